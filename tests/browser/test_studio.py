@@ -277,7 +277,7 @@ def test_plans_stand_side_by_side_and_are_worked_by_keyboard(browser: Browser, t
         assert keys.count() == 0
         if AXE.is_file():
             assert error_details_of(page) == []
-        page.get_by_label("Keys that stand").select_option("are left out of account")
+        page.get_by_label("Existing keys").select_option("are ignored")
         page.get_by_role("button", name="Stop: the best so far").press("Enter")
         page.get_by_text(re.compile("^(Stopped: this is the best so far|stopped before there was a result)")).wait_for()
     page.close()

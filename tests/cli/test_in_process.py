@@ -24,9 +24,7 @@ from keyplan import Index, planner
 from keyplan.cli import group, listening, serve, studio
 from keyplan.cli.group import cli
 from keyplan.errors import StoreError
-from keyplan.planner import Plan, plan
-from keyplan.planner import module as planned_module
-from keyplan.planner.module import rewritten
+from keyplan.planner import Plan, plan, rewritten
 from keyplan.studio import browsing
 from keyplan.studio.subject import of_design
 from tests.cli.support import LIBRARY, json_of, run
@@ -258,10 +256,9 @@ def test_plans_are_shown_as_agreed_upon(options: tuple[str, ...], folder: Path) 
     assert ((folder / "shop.py").read_text() != SHOP) is ("--write" in options)
     if "--write" in options:
         again = run("plan", "shop.py:Store", "--write")
-        assert "shop.py says so already." in again.output
-        pass
-        first, anew = (run("plan", "shop.py:Store", *more).output for more in ((), ("--anew",)))
-        assert (first.count("+ "), anew.count("+ ")) == (0, 7)
+        assert "shop.py already has these declarations." in again.output
+        first, ignoring = (run("plan", "shop.py:Store", *more).output for more in ((), ("--ignore-existing",)))
+        assert (first.count("+ "), ignoring.count("+ ")) == (0, 7)
         held = json_of("plan", "shop.py:Store")
         assert ([len(each["keys"]) for each in held["plans"]], held["spare_indexes"]) == ([7], [])
 
@@ -269,9 +266,7 @@ def test_plans_are_shown_as_agreed_upon(options: tuple[str, ...], folder: Path) 
 @pytest.mark.usefixtures("verified")
 def test_a_module_that_cannot_be_written_is_told(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     (folder / "shop.py").write_text(SHOP)
-    monkeypatch.setattr(
-        planned_module, "rewritten", lambda best: replace(rewritten(best), path=folder / "gone" / "shop.py")
-    )
+    monkeypatch.setattr(planner, "rewritten", lambda best: replace(rewritten(best), path=folder / "gone" / "shop.py"))
     result = run("plan", "shop.py:Store", "--write")
     assert (result.exit_code, "shop.py can't be written: No such file or directory" in result.stderr) == (2, True)
 
@@ -288,8 +283,8 @@ def test_an_index_that_holds_less_is_told(
 
     monkeypatch.setattr(planner, "plan", planned)
     assert [line for line in run("plan", "shop.py:Store").output.splitlines() if " holds " in line] == [
-        "GSI7 holds the keys alone: no question asks more of it, and that is cheaper.",
-        "GSI8 holds the keys and x, [y]: no question asks more of it, and that is cheaper.",
+        "GSI7 holds the keys alone: no access pattern reads more from it, and that is cheaper.",
+        "GSI8 holds the keys and x, [y]: no access pattern reads more from it, and that is cheaper.",
     ]
 
 
@@ -307,7 +302,7 @@ def test_a_search_that_was_stopped_verifies_and_writes_nothing(monkeypatch: pyte
         result = run("plan", "shop.py:Store", "--write", *options)
         assert (result.exit_code, (folder / "shop.py").read_text()) == (130, SHOP)
         assert result.stderr == (
-            "Stopped: this is the best so far, and isn't verified. Nothing is written.\nStopped.\n"
+            "Stopped: this is the best plan so far, and it isn't verified. Nothing is written.\nStopped.\n"
         )
 
 
@@ -319,7 +314,7 @@ def test_what_is_said_of_plans_that_are_not_verified(
     stopped = run("plan", "shop.py:Store", "--write")
     assert (stopped.exit_code, (folder / "shop.py").read_text()) == (130, SHOP)
     assert stopped.stderr.splitlines() == [
-        "A plan is left out, since it gives a wrong answer:",
+        "A plan is omitted, since it gives a wrong result:",
         "Store.orders gives another answer",
         "Stopped: not every plan is verified. Nothing is written.",
         "Stopped.",

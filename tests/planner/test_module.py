@@ -1,4 +1,4 @@
-"""Where a plan's indexes are written into a module: the table's call, however it is laid out."""
+"""Plans written into a module: keys, indexes, the table's call and decorators, however they are laid out."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from keyplan.cli.designs import find
 from keyplan.errors import UnknownDesign
 from keyplan.model.deferral import deferred
-from keyplan.planner import Plan, plan
-from keyplan.planner.module import rewritten
+from keyplan.planner import Plan, plan, rewritten
+from tests.cli.support import run
 from tests.planner.test_planning import imported
 
 SHIPS = """from keyplan import Design, Entity, Id, Index, Table, read
@@ -179,7 +180,105 @@ def told(made: Plan) -> list[str]:
     """Each class, with the file that it stands in."""
     with pytest.raises(UnknownDesign) as caught:
         rewritten(made)
-    first, *rest = (
-        f"{fault.place} {Path(fault.message.removeprefix('stands in ')).name}" for fault in caught.value.errors
-    )
+    first, *rest = (f"{fault.place} {Path(fault.message.removeprefix('is in ')).name}" for fault in caught.value.errors)
     return [first, *sorted(rest)]
+
+
+MODULE = """
+from keyplan import Design, Entity, Id, Table, View, read
+
+
+class Order(Entity):
+    order_id: Id[str]
+    customer: str
+    state: str = "open"
+    notes: str = ""
+
+
+class OrderRow(View[Order]):
+    order_id: str
+    state: str
+
+
+class Orders(Design):
+    table = Table("orders")
+
+    @read("O1")
+    def orders(self, customer: str) -> list[OrderRow]: ...
+
+    @read("O2", where={"state": "open"}, scan_index=OPEN_ORDERS)
+    def waiting(self) -> list[Order]: ...
+"""
+
+
+def test_projections_and_indexes_that_are_read_whole_are_written(tmp_path: Path) -> None:
+    path = tmp_path / "orders.py"
+    path.write_text(MODULE.replace("import Design,", "import Design, Index,").replace("\n\n\nclass Order(", OPEN, 1))
+    result = run("plan", f"{path}:Orders", "--write", "--traffic", str(traffic_file(tmp_path)))
+    assert result.exit_code == 0, result.output
+    text = path.read_text()
+    assert 'GSI1 = Index("GSI1", "gsi1pk", "gsi1sk", projection=["state"])' in text
+    assert 'OPEN_ORDERS = Index("OPEN", "openpk", "opensk")' in text
+    assert "GSI1 holds the keys and state" in result.output
+    again = run("plan", f"{path}:Orders", "--write")
+    assert again.exit_code == 0, again.output
+    assert path.read_text() == text
+
+
+OPEN = """
+
+OPEN_ORDERS = Index("OPEN", "open_key", "open_since")
+
+
+class Order("""
+
+
+def traffic_file(folder: Path) -> Path:
+    path = folder / "traffic.toml"
+    path.write_text("[patterns.orders]\nper_second = 1\n[entities.Order]\ncount = 100_000\nitem_bytes = 3000\n")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("front", "given", "written"),
+    [
+        ("", 'table = Table("orders")', 'table = Table("orders", indexes=[GSI1, GSI2])'),
+        ("", 'table: ClassVar[Table] = Table("orders")', 'ClassVar[Table] = Table("orders", indexes=[GSI1, GSI2])'),
+        ("", 'table = Table("orders", partition="PK")', 'Table("orders", indexes=[GSI1, GSI2], partition="PK")'),
+        (
+            'TABLE = Table("orders", sort="SK")\n\n\n',
+            "table = TABLE",
+            'Table("orders", indexes=[GSI1, GSI2], sort="SK")',
+        ),
+    ],
+)
+def test_indexes_are_written_where_the_table_is_made(front: str, given: str, written: str, tmp_path: Path) -> None:
+    path = tmp_path / "orders.py"
+    text = MODULE.replace(", scan_index=OPEN_ORDERS", "").replace('table = Table("orders")', given)
+    path.write_text(
+        text.replace("class Order(", f"{front}class Order(", 1).replace(
+            "\nfrom", "\nfrom typing import ClassVar\nfrom", 1
+        )
+    )
+    result = run("plan", f"{path}:Orders", "--write")
+    assert result.exit_code == 0, result.output
+    assert written in path.read_text()
+    assert find(f"{path}:Orders").design.table.indexes
+
+
+@pytest.mark.parametrize(
+    ("given", "written"),
+    [
+        ('@read("O3")', '@read("O3", where="state = :state")'),
+        ('@read(\n        "O3",\n    )', '@read(\n        "O3",\n        where="state = :state",\n    )'),
+        ('@read("O3",)', '@read("O3", where="state = :state")'),
+        ('@read(\n        "O3")', '@read(\n        "O3", where="state = :state")'),
+    ],
+)
+def test_a_decorator_gets_the_option_that_it_needs(given: str, written: str, tmp_path: Path) -> None:
+    path = tmp_path / "orders.py"
+    pattern = f"    {given}\n    def in_state(self, order_id: str, state: str) -> Order | None: ...\n"
+    path.write_text(MODULE.partition('    @read("O2"')[0] + pattern)
+    with deferred():
+        made = plan(find(f"{path}:Orders").design)[0]
+    assert f"    {written}\n    def in_state(" in rewritten(made).after

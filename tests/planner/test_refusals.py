@@ -1,7 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""What can't be planned is said of all questions at once, each with the smallest change that helps: the fields to copy,
-the mirror item, another way to ask.
-"""
+"""What can't be planned is reported together, each access pattern with the smallest change that helps."""
 
 from __future__ import annotations
 
@@ -15,6 +13,8 @@ from keyplan import Cursor, Design, Entity, Id, Page, Prefix, Range, Table, read
 from keyplan.errors import DesignError
 from keyplan.model.deferral import deferred
 from keyplan.planner import plan
+from tests.planner.support import design
+from tests.planner.support import refusal as refusal_of
 
 State = Literal["open", "paid"]
 
@@ -89,15 +89,15 @@ CASES: dict[str, tuple[Any, str]] = {
     ),
     "strong": (
         read("Q", consistent=True)(strong),
-        "keep a mirror item of each Order, an entity OrderByCustomer (customer_id: Id[...], order_id: Id[...]",
+        "it is strongly consistent, and only the table is: by order_id (drop consistent=True; or keep a second item",
     ),
-    "two_ranges": (read("Q")(two_ranges), "placed_at and shipped_at are ranges, and a key answers one"),
+    "two_ranges": (read("Q")(two_ranges), "placed_at and shipped_at are ranges, and a key has one"),
     "range_and_order": (
         read("Q", order_by="total")(range_and_order),
-        "placed_at is a range, and the answer is to be ordered by total (order by placed_at",
+        "placed_at is a range, but the result is ordered by total (order by placed_at",
     ),
     "by_list": (read("Q")(by_list), "Order.tags is a list, which no key can hold (keep an item for each of its values"),
-    "by_fraction": (read("Q")(by_fraction), "total is a fraction, which no partition key tells apart"),
+    "by_fraction": (read("Q")(by_fraction), "total is a fraction, which a partition key can't hold exactly"),
     "filtered_end": (
         read("Q", through=Basket, where={"name": "tea"})(in_basket),
         "each of which is read by its key, unfiltered (copy name of Product into Basket",
@@ -111,12 +111,12 @@ CASES: dict[str, tuple[Any, str]] = {
     "order_by_list": (read("Q", order_by="tags")(of_customer), "Order.tags is a list, which no key can hold"),
     "odd_collection": (
         read("Q")(odd_collection),
-        "Line has order_id, and names the Product by product_id: ask through=Line",
+        "Line has order_id, and names the Product by product_id: read through=Line",
     ),
     "no_limit": (read("Q")(no_limit), "a page needs its limit"),
-    "nameless": (read("Q")(nameless), "nothing says what identifies an item"),
+    "nameless": (read("Q")(nameless), "no field identifies an item"),
     "prefix_of_number": (read("Q")(prefix_of_number), "the parameter number is str, but the field Line.number is int"),
-    "maybe_none": (read("Q")(maybe_none), "shipped_at may be None, and items without it stand in no key"),
+    "maybe_none": (read("Q")(maybe_none), "shipped_at may be None, and no key holds items without it"),
     "bad_return": (read("Q")(bad_return), "the return type dict says nothing that can be read"),
     "order_of_another": (read("Q", order_by="name")(lines), "(copy name of Product into Line"),
     "ordered_scan": (read("Q", scan=True, order_by="total")(all_orders), "a scan gives items in no order"),
@@ -135,12 +135,12 @@ def refusal(names: list[str]) -> str:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_each_kind_says_what_helps(name: str) -> None:
+def test_each_reason_comes_with_what_helps(name: str) -> None:
     text = refusal([name])
     assert CASES[name][1] in text
 
 
-def test_all_kinds_are_said_together_in_their_order() -> None:
+def test_all_reasons_are_reported_together_in_order() -> None:
     text = refusal(list(CASES))
     lines_ = [line for line in text.splitlines() if line.startswith("  - Shop.")]
     places = [line.partition("Shop.")[2].partition(":")[0] for line in lines_]
@@ -161,3 +161,22 @@ def test_the_copied_field_makes_it_possible() -> None:
         design: Any = type("Copied", (Design,), {"table": Table("shop"), "lines": read("Q")(lines_in_state)})
     design.uncompiled = {**globals(), "CopiedLine": CopiedLine}
     assert len(plan(design)[0].indexes) == 1
+
+
+def test_two_orders_for_newest_first_are_refused() -> None:
+    made = design(
+        """
+class Meter(Entity):
+    meter_id: Id[str]
+    site: str
+    read_at: datetime
+    opened_at: datetime
+
+class Zoo(Design):
+    table = Table("meters")
+
+    @read("M1", newest_first=True)
+    def latest(self, site: str) -> list[Meter]: ...
+""".replace("opened_at", "mended_at").replace("read_at", "seen_at")
+    )
+    assert "newest_first could mean seen_at or mended_at" in refusal_of(made)

@@ -1,4 +1,4 @@
-"""``keyplan plan``: keys and indexes derived from a design's questions."""
+"""``keyplan plan``: keys and indexes derived from a design's access patterns."""
 # ruff: noqa: PLC0415 - what is heavy is imported when the command runs
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from keyplan.cli.options import echo_json, json_option, name_argument, printable
 
 if TYPE_CHECKING:
     from keyplan.planner import Plan, PlannedKey
-    from keyplan.planner.mirrors import Mirror
 
 __all__ = ["command"]
 
@@ -24,40 +23,42 @@ __all__ = ["command"]
 Examples:
   keyplan plan designs.py:Shop
   keyplan plan designs.py:Shop --traffic traffic.toml --write
-  keyplan plan shop --anew --json
+  keyplan plan shop --ignore-existing --json
 """,
 )
 @name_argument
 @click.option(
     "--traffic", metavar="FILE", type=click.Path(), help="Traffic file (TOML or JSON) with rates, used to weight costs."
 )
-@click.option("--anew", is_flag=True, help="Ignore existing keys.")
+@click.option("--ignore-existing", is_flag=True, help="Ignore existing keys.")
 @click.option("--attributes", is_flag=True, help="Use multi-attribute index keys instead of concatenated strings.")
 @click.option("--write", is_flag=True, help="Write the best plan's declarations into the module, and show the diff.")
 @json_option
 @tells_errors
-def command(name: str, traffic: str | None, *, anew: bool, attributes: bool, write: bool, as_json: bool) -> None:
-    """Derive keys for the access patterns of a design: few indexes, verified by compiling, with estimated costs.
+def command(
+    name: str, traffic: str | None, *, ignore_existing: bool, attributes: bool, write: bool, as_json: bool
+) -> None:
+    """Find keys for the access patterns of the design NAME, in the fewest indexes. Plans are compiled, verified on
+    generated items, and priced.
 
-    Entities need no keys: mark the fields that identify an item with Id (`order_id: Id[str]`). Existing keys are kept,
-    and missing keys are added. If no key is missing, the command shows which indexes you can remove.
+    Entities need no keys: mark the fields that identify an item (`order_id: Id[str]`). Existing keys are kept, and
+    missing ones are added; if none is missing, the command lists indexes that no access pattern needs.
     """
     from keyplan.cli.designs import find
     from keyplan.cli.files import write_text
     from keyplan.cli.progress import progress
     from keyplan.model.deferral import deferred
-    from keyplan.planner import comparison, plan, spare_indexes
-    from keyplan.planner.module import rewritten
+    from keyplan.planner import comparison, plan, rewritten, spare_indexes
 
     with deferred():
         design = find(name).design
     with progress("Planning") as report:
-        wanted = {"anew": anew, "attributes": attributes}
+        wanted = {"ignore_existing": ignore_existing, "attributes": attributes}
         plans = plan(design, _traffic(traffic, design), **wanted, progress=lambda _, done, whole: report(done, whole))
     plans, words, stopped = _verified(plans)
     best = plans[0]
     changed = rewritten(best) if write and not stopped else None
-    spare = [] if anew or _new_keys(best) else spare_indexes(design)
+    spare = [] if ignore_existing or _new_keys(best) else spare_indexes(design)
     if as_json:
         echo_json({**comparison(plans), "spare_indexes": spare})
     else:
@@ -67,46 +68,46 @@ def command(name: str, traffic: str | None, *, anew: bool, attributes: bool, wri
     if changed is not None:
         write_text(changed.path, changed.after)
         if not as_json:
-            click.echo(printable(changed.diff) or f"{changed.path.name} says so already.")
+            click.echo(printable(changed.diff) or f"{changed.path.name} already has these declarations.")
     if stopped:
         raise click.Abort
 
 
 def _verified(plans: list[Plan]) -> tuple[list[Plan], list[str], bool]:
-    """The plans that give right answers on generated stores; what is to be said besides; and whether Ctrl-C ended it,
-    now or before. Raises DesignError where no plan is left.
+    """The plans that give right results on generated stores, messages about the others, and whether Ctrl-C stopped it.
+    Raises DesignError if no plan remains.
     """
     from keyplan.cli.progress import progress
     from keyplan.errors import DesignError, ErrorDetail
 
     if plans[0].stopped:
-        return plans, ["Stopped: this is the best so far, and isn't verified. Nothing is written."], True
+        return plans, ["Stopped: this is the best plan so far, and it isn't verified. Nothing is written."], True
     try:
         from keyplan.testing.plan_verification import verified
     except ImportError as error:
-        return plans, [f"Not verified: that needs {error.name}: pip install 'keyplan[testing]'"], False
+        return plans, [f"Not verified: {error.name} is missing: pip install 'keyplan[testing]'"], False
     with progress("Verifying") as report:
         outcome = verified(plans, progress=report)
     if not outcome.plans:
         faults = [ErrorDetail(f"plan {number}", text) for number, (_, text) in enumerate(outcome.refused, 1)]
         raise DesignError(
-            "every plan that was found gives a wrong answer on generated items",
+            "every plan that was found gives a wrong result on generated items",
             place=plans[0].design.__name__,
             errors=faults,
-            hint="what the design does with these values, its computed fields and serializers say why",
+            hint="look at the computed fields and serializers of these values",
         )
-    words = [f"A plan is left out, since it gives a wrong answer:\n{text}" for _, text in outcome.refused]
+    words = [f"A plan is omitted, since it gives a wrong result:\n{text}" for _, text in outcome.refused]
     if outcome.stopped:
         words.append("Stopped: not every plan is verified. Nothing is written.")
     return outcome.plans, words, outcome.stopped
 
 
 def _traffic(path: str | None, design: Any) -> Any:
-    """The traffic file. It names entities and patterns; without keys there is no compiled design to check them by."""
+    """The traffic file, checked against the design's entities and patterns."""
     if path is None:
         return None
     from keyplan.analysis.traffic.traffic_file import read_traffic
-    from keyplan.planner.planning import provisional_design
+    from keyplan.planner import provisional_design
 
     return read_traffic(Path(path), provisional_design(design))
 
@@ -125,11 +126,11 @@ def _show(plans: list[Plan], spare: list[str]) -> None:
     best = plans[0]
     out.print(f"[bold]{escape(best.design.__name__)}[/bold]: {escape(best.summary)}")
     out.print()
-    keys = Table("key", "stands in", "partition key", "sort key", "", box=None, pad_edge=False)
+    keys = Table("key", "in", "partition key", "sort key", "", box=None, pad_edge=False)
     for key in best.keys:
         partition, sort = (", ".join(part) for part in key.templates)
         mark = "[green]+[/green] " if key.new else "  "
-        row = (key.where, partition, sort, _with_word(key))
+        row = (key.where, partition, sort, _purpose(key))
         keys.add_row(mark + escape(key.place), *map(escape, row))
     out.print(keys)
     for index in best.indexes:
@@ -137,37 +138,31 @@ def _show(plans: list[Plan], spare: list[str]) -> None:
             held = (
                 "the keys alone" if isinstance(index.projection, str) else f"the keys and {', '.join(index.projection)}"
             )
-            out.print(f"{escape(index.name)} holds {escape(held)}: no question asks more of it, and that is cheaper.")
+            out.print(
+                f"{escape(index.name)} holds {escape(held)}: no access pattern reads more from it, and that is cheaper."
+            )
     out.print()
-    questions = Table("question", "is", "by", "since", box=None, pad_edge=False)
+    patterns = Table("access pattern", "operation", "key", "why it works", box=None, pad_edge=False)
     for answer in best.answers:
-        questions.add_row(*map(escape, (answer.question, answer.operation, answer.key, answer.proof)))
-    out.print(questions)
+        patterns.add_row(*map(escape, (answer.question, answer.operation, answer.key, answer.proof)))
+    out.print(patterns)
     if best.verified is not None:
         out.print(f"Verified on {best.verified.stores} generated stores of {best.verified.items} items.")
         if best.verified.unanswered:
             names = ", ".join(best.verified.unanswered)
-            out.print(f"[yellow]note[/yellow] {escape(names)}: never answered there, so nothing is proved of it")
+            out.print(f"[yellow]note[/yellow] {escape(names)}: found nothing there, so it isn't verified")
+    for limit in best.limits:
+        out.print(f"[yellow]limit[/yellow] {escape(limit)}: fewer indexes may be possible")
     for note in best.notes:
         out.print(f"[yellow]note[/yellow] {escape(note)}")
     for number, other in enumerate(plans[1:], 2):
         mark = "" if other.best else ", and never better than plan 1"
         out.print(f"Plan {number}: {escape(other.summary)}: {escape(other.why)}{mark}")
-        out.print(f"  {escape(other.differs_from(best) or best.differs_from(other) + ' left out')}")
-        for mirror in other.mirrors:
-            out.print(escape("".join(f"  {line}\n" for line in _words_of(mirror))), end="")
+        out.print(f"  {escape(other.differs_from(best) or 'without ' + best.differs_from(other))}")
     for name in spare:
-        out.print(f"{escape(name)} could go: every question is answered without it, in the same order.")
+        out.print(f"{escape(name)} isn't needed: every access pattern works without it, in the same order.")
 
 
-def _words_of(mirror: Mirror) -> list[str]:
-    """What is to be added for a mirror item: its entity, what gives it, what the writes do."""
-    return [
-        *mirror.code.splitlines(),
-        *(() if mirror.members else [f"# each write of {mirror.of.__name__} writes it too"]),
-    ]
-
-
-def _with_word(key: PlannedKey) -> str:
-    """What a key serves, and what is said of it besides its templates."""
+def _purpose(key: PlannedKey) -> str:
+    """What a key serves, and its shards."""
     return key.sentence + (f"; spread over {key.shards} shards" if key.shards > 1 else "")

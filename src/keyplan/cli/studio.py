@@ -136,7 +136,7 @@ def _unplanned(name: str, traffic: Path | None) -> Studio:
     from keyplan.analysis.traffic.traffic_file import read_traffic
     from keyplan.cli.designs import find
     from keyplan.model.deferral import deferred
-    from keyplan.planner.planning import provisional_design
+    from keyplan.planner import provisional_design
     from keyplan.studio.actions import Studio
     from keyplan.studio.changing import source_of
     from keyplan.studio.module_runs import ModuleRunner

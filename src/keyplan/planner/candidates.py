@@ -1,51 +1,68 @@
-"""The keys of one entity that could serve its needs: which partition, in which order the sort key's fields stand.
+"""The keys of one entity that could serve its needs: the fields of the partition, and the order of the sort key.
 
-A key serves a need when its partition is known, what else is known stands first in its sort key, in any order, and the
-field of the range or of the order stands next. So several needs fit one key exactly when the sets of fields that each
-wants in front form a chain; each maximal set of such needs makes one candidate. Which candidates are taken is decided
-in ``search.py``, how they are spelt in ``templates.py``.
+A key serves a need when its partition is known, the other known fields come first in its sort key, in any order, and
+the field of the range or of the order comes next. So one key serves several needs exactly when the sets of fields that
+they want in front form a chain. Each maximal set of such needs makes one candidate. ``search.py`` chooses among them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from itertools import combinations
-from typing import Any
+from typing import Any, TypeAlias
 
 from keyplan.model.declared.fields import kind_of
 from keyplan.planner.facts import EntityFacts
-from keyplan.planner.needs import Need
+from keyplan.planner.needs import Need, is_fraction
 
-__all__ = ["KEY_ATTRIBUTES_MAX", "Candidate", "exclude", "index_candidates", "primary_candidates", "values_of"]
-
+__all__ = [
+    "OWN",
+    "PARTITION",
+    "TEXT",
+    "Candidate",
+    "Form",
+    "attribute_form",
+    "exclude",
+    "index_candidates",
+    "primary_candidates",
+    "sort_forms",
+    "values_of",
+]
 
 KEY_ATTRIBUTES_MAX = 4
-"""DynamoDB's limit for the sort key attributes of an index. Source: "Multi-attribute keys" in the
-developer guide."""
-
-
+"""Sort key attributes of an index. Source: "Multi-attribute keys" in the developer guide."""
 UNITED_MAX = 3
 """Sets of values that one sparse key may hold together."""
+
+Form: TypeAlias = tuple[str, ...]
+"""The attributes of an index's sort key: all keys in one index have the same form."""
+TEXT: Form = ("S",)
+"""One joined text."""
+OWN = "="
+"""Begins the form of an index whose sort attribute is a field's own; the attribute's name follows."""
+PARTITION = "P"
+"""In a form for each partition attribute, if there are attributes instead of joined texts."""
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A key of an entity, and the needs (by number) that it serves."""
+    """A key of an entity, and the needs (by number) that it serves.
+
+    ``needed``: how many fields of the sort key its needs ask for; those after them only distinguish items. ``turned``:
+    fields that are reversed in it. ``sorted_as``: the entity whose sort key it has. ``merged``: its order goes through
+    several entities, so their names follow the ordering field. ``shared``: other entities share its partitions.
+    """
 
     partition: tuple[str, ...]
     sort: tuple[str, ...]
     when: tuple[tuple[str, Any], ...]
     serves: frozenset[int]
     needed: int = 0
-    """How many fields of the sort key its needs ask for; those behind only tell items apart."""
     turned: frozenset[str] = frozenset()
-    """Fields that stand turned in it."""
     sorted_as: str = ""
-    """The entity whose sort key it has."""
     merged: bool = False
-    """Whether its order goes through several entities: their names stand behind the ordering field."""
+    shared: bool = False
 
     @property
     def fields(self) -> tuple[str, ...]:
@@ -55,7 +72,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class _Wish:
-    """What a need asks of the sort key once the partition is chosen: fields in front, and the one behind them."""
+    """What a need wants of the sort key of a certain partition: fields in front, and the one after them."""
 
     id: int
     number: int
@@ -68,82 +85,87 @@ class _Wish:
     def chain(self) -> tuple[frozenset[str], ...]:
         return (self.front,) if self.next is None else (self.front, self.front | {self.next})
 
+    @property
+    def held(self) -> frozenset[str]:
+        return self.chain[-1]
+
 
 def primary_candidates(entity: EntityFacts, needs: Sequence[Need], *, filters: bool) -> list[Candidate]:
-    """Keys of the table: of the fields that identify an item, and of these alone. ``filters``: constants that no key
-    answers may be filtered after reading.
+    """Keys of the table: of the fields that identify an item, and of these alone. ``filters``: constants may be
+    filtered after reading.
     """
     identity = frozenset(entity.identity)
+    if any(is_fraction(entity.kinds[name]) for name in identity):
+        return []
     candidates: list[Candidate] = []
     for partition in _subsets(entity.identity):
         wishes = [
             wish
             for wish in _wishes(needs, frozenset(partition), {}, filters=filters)
-            if wish.chain[-1] <= identity and needs[wish.number].scan_index is None
+            if wish.held <= identity and needs[wish.number].whole is None
         ]
-        cliques = [*_cliques(entity, wishes), ()]
-        candidates += [_candidate(entity, needs, partition, clique, (), whole=True) for clique in cliques]
-    return _best(candidate for candidate in candidates if _writable(entity, candidate, primary=True))
+        cliques = (*_cliques(entity, wishes), ())
+        candidates += [_candidate(entity, needs, partition, clique, (), primary=True) for clique in cliques]
+    return _best(candidates)
 
 
 def index_candidates(entity: EntityFacts, needs: Sequence[Need], *, filters: bool) -> list[Candidate]:
     """Keys of an index, each for as many needs as one key can serve."""
-    asked = [(number, need) for number, need in enumerate(needs) if not need.consistent]
+    asked = [need for need in needs if not need.consistent]
     candidates: list[Candidate] = []
     for when in _sparse(needs):
-        known = {
+        partitions = {
             frozenset(partition)
-            for _, need in asked
-            for partition in _subsets(
-                [
-                    name
-                    for name in entity.kinds
-                    if name in {*need.known, *need.free, *need.constants} - _said(need, when)
-                ]
-            )
+            for need in asked
+            for partition in _subsets(entity.in_order({*need.known, *need.free, *need.constants} - _said(need, when)))
         }
-        known |= {
-            frozenset[str]()
-            for _, need in asked
-            if not need.known
-            and not need.free
-            and need.constants.keys() <= _said(need, when)
-            and need.scan_index is None
-        }
-        if any(need.scan_index is not None and need.constants for _, need in asked):
-            known.add(frozenset(entity.identity))  # what is read whole may stand in any partition: each in its own
-        for partition in sorted(known, key=sorted):
-            wishes = [
-                wish for wish in _wishes(needs, partition, when, filters=filters) if not needs[wish.number].consistent
-            ]
+        if any(not (need.known or need.free) and need.constants.keys() <= _said(need, when) for need in asked):
+            partitions.add(frozenset())
+        if any(need.whole is not None and need.constants for need in asked):
+            partitions.add(frozenset(entity.identity))  # an index that is read whole may have any partitions
+        for partition in sorted(partitions, key=sorted):
+            wishes = [w for w in _wishes(needs, partition, when, filters=filters) if not needs[w.number].consistent]
             for clique in _cliques(entity, wishes):
-                ordered = tuple(name for name in entity.kinds if name in partition)
-                candidates.append(_candidate(entity, needs, ordered, clique, tuple(when.items())))
-    return _best(candidate for candidate in candidates if _writable(entity, candidate, primary=False))
+                whole = tuple(wish for wish in clique if wish.next is None or not is_fraction(entity.kinds[wish.next]))
+                for part in {clique, whole, *((wish,) for wish in clique)} - {()}:
+                    made = _candidate(entity, needs, entity.in_order(partition), part, tuple(when.items()))
+                    if _can_be_written(entity, made):
+                        candidates.append(made)
+    return _best(candidates)
 
 
-def _subsets(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    for size in range(1, len(names) + 1):
-        yield from combinations(names, size)
+def _can_be_written(entity: EntityFacts, key: Candidate) -> bool:
+    """Whether an index can hold the key, and every write can keep it."""
+    held = {*key.fields, *(name for name, _ in key.when)}
+    if held & entity.unkeyable.keys() and not _own_form(entity, key):
+        return False
+    fractions = [is_fraction(entity.kinds[name]) for name in key.sort[: key.needed]]
+    if any(is_fraction(entity.kinds[name]) for name in key.partition):
+        return False
+    return not any(fractions) or len(fractions) <= KEY_ATTRIBUTES_MAX
+
+
+# Sparse keys
 
 
 def _sparse(needs: Sequence[Need]) -> list[dict[str, Any]]:
-    """What a key may be sparse by: nothing, the constants of a need, the values that its parameters may have, or those
-    of several needs.
+    """The conditions of sparse keys: none, the constants of a need, the values of its parameters, or those of several
+    needs.
     """
-    result: dict[frozenset[tuple[str, Any]], dict[str, Any]] = {frozenset(): {}}
+    result: dict[Any, dict[str, Any]] = {frozenset(): {}}
     for need in needs:
         for when in (dict(need.constants), {**need.narrow, **need.constants}):
             result.setdefault(frozenset(when.items()), when)
     single = [when for when in result.values() if len(when) == 1]
-    for size in range(2, UNITED_MAX + 1):
-        for several in combinations(single, size):
-            names = {name for when in several for name in when}
-            if len(names) == 1 and any(need.narrow for need in needs):
-                (name,) = names
-                values = tuple(dict.fromkeys(value for when in several for value in values_of(when[name])))
-                result.setdefault(frozenset({(name, values)}), {name: values})
-    return [*result.values()]
+    if any(need.narrow for need in needs):
+        for size in range(2, UNITED_MAX + 1):
+            for several in combinations(single, size):
+                names = {name for when in several for name in when}
+                if len(names) == 1:
+                    (name,) = names
+                    values = tuple(dict.fromkeys(value for when in several for value in values_of(when[name])))
+                    result.setdefault(frozenset({(name, values)}), {name: values})
+    return list(result.values())
 
 
 def values_of(value: Any) -> tuple[Any, ...]:
@@ -151,46 +173,43 @@ def values_of(value: Any) -> tuple[Any, ...]:
     return tuple(value) if isinstance(value, tuple | list | set | frozenset) else (value,)
 
 
+def _texts(value: Any) -> set[str]:
+    return {repr(each) for each in values_of(value)}  # True isn't 1
+
+
 def exclude(when: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    """Whether no item stands under both keys, which wait for other values of a field: so they can share an index."""
-    return any(
-        name in other
-        and not {repr(each) for each in values_of(value)} & {repr(each) for each in values_of(other[name])}
-        for name, value in when.items()
-    )
+    """Whether no item is under both keys, since their conditions want different values: they can share an index."""
+    return any(name in other and not _texts(value) & _texts(other[name]) for name, value in when.items())
 
 
 def _said(need: Need, when: Mapping[str, Any]) -> set[str]:
-    """The constants of a need that a sparse key says, so that they needn't stand in its templates."""
+    """The constants of a need that a sparse key's condition has already."""
     return {name for name, value in need.constants.items() if when.get(name) == value}
 
 
-def _stands_in(need: Need, when: Mapping[str, Any]) -> bool:
-    """Whether all that a need asks for stands in a sparse key."""
-    asked = {**need.narrow, **need.constants}
-    return all(
-        name in asked and {repr(each) for each in values_of(asked[name])} <= {repr(each) for each in values_of(value)}
-        for name, value in when.items()
-    )
+# Which needs one key serves
 
 
 def _wishes(needs: Sequence[Need], partition: frozenset[str], when: Mapping[str, Any], *, filters: bool) -> list[_Wish]:
-    """The needs that this partition can serve, with what they ask of the sort key."""
+    """The needs that this partition can serve, with what they want of the sort key."""
     wishes: list[_Wish] = []
     every = frozenset(name for need in needs for name in (*need.known, *need.free, *([need.next] if need.next else [])))
 
     def wish(number: int, need: Need, front: frozenset[str], asked: frozenset[str]) -> None:
         if need.next not in front:
-            behind = need.next if need.next not in partition else None
-            wishes.append(_Wish(len(wishes), number, front, behind, asked, need.one))
+            after = need.next if need.next not in partition else None
+            wishes.append(_Wish(len(wishes), number, front, after, asked, need.one))
+        if need.closed:
+            wishes.append(_Wish(len(wishes), number, front, None, asked - {need.order or ""}, sole=True))
 
     for number, need in enumerate(needs):
-        if need.scan_index is not None:
+        if need.whole is not None:
             if dict(need.constants) == dict(when):
                 wish(number, need, frozenset(), frozenset() if when else every)
             continue
-        if not _stands_in(need, when):
-            continue  # a sparse key holds only some of the items
+        asked_values = {**need.narrow, **need.constants}
+        if not all(name in asked_values and _texts(asked_values[name]) <= _texts(v) for name, v in when.items()):
+            continue  # the sparse key lacks items that the need wants
         given = need.known | (need.constants.keys() - _said(need, when))
         if not partition <= given | need.free or not need.each <= partition:
             continue
@@ -198,13 +217,13 @@ def _wishes(needs: Sequence[Need], partition: frozenset[str], when: Mapping[str,
             continue
         if need.together and given != partition:
             continue  # what several entities share is their partition
-        if len(need.several & partition) + bool(need.each) > 1:
-            continue  # one field of a partition can have many values
+        if len(need.several & partition) + bool(need.each) + need.one > 1:
+            continue  # one field of a partition can have many values, and of one item none
         front = given - partition
         asked = frozenset[str]({*given, *need.free, *when, *([need.next] if need.next else [])})
         if not front & need.several:
             wish(number, need, front, asked)
-        if filters and front - need.known:  # the constants left out of the key are filtered
+        if filters and front - need.known:
             wish(number, need, front & need.known, asked)
     return wishes
 
@@ -234,9 +253,9 @@ def _cliques(entity: EntityFacts, wishes: Sequence[_Wish]) -> Iterator[tuple[_Wi
 
 def _compatible(entity: EntityFacts, wish: _Wish, other: _Wish) -> bool:
     """Whether one sort key grants both: their fronts are a chain, and neither loses items by what the other adds."""
-    complete = not entity.optional & (wish.chain[-1] - other.asked | other.chain[-1] - wish.asked)
+    complete = not entity.optional & (wish.held - other.asked | other.held - wish.asked)
     chain = all(left <= right or right <= left for left in wish.chain for right in other.chain)
-    single = all(other.chain[-1] | wish.chain[-1] <= each.asked for each in (wish, other) if each.sole)
+    single = all(other.held | wish.held <= each.asked for each in (wish, other) if each.sole)
     return chain and complete and single
 
 
@@ -244,59 +263,97 @@ def _candidate(
     entity: EntityFacts,
     needs: Sequence[Need],
     partition: Sequence[str],
-    clique: Iterable[_Wish],
+    wishes: Sequence[_Wish],
     when: tuple[tuple[str, Any], ...],
     *,
-    whole: bool = False,
+    primary: bool = False,
 ) -> Candidate:
-    """The key of a set of wishes: their chain of fields in order, then what tells items apart. ``whole``: all of that
-    in any case, as a primary key must.
-    """
-    wishes = tuple(clique)
+    """The key of a set of wishes: their chain of fields in order, then what distinguishes items."""
     sort: list[str] = []
     for step in sorted({step for wish in wishes for step in wish.chain}, key=len):
-        sort += [name for name in entity.kinds if name in step and name not in sort]
+        sort += [name for name in entity.in_order(step) if name not in sort]
     needed = len(sort)
     latest = [needs[wish.number] for wish in wishes if needs[wish.number].latest]
     merged = any(needs[wish.number].interleaved and wish.next for wish in wishes)
-    turned = frozenset(need.order for need in latest if need.order is not None)
-    sole = any(wish.sole for wish in wishes)
-    if whole or not sole:  # an index key by which single items are looked up ends with what they are looked up by
+    if primary or not any(wish.sole for wish in wishes):  # a key that finds one item ends with what finds it
         sort += [name for name in entity.identity if name not in sort and name not in partition]
-    held = entity.optional.intersection((*partition, *sort))
+    optional = bool(entity.optional.intersection((*partition, *sort)))
     served = frozenset(
         wish.number
         for wish in wishes
-        if (not wish.sole or wish.asked.issuperset(sort)) and _holds_all(needs[wish.number], held)
+        if (not wish.sole or wish.asked.issuperset(sort)) and _holds_all(needs[wish.number], optional=optional)
     )
     sorted_as = next((need.sorted_as.__name__ for need in map(needs.__getitem__, served) if need.sorted_as), "")
-    return Candidate(tuple(partition), tuple(sort), when, served, needed, turned, sorted_as, merged)
+    turned = frozenset(need.order for need in latest if need.order is not None)
+    shared = any(needs[number].together for number in served)
+    return Candidate(tuple(partition), tuple(sort), when, served, needed, turned, sorted_as, merged, shared)
 
 
-def _holds_all(need: Need, optional: Collection[str]) -> bool:
-    """Whether a key that is read whole holds what is meant: all items with its constants, or else those of the optional
+def _holds_all(need: Need, *, optional: bool) -> bool:
+    """Whether a key that is read whole holds what is meant: the items with its constants, or those with the optional
     fields in it.
     """
-    return need.scan_index is None or bool(need.constants) is not bool(optional)
+    return need.whole is None or bool(need.constants) is not optional
 
 
-def _writable(entity: EntityFacts, key: Candidate, *, primary: bool) -> bool:
-    """Whether the key can be written: a fraction has no text that sorts, so it stands in a native sort attribute of an
-    index, of which there are four at most.
-    """
-    fractions = [kind_of(entity.kinds[name]) in {float, Decimal} for name in key.sort[: key.needed]]
-    if any(kind_of(entity.kinds[name]) in {float, Decimal} for name in key.partition):
-        return False
-    if primary:
-        return not any(kind_of(entity.kinds[name]) in {float, Decimal} for name in key.sort)
-    return not any(fractions) or len(fractions) <= KEY_ATTRIBUTES_MAX
+def _subsets(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    for size in range(1, len(names) + 1):
+        yield from combinations(names, size)
 
 
 def _best(candidates: Iterable[Candidate]) -> list[Candidate]:
-    """The candidates, without those that are the same or serve nothing that another of the same fields doesn't."""
+    """The candidates, of the same key the one that serves the most."""
     result: dict[tuple[Any, ...], Candidate] = {}
     for candidate in candidates:
-        place = (candidate.partition, candidate.sort, candidate.when)
+        place = (candidate.partition, candidate.sort, candidate.when, candidate.needed)
         if place not in result or len(result[place].serves) < len(candidate.serves):
             result[place] = candidate
     return list(result.values())
+
+
+# Forms
+
+
+def sort_forms(entity: EntityFacts, key: Candidate, *, attributes: bool = False) -> tuple[Form, ...]:
+    """The forms that a key may have, the preferred first: a counter's own attribute; attributes of their own types, if
+    they are wanted; one joined text, or native numbers if a fraction orders. A whole number alone can be either.
+    """
+    own = _own_form(entity, key)
+    if own is not None:
+        return (own,)
+    native = attribute_form(entity, key) if attributes else None
+    if native is not None:
+        return (native,)
+    kinds = [entity.kinds[name] for name in key.sort[: key.needed]]
+    if any(map(is_fraction, kinds)):
+        return (tuple("N" if is_fraction(kind) else "S" for kind in kinds),)
+    whole_number = [kind_of(kind) for kind in kinds] == [int] and not key.merged and not key.turned
+    return (TEXT, ("N",)) if whole_number else (TEXT,)
+
+
+def _own_form(entity: EntityFacts, key: Candidate) -> Form | None:
+    """The form of a key ordered by a number that updates change by the item's key alone, a counter: the index has the
+    number's own attribute, so that the change moves the entry.
+    """
+    if len(key.sort[: key.needed]) != 1 or key.turned or key.merged or key.sorted_as:
+        return None
+    (name, *_), rest = key.sort, {*key.partition, *(name for name, _ in key.when)}
+    counts = name in entity.unkeyable and name in entity.cls.model_fields and name not in entity.optional
+    number = is_fraction(entity.kinds[name]) or kind_of(entity.kinds[name]) is int
+    if not counts or not number or rest & entity.unkeyable.keys():
+        return None
+    info = entity.cls.model_fields[name]
+    return (OWN, info.serialization_alias or info.alias or name)
+
+
+def attribute_form(entity: EntityFacts, key: Candidate) -> Form | None:
+    """The form of a key of several attributes, each of its field's type; None for a key with more fields than an index
+    has attributes, or whose order needs a joined text.
+    """
+    sort = key.sort[: key.needed or len(key.sort)]
+    if not key.partition or not sort or key.merged or key.turned or key.sorted_as:
+        return None
+    if max(len(key.partition), len(sort)) > KEY_ATTRIBUTES_MAX:
+        return None
+    numbers = (is_fraction(entity.kinds[name]) or kind_of(entity.kinds[name]) is int for name in sort)
+    return (*(PARTITION for _ in key.partition), *("N" if number else "S" for number in numbers))

@@ -1,262 +1,215 @@
-"""Keys put into a design's classes for as long as it takes to compile and weigh them; the plan that comes of it.
+"""Keys put into a design's classes for as long as it takes to compile, weigh and check them.
 
-Which keys are tried is ``planning.py``'s matter.
+This is also where the analysis of writes is used: for the fields that updates change.
 """
 
 from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Any
 
 from keyplan.analysis.check.checking import check
 from keyplan.analysis.check.findings import Severity
-from keyplan.analysis.cost.estimate import Estimate
 from keyplan.analysis.rehearsal.account import Accounts
 from keyplan.analysis.traffic.traffic_file import Traffic
 from keyplan.errors import DesignError, ErrorDetail
 from keyplan.model.compiled.compiled_design import CompiledDesign, compile_design
 from keyplan.model.compiled.compiled_entities import compile_entity
-from keyplan.model.compiled.compiler import compile_read, junctions_of
+from keyplan.model.compiled.compiler import compile_read
+from keyplan.model.compiled.constants import domain_of
+from keyplan.model.compiled.plan_checks import lacking_in_index
 from keyplan.model.compiled.plans import (
     BatchGetPlan,
     ClaimPlan,
+    Filter,
     GetPlan,
+    KeyMatch,
     QueryPlan,
     ReadPattern,
     ScanPlan,
     ThroughPlan,
 )
-from keyplan.model.compiled.plans import Plan as PlanOfRead
-from keyplan.model.compiled.return_types import shape_of
-from keyplan.model.compiled.signatures import Signature
+from keyplan.model.compiled.plans import Plan as ReadPlan
 from keyplan.model.declared.declaration_errors import Problem
 from keyplan.model.declared.entity import Entity
+from keyplan.model.declared.indexes import Index
 from keyplan.model.declared.keys import Key, Unique
 from keyplan.model.declared.patterns import Options, Pattern, ReadMethod
 from keyplan.model.declared.table import Table
 from keyplan.model.stored.stored_entity import CompiledEntity
-from keyplan.planner.mirrors import Mirror, with_mirror_writes
+from keyplan.planner.facts import DesignFacts, EntityFacts, fields_of
 from keyplan.planner.plans import Plan, PlannedKey
-from keyplan.planner.projections import projected
-from keyplan.planner.templates import Declared
-from keyplan.planner.unplanned import Unplanned
+from keyplan.planner.templates import Declared, KeyName
 from keyplan.planner.weighing import weighed
 
-__all__ = ["applied", "changed_fields", "checked", "compiled_plan", "ordering_field", "question_faults"]
+__all__ = [
+    "applied",
+    "checked",
+    "compiled_entities",
+    "compiled_plan",
+    "ordering_field",
+    "read_faults",
+    "reads_served",
+    "with_updates",
+]
+
+INCLUDED_MAX = 20
+"""Attributes that an index can include. Source: "Service, account, and table quotas" in the developer guide."""
 
 
-def compiled_plan(read: Unplanned, keys: Declared, traffic: Traffic | None, mirror: Mirror | None = None) -> Plan:
-    """The plan of these declarations; its new indexes hold no more than is asked of them, where that is cheaper. Raises
-    DesignError where the compiler refuses them.
+def compiled_plan(facts: DesignFacts, keys: Declared, traffic: Traffic | None) -> Plan:
+    """The plan of these declarations; its new indexes hold only what is read from them, if that is cheaper. Raises
+    DesignError if the compiler refuses them, or a write could never work with them.
     """
-    try:
-        whole = _compiled(read, keys, traffic, mirror, completing=False)
-    except DesignError:
-        named = _named_keys(read, keys)
-        if not named:
-            raise
-        keys = replace(keys, named=named)
-        whole = _compiled(read, keys, traffic, mirror, completing=False)
-    meant = _meant_keys(keys, whole.compiled)
-    if meant:
-        keys = replace(keys, named={**keys.named, **meant})
-        whole = _compiled(read, keys, traffic, mirror, completing=False)
-    deployed = {key.index.name for place, key in _placed(keys) if place not in keys.served and key.index is not None}
+    keys = replace(keys, named=_named_keys(facts, keys))
+    whole = _compiled(facts, keys, traffic, completing=False)
+    deployed = {key.index.name for place, key in _index_keys(keys) if place not in keys.served and key.index}
+    completed = {name for name, pattern in facts.patterns.items() if pattern.options.complete}
     small = {
-        index.name: projected(index, whole.compiled, read.completed)
+        index.name: _projected(index, whole.compiled, completed)
         for index in keys.indexes
-        if index.name not in deployed
+        if index.name not in deployed and index.projection == "ALL"
     }
-    if not any(small.values()) and not read.completed:
-        return whole
-    indexes = tuple(small.get(index.name) or index for index in keys.indexes)
-    if read.completed:
-        return _compiled(read, replace(keys, indexes=indexes), traffic, mirror)
-    with suppress(DesignError):
-        less = _compiled(read, replace(keys, indexes=indexes), traffic, mirror)
-        if less.weight.usd < whole.weight.usd:
-            return less
+    less = replace(keys, indexes=tuple(small.get(index.name) or index for index in keys.indexes))
+    if completed:
+        return _compiled(facts, less, traffic)
+    if any(small.values()):
+        with suppress(DesignError):
+            made = _compiled(facts, less, traffic)
+            if made.weight.usd < whole.weight.usd:
+                return made
     return whole
 
 
-def _meant_keys(keys: Declared, compiled: CompiledDesign) -> dict[str, tuple[type[Entity], str]]:
-    """The questions that another key answers than the one that was made for their order, which their decorators don't
-    name: ``newest_first`` of a partition that the table's key has too.
-    """
-    result: dict[str, tuple[type[Entity], str]] = {}
-    for (cls, name), needs in keys.served.items():
-        for need in needs:
-            read = compiled.reads.get(need.place.rpartition(".")[2])
-            if read is None or not isinstance(read.plan, QueryPlan) or need.place in keys.named:
-                continue
-            options, key = read.options, keys.keys[cls][name]
-            said = options.order_by is not None or options.key is not None
-            single = len(read.plan.matches) == 1 and isinstance(key, Key)
-            if need.order is not None and not said and single and ordering_field(read) != need.order:
-                result[need.place] = cls, name
-    return result
-
-
-def _named_keys(read: Unplanned, keys: Declared) -> dict[str, tuple[type[Entity], str]]:
-    """For each question that several keys would answer, each in its own order, the one that is read: the key that was
-    made for its order, else the table's where it serves, since nobody asked for an order.
-    """
-    result: dict[str, tuple[type[Entity], str]] = {}
-    ordered = {need.place: place for place, needs in keys.served.items() for need in needs if need.order is not None}
-    with _applied(read.cls, keys, completing=False):
-        compiled = {cls: compile_entity(cls, read.cls.table, []) for cls in keys.keys}
-        entities = {cls: entity for cls, entity in compiled.items() if entity is not None}
-        for name, pattern in read.patterns.items():
-            if not isinstance(pattern, ReadMethod):
-                continue
-            signature, options = read.signatures[name], pattern.options
-            with suppress(KeyError):
-                if "several keys serve" not in str(_refusal(signature, options, entities)):
-                    continue
-                about = shape_of(signature.returns, options.entity).entities
-                for cls in dict.fromkeys((*(element.entity for element in junctions_of(options.through)), *about)):
-                    if ordered.get(signature.place, (None,))[0] is cls:
-                        result[signature.place] = ordered[signature.place]
-                        break
-                    own = [(text, key) for text, key in keys.keys[cls].items() if isinstance(key, Key)]
-                    serving = (
-                        text for text, key in own if not _refusal(signature, replace(options, key=key), entities)
-                    )
-                    result[signature.place] = cls, next(serving)
-                    break
-    return result
-
-
-def _refusal(signature: Signature, options: Options, entities: Mapping[type[Entity], CompiledEntity]) -> Problem | None:
-    try:
-        compile_read(signature, options, entities)
-    except Problem as problem:
-        return problem
-    return None
-
-
-def _placed(keys: Declared) -> Iterator[tuple[tuple[type[Entity], str], Key]]:
-    for cls, own in keys.keys.items():
-        yield from (((cls, name), key) for name, key in own.items() if isinstance(key, Key))
-
-
-def _compiled(
-    read: Unplanned, keys: Declared, traffic: Traffic | None, mirror: Mirror | None, *, completing: bool = True
-) -> Plan:
-    kept: list[Mirror] = []
-
-    def besides(estimate: Estimate) -> Estimate:
-        if mirror is None:
-            return estimate
-        estimate, with_writes = with_mirror_writes(estimate, mirror, compiled, read.cls)
-        kept.append(with_writes)
-        return estimate
-
-    reworded = sum(read.patterns[place.rpartition(".")[2]].options.scan_index is None for place in keys.scan_index)
-    with _applied(read.cls, keys, completing=completing):
-        compiled = compile_design(read.cls, read.namespace)
-        read.cls.compiled = compiled
-        claims = sum(isinstance(element, Unique) for own in keys.keys.values() for element in own.values())
-        weight = weighed(read.cls, compiled, traffic, claims, besides)
-        weight = replace(weight, reworded=reworded + len(keys.named), mirrors=len(kept))
-    served = _served(compiled)
+def _compiled(facts: DesignFacts, keys: Declared, traffic: Traffic | None, *, completing: bool = True) -> Plan:
+    with _applied(facts.cls, keys, completing=completing):
+        compiled = compile_design(facts.cls, facts.namespace)
+        facts.cls.compiled = compiled
+        claims = sum(isinstance(key, Unique) for own in keys.keys.values() for key in own.values())
+        weight = weighed(facts.cls, compiled, traffic, claims, len(keys.named) + len(keys.filters))
+    served = reads_served(compiled)
     planned = tuple(
         PlannedKey(cls, name, key, served.get((cls, name), ()), new=(cls, name) in keys.served)
         for cls, own in keys.keys.items()
         for name, key in own.items()
     )
     named = {place: f"{cls.__name__}.{name}" for place, (cls, name) in keys.named.items()}
-    taken = (
-        f"{place}: several keys would answer it, each in its own order: it is asked by key={key}"
-        for place, key in named.items()
-    )
-    notes = (*_notes(planned, compiled), *taken)
-    return Plan(
-        read.cls,
-        keys.indexes,
-        planned,
-        compiled,
-        weight,
-        notes,
-        scan_index=keys.scan_index,
-        named=named,
-        mirrors=tuple(kept),
-    )
+    notes = (*_notes(planned, compiled, facts), *_reworded_notes(named, keys.filters))
+    if not weight.hot:
+        notes = (*notes, *_partition_notes(planned, facts.entities))
+    return Plan(facts.cls, keys.indexes, planned, compiled, weight, notes, named=named, filters=keys.filters)
 
 
 def checked(made: Plan, traffic: Traffic | None) -> Plan:
-    """The plan with the errors that ``keyplan check`` finds in it among its notes."""
+    """The plan with the errors that ``keyplan check`` finds among its notes. Raises DesignError if a write could never
+    work with its new keys.
+    """
     with applied(made) as design:
         report = check(design, traffic)
     errors = [finding for finding in report.findings if finding.severity is Severity.ERROR and finding.counts]
-    notes = [f"{error.place}: {error.message} ({error.code}); {error.hint}" for error in errors]
+    new = [key.name for key in made.keys if key.new]
+    faults = [
+        ErrorDetail(error.place, error.message, error.hint)
+        for error in errors
+        if error.code == "KP108" and any(re.search(rf"\bkey {re.escape(name)}\b", error.message) for name in new)
+    ]
+    if faults:
+        raise DesignError("a write could never work with these keys", place=made.design.__name__, errors=faults)
+    notes = (f"{error.place}: {error.message} ({error.code}); {error.hint}" for error in errors)
     return replace(made, notes=(*made.notes, *notes))
 
 
-def question_faults(read: Unplanned, keys: Declared) -> list[ErrorDetail]:
-    """What the compiler says against each question, whatever else is wrong with the design."""
+# Which key answers a read
+
+
+def compiled_entities(facts: DesignFacts, classes: Iterable[type[Entity]]) -> dict[type[Entity], CompiledEntity]:
+    """The entities compiled with the keys that they have now; without those that can't be."""
+    compiled = {cls: compile_entity(cls, facts.cls.table, []) for cls in classes}
+    return {cls: entity for cls, entity in compiled.items() if entity is not None}
+
+
+def _named_keys(facts: DesignFacts, keys: Declared) -> dict[str, KeyName]:
+    """The key that a decorator must name, by the read's place: several keys serve it, each in its own order, or another
+    key than the one made for its order. Without an order it is the first that serves, the table's if it does.
+    """
+    result: dict[str, KeyName] = {}
+    ordered = {need.place: name for name, needs in keys.served.items() for need in needs if need.order is not None}
+    orders = {need.place: need.order for needs in keys.served.values() for need in needs}
+    with _applied(facts.cls, keys, completing=False):
+        entities = compiled_entities(facts, keys.keys)
+        for name, pattern in facts.patterns.items():
+            if not isinstance(pattern, ReadMethod) or pattern.options.key is not None or name not in facts.signatures:
+                continue
+            signature, options = facts.signatures[name], pattern.options
+            place = signature.place
+            try:
+                read = compile_read(signature, options, entities)
+            except Problem as problem:
+                if "several keys serve" not in str(problem):
+                    continue
+            except KeyError:
+                continue
+            else:
+                single = isinstance(read.plan, QueryPlan) and len(read.plan.matches) == 1
+                made_for_order = place in ordered and options.order_by is None and ordering_field(read) != orders[place]
+                if not single or not made_for_order:
+                    continue
+            for cls in facts.about(name):
+                if place in ordered and ordered[place][0] is cls:
+                    result[place] = ordered[place]
+                    break
+                own = [(text, key) for text, key in keys.keys[cls].items() if isinstance(key, Key)]
+                serving = [text for text, key in own if _serves(signature, replace(options, key=key), entities)]
+                if serving:
+                    result[place] = cls, serving[0]
+                    break
+    return result
+
+
+def _serves(signature: Any, options: Options, entities: Mapping[type[Entity], CompiledEntity]) -> bool:
+    try:
+        compile_read(signature, options, entities)
+    except Problem:
+        return False
+    return True
+
+
+def _index_keys(keys: Declared) -> Iterator[tuple[KeyName, Key]]:
+    for cls, own in keys.keys.items():
+        yield from (((cls, name), key) for name, key in own.items() if isinstance(key, Key))
+
+
+def read_faults(facts: DesignFacts, keys: Declared) -> list[ErrorDetail]:
+    """What the compiler says against each read, whatever else is wrong with the design."""
     faults: list[ErrorDetail] = []
-    with _applied(read.cls, keys, completing=False):
-        compiled = {cls: compile_entity(cls, read.cls.table, []) for cls in keys.keys}
-        entities = {cls: entity for cls, entity in compiled.items() if entity is not None}
-        for name, signature in read.signatures.items():
-            pattern = read.patterns[name]
+    with _applied(facts.cls, keys, completing=False):
+        entities = compiled_entities(facts, keys.keys)
+        for name, signature in facts.signatures.items():
+            pattern = facts.patterns[name]
             if isinstance(pattern, ReadMethod):
                 try:
                     compile_read(signature, pattern.options, entities)
                 except Problem as problem:
                     faults.append(ErrorDetail(signature.place, str(problem), problem.hint))
                 except KeyError:
-                    continue  # of an entity that has a fault of its own
+                    continue  # it reads an entity that has a fault of its own
     return faults
 
 
-Fields = dict[type[Entity], frozenset[str]]
-
-
-def changed_fields(read: Unplanned, keys: Declared) -> tuple[Fields, Fields]:
-    """The fields of each entity that updates change; and those of them that are changed by class and key fields alone,
-    which can't be done where an index key holds them. Raises DesignError where the keys don't compile.
-    """
-    try:
-        return _changed_fields(read, keys)
-    except DesignError:
-        named = _named_keys(read, keys)
-        if not named:
-            raise
-        return _changed_fields(read, replace(keys, named=named))
-
-
-def _changed_fields(read: Unplanned, keys: Declared) -> tuple[Fields, Fields]:
-    changed: Fields = {}
-    blind: Fields = {}
-    with _applied(read.cls, keys, completing=False):
-        compiled = read.cls.compiled = compile_design(read.cls, read.namespace)
-        accounts = Accounts(compiled, read.cls)
-        for pattern in compiled.writes.values():
-            for action in accounts.unrun(pattern).actions:
-                if action.kind == "Update" and action.entity is not None:
-                    cls, names = action.entity.cls, frozenset(action.changes)
-                    changed[cls] = changed.get(cls, frozenset()) | names
-                    if not action.by_instance:
-                        blind[cls] = blind.get(cls, frozenset()) | names
-    return changed, blind
-
-
-def _served(compiled: CompiledDesign) -> dict[tuple[type[Entity], str], tuple[str, ...]]:
-    """The questions that each key answers."""
-    result: dict[tuple[type[Entity], str], dict[str, None]] = {}
+def reads_served(compiled: CompiledDesign) -> dict[KeyName, tuple[str, ...]]:
+    """The places of the reads that each key answers."""
+    result: dict[KeyName, dict[str, None]] = {}
     for read in compiled.reads.values():
-        for place in _keys_of(read.plan):
-            result.setdefault(place, {})[read.place] = None
-    return {place: tuple(names) for place, names in result.items()}
+        for name in _keys_of(read.plan):
+            result.setdefault(name, {})[read.place] = None
+    return {name: tuple(places) for name, places in result.items()}
 
 
-def _keys_of(plan: PlanOfRead) -> Iterator[tuple[type[Entity], str]]:
+def _keys_of(plan: ReadPlan) -> Iterator[KeyName]:
     match plan:
         case GetPlan() | BatchGetPlan():
             yield plan.entity.cls, plan.entity.primary.name
@@ -269,13 +222,12 @@ def _keys_of(plan: PlanOfRead) -> Iterator[tuple[type[Entity], str]]:
                 yield from _keys_of(way.junction)
                 yield from _keys_of(way.end)
         case ScanPlan():
-            yield from (
-                (entity.cls, key.name) for entity in plan.entities for key in plan.keys if key in entity.index_keys
-            )
+            own = ((entity, key) for entity in plan.entities for key in plan.keys if key in entity.index_keys)
+            yield from ((entity.cls, key.name) for entity, key in own)
 
 
 def ordering_field(read: ReadPattern) -> str | None:
-    """The field that a compiled question's answer is ordered by."""
+    """The field that orders the result of a compiled read."""
     plan = read.plan
     if isinstance(plan, ThroughPlan):
         plan = plan.end if isinstance(plan.end, QueryPlan) else plan.junction
@@ -283,49 +235,166 @@ def ordering_field(read: ReadPattern) -> str | None:
     return next(iter(orders), None)
 
 
-def _notes(keys: Iterable[PlannedKey], compiled: CompiledDesign) -> Iterator[str]:
-    """What the design doesn't say, and was guessed."""
-    for read_pattern in compiled.reads.values():
-        options = read_pattern.options
-        order = ordering_field(read_pattern)
-        if options.newest_first is not None and options.order_by is None and order is not None:
-            yield f"{read_pattern.place}: newest_first is taken for the order of {order}; order_by= says another"
-        if isinstance(read_pattern.plan, QueryPlan) and read_pattern.plan.filter is not None:
-            yield f"{read_pattern.place}: filtered after it is read"
+# What updates change
+
+
+def with_updates(facts: DesignFacts, entities: Mapping[type[Entity], EntityFacts], keys: Declared) -> dict[Any, Any]:
+    """The entities with the fields that the design's writes change. Writes are read with some keys, whichever they are.
+    Raises DesignError if these don't compile.
+    """
+    changing: dict[type[Entity], set[str]] = {}
+    unkeyable: dict[type[Entity], dict[str, str]] = {}
+    keys = replace(keys, named=_named_keys(facts, keys))
+    with _applied(facts.cls, keys, completing=False):
+        compiled = facts.cls.compiled = compile_design(facts.cls, facts.namespace)
+        accounts = Accounts(compiled, facts.cls)
+        for pattern in compiled.writes.values():
+            for action in accounts.unrun(pattern).actions:
+                if action.kind == "Update" and action.entity is not None:
+                    cls = action.entity.cls
+                    changing.setdefault(cls, set()).update(action.changes)
+                    if not action.by_instance:
+                        unkeyable.setdefault(cls, {}).update(dict.fromkeys(action.changes, pattern.place))
+    return {
+        cls: replace(entity, changing=frozenset(changing.get(cls, ())), unkeyable=unkeyable.get(cls, {}))
+        for cls, entity in entities.items()
+    }
+
+
+# Notes
+
+
+def _notes(keys: Iterable[PlannedKey], compiled: CompiledDesign, facts: DesignFacts) -> Iterator[str]:
+    """What the design doesn't say, and was assumed."""
+    for read in compiled.reads.values():
+        order = ordering_field(read)
+        if read.options.newest_first is not None and read.options.order_by is None and order is not None:
+            yield f"{read.place}: newest_first is taken for the order of {order}; order_by= sets another"
+        optional = [
+            cls for cls, entity in facts.entities.items() if cls in facts.about(read.name) and order in entity.optional
+        ]
+        if optional and order not in read.signature.by_name:
+            yield f"{read.place}: items without {order} are omitted, since it orders the result and is optional"
+        if isinstance(read.plan, QueryPlan) and read.plan.filter is not None:
+            yield f"{read.place}: filtered after reading"
     for key in keys:
         if isinstance(key.key, Unique) and key.new:
-            yield (
-                f"{key.place}: what it holds becomes unique, since one item is asked for by it; a key in an index "
-                "would answer too, and lets values repeat"
-            )
+            yield f"{key.place}: its value becomes unique; an index key would let values repeat"
         for name in re.findall(r"\{(\w+):0(?:10|20)d", "".join(text for part in key.templates for text in part)):
-            yield f"{key.place}: {name} has as many digits in it as it might need; Field(ge=0, le=...) says how many"
+            yield f"{key.place}: {name} is padded to the most digits that it might have; Field(ge=0, le=...) sets fewer"
 
 
-def _split(named: Mapping[str, str]) -> Iterator[tuple[str, tuple[str, str, str]]]:
-    yield from ((place, key.partition(".")) for place, key in named.items())
+def _reworded_notes(named: Mapping[str, str], filters: Mapping[str, str]) -> Iterator[str]:
+    for place, key in named.items():
+        yield f"{place}: several keys serve it, each in its own order: its decorator needs key={key}"
+    for place, text in filters.items():
+        yield f'{place}: the other parameters identify the item: its decorator needs where="{text}", and no index'
+
+
+def _partition_notes(keys: Iterable[PlannedKey], entities: Mapping[type[Entity], EntityFacts]) -> Iterator[str]:
+    """The new keys with few partitions, which the traffic may be too much for."""
+    for key in keys:
+        if not isinstance(key.key, Key) or not key.new or key.shards > 1:
+            continue
+        names = [name for text in key.templates[0] for name in fields_of(text)]
+        if not names and (key.key.index is not None or any(map(fields_of, key.key.sort))):
+            yield (
+                f"{key.place}: all its items are in one partition, which takes 1,000 write units a second; with a "
+                "traffic file the planner spreads it over shards if that is too little"
+            )
+        domains = [domain_of(entities[key.entity].kinds[name]) for name in names]
+        if domains and None not in domains:
+            count = 1
+            for domain in domains:
+                count *= len(domain or ())
+            by = ", ".join(names)
+            yield f"{key.place}: it has only {count} partitions, by {by}, each of which takes 1,000 write units/s"
+
+
+# Projections
+
+
+def _projected(index: Index, compiled: CompiledDesign, completed: Collection[str]) -> Index | None:
+    """The index with only the attributes that are read from it; None if a read wants whole items, or too many.
+    ``completed``: the reads that get from the table what the index lacks.
+    """
+    keys_only = Index(index.name, index.partition, index.sort, projection="KEYS_ONLY", local=index.local)
+    included: dict[str, None] = {}
+    for read in compiled.reads.values():
+        for matches, condition in _reads_of(read.plan, index):
+            for match in matches if read.name not in completed else ():
+                lacking = lacking_in_index(replace(match, key=replace(match.key, index=keys_only)))
+                if lacking and match.entity.asked is None:
+                    return None
+                included |= dict.fromkeys(match.entity.fields[name].attribute for name in lacking)
+            included |= dict.fromkeys(_filtered(condition, matches))
+    if len(included) > INCLUDED_MAX:
+        return None
+    return Index(index.name, index.partition, index.sort, projection=tuple(included) or "KEYS_ONLY", local=index.local)
+
+
+def _reads_of(plan: ReadPlan, index: Index) -> Iterator[tuple[tuple[KeyMatch, ...], Filter | None]]:
+    """The keys by which a plan reads the index, and what it filters there."""
+    match plan:
+        case QueryPlan():
+            if plan.index is not None and plan.index.name == index.name:
+                yield plan.matches, plan.filter
+        case ScanPlan():
+            if plan.index is not None and plan.index.name == index.name:
+                own = (
+                    (entity, key) for entity in plan.entities for key in entity.index_keys if key.index == plan.index
+                )
+                yield (
+                    tuple(KeyMatch(entity, key, (), (), frozenset(), (), full=False) for entity, key in own),
+                    plan.filter,
+                )
+        case ThroughPlan():
+            for way in plan.ways:
+                yield from _reads_of(way.junction, index)
+                yield from _reads_of(way.end, index)
+        case _:
+            pass
+
+
+def _filtered(condition: Filter | None, matches: tuple[KeyMatch, ...]) -> Iterator[str]:
+    """The attributes that a filter names, except those of the keys."""
+    if condition is not None:
+        keys = {
+            attribute.name
+            for match in matches
+            for attribute, _ in (*match.entity.primary.attributes, *match.key.attributes)
+        }
+        for value in re.findall(r"(?<!\.)#\w+", condition.text):
+            if condition.names[value] not in keys:
+                yield condition.names[value]
+
+
+# Keys in the classes
 
 
 @contextmanager
-def applied(made: Plan) -> Generator[type[Any]]:
+def applied(plan: Plan) -> Generator[type[Any]]:
     """The design's class with a plan's keys, for as long as the block lasts: to be verified, or opened."""
     keys: dict[type[Entity], dict[str, Key | Unique]] = {}
-    for key in made.keys:
+    for key in plan.keys:
         keys.setdefault(key.entity, {})[key.name] = key.key
     classes = {cls.__name__: cls for cls in keys}
-    named = {place: (classes[owner], name) for place, (owner, _, name) in _split(made.named)}
-    with _applied(made.design, Declared(made.indexes, keys, {}, made.scan_index, named)):
-        made.design.compiled = made.compiled
-        yield made.design
+    named: dict[str, KeyName] = {}
+    for place, text in plan.named.items():
+        owner, _, name = text.partition(".")
+        named[place] = classes[owner], name
+    with _applied(plan.design, Declared(plan.indexes, keys, {}, named, plan.filters)):
+        plan.design.compiled = plan.compiled
+        yield plan.design
 
 
 @contextmanager
 def _applied(cls: type[Any], keys: Declared, *, completing: bool = True) -> Generator[None]:
-    """The design's classes with these keys, and no others, for as long as it takes to compile them. Not ``completing``:
-    as if questions read nothing from the table besides an index, since that is refused where the index holds all.
+    """The design's classes with these keys, and no others. Not ``completing``: as if no read got from the table what
+    its index lacks, since that is refused when the index holds everything.
     """
     table: Table = cls.table
-    asked = list(_asked_anew(cls, keys, completing=completing))
+    changed = list(_changed_options(cls, keys, completing=completing))
     kept: list[tuple[type[Any], str, Any]] = [(cls, "table", table)]
     if "compiled" in vars(cls):
         kept.append((cls, "compiled", cls.compiled))
@@ -347,11 +416,11 @@ def _applied(cls: type[Any], keys: Declared, *, completing: bool = True) -> Gene
             for name, key in own.items():
                 type.__setattr__(entity, name, key)
         cls.table = made
-        for pattern, _, options in asked:
+        for pattern, _, options in changed:
             pattern.options = options
         yield
     finally:
-        for pattern, options, _ in asked:
+        for pattern, options, _ in changed:
             pattern.options = options
         for entity, own in keys.keys.items():
             for name in own:
@@ -362,30 +431,30 @@ def _applied(cls: type[Any], keys: Declared, *, completing: bool = True) -> Gene
             type.__setattr__(owner, name, value)
 
 
-def _order_meant(pattern: Pattern) -> str | None:
-    """The field that orders the answer of a question by the key that it names: the first that it leaves open."""
-    key, where = pattern.options.key, pattern.options.where
-    fields = re.findall(r"\{(\w+)", " ".join(() if key is None else key.sort))
-    known = {*inspect.signature(pattern.function).parameters, *(where if isinstance(where, Mapping) else ())}
-    return next((name for name in fields if name not in known), None)
-
-
-def _asked_anew(cls: type[Any], keys: Declared, *, completing: bool) -> Iterator[tuple[Pattern, Options, Options]]:
-    """The questions that are asked in another way than they are declared: with the options they have, and these."""
+def _changed_options(cls: type[Any], keys: Declared, *, completing: bool) -> Iterator[tuple[Pattern, Options, Options]]:
+    """The patterns whose options the keys change: with the options that they have, and the new ones."""
     by_name = {index.name: index for index in keys.indexes}
     bases = reversed(cls.__mro__)
     patterns = {name: value for base in bases for name, value in vars(base).items() if isinstance(value, Pattern)}
-    there = [element for own in keys.keys.values() for element in own.values()]
+    there = [key for own in keys.keys.values() for key in own.values()]
     for name, pattern in patterns.items():
-        whole = by_name.get(keys.scan_index.get(f"{cls.__name__}.{name}", ""), pattern.options.scan_index)
-        options = replace(pattern.options, scan_index=whole, complete=pattern.options.complete and completing)
-        if (place := f"{cls.__name__}.{name}") in keys.named:
+        place, given = f"{cls.__name__}.{name}", pattern.options
+        whole = None if given.scan_index is None else by_name.get(given.scan_index.name, given.scan_index)
+        where = keys.filters.get(place, given.where)
+        options = replace(given, scan_index=whole, where=where, complete=given.complete and completing)
+        if place in keys.named:
             entity, key_name = keys.named[place]
             key = keys.keys[entity][key_name]
             options = replace(options, key=key if isinstance(key, Key) else None)
-        elif (
-            options.key is not None and options.key not in there
-        ):  # what is meant by a key that isn't there is an order
-            options = replace(options, key=None, order_by=options.order_by or _order_meant(pattern))
-        if options != pattern.options:
-            yield pattern, pattern.options, options
+        elif given.key is not None and given.key not in there:  # a key that is gone meant an order
+            options = replace(options, key=None, order_by=given.order_by or _order_meant(pattern))
+        if options != given:
+            yield pattern, given, options
+
+
+def _order_meant(pattern: Pattern) -> str | None:
+    """The field that orders a result by the key that the pattern names: the first that it leaves open."""
+    key, where = pattern.options.key, pattern.options.where
+    fields = [name for text in (() if key is None else key.sort) for name in fields_of(text)]
+    known = {*inspect.signature(pattern.function).parameters, *(where if isinstance(where, Mapping) else ())}
+    return next((name for name in fields if name not in known), None)

@@ -1,71 +1,221 @@
-"""What the planner knows of an entity: its fields, which of them identify an item, may be missing, or change."""
+"""A design's class read for planning, whether it compiles or not: its patterns, and what is known of its entities."""
 
 from __future__ import annotations
 
+import difflib
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
+from keyplan.errors import ErrorDetail
+from keyplan.model.compiled.compiled_design import entities_in
+from keyplan.model.compiled.compiler import junctions_of
+from keyplan.model.compiled.return_types import Shape, ShapeKind, shape_of
+from keyplan.model.compiled.signatures import ParameterKind, Signature, signature_of
 from keyplan.model.declared.declaration_errors import Problem
 from keyplan.model.declared.entity import Entity
 from keyplan.model.declared.fields import ID, is_optional, marks_of
-from keyplan.model.declared.keys import Key
+from keyplan.model.declared.indexes import Index
+from keyplan.model.declared.keys import Key, Unique
+from keyplan.model.declared.patterns import Pattern, ReadMethod
 
-__all__ = ["EntityFacts", "facts_of", "word"]
+__all__ = ["Deployed", "DesignFacts", "EntityFacts", "copy_hint", "declared_keys", "word"]
 
 
 @dataclass(frozen=True)
 class EntityFacts:
-    """What the planner knows of an entity: its fields, which name an item, which may be missing, which change."""
+    """What the planner knows of an entity.
+
+    ``kinds``: the type of each field, in the order in which the design's patterns name them, so that entities that
+    share fields have them in one order. ``identity``: the fields that identify an item. ``changing``: fields that
+    updates change. ``unkeyable``: fields that updates change by the item's key alone, so that no index key can be
+    recomputed, each with the write that does.
+    """
 
     cls: type[Entity]
     identity: tuple[str, ...]
     kinds: Mapping[str, Any]
     optional: frozenset[str]
     changing: frozenset[str] = frozenset()
-    """Fields that updates change."""
-    blind: frozenset[str] = frozenset()
-    """Those of them that updates change by class and key fields alone: no index key may hold them."""
+    unkeyable: Mapping[str, str] = field(default_factory=dict[str, str])
 
     @property
     def name(self) -> str:
         """The entity's name."""
         return self.cls.__name__
 
+    def in_order(self, names: Collection[str]) -> tuple[str, ...]:
+        """Some of its fields in the order of ``kinds``."""
+        return tuple(name for name in self.kinds if name in names)
 
-def facts_of(cls: type[Entity], asked: Iterable[frozenset[str]] = ()) -> EntityFacts:
-    """What an entity's class says. What identifies an item is marked with ``Id``, or said by a primary key that stands;
-    failing both it is the fewest fields that one item is asked for by (``asked``). A primary key without a field names
-    the only item that there is. Raises Problem where nothing says it.
-    """
-    kinds: dict[str, Any] = {name: info.rebuild_annotation() for name, info in cls.model_fields.items()}
-    kinds |= {name: info.return_type for name, info in cls.model_computed_fields.items()}
-    optional = frozenset(name for name, annotation in kinds.items() if is_optional(annotation))
-    marked = tuple(name for name, annotation in kinds.items() if ID.name in marks_of(annotation))
-    identity = marked or _fields_of_primary(cls) or _fewest(asked, kinds)
-    if not identity and not any(key.index is None for key in _keys_of(cls)):
-        raise Problem(
-            "nothing says what identifies an item", "mark the fields that do: order_id: Id[str], for instance"
+
+@dataclass
+class DesignFacts:
+    """A design's class: its patterns with their signatures, its entities, and what is wrong with them."""
+
+    cls: type[Any]
+    namespace: Mapping[str, Any]
+    faults: list[ErrorDetail] = field(default_factory=list[ErrorDetail])
+    patterns: dict[str, Pattern] = field(default_factory=dict[str, Pattern])
+    signatures: dict[str, Signature] = field(default_factory=dict[str, Signature])
+
+    def __post_init__(self) -> None:
+        members = [pair for base in reversed(self.cls.__mro__) for pair in vars(base).items()]
+        self.patterns = {name: value for name, value in members if isinstance(value, Pattern)}
+        for name, pattern in self.patterns.items():
+            place = f"{self.cls.__name__}.{name}"
+            try:
+                signature = signature_of(pattern.function, place, self.namespace)
+                if isinstance(pattern, ReadMethod):
+                    shape_of(signature.returns, pattern.options.entity)
+                self.signatures[name] = signature
+            except Problem as problem:
+                self.faults.append(ErrorDetail(place, str(problem), problem.hint))
+
+    def shape(self, name: str) -> Shape:
+        """The shape of a read's result."""
+        return shape_of(self.signatures[name].returns, self.patterns[name].options.entity)
+
+    @cached_property
+    def classes(self) -> list[type[Entity]]:
+        """Every entity of the design, in the order in which they are met."""
+        result = dict.fromkeys(self.cls.table.entities)
+        for name, signature in self.signatures.items():
+            named = [cls for parameter in signature.parameters for cls in entities_in(parameter.annotation)]
+            result.update(dict.fromkeys([*named, *self.about(name)]))
+        return list(result)
+
+    def about(self, name: str) -> list[type[Entity]]:
+        """The entities that a pattern's result, or the way to it, is made of."""
+        options = self.patterns[name].options
+        junctions = (junction.entity for junction in junctions_of(options.through))
+        return [*entities_in(self.signatures[name].returns), *options.entity, *junctions]
+
+    @property
+    def whole_indexes(self) -> dict[str, Index]:
+        """The indexes that patterns read whole, by name."""
+        wanted = (pattern.options.scan_index for pattern in self.patterns.values())
+        return {index.name: index for index in wanted if index is not None}
+
+    @cached_property
+    def entities(self) -> dict[type[Entity], EntityFacts]:
+        """What is known of each entity. An entity that nothing identifies is missing, and a fault says so."""
+        named = [parameter.name for signature in self.signatures.values() for parameter in signature.parameters]
+        ranks = {name: rank for rank, name in reversed(list(enumerate(named)))}
+        result: dict[type[Entity], EntityFacts] = {}
+        for cls in self.classes:
+            kinds: dict[str, Any] = {name: info.rebuild_annotation() for name, info in cls.model_fields.items()}
+            kinds |= {name: info.return_type for name, info in cls.model_computed_fields.items()}
+            kinds = dict(sorted(kinds.items(), key=lambda pair: ranks.get(pair[0], len(named))))
+            identity = self._identity(cls, kinds)
+            if identity is None:
+                hint = "mark the fields that do: order_id: Id[str], for instance"
+                self.faults.append(ErrorDetail(cls.__name__, "no field identifies an item", hint))
+                continue
+            optional = frozenset(name for name, annotation in kinds.items() if is_optional(annotation))
+            result[cls] = EntityFacts(cls, identity, kinds, optional)
+        return result
+
+    def _identity(self, cls: type[Entity], kinds: Mapping[str, Any]) -> tuple[str, ...] | None:
+        """The fields marked with ``Id``; those of a declared primary key; or the fewest by which one item is read. A
+        declared primary key without a field names the only item. None if nothing says.
+        """
+        marked = {name for name, annotation in kinds.items() if ID.name in marks_of(annotation)}
+        primary = [key for key in declared_keys(cls).values() if isinstance(key, Key) and key.index is None]
+        keyed = {name for key in primary for text in (*key.partition, *key.sort) for name in fields_of(text)}
+        single = sorted((names for names in self._single_reads(cls) if names and names <= kinds.keys()), key=len)
+        chosen = marked or keyed or (single[0] if single and not primary else set[str]())
+        if not chosen and not primary:
+            return None
+        return tuple(name for name in kinds if name in chosen)
+
+    def _single_reads(self, cls: type[Entity]) -> Iterator[frozenset[str]]:
+        """The parameters of each read of one item of an entity."""
+        for name, signature in self.signatures.items():
+            pattern = self.patterns[name]
+            if not isinstance(pattern, ReadMethod) or pattern.options.through is not None or pattern.options.where:
+                continue
+            directed = any(parameter.kind is ParameterKind.DIRECTION for parameter in signature.parameters)
+            ordered = directed or pattern.options.newest_first is not None or pattern.options.order_by is not None
+            shape = self.shape(name)
+            if shape.kind is ShapeKind.ONE and shape.entities == (cls,) and not ordered:
+                yield frozenset(parameter.name for parameter in signature.parameters if parameter.condition)
+
+
+@dataclass(frozen=True)
+class Deployed:
+    """The keys that stay: a table's indexes, and each entity's keys by name."""
+
+    indexes: tuple[Index, ...] = ()
+    keys: Mapping[type[Entity], Mapping[str, Key | Unique]] = field(
+        default_factory=dict[type[Entity], dict[str, Key | Unique]]
+    )
+
+    @classmethod
+    def of(cls, facts: DesignFacts, *, ignore_existing: bool) -> Deployed:
+        """The keys of entities that have a primary key. If existing keys are ignored, primary keys of entities without
+        an identifying field stay: there is one item of each, and no field could name it.
+        """
+        keys: dict[type[Entity], Mapping[str, Key | Unique]] = {}
+        for entity in facts.classes:
+            declared = declared_keys(entity)
+            primary = {name: key for name, key in declared.items() if isinstance(key, Key) and key.index is None}
+            if primary and not ignore_existing:
+                keys[entity] = {name: key for name, key in declared.items() if isinstance(key, Key)}
+            elif primary and entity in facts.entities and not facts.entities[entity].identity:
+                keys[entity] = primary
+        used = {key.index.name for own in keys.values() for key in own.values() if isinstance(key, Key) and key.index}
+        if ignore_existing:
+            return cls((), keys)
+        whole = facts.whole_indexes  # without a key, such an index is planned
+        return cls(
+            tuple(index for index in facts.cls.table.indexes if index.name in used or index.name not in whole), keys
         )
-    return EntityFacts(cls, identity, kinds, optional)
 
 
-def _fields_of_primary(cls: type[Entity]) -> tuple[str, ...]:
-    templates = [text for key in _keys_of(cls) if key.index is None for text in (*key.partition, *key.sort)]
-    names = [name for text in templates for name in re.findall(r"\{(\w+)", text)]
-    return tuple(dict.fromkeys(names))
+def declared_keys(cls: type[Entity]) -> dict[str, Key | Unique]:
+    """The keys and unique values that an entity declares, by name."""
+    members = [pair for base in reversed(cls.__mro__) for pair in vars(base).items()]
+    return {name: value for name, value in members if isinstance(value, Key | Unique)}
 
 
-def _keys_of(cls: type[Entity]) -> list[Key]:
-    return [value for base in cls.__mro__ for value in vars(base).values() if isinstance(value, Key)]
-
-
-def _fewest(asked: Iterable[frozenset[str]], kinds: Mapping[str, Any]) -> tuple[str, ...]:
-    sets = sorted((element for element in asked if element and element <= kinds.keys()), key=len)
-    return tuple(name for name in kinds if name in sets[0]) if sets else ()
+def fields_of(template: str) -> list[str]:
+    """The names of the fields in a template."""
+    return re.findall(r"\{(\w+)", template)
 
 
 def word(name: str) -> str:
-    """An entity's name as it stands in keys: ``OrderLine`` as ``ORDER_LINE``."""
+    """An entity's name as it is written in keys: ``OrderLine`` as ``ORDER_LINE``."""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).upper()
+
+
+def copy_hint(facts: Iterable[EntityFacts], entity: EntityFacts, missing: Sequence[str]) -> str:
+    """How an entity gets fields that it lacks: a field with a similar name, a copy from an entity that each item names,
+    or a junction.
+    """
+    return "; ".join(_copy_hint(list(facts), entity, name) for name in missing)
+
+
+def _copy_hint(facts: Sequence[EntityFacts], entity: EntityFacts, name: str) -> str:
+    near = difflib.get_close_matches(name, entity.kinds, n=1, cutoff=0.75)
+    if near:
+        return f"did you mean {near[0]}?"
+    having = [other for other in facts if name in other.kinds]
+    owners = [other for other in having if set(other.identity) <= entity.kinds.keys()]
+    if owners:
+        owner = min(owners, key=lambda other: (len(other.identity), other.name))
+        return (
+            f"copy {name} of {owner.name} into {entity.name}: one field, since each {entity.name} names its "
+            f"{owner.name} by {' and '.join(owner.identity)}; a write that changes {owner.name}.{name} then writes its "
+            f"{entity.name} items too"
+        )
+    links = [other for other in having if set(entity.identity) <= other.kinds.keys()]
+    if links:
+        link = min(links, key=lambda other: (len(other.kinds), other.name))
+        return (
+            f"{link.name} has {name}, and names the {entity.name} by {' and '.join(entity.identity)}: read "
+            f"through={link.name}, or copy what you need of {entity.name} into {link.name}"
+        )
+    return f"name the parameter like the field that it means; {entity.name} has {', '.join(entity.kinds)}"

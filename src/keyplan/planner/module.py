@@ -1,6 +1,5 @@
-"""A plan's declarations put into the source of its design: comments and everything else stay as they are.
-
-Text is changed line by line where the syntax tree says that something stands; nothing is printed anew from the tree.
+"""A plan's declarations written into the source of its design. Comments and everything else stay as they are: lines are
+replaced at the places that the syntax tree names, and nothing is printed from the tree.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ LINE_MAX = 120
 
 @dataclass(frozen=True)
 class Rewritten:
-    """A module with a plan's declarations in it."""
+    """A module before and after a plan's declarations are written into it."""
 
     path: Path
     before: str
@@ -56,10 +55,10 @@ class _Edit:
 
 
 def rewritten(plan: Plan, text: str | None = None) -> Rewritten:
-    """The design's module with the plan's keys, indexes and imports. ``text``: what the module was made of, where that
-    isn't what its file holds.
+    """The design's module with the plan's keys, indexes and imports. ``text``: the module's source, if it isn't what
+    the file holds.
 
-    Raises UnknownDesign where the source can't be read, or the design isn't in one file.
+    Raises UnknownDesign if the source can't be read, or the design's classes aren't all in one file.
     """
     path = _file_of(plan)
     before = path.read_text(encoding="utf-8") if text is None else text
@@ -69,7 +68,7 @@ def rewritten(plan: Plan, text: str | None = None) -> Rewritten:
         *_entities(plan, tree),
         *_table(plan, tree, lines),
         *_indexes(plan, tree),
-        *_questions(plan, tree, lines),
+        *_decorators(plan, tree, lines),
         *_imports(plan, tree),
     ]
     after = list(lines)
@@ -84,9 +83,9 @@ def _file_of(plan: Plan) -> Path:
     files = {class_: _source_file(class_) for class_ in (plan.design, *(key.entity for key in plan.keys))}
     different = {*files.values()}
     if None in different or len(different) > 1:
-        faults = [ErrorDetail(class_.__name__, f"stands in {file or 'no file'}") for class_, file in files.items()]
+        faults = [ErrorDetail(class_.__name__, f"is in {file or 'no file'}") for class_, file in files.items()]
         raise UnknownDesign(
-            "the design's classes stand in several files, or in none that can be read",
+            "the design's classes are in several files, or in none that can be read",
             hint="copy the declarations that are shown",
             errors=faults,
         )
@@ -94,7 +93,7 @@ def _file_of(plan: Plan) -> Path:
 
 
 def _source_file(class_: type[Any]) -> str | None:
-    """The file that a class stands in; None for one of an interactive session, or of a module that was taken away."""
+    """The file of a class; None in an interactive session, or for a module that was removed."""
     try:
         return inspect.getsourcefile(class_)
     except (TypeError, OSError):
@@ -123,7 +122,7 @@ def _entities(plan: Plan, tree: ast.Module) -> Iterator[_Edit]:
         new = [planned_key for name, planned_key in wanted.items() if name not in there]
         gone = [statement for name, statement in there.items() if name not in wanted]
         yield from (_Edit(statement.lineno - 1, statement.end_lineno or statement.lineno, ()) for statement in gone)
-        at = _behind_fields(node)
+        at = _after_fields(node)
         text = [
             f"    {line}" if line else ""
             for planned_key in new
@@ -140,8 +139,8 @@ def _declared(node: ast.stmt) -> Iterator[str]:
         yield node.targets[0].id
 
 
-def _behind_fields(node: ast.ClassDef) -> int:
-    """The line behind an entity's keys, or behind its fields with the last one's docstring."""
+def _after_fields(node: ast.ClassDef) -> int:
+    """The line after an entity's keys, or after its fields with the last one's docstring."""
     members = [
         statement
         for statement in node.body
@@ -198,8 +197,8 @@ def _put(lines: Sequence[str], node: ast.expr | ast.keyword, text: str) -> _Edit
 
 
 def _table_call(plan: Plan, tree: ast.Module) -> ast.Call | None:
-    """Where the design's table is made: in its class, or in the module under a name that the class takes. None where
-    it isn't in this module.
+    """The call that creates the design's table: in its class, or in the module under a name that the class uses. None
+    if it isn't in this module.
     """
     given = _given(_class(tree, plan.design.__name__).body, "table")
     if isinstance(given, ast.Name):
@@ -208,7 +207,7 @@ def _table_call(plan: Plan, tree: ast.Module) -> ast.Call | None:
 
 
 def _given(body: Sequence[ast.stmt], name: str) -> ast.expr | None:
-    """What a class or a module gives as the value of a name."""
+    """The value that a class or a module assigns to a name."""
     for statement in body:
         match statement:
             case ast.Assign(targets=[ast.Name(id=target)]) | ast.AnnAssign(target=ast.Name(id=target)) if (
@@ -231,10 +230,12 @@ def _variable(tree: ast.Module, index: Index) -> str:
 
 
 def _indexes(plan: Plan, tree: ast.Module) -> Iterator[_Edit]:
-    """New indexes before what uses them, those that are made anew in their places; what nothing uses any more goes."""
+    """New indexes before what uses them, changed ones in their places; indexes that nothing uses are removed."""
     there: set[str] = set()
     wanted = {index.name: index for index in plan.indexes}
-    declared = {index.name: index for index in (*plan.design.table.indexes, *_read_whole(plan))}
+    patterns = [value for base in plan.design.__mro__ for value in vars(base).values() if isinstance(value, Pattern)]
+    whole = [pattern.options.scan_index for pattern in patterns]
+    declared = {index.name: index for index in (*plan.design.table.indexes, *whole) if index is not None}
     for node in tree.body:
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and _called(node.value) == "Index":
             first = node.value.args[0] if node.value.args else None
@@ -260,37 +261,23 @@ def _indexes(plan: Plan, tree: ast.Module) -> Iterator[_Edit]:
         yield _Edit(at, at, (*new, "", ""))
 
 
-def _read_whole(plan: Plan) -> Iterator[Index]:
-    """The indexes that questions name."""
-    for base in plan.design.__mro__:
-        wanted = (var.options.scan_index for var in vars(base).values() if isinstance(var, Pattern))
-        yield from (index for index in wanted if index is not None)
-
-
-def _questions(plan: Plan, tree: ast.Module, lines: Sequence[str]) -> Iterator[_Edit]:
-    """The decorators of questions that read an index whole, or by a key that they are to name, and don't say so yet."""
+def _decorators(plan: Plan, tree: ast.Module, lines: Sequence[str]) -> Iterator[_Edit]:
+    """The decorators that need another option."""
     methods = {node.name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
-    indexes = {index.name: _variable(tree, index) for index in plan.indexes}
-    wanted = {place: f"scan_index={indexes[name]}" for place, name in plan.scan_index.items()}
-    wanted |= {place: f"key={key}" for place, key in plan.named.items()}
-    for place, words in wanted.items():
+    for place, option in plan.reworded.items():
         node = methods.get(place.rpartition(".")[2])
-        calls = (
-            [expression for expression in node.decorator_list if isinstance(expression, ast.Call)]
-            if node is not None
-            else []
-        )
-        call = next((expression for expression in calls if _called(expression) == "read"), None)
-        if call is None or any(keyword.arg == words.partition("=")[0] for keyword in call.keywords):
+        calls = [call for call in ([] if node is None else node.decorator_list) if isinstance(call, ast.Call)]
+        call = next((call for call in calls if _called(call) == "read"), None)
+        if call is None or any(keyword.arg == option.partition("=")[0] for keyword in call.keywords):
             continue
         at, column = (call.end_lineno or call.lineno) - 1, (call.end_col_offset or 1) - 1
-        front = lines[at].encode()[:column].decode()
-        behind = lines[at].encode()[column:].decode()
-        comma = {",": " ", "(": ""}.get(front.rstrip()[-1:], ", ")
-        if not front.strip() and lines[at - 1].rstrip().endswith(","):
-            yield _Edit(at, at, (f"{front}    {words},",))
+        before = lines[at].encode()[:column].decode()
+        after = lines[at].encode()[column:].decode()
+        comma = {",": " ", "(": ""}.get(before.rstrip()[-1:], ", ")
+        if not before.strip() and lines[at - 1].rstrip().endswith(","):
+            yield _Edit(at, at, (f"{before}    {option},",))
         else:
-            yield _Edit(at, at + 1, (f"{front}{comma}{words}{behind}",))
+            yield _Edit(at, at + 1, (f"{before}{comma}{option}{after}",))
 
 
 def _start(node: ast.stmt) -> int:
@@ -299,7 +286,7 @@ def _start(node: ast.stmt) -> int:
 
 
 def _imports(plan: Plan, tree: ast.Module) -> Iterator[_Edit]:
-    """The names that the declarations need, added to the import of keyplan that is there."""
+    """The names that the declarations need, added to the module's import of keyplan."""
     kinds = {type(key.key).__name__ for key in plan.keys} | ({"Index"} if plan.indexes else set[str]())
     if any(attribute.type == "N" for index in plan.indexes for attribute in (*index.partition, *index.sort)):
         kinds.add("Number")
@@ -328,8 +315,8 @@ def _import_order(name: str) -> tuple[bool, str]:
 
 
 def declaration(name: str, key: Key | Unique, indent: int = 0, tree: ast.Module | None = None) -> list[str]:
-    """A key's declaration, in one line, or in several where one would be too long. ``tree``: the module in which it is
-    to stand, which may call the key's index by another name.
+    """A key's declaration, in one line, or in several if it is too long. ``tree``: the module that it is written into,
+    which may have another name for the key's index.
     """
     if isinstance(key, Unique):
         return [f"{name} = Unique({_text(key.partition)})"]

@@ -1,401 +1,313 @@
-"""A design planned: its questions read, keys chosen, every plan compiled by the real compiler and weighed by the cost
-model; the best first, and beside it those that are better in one thing.
-
-``plan(Shop)`` takes a design's class, with keys or without. What its entities declare of keys is left out of account,
-unless it is to stay as it is deployed.
-"""
+"""Plans a design: reads its access patterns, searches for keys, and compiles and weighs the best choices."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pydantic_core import SchemaError
 
-from keyplan.analysis.traffic.traffic_file import StoredItems, Traffic
+from keyplan.analysis.traffic.traffic_file import Traffic
 from keyplan.errors import DesignError, ErrorDetail, is_interrupt
 from keyplan.model.compiled.compiled_design import CompiledDesign, compile_design
-from keyplan.model.compiled.compiled_entities import compile_entity
 from keyplan.model.compiled.compiler import compile_read
-from keyplan.model.compiled.signatures import Signature
 from keyplan.model.declared.declaration_errors import Problem
 from keyplan.model.declared.entity import Entity
 from keyplan.model.declared.keys import Discriminator, Key, Unique
 from keyplan.model.declared.patterns import ReadMethod
 from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.planner.compiling import (
-    applied,
-    changed_fields,
     checked,
+    compiled_entities,
     compiled_plan,
     ordering_field,
-    question_faults,
+    read_faults,
+    with_updates,
 )
-from keyplan.planner.facts import EntityFacts, facts_of
-from keyplan.planner.fixed import Fixed, fixed_of, only_items
-from keyplan.planner.mirrors import Mirror, mirrored
-from keyplan.planner.needs import Need, NeedReader
-from keyplan.planner.plans import Plan, PlannedKey
-from keyplan.planner.search import Choice, Search, choices
+from keyplan.planner.facts import Deployed, DesignFacts, EntityFacts, declared_keys, fields_of
+from keyplan.planner.needs import Need, needs_of
+from keyplan.planner.plans import Plan
+from keyplan.planner.search import Choice, Found, Search, search
 from keyplan.planner.templates import Declared, declared
-from keyplan.planner.unplanned import Unplanned
-from keyplan.planner.weighing import CENT, Weight, front, why_not_first
+from keyplan.planner.weighing import front, why_not_first
 
-__all__ = ["Plan", "PlannedKey", "applied", "compared", "plan", "provisional_design", "spare_indexes"]
+__all__ = ["compared", "plan", "provisional_design", "spare_indexes"]
 
-PRICED_MAX = 4
+WEIGHED_MAX = 4
 """Choices of each kind that are compiled and weighed."""
-ALTERNATIVES_MAX = 5
-"""Plans that are shown at most; those beyond the third only where nothing beats them."""
 ALTERNATIVES = 3
-WORTH_OF_WORDS = 0.01
-"""The part of the bill that words in keys may cost: below that they make a table readable."""
-SHARDED_MAX = 3
-"""Plans with a key over its ceiling for which shards are tried, the best first."""
+"""Plans that are shown, even if another one is better in everything."""
+ALTERNATIVES_MAX = 5
+"""Plans that are shown at most."""
+COOLING_ROUNDS_MAX = 4
+"""Searches without the partitions that were too busy."""
 
 Progress = Callable[[str, int, int], None]
-"""Called with what is being done, how much of it is done, and how much there is."""
+"""Called with the step, how much of it is done, and how much there is."""
 
 
 def plan(
     design: type[Any],
     traffic: Traffic | None = None,
     *,
-    anew: bool = False,
+    ignore_existing: bool = False,
     attributes: bool = False,
     progress: Progress | None = None,
 ) -> list[Plan]:
-    """The plans for a design's questions: the best first, then those that are cheaper, cooler or in fewer indexes, each
-    with why it isn't the first; three or four, where there are as many.
+    """The plans for a design's access patterns: the best first, then those that are cheaper, cooler or in fewer
+    indexes, each with why it isn't the first; three or four, if there are as many.
 
-    The best has no key over a partition's ceiling where that can be had, then the fewest indexes, then the lowest cost.
-    Keys that the design has stay as they are, and new ones are put beside them; ``anew`` leaves them out of account.
-    ``traffic`` says how often patterns are called, and how much there is: without it each pattern counts alike, and
-    nothing is known of how hot a key becomes. ``attributes`` makes index keys of several attributes, each of its
-    field's type, instead of joined texts, where a key needs no more than four of each kind.
+    The best has no key over a partition's limit if that is possible, then the fewest indexes, then the lowest cost.
+    Existing keys stay, and new ones are added, unless ``ignore_existing``. ``traffic``: how often patterns are called,
+    and how many items there are; without it each pattern counts alike, and no load is known. ``attributes``: index keys
+    have several attributes, each of its field's type, instead of joined texts, if four of each kind are enough.
 
-    Raises DesignError with every question that can't be served, and what it lacks.
+    Raises DesignError with every pattern that can't be served, and why.
     """
-    read = Unplanned(design, getattr(design, "uncompiled", {}))
-    facts = _facts(read)
-    declared_keys = fixed_of(design, list(facts), read.whole)
-    orders = _served(read, declared_keys)  # a design that has keys says by them what it means
-    reader = NeedReader(facts, orders)
-    needs = reader.needs(
-        read.patterns,
-        {name: signature for name, signature in read.signatures.items() if _known(signature, read, facts)},
-    )
-    only = [cls for cls, entity_facts in facts.items() if not entity_facts.identity]
-    fixed = only_items(only) if anew else declared_keys
-    served = _served(read, fixed) if anew else orders
-    open_ = [need for need in needs if need.place not in served and not _claimed(need)]
-    faults = [*read.faults, *reader.faults, *_unserved(facts, open_, fixed)]
-    if faults:
-        faults += _others(read, facts, open_, fixed, {fault.place for fault in faults})
-        order = [f"{design.__name__}.{name}" for name in read.patterns]
-        faults.sort(key=lambda fault: order.index(fault.place) if fault.place in order else -1)
-        raise DesignError("these questions can't be planned", place=design.__name__, errors=faults)
-    work = _Work(read, facts, open_, fixed, traffic, progress, attributes)
-    work.learn_what_changes()
+    work = _Work.of(design, traffic, progress, ignore_existing=ignore_existing, attributes=attributes)
     return work.plans()
-
-
-def _known(signature: Signature, read: Unplanned, facts: Mapping[type[Entity], EntityFacts]) -> bool:
-    """Whether all is known of the entities that a question is about: else the fault is told of the entity."""
-    return all(entity_class in facts for entity_class in read.about(signature.place.rpartition(".")[2]))
-
-
-def _unserved(facts: Mapping[type[Entity], EntityFacts], needs: Sequence[Need], fixed: Fixed) -> list[ErrorDetail]:
-    """The needs that no key can serve, even where constants are filtered."""
-    _, unserved = choices(list(facts.values()), needs, fixed, None, Search(filters=True))
-    return [ErrorDetail(element.need.place, f"{element.need}: {element.reason}", element.hint) for element in unserved]
-
-
-def _others(
-    read: Unplanned,
-    facts: Mapping[type[Entity], EntityFacts],
-    needs: Sequence[Need],
-    fixed: Fixed,
-    places: set[str | None],
-) -> list[ErrorDetail]:
-    """What the compiler says of the other questions, with keys for them alone: so that all faults are told at once."""
-    rest = [need for need in needs if need.place not in places]
-    result, _ = choices(list(facts.values()), rest, fixed, None, Search(filters=True))
-    if not result:
-        return []
-    return [fault for fault in question_faults(read, declared(result[0], fixed)) if fault.place not in places]
 
 
 @dataclass
 class _Work:
-    """A design while it is planned: what was chosen, and what of it was compiled."""
+    """A design while it is planned."""
 
-    read: Unplanned
-    facts: Mapping[type[Entity], EntityFacts]
-    needs: Sequence[Need]
-    fixed: Fixed
+    facts: DesignFacts
+    entities: dict[type[Entity], EntityFacts]
+    needs: list[Need]
+    filters: dict[str, str]
+    deployed: Deployed
     traffic: Traffic | None
     progress: Progress | None
-    attributes: bool = False
+    attributes: bool
     made: list[tuple[Declared, Plan]] = field(default_factory=list[tuple[Declared, Plan]])
-    last: DesignError | None = None
-    most: int = 0
-    """How many choices are to be weighed."""
+    refused: list[DesignError] = field(default_factory=list[DesignError])
+    limits: list[str] = field(default_factory=list[str])
 
-    def learn_what_changes(self) -> None:
-        """What the writes change is known when they are read, which takes keys: those of any choice."""
-        for choice in self._chosen(Search())[:PRICED_MAX]:
+    @classmethod
+    def of(
+        cls,
+        design: type[Any],
+        traffic: Traffic | None,
+        progress: Progress | None,
+        *,
+        ignore_existing: bool,
+        attributes: bool,
+    ) -> _Work:
+        """The work for a design. Raises DesignError with the patterns that no key can serve."""
+        facts = DesignFacts(design, getattr(design, "uncompiled", {}))
+        entities = facts.entities
+        orders = _served(facts, Deployed.of(facts, ignore_existing=False))  # existing keys say which order is meant
+        deployed = Deployed.of(facts, ignore_existing=ignore_existing)
+        served = _served(facts, deployed) if ignore_existing else orders
+        read = needs_of(facts, orders)
+        needs = [need for need in read.all if need.place not in served and not _is_unique(need)]
+        filters = {place: text for place, text in read.filters.items() if place not in served}
+        work = cls(facts, entities, needs, filters, deployed, traffic, progress, attributes)
+        found = work._search(Search())
+        if found.choices:
+            keys = declared(found.choices[0], deployed, filters)
             with suppress(DesignError):
-                changed, blind = changed_fields(self.read, declared(choice, self.fixed))
-                self.facts = {
-                    cls: replace(facts, changing=changed.get(cls, frozenset()), blind=blind.get(cls, frozenset()))
-                    for cls, facts in self.facts.items()
-                }
-                return
+                work.entities = with_updates(facts, entities, keys)
+        work._raise_unserved([*facts.faults, *read.faults])
+        return work
+
+    def _raise_unserved(self, faults: list[ErrorDetail]) -> None:
+        """Raise DesignError with everything that is wrong, if anything is."""
+        unserved = self._search(Search(filters=True)).unserved
+        faults += [ErrorDetail(each.need.place, f"{each.need}: {each.reason}", each.hint) for each in unserved]
+        if not faults:
+            return
+        places = {fault.place for fault in faults}
+        rest = [need for need in self.needs if need.place not in places]
+        found = search(list(self.entities.values()), rest, self.deployed, Search(filters=True))
+        if found.choices:  # what the compiler says of the other reads, with keys for them alone
+            others = read_faults(self.facts, declared(found.choices[0], self.deployed, self.filters))
+            faults += [fault for fault in others if fault.place not in places]
+        name = self.facts.cls.__name__
+        order = [f"{name}.{pattern}" for pattern in self.facts.patterns]
+        faults.sort(key=lambda fault: order.index(fault.place) if fault.place in order else -1)
+        raise DesignError("these access patterns can't be planned", place=name, errors=faults)
+
+    def _search(self, options: Search) -> Found:
+        def report(done: int, whole: int) -> None:
+            if self.progress is not None:
+                self.progress("choosing keys", done, whole)
+
+        options = replace(options, attributes=self.attributes)
+        return search(list(self.entities.values()), self.needs, self.deployed, options, report)
 
     def plans(self) -> list[Plan]:
         """The plans, the best first. Ctrl-C ends the search with the best so far."""
         stopped = False
-        tried: list[Choice] = []
         try:
-            for more in self._candidates():
-                tried += more
-            self._weigh(tried)
+            self._weigh()
         except (KeyboardInterrupt, SchemaError) as error:
-            if not is_interrupt(error):
+            if not is_interrupt(error) or not self.made:
                 raise
             stopped = True
-            if not self.made and tried:
-                self._make(declared(tried[0], self.fixed))
-            if not self.made:
-                raise  # there is none yet
-        if not self.made:
-            raise self.last or DesignError("no plan was found", place=self.read.cls.__name__)
-        shown = compared([replace(element, stopped=stopped) for _, element in self.made])
+        limits = tuple(self.limits)
+        shown = compared([replace(made, stopped=stopped, limits=limits) for _, made in self.made])
+        return shown if stopped else self._checked(shown)
+
+    def _checked(self, plans: Sequence[Plan]) -> list[Plan]:
+        """The plans that break no write, with the errors that the checker finds in them."""
+        passed: list[Plan] = []
         try:
-            return [checked(element, _with_mirrors(self.traffic, element.mirrors)) for element in shown]
+            for made in plans:
+                try:
+                    passed.append(checked(made, self.traffic))
+                except DesignError as error:
+                    self.refused.append(error)
         except (KeyboardInterrupt, SchemaError) as error:
             if not is_interrupt(error):
                 raise
-            return [replace(element, stopped=True) for element in shown]
+            return [replace(made, stopped=True) for made in plans]
+        if not passed:
+            raise self.refused[-1]
+        return compared(passed)
 
-    def _weigh(self, tried: Sequence[Choice]) -> None:
-        for done, choice in enumerate(tried, 1):
-            if done > self.most and self.made:
-                break  # the rest is tried where the compiler refuses all of these
-            self._make(declared(choice, self.fixed))
-            if self.traffic is not None and self.traffic.known and done == 1 and not self.attributes:
-                self._shorten(choice)
-            if self.progress is not None:
-                self.progress("weighing plans", done, max(done, self.most))
-        if self.made:
-            self._spread_hot_keys()
-            self._mirror()
-
-    def _chosen(self, search: Search) -> list[Choice]:
-        search = replace(search, attributes=self.attributes)
-        return choices(list(self.facts.values()), self.needs, self.fixed, self._tell, search)[0]
-
-    def _tell(self, done: int, whole: int) -> None:
-        if self.progress is not None:
-            self.progress("choosing keys", done, whole)
-
-    def _candidates(self) -> Iterator[list[Choice]]:
-        """The choices that are compiled and weighed: those with the fewest indexes; those that save one by a filter or
-        a claim; those that read all of a sparse index; where rates are known, those that spread the load over more
-        keys. Last what is left of the first.
+    def _weigh(self) -> None:
+        """Compile and weigh the choices with the fewest indexes; those that save one by a unique value or a filter; and
+        those without the partitions that are too busy.
         """
-        exact = self._chosen(self._plain)
-        self.most = len(exact[:PRICED_MAX])
-        yield exact[:PRICED_MAX]
-        fewest = exact[0].indexes if exact else None
-        others = [Search(claims=True)] if any(need.claimable for need in self.needs) else []
-        if any(need.constants for need in self.needs):
-            others.append(Search(filters=True))
-        result: list[Choice] = []
-        for search in others:
-            result += [choice for choice in self._chosen(search) if fewest is None or choice.indexes < fewest][
-                :PRICED_MAX
-            ]
-        if any(need.sweepable for need in self.needs):
-            result += self._chosen(Search(sweeps=True))[:PRICED_MAX]
-        if self.traffic is not None and self.traffic.known:
-            result += self._chosen(Search(spread=True))[:PRICED_MAX]
-        self.most += len(result)
-        yield result
-        yield exact[PRICED_MAX:]
+        found = self._search(Search())
+        self.limits = list(found.limits)
+        if not found.choices:  # constants of some reads must be filtered
+            found = self._search(Search(filters=True))
+        self._make(found.choices, enough=WEIGHED_MAX)
+        if not self.made:
+            raise self._no_plan(found)
+        fewest = len(found.choices[0].forms)
+        options = [Search(claims=True)] if any(need.claimable for need in self.needs) else []
+        options += [Search(filters=True)] if any(need.constants for need in self.needs) else []
+        for option in options:
+            others = self._search(option).choices
+            self._make([choice for choice in others if len(choice.forms) < fewest], enough=WEIGHED_MAX)
+        self._cool()
 
-    def _shorten(self, choice: Choice) -> None:
-        """Beside a choice the same with short keys, and with words of a letter or two, where that is another."""
-        short, terse = (declared(choice, self.fixed, short=True, terse=terse) for terse in (False, True))
-        self._make(short)
-        if _texts(terse) != _texts(short):
-            self._make(terse, terse=True)
+    def _make(self, choices: Sequence[Choice], *, enough: int) -> None:
+        """Compile choices until there are enough plans."""
+        before = len(self.made)
+        for done, choice in enumerate(choices, 1):
+            if len(self.made) - before >= enough:
+                break
+            self._add(declared(choice, self.deployed, self.filters))
+            if self.progress is not None:
+                self.progress("weighing plans", done, max(done, min(enough, len(choices))))
 
-    def _make(self, keys: Declared, *, terse: bool = False) -> Plan | None:
+    def _add(self, keys: Declared) -> None:
         try:
-            made = compiled_plan(self.read, keys, self.traffic)
-            made = replace(made, weight=replace(made.weight, terse=terse))
+            self.made.append((keys, compiled_plan(self.facts, keys, self.traffic)))
         except DesignError as error:
-            self.last = self.last or error
-            return None
-        self.made.append((keys, made))
-        return made
+            self.refused.append(error)
 
-    def _spread_hot_keys(self) -> None:
-        """Beside the best plans with a key over its ceiling the same with shards."""
-        melting = [pair for pair in self._ordered() if any(key.shards > 1 for key in pair[1].weight.hot)]
-        for keys, made in melting[:SHARDED_MAX]:
-            spread = _sharded(keys, made)
-            if spread is not None:
-                self._make(spread, terse=made.weight.terse)
+    def _no_plan(self, outcome: Found) -> DesignError:
+        """Why no choice is a plan: what the compiler refused, or which patterns can't be served together."""
+        name = self.facts.cls.__name__
+        if self.refused:
+            return self.refused[0]
+        faults: list[ErrorDetail] = []
+        for place in dict.fromkeys(need.place for need in self.needs):
+            rest = [need for need in self.needs if need.place != place]
+            if search(list(self.entities.values()), rest, self.deployed, Search()).choices:
+                faults.append(
+                    ErrorDetail(place, "no keys serve it together with the others", "make a design of its own of it")
+                )
+        faults += [ErrorDetail(name, limit) for limit in outcome.limits]
+        return DesignError("no keys serve these access patterns together", place=name, errors=faults)
 
-    def _mirror(self) -> None:
-        """Beside the best plan the cheapest that has a mirror item instead of an index."""
-        keys, first = self._ordered()[0]
-        result: list[tuple[Declared, Plan]] = []
-        for (cls, name), needs in keys.served.items():
-            key = keys.keys[cls][name]
-            changed = (
-                mirrored(self.read, self.facts, self.needs, needs)
-                if isinstance(key, Key) and key.index is not None and needs
-                else None
-            )
-            if changed is None:
-                continue
-            chosen, _ = choices(list(changed.facts.values()), changed.needs, self.fixed, None, self._plain)
-            if not chosen or chosen[0].indexes >= len(first.indexes):
-                continue
-            own = declared(chosen[0], self.fixed)
-            with suppress(DesignError):
-                made = compiled_plan(changed.read, own, _with_mirrors(self.traffic, [changed.mirror]), changed.mirror)
-                result.append((own, _warmed(made, first, f"{cls.__name__}.{name}")))
-        self.made += sorted(result, key=lambda pair: pair[1].weight.order)[:1]
-
-    @property
-    def _plain(self) -> Search:
-        return Search(attributes=self.attributes)
-
-    def _ordered(self) -> list[tuple[Declared, Plan]]:
-        return sorted(self.made, key=lambda pair: pair[1].weight.order)
+    def _cool(self) -> None:
+        """Add plans in which the keys over their limit are spread over shards, or have other partitions."""
+        banned: frozenset[tuple[type[Entity], frozenset[str]]] = frozenset()
+        for _ in range(COOLING_ROUNDS_MAX):
+            best = min((made for _, made in self.made), key=lambda made: made.weight.order)
+            if not best.weight.over:
+                return
+            for hot_keys, hot in sorted(self.made, key=lambda pair: pair[1].weight.order)[:WEIGHED_MAX]:
+                spread = _sharded(hot_keys, hot)
+                if spread is not None and all(spread.keys != other.keys for other, _ in self.made):
+                    self._add(spread)
+            more = banned | _hot_partitions(best)
+            if more == banned:
+                return
+            banned = more
+            self._make(self._search(Search(banned=banned)).choices, enough=2)
 
 
-def compared(plans: Sequence[Plan]) -> list[Plan]:
-    """The best of the plans; those that nothing beats, and where these are few the next best: each with why it isn't
-    first.
-    """
-    if not plans:
-        return []
-    ordered = sorted(plans, key=lambda element: element.weight.order)
-    exact = [element for element in ordered if not element.filters]
-    if exact and ordered[0].filters and ordered[0].weight.usd > exact[0].weight.usd + CENT:
-        ordered.sort(key=lambda element: element is not exact[0])
-    plain = [element for element in ordered if not element.weight.terse]
-    if plain and ordered[0].weight.terse and _little_dearer(plain[0].weight, ordered[0].weight):
-        ordered.sort(key=lambda element: element is not plain[0])
-    best = front(element.weight for element in ordered)
-    first, *rest = (replace(element, best=is_best, why="") for element, is_best in zip(ordered, best, strict=True))
-    rest.sort(key=lambda element: not element.best)
-    kept = [element for number, element in enumerate(rest, 2) if number <= ALTERNATIVES or element.best]
-    shown = [replace(element, why=why_not_first(element.weight, first.weight)) for element in kept]
-    return [first, *shown[: ALTERNATIVES_MAX - 1]]
-
-
-def _texts(keys: Declared) -> list[Any]:
-    return [(key.partition, getattr(key, "sort", ())) for own in keys.keys.values() for key in own.values()]
-
-
-def _little_dearer(weight: Weight, terse: Weight) -> bool:
-    """Whether a plan with words costs so little more than one with letters that its words are worth it."""
-    same = weight.order[:-2] == terse.order[:-2]
-    return same and weight.usd <= terse.usd * (1 + WORTH_OF_WORDS)
-
-
-def _with_mirrors(traffic: Traffic | None, mirrors: Iterable[Mirror]) -> Traffic | None:
-    """The traffic, with as many mirror items as there are items."""
-    if traffic is None:
-        return None
-    stored = {mirror.entity.__name__: traffic.entities.get(mirror.of.__name__, StoredItems()) for mirror in mirrors}
-    return replace(traffic, entities={**traffic.entities, **stored})
-
-
-def _warmed(made: Plan, first: Plan, key: str) -> Plan:
-    """A plan with a mirror instead of a key: the mirror's partitions are as busy as the key's were, written twice as
-    much, in transactions.
-    """
-    name = f"{made.mirrors[0].entity.__name__}.primary"
-    moved = [
-        replace(
-            hot_key,
-            keys=(name,),
-            place="the table",
-            units_per_second=hot_key.units_per_second * (2 if hot_key.kind == "write" else 1),
-        )
-        for hot_key in first.weight.hot
-        if key in hot_key.keys
-    ]
-    others = [hot_key for hot_key in made.weight.hot if name not in hot_key.keys]
-    hot = tuple(sorted([*others, *moved], key=lambda key: -key.share))
-    return replace(made, weight=replace(made.weight, hot=hot))
+def _hot_partitions(made: Plan) -> frozenset[tuple[type[Entity], frozenset[str]]]:
+    """The partitions of new keys that are over their limit, and that other keys could spread."""
+    hot = {name for key in made.weight.hot if key.share > 1 and not key.one_item for name in key.keys}
+    planned = [key for key in made.keys if key.place in hot and key.new and isinstance(key.key, Key)]
+    names = ((key.entity, [name for text in key.templates[0] for name in fields_of(text)]) for key in planned)
+    return frozenset((entity, frozenset(fields)) for entity, fields in names)
 
 
 def _sharded(keys: Declared, made: Plan) -> Declared | None:
-    """The declarations with shards for the new keys that are over their ceiling, and for all that share a partition
-    with them; None where none can have them.
+    """The declarations with shards for the new keys that are over their limit, and for all that share a partition with
+    them; None if none can have them.
     """
-    wanted = {name: hot_key.shards for hot_key in made.weight.hot for name in hot_key.keys if hot_key.shards > 1}
-    over = {
-        (planned_key.where, planned_key.templates[0]): wanted[planned_key.place]
-        for planned_key in made.keys
-        if planned_key.place in wanted
-    }
-    mine = {(planned_key.where, planned_key.templates[0]) for planned_key in made.keys if not planned_key.new}
-    over = {place: shards for place, shards in over.items() if place not in mine}
+    wanted = {name: hot.shards for hot in made.weight.hot for name in hot.keys if hot.shards > 1}
+    over = {(key.where, key.templates[0]): wanted[key.place] for key in made.keys if key.place in wanted}
+    deployed = {(key.where, key.templates[0]) for key in made.keys if not key.new}
+    over = {place: shards for place, shards in over.items() if place not in deployed}
     if not over:
         return None
 
     def spread(key: Key | Unique) -> Key | Unique:
-        if not isinstance(key, Key):
-            return key
-        place = ("the table" if key.index is None else key.index.name, key.partition)
-        if place not in over:
+        place = ("the table" if not isinstance(key, Key) or key.index is None else key.index.name, key.partition)
+        if not isinstance(key, Key) or place not in over:
             return key
         return Key(key.partition, key.sort, index=key.index, when=key.when, shards=over[place])
 
-    spread_keys = {cls: {name: spread(element) for name, element in own.items()} for cls, own in keys.keys.items()}
-    return replace(keys, keys=spread_keys)
+    return replace(keys, keys={cls: {name: spread(key) for name, key in own.items()} for cls, own in keys.keys.items()})
 
 
-def _served(read: Unplanned, fixed: Fixed) -> dict[str, str | None]:
-    """The questions that the fixed keys answer, each with the field that orders its answer."""
-    entities: dict[type[Entity], CompiledEntity] = {}
-    for cls in fixed.keys:
-        compiled = compile_entity(cls, read.cls.table, [])
-        if compiled is not None:
-            entities[cls] = compiled
+def compared(plans: Sequence[Plan]) -> list[Plan]:
+    """The best of the plans, then those that none beats, and if these are few the next best: each with why it isn't the
+    first.
+    """
+    if not plans:
+        return []
+    ordered = sorted(plans, key=lambda made: made.weight.order)
+    best = front(made.weight for made in ordered)
+    first, *rest = (replace(made, best=is_best, why="") for made, is_best in zip(ordered, best, strict=True))
+    rest.sort(key=lambda made: not made.best)
+    kept = [made for number, made in enumerate(rest, 2) if number <= ALTERNATIVES or made.best]
+    shown = [replace(made, why=why_not_first(made.weight, first.weight)) for made in kept]
+    return [first, *shown[: ALTERNATIVES_MAX - 1]]
+
+
+def _served(facts: DesignFacts, deployed: Deployed) -> dict[str, str | None]:
+    """The places of the reads that the deployed keys answer, each with the field that orders its result."""
+    entities = compiled_entities(facts, deployed.keys)
     result: dict[str, str | None] = {}
-    for name, pattern in read.patterns.items():
+    for name, pattern in facts.patterns.items():
         if isinstance(pattern, ReadMethod):
             with suppress(Problem, KeyError):
-                compiled_read = compile_read(read.signatures[name], pattern.options, entities)
-                result[compiled_read.place] = ordering_field(compiled_read)
+                read = compile_read(facts.signatures[name], pattern.options, entities)
+                result[read.place] = ordering_field(read)
     return result
 
 
+def _is_unique(need: Need) -> bool:
+    """Whether a unique value that the entity declares answers the need."""
+    uniques = [key for key in declared_keys(need.entity).values() if isinstance(key, Unique)]
+    return need.one and not need.constants and any(set(fields_of(key.partition)) == need.known for key in uniques)
+
+
 def provisional_design(design: type[Any]) -> CompiledDesign:
-    """The design compiled with the keys that it has, else with the first plan that comes to hand: for its entities and
-    patterns, not for its keys.
-    """
+    """The design compiled with its keys, else with those of any plan: for its entities and patterns."""
     if hasattr(design, "compiled"):
         compiled: CompiledDesign = design.compiled
         return compiled
     with suppress(DesignError):
         return compile_design(design, getattr(design, "uncompiled", {}))
 
-    def stop(what: str, _done: int, _whole: int) -> None:
-        if what == "weighing plans":
+    def stop(step: str, _done: int, _whole: int) -> None:
+        if step == "weighing plans":
             raise KeyboardInterrupt
 
     try:
@@ -405,12 +317,12 @@ def provisional_design(design: type[Any]) -> CompiledDesign:
 
 
 def spare_indexes(design: type[Any]) -> list[str]:
-    """The indexes of a compiled design without which each of its questions is still answered, in the same order.
+    """The indexes of a compiled design without which each read still works, in the same order.
 
     Raises DesignError for a design that doesn't compile.
     """
     compiled = compile_design(design, getattr(design, "uncompiled", {}))
-    orders = {pattern.place: ordering_field(pattern) for pattern in compiled.reads.values()}
+    orders = {read.place: ordering_field(read) for read in compiled.reads.values()}
     spare: list[str] = []
     for index in compiled.table.indexes:
         entities = {
@@ -424,31 +336,7 @@ def spare_indexes(design: type[Any]) -> list[str]:
             for cls, entity in compiled.entities.items()
         }
         with suppress(Problem):
-            others = [compile_read(pattern.signature, pattern.options, entities) for pattern in compiled.reads.values()]
-            if all(ordering_field(pattern) == orders[pattern.place] for pattern in others):
+            others = [compile_read(read.signature, read.options, entities) for read in compiled.reads.values()]
+            if all(ordering_field(read) == orders[read.place] for read in others):
                 spare.append(index.name)
     return spare
-
-
-def _facts(read: Unplanned) -> dict[type[Entity], EntityFacts]:
-    facts: dict[type[Entity], EntityFacts] = {}
-    for cls in read.entities:
-        try:
-            facts[cls] = facts_of(cls, read.asked_singly(cls))
-        except Problem as problem:
-            read.faults.append(ErrorDetail(cls.__name__, str(problem), problem.hint))
-    return facts
-
-
-def _claimed(need: Need) -> bool:
-    """Whether a unique value that the entity declares answers the need already."""
-    uniques = [value for base in need.entity.__mro__ for value in vars(base).values() if isinstance(value, Unique)]
-    return (
-        need.one
-        and not need.constants
-        and any(frozenset(_names_in(unique.partition)) == need.known for unique in uniques)
-    )
-
-
-def _names_in(template: str) -> list[str]:
-    return [part.partition("}")[0].partition(":")[0] for part in template.split("{")[1:]]

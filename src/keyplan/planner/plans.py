@@ -1,15 +1,14 @@
-"""A plan as it is shown: its keys with what each serves, the questions with their proofs, what it weighs, and why it
-isn't the first.
-
-How plans are made is in ``planning.py``, how they are weighed in ``weighing.py``.
+"""A plan as it is shown: its keys with the reads of each, the access patterns with the reason why each works, what it
+weighs, and why it isn't the first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from keyplan.analysis.explain.wording import proof
 from keyplan.formatting.results import plain
 from keyplan.model.compiled.compiled_design import CompiledDesign
 from keyplan.model.compiled.plans import (
@@ -17,7 +16,6 @@ from keyplan.model.compiled.plans import (
     ClaimPlan,
     GetPlan,
     QueryPlan,
-    ReadPattern,
     ScanPlan,
     ThroughPlan,
 )
@@ -25,27 +23,25 @@ from keyplan.model.compiled.plans import Plan as PlanOfRead
 from keyplan.model.declared.entity import Entity
 from keyplan.model.declared.indexes import Index
 from keyplan.model.declared.keys import Key, Unique
-from keyplan.model.stored.key_templates import Variable
-from keyplan.planner.mirrors import Mirror
 from keyplan.planner.weighing import Weight
 
-__all__ = ["Answer", "Plan", "PlannedKey", "comparison", "proof_of"]
+__all__ = ["Answer", "Plan", "PlannedKey", "Verified", "comparison"]
 
 
 @dataclass(frozen=True)
 class PlannedKey:
-    """One key of a plan: its declaration, and the questions that it serves."""
+    """One key of a plan: its declaration, and the access patterns that it serves."""
 
     entity: type[Entity]
     name: str
     key: Key | Unique
     serves: tuple[str, ...]
     new: bool = True
-    """Whether the design hasn't it yet."""
+    """Whether the design lacks it."""
 
     @property
     def where(self) -> str:
-        """The index that it stands in, or "the table"."""
+        """The index that it is in, or "the table"."""
         return self.key.index.name if isinstance(self.key, Key) and self.key.index is not None else "the table"
 
     @property
@@ -69,7 +65,7 @@ class PlannedKey:
 
     @property
     def text(self) -> str:
-        """Its templates and where it stands, in one line."""
+        """Its templates and where it is, in one line."""
         partition, sort = (", ".join(part) for part in self.templates)
         shards = f", shards={self.shards}" if self.shards > 1 else ""
         when = self.key.when if isinstance(self.key, Key) else None
@@ -77,21 +73,21 @@ class PlannedKey:
 
     @property
     def sentence(self) -> str:
-        """Which questions it serves, as a sentence."""
+        """Which access patterns it serves, as a sentence."""
         names = [serve.rpartition(".")[2] for serve in self.serves]
         if isinstance(self.key, Unique):
-            return f"lets one item have the value, and answers {_listed(names)}"
+            return f"makes the value unique, and serves {_listed(names)}"
         if names:
-            return f"answers {_listed(names)}"
+            return f"serves {_listed(names)}"
         if self.key.index is None:
-            return "names each item; no question asks more of it"
-        return "no question needs it any more" if not self.new else "answers nothing by itself"
+            return "identifies each item; no access pattern reads by it"
+        return "serves no access pattern"
 
 
 @dataclass(frozen=True)
 class Verified:
-    """What a plan was verified on: generated stores and their items. ``unanswered``: the reads that had no answer on
-    any of them, so that nothing is proved of these.
+    """What a plan was verified on: generated stores and their items. ``unanswered``: the reads that found nothing on
+    any of them, so that these aren't verified.
     """
 
     stores: int
@@ -105,10 +101,7 @@ class Verified:
 
 @dataclass(frozen=True)
 class Answer:
-    """A question with its proof: the operation that answers it, by which key, and what of the key is known.
-
-    ``proof`` is one line: ``one partition, PROJECT#{project}; in the order of opened_at, from its end``.
-    """
+    """How an access pattern is served: by which operation and key, and why that needs no scan, in a sentence."""
 
     question: str
     id: str
@@ -119,10 +112,14 @@ class Answer:
 
 @dataclass(frozen=True)
 class Plan:
-    """Keys and indexes that serve every question of a design, compiled. ``notes``: what the planner had to guess.
+    """Keys and indexes that serve every access pattern of a design, compiled.
 
-    ``best``: whether no other plan is as good in indexes, USD and the hottest key, and better in one of these. ``why``:
-    why it isn't the first; empty for the first.
+    ``notes``: what the planner assumed, and what to know about the plan. ``limits``: the limits that the search
+    reached, so that fewer indexes may be possible. ``best``: whether no other plan is as good in indexes, USD and the
+    hottest key, and better in one. ``why``: why it isn't the first; empty for the first. ``named``: the key that a
+    pattern's decorator must name, and ``filters``: the text for its ``where=``, by the pattern's place. ``stopped``:
+    whether Ctrl-C ended the search. ``verified``: on what its results were compared with brute force; None if they
+    weren't.
     """
 
     design: type[Any]
@@ -131,20 +128,13 @@ class Plan:
     compiled: CompiledDesign
     weight: Weight
     notes: tuple[str, ...] = ()
+    limits: tuple[str, ...] = ()
     best: bool = True
     why: str = ""
-    scan_index: Mapping[str, str] = field(default_factory=dict[str, str])
-    """The questions that read an index whole, with its name: where they don't say so, their decorators are to."""
     named: Mapping[str, str] = field(default_factory=dict[str, str])
-    """The questions that several keys would answer, each in its own order, with the key that does: their decorators are
-    to name it.
-    """
-    mirrors: tuple[Mirror, ...] = ()
-    """The mirror items that are to be added, with what the writes must do."""
+    filters: Mapping[str, str] = field(default_factory=dict[str, str])
     stopped: bool = False
-    """Whether Ctrl-C ended the search before all choices were weighed."""
     verified: Verified | None = None
-    """What its answers were compared on with brute force; None where they weren't."""
 
     @property
     def usd_per_million(self) -> float | None:
@@ -152,26 +142,22 @@ class Plan:
         return self.weight.usd_per_million
 
     @property
-    def filters(self) -> bool:
-        """Whether constants of a question are filtered after it is read."""
-        return any(
-            isinstance(pattern.plan, QueryPlan)
-            and pattern.plan.filter is not None
-            and isinstance(pattern.options.where, Mapping)
-            for pattern in self.compiled.reads.values()
-        )
+    def reworded(self) -> dict[str, str]:
+        """The option that each pattern's decorator must get, by the pattern's place."""
+        named = {place: f"key={key}" for place, key in self.named.items()}
+        return named | {place: f'where="{text}"' for place, text in self.filters.items()}
 
     @property
     def answers(self) -> list[Answer]:
-        """Each question with its operation, the key that answers it, and the proof."""
+        """Each access pattern with its operation, its key, and why that works."""
         return [
-            Answer(name, pattern.id, *_answer(pattern.plan), proof_of(pattern))
+            Answer(name, pattern.id, *_answer(pattern.plan), proof(pattern.plan, pattern))
             for name, pattern in self.compiled.reads.items()
         ]
 
     @property
     def summary(self) -> str:
-        """What it weighs, in a line: its indexes and claims, USD, the hottest key."""
+        """What it weighs, in a line: its indexes and unique values, USD, the hottest key."""
         weight = self.weight
         parts = [f"{weight.indexes} index{'es' if weight.indexes != 1 else ''}" if weight.indexes else "no index"]
         if weight.copies:
@@ -185,17 +171,15 @@ class Plan:
         return ", ".join(parts)
 
     def differs_from(self, other: Plan) -> str:
-        """The keys that it has and another plan hasn't, and the questions that it asks in another way."""
+        """The keys that it has and another plan lacks, and the decorators that it changes."""
         theirs = {(key.place, str(key.templates), key.where, key.shards) for key in other.keys}
         own = [key for key in self.keys if (key.place, str(key.templates), key.where, key.shards) not in theirs]
         words = [f"{key.place} = {key.text}" for key in own]
-        words += [
-            f"{place} reads all of {index}" for place, index in self.scan_index.items() if place not in other.scan_index
-        ]
+        words += [f"{place} with {text}" for place, text in self.reworded.items() if place not in other.reworded]
         return ", ".join(words)
 
     def as_json(self) -> dict[str, Any]:
-        """The plan as JSON data: what it weighs, its indexes and keys, each question's answer."""
+        """The plan as JSON data: what it weighs, its indexes and keys, and how each access pattern is served."""
         return {
             "design": self.design.__name__,
             "indexes": [
@@ -235,20 +219,18 @@ class Plan:
                 }
                 for answer in self.answers
             ],
-            "scan_index": dict(self.scan_index),
             "named": dict(self.named),
-            "mirrors": [mirror.as_json() for mirror in self.mirrors],
+            "filters": dict(self.filters),
             "stopped": self.stopped,
             "verified": None if self.verified is None else self.verified.as_json(),
             "notes": list(self.notes),
+            "limits": list(self.limits),
         }
 
 
 def comparison(plans: Sequence[Plan]) -> dict[str, Any]:
-    """Plans side by side as JSON data, the first the best: what ``keyplan plan --json`` prints, and what a page can
-    show. Each has what it weighs (``weight``), whether no other beats it (``best``), why it isn't the first
-    (``why_not_first``), its indexes, keys with the sentence of what they serve, questions with their proofs; ``rows``
-    has one row for each key that any of them has, with its declaration in each plan (None where a plan hasn't it).
+    """Plans side by side as JSON data, the best first, as ``keyplan plan --json`` prints them. ``rows`` has a row for
+    each key that any plan has, with its declaration in each plan (None if a plan lacks it).
     """
     places = dict.fromkeys(key.place for plan in plans for key in plan.keys)
     keys = [{key.place: key for key in plan.keys} for plan in plans]
@@ -279,66 +261,3 @@ def _answer(plan: PlanOfRead) -> tuple[str, str]:
         case ThroughPlan():
             ways = [_answer(part) for way in plan.ways for part in (way.junction, way.end)]
             return ", ".join(text for text, _ in ways), ", ".join(key for _, key in ways)
-
-
-# Proofs
-
-
-def proof_of(read: ReadPattern) -> str:
-    """Why a question's plan answers it without a scan, in a line."""
-    return "; then ".join(_proofs(read.plan)) + (", strongly consistent" if read.options.consistent else "")
-
-
-def _proofs(plan: PlanOfRead) -> Iterator[str]:
-    match plan:
-        case GetPlan():
-            yield f"all of {plan.entity.name}'s primary key is known ({', '.join(plan.entity.key_fields)})"
-        case BatchGetPlan():
-            yield f"all of {plan.entity.name}'s primary key is known, for each {' and '.join(plan.each)}"
-        case ClaimPlan():
-            fields = ", ".join(sorted(plan.claim.fields))
-            yield f"{fields} names one claim, and that the item"
-        case QueryPlan():
-            yield _query_proof(plan)
-        case ScanPlan():
-            yield "it asks for a scan" if plan.index is None else _whole_proof(plan)
-        case ThroughPlan():
-            for way in plan.ways:
-                for part in (way.junction, way.end):
-                    yield from _proofs(part)
-
-
-def _whole_proof(plan: ScanPlan) -> str:
-    """Why an index that is read whole holds what is asked for, and no more."""
-    states = dict.fromkeys(name for key in plan.keys for name in key.when)
-    fields = (
-        name for entity in plan.entities for key in plan.keys for name in key.fields if entity.fields[name].optional
-    )
-    held = f"with {', '.join(states)} as asked" if states else f"that have {', '.join(dict.fromkeys(fields))}"
-    return f"no more than the items {held} stand in it"
-
-
-def _query_proof(plan: QueryPlan) -> str:
-    first = plan.matches[0]
-    partition = " and ".join(template.source for _, template in first.key.partition)
-    parts = [
-        f"one partition, {partition}"
-        if not plan.each
-        else f"one partition for each {' and '.join(plan.each)}, {partition}"
-    ]
-    if plan.shards > 1:
-        parts[0] = f"{plan.shards} shards of {parts[0]}, merged"
-    known = [element.field for part in first.sort for element in part.known if isinstance(element, Variable)]
-    if known:
-        parts.append(f"its sort key begins with {', '.join(known)}")
-    ranges = [part.condition.field for part in first.sort if part.condition is not None]
-    if ranges:
-        parts.append(f"{ranges[0]} stands next")
-    elif any(match.order for match in plan.matches):
-        name = next(match.order[0][0] for match in plan.matches if match.order)
-        parts.append(f"in the order of {name}{'' if plan.forward else ', from its end'}")
-    if first.key.when:
-        parts.append(f"only items with {', '.join(first.key.when)} as asked stand in it")
-    if plan.filter is not None:
-        parts.append("what else is asked is filtered after it is read")
-    return "; ".join(parts)

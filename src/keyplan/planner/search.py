@@ -1,193 +1,138 @@
-"""The choice: one primary key and as few index keys as will do for each entity, in as few indexes as will do for all.
+"""The bounded search for keys: a primary key and index keys for each entity, in the fewest indexes for all.
 
-The search is exact: entities are tied together by item collections alone, so every way to place the collections is
-tried, and for each entity every cover of its needs of the least size. Plans that are equal in the number of indexes are
-ordered by how much their keys change and read; what they cost is judged in ``planning.py``, by the cost model.
+A layout says how many indexes there are, the form of each one's sort key, and where each item collection is: in the
+table, or in one of the indexes. Once it is fixed, entities don't depend on each other, and the best set of keys of each
+is the best for all. Layouts are tried with ever more indexes until one serves every need.
+
+So the number of indexes is the least over all candidates, unless a limit below was reached: then ``Found.limits`` names
+it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
 from functools import cached_property
 from heapq import nsmallest
-from itertools import chain, count, product
-from typing import Any, TypeAlias
+from itertools import combinations_with_replacement
+from typing import TypeAlias
 
 from keyplan.model.compiled.constants import domain_of
 from keyplan.model.declared.entity import Entity
-from keyplan.model.declared.fields import kind_of
-from keyplan.planner.candidates import Candidate, exclude, index_candidates, primary_candidates
-from keyplan.planner.copies import mirror
-from keyplan.planner.facts import EntityFacts
-from keyplan.planner.fixed import Fixed
-from keyplan.planner.forms import TEXT, Forms, attribute_form, own_form, sort_forms
-from keyplan.planner.needs import ANY_INDEX, Need
+from keyplan.model.declared.indexes import Index
+from keyplan.model.declared.keys import Key
+from keyplan.planner.candidates import (
+    TEXT,
+    Candidate,
+    Form,
+    exclude,
+    index_candidates,
+    primary_candidates,
+    sort_forms,
+)
+from keyplan.planner.facts import Deployed, EntityFacts
+from keyplan.planner.needs import Need, is_fraction
 
-__all__ = ["Choice", "EntityChoice", "Search", "Unserved", "choices"]
+__all__ = ["Choice", "EntityChoice", "Found", "Search", "Unserved", "search"]
 
 Bundle: TypeAlias = tuple[Candidate, ...]
-"""Keys of one entity that share an index, since no item stands under two of them."""
-
-BUNDLES_MAX = 400
-"""Bundles of one entity's keys that are tried."""
-COVERS_MAX = 400
-"""Covers of one entity that are compared; all have the least number of keys."""
-PLANS_MAX = 24
-PLACEMENTS_MAX = 4096
-
+"""Keys of one entity that share an index, since no item is under two of them."""
+Placement: TypeAlias = Mapping[str, int]
+"""Where each item collection is: 0 for the table, else the number of an index."""
 Progress = Callable[[int, int], None]
 
-
-@dataclass(frozen=True)
-class EntityChoice:
-    """An entity's keys: where each index key stands is a number, the same for all entities in one index."""
-
-    entity: EntityFacts
-    needs: tuple[Need, ...]
-    primary: Candidate
-    indexed: tuple[Candidate, ...]
-    slots: tuple[int, ...] = ()
-    claims: tuple[Need, ...] = ()
-    bundles: tuple[int, ...] = ()
-    """For each index key a number: keys of the same one exclude each other, and share an index."""
-
-    @cached_property
-    def places(self) -> int:
-        """How many indexes its keys need."""
-        return len(set(self.bundles))
-
-    @cached_property
-    def ambiguous(self) -> int:
-        """How many questions without an order two keys answer in different orders: the compiler asks for one then."""
-        keys = (self.primary, *self.indexed)
-        open_ = (number for number, need in enumerate(self.needs) if need.next is None and not need.one)
-        return sum(sum(number in key.serves for key in keys) > 1 for number in open_)
-
-    @cached_property
-    def refused(self) -> int:
-        """How many fields stand in its index keys that are changed without the whole item, which can't be done then."""
-        keyed = {
-            name for candidate in self.indexed for name in (*candidate.fields, *(name for name, _ in candidate.when))
-        }
-        claimed = {name for claim in self.claims for name in claim.known}
-        own = {name for key in self.indexed if own_form(self.entity, key) for name in key.sort[:1]}
-        return len(((keyed - own) | claimed) & self.entity.blind)
-
-    @cached_property
-    def few(self) -> int:
-        """How many of its index keys have partitions of few values, which become large and busy."""
-        return sum(
-            all(domain_of(self.entity.kinds[name]) is not None for name in candidate.partition)
-            for candidate in self.indexed
-        )
-
-    @cached_property
-    def changes(self) -> int:
-        """How many fields that updates change stand in its index keys: each such update writes an entry twice."""
-        keyed = [
-            name for candidate in self.indexed for name in (*candidate.fields, *(name for name, _ in candidate.when))
-        ]
-        return sum(name in self.entity.changing for name in keyed)
-
-    @cached_property
-    def forms(self) -> tuple[Forms, ...]:
-        """The forms that each index key may have, the preferred first."""
-        own = [own_form(self.entity, key) for key in self.indexed]
-        return tuple(
-            sort_forms(self.entity, key) if form is None else (form,)
-            for form, key in zip(own, self.indexed, strict=True)
-        )
-
-    @cached_property
-    def forms_of_attributes(self) -> tuple[Forms, ...]:
-        """The same where a key is of several attributes if it can be."""
-        native = [
-            None if self.collections[at] else attribute_form(self.entity, key) for at, key in enumerate(self.indexed)
-        ]
-        return tuple(
-            forms if form is None or own_form(self.entity, key) else (form,)
-            for form, forms, key in zip(native, self.forms, self.indexed, strict=True)
-        )
-
-    @cached_property
-    def number_keys(self) -> int:
-        """How many of its index keys can't be one joined text."""
-        return sum(TEXT not in sort_forms(self.entity, key) for key in self.indexed)
-
-    @cached_property
-    def text_keys(self) -> int:
-        """How many of its index keys can be nothing else."""
-        return sum(sort_forms(self.entity, key) == (TEXT,) for key in self.indexed)
-
-    @cached_property
-    def collections(self) -> tuple[tuple[str, ...], ...]:
-        """The places of the collections that each index key serves."""
-        return tuple(
-            tuple(self.needs[number].place for number in sorted(key.serves) if self.needs[number].together)
-            for key in self.indexed
-        )
-
-    @cached_property
-    def read_whole(self) -> tuple[frozenset[str], ...]:
-        """The indexes that are read whole by questions that each index key serves."""
-        wanted = ([self.needs[number].scan_index for number in key.serves] for key in self.indexed)
-        return tuple(frozenset(text for text in texts if text is not None) for texts in wanted)
-
-    def with_slots(self, slots: tuple[int, ...]) -> EntityChoice:
-        """The same keys in these indexes; what is known of the keys stays known."""
-        result = copy(self)
-        object.__setattr__(result, "slots", slots)
-        return result
-
-
-@dataclass(frozen=True)
-class Choice:
-    """The keys of all entities, and the indexes that hold them."""
-
-    entities: tuple[EntityChoice, ...]
-    indexes: int
-    forms: Mapping[int, tuple[str, ...]] = field(default_factory=dict[int, tuple[str, ...]])
-    """The types of each index's sort key attributes: ("S",) is one joined text."""
-    names: Mapping[int, str] = field(default_factory=dict[int, str])
-    """The names of indexes that questions name."""
-
-    @property
-    def rank(self) -> tuple[int, ...]:
-        """No write that can't work, fewer indexes, fewer claims, fewer index keys, fewer that change, more by the
-        table; then shorter keys.
-        """
-        refused = sum(entity.refused for entity in self.entities)
-        claims = sum(len(entity.claims) for entity in self.entities)
-        keys = sum(len(entity.indexed) for entity in self.entities)
-        changes = sum(entity.changes for entity in self.entities)
-        by_table = sum(len(entity.primary.serves) for entity in self.entities)
-        length = sum(len(key.fields) for entity in self.entities for key in (entity.primary, *entity.indexed))
-        sparse = sum(bool(key.when) for entity in self.entities for key in entity.indexed)
-        ambiguous = sum(entity.ambiguous for entity in self.entities)
-        few = sum(entity.few for entity in self.entities)
-        return (refused, self.indexes, ambiguous, claims, keys, changes, -by_table, few, length, -sparse)
+INDEXES_MAX = 20
+"""Global indexes of a table. Source: "Service, account, and table quotas" in the developer guide."""
+BUNDLES_MAX = 400
+"""Sets of keys of one entity that can share an index, that are considered."""
+COVERS_MAX = 200
+"""Sets of keys of one entity that are compared for each primary key and each number of keys."""
+LAYOUTS_MAX = 2000
+"""Layouts that are tried for each number of indexes."""
+CHOICES_MAX = 24
+"""Choices that are returned."""
+WHOLE = "all of "
+"""Begins the group of the needs that read an index whole."""
+WIDER_MAX = 2
+"""How many keys more than the fewest an entity may have, where indexes are there for others."""
 
 
 @dataclass(frozen=True)
 class Search:
-    """Which choices are looked for. ``filters``: constants may be filtered after reading, where that saves a key.
-    ``claims``: claims may take the place of keys by which single items are looked up. ``spread``: keys with the widest
-    partitions are tried, in more indexes than are needed.
+    """What a search may do. ``filters``: constants may be filtered after reading, if that saves a key. ``claims``:
+    unique values may take the place of keys that find one item. ``attributes``: index keys have attributes of their
+    fields' types. ``banned``: partitions that would be too busy, by entity and field names.
     """
 
     filters: bool = False
     claims: bool = False
-    spread: bool = False
-    sweeps: bool = False
-    """Whether questions that know constants alone are answered by all of a sparse index."""
     attributes: bool = False
-    """Whether index keys are of several attributes, each of its field's type, where they can be."""
+    banned: frozenset[tuple[type[Entity], frozenset[str]]] = frozenset()
 
 
-@dataclass
+@dataclass(frozen=True)
+class EntityChoice:
+    """An entity's keys, the index of each by number, and the needs that become unique values."""
+
+    entity: EntityFacts
+    needs: tuple[Need, ...]
+    primary: Candidate
+    bundles: tuple[Bundle, ...]
+    slots: tuple[int, ...] = ()
+    claims: tuple[Need, ...] = ()
+
+    @property
+    def indexed(self) -> list[tuple[Candidate, int]]:
+        """Each index key with the number of its index."""
+        return [(key, slot) for bundle, slot in zip(self.bundles, self.slots, strict=True) for key in bundle]
+
+    @cached_property
+    def cost(self) -> tuple[int, ...]:
+        """What is counted of a choice: reads that two keys would answer in different orders, unique values, index keys,
+        fields in them that updates change, reads by the table (negative), partitions with few values, fields, sparse
+        keys (negative).
+        """
+        keys = [key for bundle in self.bundles for key in bundle]
+        served = [key.serves for key in (self.primary, *keys)]
+        open_ = [number for number, need in enumerate(self.needs) if need.next is None and not need.one]
+        kinds, changing = self.entity.kinds, self.entity.changing
+        return (
+            sum(sum(number in numbers for numbers in served) > 1 for number in open_),
+            len(self.claims),
+            len(keys),
+            sum(name in changing for key in keys for name in (*key.fields, *(name for name, _ in key.when))),
+            -len(self.primary.serves),
+            sum(all(domain_of(kinds[name]) is not None for name in key.partition) for key in keys),
+            sum(len(key.fields) for key in (self.primary, *keys)),
+            -sum(bool(key.when) for key in keys),
+        )
+
+    @cached_property
+    def preference(self) -> tuple[object, ...]:
+        """The cost, then what is nicer: no constant partitions, wide ones, and the natural order of fields."""
+        keys = [key for bundle in self.bundles for key in bundle]
+        width = sum(len(key.partition) for key in (self.primary, *keys) if key.serves)
+        order = [list(self.entity.kinds).index(name) for name in self.primary.fields]
+        constants = sum(not key.partition for key in keys)
+        return (*self.cost, constants, -width, len(self.primary.partition), order)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The keys of all entities, and the forms and given names of the indexes that hold them, by number."""
+
+    entities: tuple[EntityChoice, ...]
+    forms: Mapping[int, Form] = field(default_factory=dict[int, Form])
+    names: Mapping[int, str] = field(default_factory=dict[int, str])
+
+    @property
+    def rank(self) -> tuple[int, ...]:
+        """Fewer indexes, then the entities' costs together."""
+        costs = [entity.cost for entity in self.entities]
+        return (len(self.forms), *(sum(values) for values in zip(*costs, strict=True)))
+
+
+@dataclass(frozen=True)
 class Unserved:
     """A need that no key can serve, and why."""
 
@@ -197,253 +142,265 @@ class Unserved:
 
 
 @dataclass
-class _Problem:
-    entity: EntityFacts
-    needs: list[Need]
-    primaries: list[Candidate] = field(default_factory=list[Candidate])
-    indexed: list[Candidate] = field(default_factory=list[Candidate])
+class Found:
+    """The best choices, the best first; the needs that no key can serve; and the limits that were reached."""
+
+    choices: list[Choice] = field(default_factory=list[Choice])
+    unserved: list[Unserved] = field(default_factory=list[Unserved])
+    limits: list[str] = field(default_factory=list[str])
 
 
-def choices(
+def search(
     entities: Sequence[EntityFacts],
     needs: Sequence[Need],
-    fixed: Fixed,
+    deployed: Deployed,
+    options: Search,
     progress: Progress | None = None,
-    search: Search | None = None,
-) -> tuple[list[Choice], list[Unserved]]:
-    """The best choices, the best first; or the needs that can't be served. ``needs``: those that what is ``fixed``
-    doesn't serve.
-    """
-    search = search or Search()
-    if search.sweeps:
-        needs = [replace(need, scan_index=ANY_INDEX) if need.sweepable else need for need in needs]
-    problems = {
-        entity.cls: _Problem(entity, [need for need in needs if need.entity is entity.cls]) for entity in entities
-    }
-    for problem in problems.values():
-        if problem.entity.cls in fixed.keys:
-            problem.primaries = [Candidate((), (), (), frozenset())]
-        else:
-            problem.primaries = primary_candidates(problem.entity, problem.needs, filters=search.filters)
-        problem.indexed = index_candidates(problem.entity, problem.needs, filters=search.filters)
-    unserved = [result for problem in problems.values() for result in _unserved(problem)]
-    if unserved:
-        return [], unserved
-    result: list[Choice] = []
-    placements = _placements(list(problems.values()), needs, fixed)
-    for number, placed in enumerate(placements, 1):
-        result += _with_placement(problems, placed, fixed, search)
-        result = nsmallest(PLANS_MAX, result, key=lambda choice: choice.rank)
+) -> Found:
+    """The choices with the fewest indexes that serve all needs. ``deployed``: the keys that stay."""
+    found = Found()
+    parts = [_Entity(entity, needs, deployed, options, found) for entity in entities]
+    found.unserved = [unserved for part in parts for unserved in part.unserved()]
+    if found.unserved:
+        return found
+    layouts = _Layouts(parts, needs, deployed)
+    fewest = max([len(deployed.indexes), *(part.fewest for part in parts)])
+    most = fewest + sum(part.fewest for part in parts) + len(layouts.groups)
+    for count in range(fewest, min(most, INDEXES_MAX) + 1):
         if progress is not None:
-            progress(number, len(placements))
-    return result, []
+            progress(count, most)
+        for tried, layout in enumerate(layouts.of(count), 1):
+            if tried > LAYOUTS_MAX:
+                found.limits.append(f"{LAYOUTS_MAX} layouts of {count} indexes were tried; there are more")
+                break
+            found.choices += layouts.choices(layout)
+            found.choices = nsmallest(CHOICES_MAX, found.choices, key=lambda choice: choice.rank)
+        if found.choices:
+            break
+    return found
 
 
-def _unserved(problem: _Problem) -> Iterator[Unserved]:
-    every = frozenset[int]().union(*(primary.serves for primary in (*problem.primaries, *problem.indexed)))
-    for number, need in enumerate(problem.needs):
-        if number in every or need.claimable:
-            continue
-        if fractions := [name for name in need.known if kind_of(problem.entity.kinds[name]) in {float, Decimal}]:
+@dataclass(frozen=True)
+class _Layout:
+    forms: tuple[Form, ...]
+    placement: Placement
+
+
+class _Entity:
+    """One entity: its candidates, and the sets of them that serve its needs."""
+
+    def __init__(
+        self, entity: EntityFacts, needs: Sequence[Need], deployed: Deployed, options: Search, found: Found
+    ) -> None:
+        self.entity = entity
+        self.options = options
+        self.found = found
+        self.needs = tuple(need for need in needs if need.entity is entity.cls)
+        self.fixed = entity.cls in deployed.keys
+        self.primaries = [Candidate((), (), (), frozenset())]
+        if not self.fixed:
+            self.primaries = primary_candidates(entity, self.needs, filters=options.filters)
+        self.candidates = index_candidates(entity, self.needs, filters=options.filters)
+        banned = {partition for cls, partition in options.banned if cls is entity.cls}
+        self.primaries = [key for key in self.primaries if not key.partition or frozenset(key.partition) not in banned]
+        self.candidates = [key for key in self.candidates if frozenset(key.partition) not in banned]
+        self.primaries.sort(key=lambda key: -len(key.serves))
+        self.taken = dict(enumerate((self._taken(deployed, index) for index in deployed.indexes), 1))
+        self.forms = {key: sort_forms(entity, key, attributes=options.attributes) for key in self.candidates}
+        self._known: dict[tuple[object, ...], list[EntityChoice]] = {}
+
+    def _taken(self, deployed: Deployed, index: Index) -> list[Key]:
+        own = deployed.keys.get(self.entity.cls, {}).values()
+        return [key for key in own if isinstance(key, Key) and key.index is not None and key.index.name == index.name]
+
+    @property
+    def fewest(self) -> int:
+        """The fewest indexes that its needs take by themselves; a lower bound."""
+        return min((len(choice.bundles) for choice in self.choices({}, 0)), default=0)
+
+    def unserved(self) -> Iterator[Unserved]:
+        """The needs that no candidate serves."""
+        every = frozenset[int]().union(*(key.serves for key in (*self.primaries, *self.candidates)))
+        if not self.primaries:
+            names = ", ".join(name for name in self.entity.identity if is_fraction(self.entity.kinds[name]))
+            reason = f"{names} identifies an item and is a fraction, which a key can't hold exactly"
             yield Unserved(
-                need,
-                f"{', '.join(sorted(fractions))} is a fraction, which no partition key tells apart",
+                Need(self.entity.name, self.entity.cls, frozenset()), reason, "identify it by a text or an int"
+            )
+            return
+        for number, need in enumerate(self.needs):
+            if number not in every and not (need.claimable and not self._unkeyable(need)):
+                yield Unserved(need, *self._why(need))
+
+    def _unkeyable(self, need: Need) -> list[str]:
+        asked = {*need.known, *need.constants, *([need.next] if need.next else [])}
+        return [name for name in self.entity.in_order(asked) if name in self.entity.unkeyable]
+
+    def _why(self, need: Need) -> tuple[str, str]:
+        """Why no key serves a need, and what to do."""
+        kinds = self.entity.kinds
+        if fractions := sorted(name for name in need.known if is_fraction(kinds[name])):
+            return (
+                f"{', '.join(fractions)} is a fraction, which a partition key can't hold exactly",
                 "know something else by equality, and this as a Range",
             )
-        elif need.scan_index is not None:
-            yield Unserved(
-                need,
-                f"all of {need.scan_index} is asked for, and without keys nothing says which items stand in it",
+        if need.whole is not None:
+            return (
+                f"it reads all of {need.whole}, and without keys nothing says which items that index holds",
                 'say it with constants, where={"status": "open"}, or keep the key',
             )
-        elif need.consistent:
-            yield Unserved(
-                need,
-                f"it is strongly consistent, and only the table answers that: by {', '.join(problem.entity.identity)}",
-                mirror(problem.entity, [name for name in problem.entity.kinds if name in need.known]),
+        if need.consistent:
+            return (
+                f"it is strongly consistent, and only the table is: by {', '.join(self.entity.identity)}",
+                "drop consistent=True; or keep a second item under these fields, written in the same transaction",
             )
-        else:
-            yield Unserved(need, "no one key can answer it", "know more of it by equality, or ask in two questions")
+        if names := self._unkeyable(need):
+            write = self.entity.unkeyable[names[0]]
+            return (
+                f"{write} changes {names[0]} by the item's key alone, so no index key that holds it can be recomputed",
+                f"read the {self.entity.name} in the write, and update the instance: Update(item, {names[0]}=...)",
+            )
+        return "no single key can answer it", "know more of it by equality, or make two patterns of it"
 
+    # Sets of keys
 
-# Where item collections stand
+    def choices(self, placement: Placement, wider: int) -> list[EntityChoice]:
+        """The sets of keys that serve all needs when its item collections are placed so: the smallest, or those that
+        are ``wider`` by some keys.
+        """
+        own = {need.place for need in self.needs if need.together}
+        sides = tuple(sorted((place, int(slot > 0)) for place, slot in placement.items() if place in own))
+        if (sides, wider) not in self._known:
+            self._known[sides, wider] = list(self._covers(dict(sides), wider))
+        return self._known[sides, wider]
 
+    def _covers(self, placement: Placement, wider: int) -> Iterator[EntityChoice]:
+        numbers = range(len(self.needs))
+        in_table = {number for number in numbers if placement.get(self.needs[number].place) == 0}
+        in_index = frozenset(number for number in numbers if placement.get(self.needs[number].place, 0) > 0)
+        smallest: dict[int, int] = {}
+        result: list[EntityChoice] = []
+        for primary in self.primaries:
+            if not in_table <= primary.serves:
+                continue
+            rest = frozenset(numbers) - (primary.serves - in_index)
+            for claimed in self._claims(rest):
+                claims = tuple(self.needs[number] for number in sorted(claimed))
+                most = smallest.get(len(claims), len(rest))
+                covers = self._set_covers(rest - claimed, most, wider)
+                if covers:
+                    smallest[len(claims)] = min(most, len(covers[0]) - wider)
+                result += [EntityChoice(self.entity, self.needs, primary, cover, claims=claims) for cover in covers]
+        return (choice for choice in result if len(choice.bundles) == smallest[len(choice.claims)] + wider)
 
-def _placements(problems: Sequence[_Problem], needs: Sequence[Need], fixed: Fixed) -> list[Mapping[str, bool]]:
-    """Every way to place the item collections: each in the table (True), where its partition allows it, or an index."""
-    together = {need.place: need for need in needs if need.together}
-    facts = {problem.entity.cls: problem.entity for problem in problems}
-    options: list[list[bool]] = []
-    for need in together.values():
-        free = not any(cls in fixed.keys for cls in need.together)
-        in_table = (
-            free and all(need.known <= frozenset(facts[cls].identity) for cls in need.together) and bool(need.known)
-        )
-        options.append([True] * in_table + [False] * (not need.consistent))
-    ways: list[Mapping[str, bool]] = [dict(zip(together, element, strict=True)) for element in product(*options)]
-    return ways[:PLACEMENTS_MAX]
+    def _claims(self, rest: frozenset[int]) -> list[frozenset[int]]:
+        """The needs that become unique values: those that no key serves, and if wanted all that could."""
+        served = frozenset[int]().union(*(key.serves for key in self.candidates))
+        could = frozenset(n for n in rest if self.needs[n].claimable and not self._unkeyable(self.needs[n]))
+        must = frozenset(number for number in could if self.needs[number].consistent or number not in served)
+        return list(dict.fromkeys((must, could) if self.options.claims else (must,)))
 
-
-def _with_placement(
-    problems: Mapping[type[Entity], _Problem], placed: Mapping[str, bool], fixed: Fixed, search: Search
-) -> list[Choice]:
-    """The choices for one placement of the collections."""
-    per_entity = [_covers(problem, placed, search) for problem in problems.values()]
-    if not all(per_entity):
+    def _set_covers(self, rest: frozenset[int], most: int, wider: int) -> list[tuple[Bundle, ...]]:
+        """The sets of bundles that serve the rest, ``wider`` by so many than the smallest, which has at ``most`` so
+        many.
+        """
+        useful = self._undominated(rest)
+        bundles = [(b, frozenset[int]().union(*(key.serves for key in b)) & rest) for b in self._bundles(useful)]
+        for size in range(min(most, len(rest)) + 1):
+            covers: list[tuple[Bundle, ...]] = []
+            _extend(bundles, rest, size, (), covers)
+            if covers:
+                if wider:
+                    covers.clear()
+                    _extend(bundles, rest, size + wider, (), covers)
+                if len(covers) >= COVERS_MAX:
+                    self._reached(f"{COVERS_MAX} sets of keys of {self.entity.name} were compared; there are more")
+                return list(dict.fromkeys(_without_unneeded(cover, rest) for cover in covers))
         return []
-    if search.spread:
-        per_entity = [
-            [_spread(problem, covers[0]), *covers]
-            for problem, covers in zip(problems.values(), per_entity, strict=True)
-        ]
-    # An entity that needs the most indexes sets their number; the others may use as many, rather than claims.
-    indexes = max((min(cover.places for cover in covers) for covers in per_entity), default=0)
-    allowed = [sorted((cover for cover in covers if cover.places <= indexes), key=_preference) for covers in per_entity]
-    return [
-        choice
-        for choice in (_slotted(element, placed, fixed, search) for element in _combined(allowed))
-        if choice is not None
-    ]
+
+    def _undominated(self, rest: frozenset[int]) -> list[Candidate]:
+        """The candidates that serve some of the rest, without those that another one can always replace."""
+        kept: list[Candidate] = []
+
+        def order(key: Candidate) -> tuple[object, ...]:
+            few = all(domain_of(self.entity.kinds[name]) is not None for name in key.partition)
+            return (-len(key.serves & rest), few, len(key.fields), -len(key.partition), -len(key.when))
+
+        for key in sorted((key for key in self.candidates if key.serves & rest), key=order):
+            rivals = [
+                other
+                for other in kept
+                if (not key.when or key.when == other.when) and set(self.forms[key]) <= set(self.forms[other])
+            ]
+            serves = key.serves & rest
+            same = [other for other in rivals if other.serves & rest == serves]
+            if len(same) < 3 and not any(serves < other.serves & rest for other in rivals):
+                kept.append(key)
+        return kept
+
+    def _bundles(self, candidates: Sequence[Candidate]) -> Iterator[Bundle]:
+        """What one index can hold of an entity: one key, or as many keys as exclude each other."""
+        yield from ((candidate,) for candidate in candidates)
+        sparse = [candidate for candidate in candidates if candidate.when]
+        shared: list[Bundle] = []
+
+        def extend(bundle: Bundle, rest: Sequence[Candidate]) -> None:
+            if len(shared) >= BUNDLES_MAX:
+                self._reached(f"{BUNDLES_MAX} sets of sparse keys of {self.entity.name} were considered; more exist")
+                return
+            more = [key for key in rest if self._shareable(bundle, key)]
+            if not more and len(bundle) > 1:
+                shared.append(bundle)
+            for number, key in enumerate(more):
+                extend((*bundle, key), more[number + 1 :])
+
+        for number, key in enumerate(sparse):
+            extend((key,), sparse[number + 1 :])
+        yield from shared
+
+    def _shareable(self, bundle: Bundle, key: Candidate) -> bool:
+        forms = set(self.forms[key]).intersection(*(self.forms[other] for other in bundle))
+        return bool(forms) and all(exclude(dict(key.when), dict(other.when)) for other in bundle)
+
+    def _reached(self, limit: str) -> None:
+        if limit not in self.found.limits:
+            self.found.limits.append(limit)
+
+    # Indexes for sets of keys
+
+    def placed(self, choice: EntityChoice, layout: _Layout) -> EntityChoice | None:
+        """The choice with an index for each bundle; None if the layout has none for one."""
+        serving: dict[str, set[int]] = {}
+        for at, bundle in enumerate(choice.bundles):
+            for group in {group for key in bundle for number in key.serves for group in _groups(self.needs[number])}:
+                serving.setdefault(group, set()).add(at)
+        own = {group for need in self.needs for group in _groups(need) if layout.placement.get(group, 0) > 0}
+        wanted = [(layout.placement[group], serving.get(group, set[int]())) for group in own]
+        whole = {slot: group for group, slot in layout.placement.items() if group.startswith(WHOLE)}
+        options: list[list[int]] = []
+        for at, bundle in enumerate(choice.bundles):
+            free = [
+                slot
+                for slot in self._options(bundle, layout.forms)
+                if slot not in whole or at in serving.get(whole[slot], ())
+            ]
+            only = {slot for slot, bundles in wanted if bundles == {at}}  # no other bundle can be there
+            options.append([slot for slot in free if not only or only == {slot}])
+        slots = _matched(options, wanted)
+        return None if slots is None else replace(choice, slots=slots)
+
+    def _options(self, bundle: Bundle, forms: Sequence[Form]) -> Iterator[int]:
+        """The indexes that may hold a bundle, by their forms and the keys that are deployed in them."""
+        possible = set(self.forms[bundle[0]]).intersection(*(self.forms[key] for key in bundle))
+        for slot, form in enumerate(forms, 1):
+            held = self.taken.get(slot, [])
+            if form in possible and all(exclude(dict(key.when), old.when or {}) for old in held for key in bundle):
+                yield slot
 
 
-def _combined(per_entity: Sequence[list[EntityChoice]]) -> Iterator[tuple[EntityChoice, ...]]:
-    """Combinations of the entities' covers: each one's best, and each other cover of one entity with the best of the
-    rest; entities are independent but for their number of indexes, so nothing better is left out.
-    """
-    best = tuple(covers[0] for covers in per_entity)
-    yield best
-    for position, covers in enumerate(per_entity):
-        for other in covers[1:PLANS_MAX]:
-            yield (*best[:position], other, *best[position + 1 :])
-
-
-def _covers(problem: _Problem, placed: Mapping[str, bool], search: Search) -> list[EntityChoice]:
-    """Every smallest set of keys that serves all needs of an entity: with claims for single items, and without."""
-    needs = tuple(problem.needs)
-    every = frozenset(range(len(needs)))
-    in_table = frozenset(number for number, need in enumerate(needs) if placed.get(need.place))
-    in_index = frozenset(
-        number for number, need in enumerate(needs) if need.together and not placed.get(need.place, True)
-    )
-    result: dict[int, list[EntityChoice]] = {}
-    fewest: dict[int, int] = {}
-    for primary in sorted(problem.primaries, key=lambda candidate: -len(candidate.serves)):
-        if not in_table <= primary.serves:
-            continue
-        rest = every - (primary.serves - in_index)
-        for shared, claims in _smallest(problem, rest, search):
-            size, least = len(shared), fewest.get(len(claims), len(needs) + 1)
-            if size < least:
-                fewest[len(claims)], result[len(claims)] = size, []
-            if size <= least and len(result[len(claims)]) < COVERS_MAX:
-                keys = tuple(key for bundle in shared for key in bundle)
-                places = tuple(place for place, bundle in enumerate(shared) for _ in bundle)
-                result[len(claims)].append(
-                    EntityChoice(problem.entity, needs, primary, keys, claims=claims, bundles=places)
-                )
-    return [choice for covers in result.values() for choice in covers]
-
-
-def _preference(choice: EntityChoice) -> tuple[Any, ...]:
-    """No write that can't work, fewer claims, fewer changing fields, more by the table; then fewer fields, more of them
-    in partitions, which become smaller and cooler so, and the fields' natural order.
-    """
-    width = sum(len(candidate.partition) for candidate in (choice.primary, *choice.indexed) if candidate.serves)
-    length = sum(len(candidate.fields) for candidate in (choice.primary, *choice.indexed))
-    order = [list(choice.entity.kinds).index(name) for name in choice.primary.fields]
-    constants = sum(not candidate.partition for candidate in choice.indexed)
-    return (
-        choice.refused,
-        choice.ambiguous,
-        len(choice.claims),
-        choice.changes,
-        -len(choice.primary.serves),
-        choice.few,
-        constants,
-        length,
-        -width,
-        len(choice.primary.partition),
-        order,
-    )
-
-
-def _smallest(
-    problem: _Problem, rest: frozenset[int], search: Search
-) -> Iterator[tuple[tuple[Bundle, ...], tuple[Need, ...]]]:
-    """The smallest sets of bundles that serve the rest. What is looked up as a single item may be a claim instead:
-    where it must be strongly consistent, where no key can serve it, and where claims may save keys.
-    """
-    needs = problem.needs
-    claimable = frozenset(number for number in rest if needs[number].claimable)
-    served = frozenset[int]().union(*(candidate.serves for candidate in problem.indexed))
-    must = frozenset(number for number in claimable if needs[number].consistent or number not in served)
-    useful = _undominated([candidate for candidate in problem.indexed if candidate.serves & rest], rest)
-    for claimed in dict.fromkeys((must, claimable) if search.claims else (must,)):
-        claims = tuple(needs[number] for number in sorted(claimed))
-        for chosen in _set_covers(problem.entity, useful, rest - claimed):
-            yield chosen, claims
-
-
-def _spread(problem: _Problem, cover: EntityChoice) -> EntityChoice:
-    """A cover in which each need has the key with the widest partition, so that what is asked and written is spread
-    over more partition keys than the fewest keys would have.
-    """
-    chosen: dict[Candidate, None] = {}
-    for key in cover.indexed:
-        for number in sorted(key.serves):
-            serving = [candidate for candidate in problem.indexed if number in candidate.serves]
-            chosen[max(serving, key=lambda candidate: (len(candidate.partition), -len(candidate.fields)))] = None
-    return replace(cover, indexed=tuple(chosen), bundles=tuple(range(len(chosen))))
-
-
-def _set_covers(entity: EntityFacts, candidates: Sequence[Candidate], rest: frozenset[int]) -> list[tuple[Bundle, ...]]:
-    """The smallest sets of bundles that together serve the rest; none where that can't be."""
-    bundles = [
-        (bundle, frozenset[int]().union(*(key.serves for key in bundle)) & rest)
-        for bundle in _bundles(entity, candidates)
-    ]
-    for size in range(len(rest) + 1):
-        covers: list[tuple[Bundle, ...]] = []
-        _extend(bundles, rest, size, (), covers)
-        if covers:
-            return [_needed(cover, rest) for cover in covers]
-    return []
-
-
-def _bundles(entity: EntityFacts, candidates: Sequence[Candidate]) -> Iterator[Bundle]:
-    """What one index can hold of an entity: one key, or keys that exclude each other, as many as can be."""
-    yield from ((candidate,) for candidate in candidates)
-    sparse = [candidate for candidate in candidates if candidate.when]
-    shared: list[Bundle] = []
-
-    def extend(bundle: Bundle, rest: Sequence[Candidate]) -> None:
-        if len(shared) >= BUNDLES_MAX:
-            return
-        more = [key for key in rest if _shareable(entity, bundle, key)]
-        if not more and len(bundle) > 1:
-            shared.append(bundle)
-        for number, key in enumerate(more):
-            extend((*bundle, key), more[number + 1 :])
-
-    for number, key in enumerate(sparse):
-        extend((key,), sparse[number + 1 :])
-    yield from shared
-
-
-def _shareable(entity: EntityFacts, bundle: Bundle, key: Candidate) -> bool:
-    forms = set(sort_forms(entity, key)).intersection(*(sort_forms(entity, other) for other in bundle))
-    return bool(forms) and all(exclude(dict(key.when), dict(other.when)) for other in bundle)
-
-
-def _needed(cover: tuple[Bundle, ...], rest: frozenset[int]) -> tuple[Bundle, ...]:
-    """The cover without keys whose needs all are served by others."""
-    kept = [list(bundle) for bundle in cover]
-    for bundle in kept:
-        for key in sorted(bundle, key=lambda key: len(key.serves & rest)):
-            others = [other for own in kept for other in own if other is not key]
-            if len(bundle) > 1 and key.serves & rest <= frozenset[int]().union(*(other.serves for other in others)):
-                bundle.remove(key)
-    return tuple(tuple(bundle) for bundle in kept)
+def _groups(need: Need) -> list[str]:
+    """What a need shares with those of other entities: a collection, an index that is read whole."""
+    return [need.place] * bool(need.together) + [f"{WHOLE}{need.whole}"] * (need.whole is not None)
 
 
 def _extend(
@@ -455,13 +412,11 @@ def _extend(
 ) -> None:
     """Branch on the need that the fewest bundles serve."""
     if not rest:
-        covers.append(chosen)
+        if not left:
+            covers.append(chosen)
         return
-    if (
-        not left
-        or len(covers) >= COVERS_MAX
-        or len(rest) > left * max((len(serves & rest) for _, serves in bundles), default=0)
-    ):
+    most = max((len(serves & rest) for _, serves in bundles), default=0)
+    if not left or len(covers) >= COVERS_MAX or len(rest) > left * most:
         return
     hardest = min(rest, key=lambda number: sum(number in serves for _, serves in bundles))
     for bundle, serves in bundles:
@@ -469,101 +424,113 @@ def _extend(
             _extend(bundles, rest - serves, left - 1, (*chosen, bundle), covers)
 
 
-def _undominated(candidates: Sequence[Candidate], rest: frozenset[int]) -> list[Candidate]:
-    """Candidates of which none serves less than another with fewer fields."""
-    kept: list[Candidate] = []
-    for candidate in sorted(
-        candidates, key=lambda candidate: (-len(candidate.serves & rest), len(candidate.fields), -len(candidate.when))
-    ):
-        # What a sparse key can share an index with, another may not: only one that is as sparse stands for it.
-        rivals = [other for other in kept if not candidate.when or candidate.when == other.when]
-        if not any(candidate.serves & rest < other.serves & rest for other in rivals):
-            kept.append(candidate)
-    return kept
+def _without_unneeded(cover: tuple[Bundle, ...], rest: frozenset[int]) -> tuple[Bundle, ...]:
+    """The cover without keys whose needs all are served by others."""
+    kept = [list(bundle) for bundle in cover]
+    for bundle in kept:
+        for key in sorted(bundle, key=lambda key: len(key.serves & rest)):
+            others = [other.serves for own in kept for other in own if other is not key]
+            if len(bundle) > 1 and key.serves & rest <= frozenset[int]().union(*others):
+                bundle.remove(key)
+    return tuple(tuple(bundle) for bundle in kept)
 
 
-# In which index each key stands
-
-
-def _slotted(
-    entities: Sequence[EntityChoice], placed: Mapping[str, bool], fixed: Fixed, search: Search
-) -> Choice | None:
-    """The keys put into indexes: a collection's keys share one, each entity has one key in each, and all keys in one
-    have sort keys of the same form.
+def _matched(options: Sequence[Sequence[int]], wanted: Sequence[tuple[int, set[int]]]) -> tuple[int, ...] | None:
+    """One index for each bundle, each index once, the lowest numbers first; in each ``wanted`` index one of the bundles
+    that serve what is placed there.
     """
-    shared: dict[str, int] = {}
-    forms = fixed.forms
-    slots: dict[int, dict[int, int]] = {}
-    texts = _indexes_of_text(entities)
-    for choice in sorted(entities, key=lambda choice: -choice.places):
-        own: dict[int, int] = {}
-        forms_of = choice.forms_of_attributes if search.attributes else choice.forms
-        for bundle in _by_forms(choice, forms_of):
-            keys = [choice.indexed[number] for number in bundle]
-            groups = [
-                group
-                for number in bundle
-                for group in choice.collections[number]
-                if group in placed and not placed[group]
-            ]
-            given = {shared[group] for group in groups if group in shared}
-            if len(given) > 1:
-                return None  # two collections, which stand in two indexes
-            slot = next(iter(given), None)
-            held = {place for other, place in own.items() if not _all_exclude(keys, choice.indexed[other])}
-            held |= fixed.taken(choice.entity.cls, keys)
-            possible = [form for form in forms_of[bundle[0]] if all(form in forms_of[number] for number in bundle)]
-            if sum(forms[own_slot] == TEXT for own_slot in {*own.values()}) >= texts:
-                possible.reverse()
-            if slot is None:
-                slot = next(
-                    free for free in count(1) if free not in held and (free not in forms or forms[free] in possible)
-                )
-            if slot in held or forms.setdefault(slot, possible[0]) not in possible:
-                return None
-            shared.update(dict.fromkeys(groups, slot))
-            own.update(dict.fromkeys(bundle, slot))
-        slots[id(choice)] = own
-    names: dict[int, str] = {}
-    for choice in entities:  # an index that is read whole holds nothing else
-        for number, wanted in enumerate(choice.read_whole):
-            if len(wanted) > 1:
-                return None
-            if wanted:
-                slot = slots[id(choice)][number] = max(forms, default=0) + 1
-                forms[slot] = (choice.forms_of_attributes if search.attributes else choice.forms)[number][0]
-                if wanted != frozenset({ANY_INDEX}):
-                    (names[slot],) = wanted
-    placed_in = {entity: tuple(slots[entity][number] for number in sorted(slots[entity])) for entity in slots}
-    return Choice(tuple(entity.with_slots(placed_in[id(entity)]) for entity in entities), len(forms), forms, names)
+    order = sorted(range(len(options)), key=lambda number: len(options[number]))
+    taken: dict[int, int] = {}
+
+    def assign(at: int) -> bool:
+        if at == len(order):
+            return all(any(taken[bundle] == slot for bundle in bundles) for slot, bundles in wanted)
+        for slot in options[order[at]]:
+            if slot not in taken.values():
+                taken[order[at]] = slot
+                if assign(at + 1):
+                    return True
+                del taken[order[at]]
+        return False
+
+    return tuple(taken[number] for number in range(len(options))) if assign(0) else None
 
 
-def _by_forms(choice: EntityChoice, forms_of: Sequence[Forms]) -> list[list[int]]:
-    """The numbers of an entity's keys, bundle by bundle, those first that can stand in the fewest kinds of index. What
-    is read whole stands in an index of its own.
-    """
-    bundles: dict[int, list[list[int]]] = {}
-    for number, bundle in enumerate(choice.bundles):
-        if choice.read_whole[number]:
-            continue
-        groups = bundles.setdefault(bundle, [])
-        for group in groups:
-            if set(forms_of[number]).intersection(*(forms_of[other] for other in group)):
-                group.append(number)
-                break
-        else:  # of several attributes, keys may have no form in common
-            groups.append([number])
-    return sorted(chain(*bundles.values()), key=lambda own: min(len(forms_of[number]) for number in own))
+class _Layouts:
+    """The layouts of all entities, and the choices that fit them."""
+
+    def __init__(self, parts: Sequence[_Entity], needs: Sequence[Need], deployed: Deployed) -> None:
+        self.parts = parts
+        self.deployed = tuple(_deployed_form(index) for index in deployed.indexes)
+        self.groups = {group: need for need in needs for group in _groups(need)}
+        self.fixed = set(deployed.keys)
+        every = {form for part in parts for forms in part.forms.values() for form in forms}
+        self.alphabet = sorted(every, key=lambda form: (form != TEXT, form))
+        self.facts = {part.entity.cls: part.entity for part in parts}
+        self.best: dict[tuple[object, ...], list[EntityChoice]] = {}
+
+    def of(self, count: int) -> Iterator[_Layout]:
+        """The layouts with so many indexes."""
+        new = count - len(self.deployed)
+        for forms in combinations_with_replacement(self.alphabet, new):
+            every = (*self.deployed, *forms)
+            yield from (_Layout(every, placement) for placement in self._placements(every, list(self.groups), {}))
+
+    def _placements(self, forms: Sequence[Form], rest: Sequence[str], placed: dict[str, int]) -> Iterator[Placement]:
+        """Every way to place the groups: each in the table, if its partition allows it, or in an index. An index that
+        is read whole is a new one.
+        """
+        if not rest:
+            yield dict(placed)
+            return
+        group, *others = rest
+        need, whole = self.groups[group], group.startswith(WHOLE)
+        slots: list[int] = []
+        if not whole and need.known and not any(cls in self.fixed for cls in need.together):
+            slots = [0] * all(need.known <= set(self.facts[cls].identity) for cls in need.together)
+        if not need.consistent:
+            used = set(placed.values())
+            for slot, form in enumerate(forms, 1):
+                # of new indexes with one form, which nothing distinguishes, the first unused one stands for all
+                alike = (n for n, other in enumerate(forms, 1) if len(self.deployed) < n < slot and other == form)
+                new = slot > len(self.deployed)
+                if (all(other in used for other in alike) if new else not whole) and not (whole and slot in used):
+                    slots.append(slot)
+        for slot in slots:
+            yield from self._placements(forms, others, {**placed, group: slot})
+
+    def choices(self, layout: _Layout) -> Iterator[Choice]:
+        """Each entity's best keys; and those of one entity replaced by its next best."""
+        options = [self._options(part, layout) for part in self.parts]
+        if not all(options):
+            return
+        best = tuple(own[0] for own in options)
+        forms = dict(enumerate(layout.forms, 1))
+        wholes = ((slot, group) for group, slot in layout.placement.items() if group.startswith(WHOLE))
+        names = {slot: group.removeprefix(WHOLE) for slot, group in wholes}
+        yield Choice(best, forms, names)
+        for at, own in enumerate(options):
+            for other in own[1:]:
+                yield Choice((*best[:at], other, *best[at + 1 :]), forms, names)
+
+    def _options(self, part: _Entity, layout: _Layout) -> list[EntityChoice]:
+        """The entity's best sets of keys in a layout, with more keys than the fewest only if these don't fit."""
+        own = {group for need in part.needs for group in _groups(need)}
+        shared = tuple((group, slot) for group, slot in layout.placement.items() if group in own)
+        whole = frozenset(slot for group, slot in layout.placement.items() if group.startswith(WHOLE))
+        key = (part.entity.cls, layout.forms, shared, whole)
+        if key not in self.best:
+            self.best[key] = []
+            for wider in range(WIDER_MAX + 1):
+                placed = (part.placed(choice, layout) for choice in part.choices(layout.placement, wider))
+                fitting = (choice for choice in placed if choice is not None)
+                self.best[key] = nsmallest(CHOICES_MAX, fitting, key=lambda choice: choice.preference)
+                if self.best[key]:
+                    break
+        return self.best[key]
 
 
-def _all_exclude(keys: Sequence[Candidate], other: Candidate) -> bool:
-    return all(exclude(dict(key.when), dict(other.when)) for key in keys)
-
-
-def _indexes_of_text(entities: Sequence[EntityChoice]) -> int:
-    """How many indexes should have a joined text as their sort key: what can stand in either kind fills up the others,
-    so that there are the fewest in all.
-    """
-    numbers = max((entity.number_keys for entity in entities), default=0)
-    texts = max((entity.text_keys for entity in entities), default=0)
-    return max(texts, max((len(entity.indexed) for entity in entities), default=0) - numbers)
+def _deployed_form(index: Index) -> Form:
+    """The form of a deployed index; one that new keys can't use has a form that none of them has."""
+    plain = len(index.partition) == 1 and index.partition[0].type == "S" and index.projection == "ALL"
+    return tuple(attribute.type for attribute in index.sort) if plain and not index.local else ("deployed", index.name)

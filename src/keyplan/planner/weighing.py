@@ -1,12 +1,10 @@
 """What a plan weighs: its indexes, USD, and the busiest partition of its keys, by the cost model and the checker's
-demands; which plan weighs less, and how many shards a key needs.
-
-Nothing here makes a plan: that is ``planning.py``'s work.
+demands; and why it isn't the first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,25 +12,28 @@ from keyplan.analysis.check.check_subject import Subject
 from keyplan.analysis.check.demand import demands
 from keyplan.analysis.check.peak_demand import BusiestPartition, busiest_partitions
 from keyplan.analysis.cost.bills import Payer
-from keyplan.analysis.cost.estimate import Estimate, estimate
+from keyplan.analysis.cost.estimate import estimate
 from keyplan.analysis.cost.hot_partitions import shards_for
 from keyplan.analysis.cost.pricelist import price_list
 from keyplan.analysis.cost.typical_calls import with_counts
 from keyplan.analysis.traffic.traffic_file import Traffic, traffic_of
 from keyplan.model.compiled.compiled_design import CompiledDesign
+from keyplan.model.compiled.plans import QueryPlan
 
-__all__ = ["HotKey", "Weight", "dominates", "front", "weighed", "why_not_first"]
+__all__ = ["CENT", "HotKey", "Weight", "dominates", "front", "weighed", "why_not_first"]
 
 REGION = "us-east-1"
-"""Whose prices are taken where the traffic doesn't say a region, or one without a price list."""
+"""Whose prices are taken if the traffic names no region, or one without a price list."""
 CENT = 0.005
 """USD that two plans may differ by and cost the same."""
+HAIR = 1e-3
+"""The share of a partition that two plans may differ by and be equally hot."""
 
 
 @dataclass(frozen=True)
 class HotKey:
-    """The busiest partition of one key at the peak. ``share``: of what a partition gives or takes, 1 is all of it.
-    ``shards``: how many spread it below its ceiling; 1 where that isn't needed, or wouldn't help.
+    """The busiest partition of one key at the peak. ``shards``: how many spread it below its limit; 1 if that isn't
+    needed, or wouldn't help. ``one_item``: the load is that of a single item.
     """
 
     keys: tuple[str, ...]
@@ -45,7 +46,7 @@ class HotKey:
 
     @property
     def share(self) -> float:
-        """The part of the partition's ceiling that is used."""
+        """The part of the partition's limit that is used; 1 is all of it."""
         return self.units_per_second / self.limit
 
     def __str__(self) -> str:
@@ -54,33 +55,28 @@ class HotKey:
 
 @dataclass(frozen=True)
 class Weight:
-    """What a plan costs. ``usd_per_million``: a million calls on demand, the patterns weighted by their rates where
-    these are known, and alike where they aren't. ``usd_a_month``: the month's bill; None without rates. ``hot``: the
-    busiest partition of each key whose load is known, the hottest first.
+    """What a plan costs. ``usd_per_million``: a million calls on demand, the patterns weighted by their rates if these
+    are known. ``usd_a_month``: the month's bill; None without rates. ``hot``: the busiest partition of each key with a
+    known load, the hottest first. ``copies``: unique values, each an item of its own. ``filtered``: reads whose
+    constants are filtered after reading. ``reworded``: patterns whose decorators must change.
     """
 
     indexes: int
     usd_per_million: float | None
     usd_a_month: float | None
     hot: tuple[HotKey, ...]
-    copies: int
-    """Claim items, which are written besides."""
-    mirrors: int = 0
-    """Mirror items that the writes must keep."""
+    copies: int = 0
+    filtered: int = 0
     reworded: int = 0
-    """Questions that would have to be declared in another way: to read all of an index, or by a key that they name."""
-
-    terse: bool = False
-    """Whether the words in its keys are a letter or two."""
 
     @property
     def hottest(self) -> HotKey | None:
-        """The key that is nearest to its ceiling."""
+        """The key that is nearest to its limit."""
         return self.hot[0] if self.hot else None
 
     @property
     def heat(self) -> float:
-        """The hottest key's share of what a partition gives; 0 where no load is known."""
+        """The hottest key's share of what a partition gives; 0 if no load is known."""
         return self.hot[0].share if self.hot else 0.0
 
     @property
@@ -89,20 +85,25 @@ class Weight:
         return sum(key.share > 1 for key in self.hot)
 
     @property
+    def excess(self) -> float:
+        """What the busiest partitions are asked above their limits, 1 for a whole partition's limit."""
+        return sum(max(key.share - 1, 0.0) for key in self.hot)
+
+    @property
     def usd(self) -> float:
-        """USD a month where rates are known, else of a million calls."""
+        """The month's bill, else that of a million calls."""
         return (self.usd_per_million if self.usd_a_month is None else self.usd_a_month) or 0.0
 
     @property
     def order(self) -> tuple[float, ...]:
-        """Plans are ordered by it: what the planner can't write goes behind; no key over its ceiling, fewer indexes (a
-        claim counts as one), the questions as they are, then the cost.
+        """Plans are ordered by it: no key over its limit, nothing filtered that a key could find, fewer indexes (a
+        unique value counts as one), the patterns as they are declared, then the cost.
         """
-        items = (self.mirrors, self.over, self.indexes + self.copies, self.copies, self.reworded)
+        items = (round(self.excess, 2), self.filtered, self.indexes + self.copies, self.copies, self.reworded)
         return (*items, round(self.usd, 2), round(self.heat, 3))
 
     def as_json(self) -> dict[str, Any]:
-        """The weight as JSON data; the keys with a known load under ``hot``."""
+        """The weight as JSON data; the keys with a known load are under ``hot``."""
         return {
             "indexes": self.indexes,
             "usd_per_million": self.usd_per_million,
@@ -125,126 +126,98 @@ class Weight:
 
 def dominates(weight: Weight, other: Weight) -> bool:
     """Whether a plan is as good as another in indexes, USD and its hottest key, and better in one of these. One with
-    claims, which make values unique, or mirror items doesn't stand for one without.
+    unique values or filters doesn't replace one without.
     """
     no_worse = (
         weight.copies <= other.copies
-        and weight.mirrors <= other.mirrors
-        and weight.terse <= other.terse
+        and weight.filtered <= other.filtered
         and weight.indexes <= other.indexes
         and weight.usd <= other.usd + CENT
-        and weight.heat <= other.heat + 1e-3
+        and weight.heat <= other.heat + HAIR
     )
-    better = weight.indexes < other.indexes or weight.usd < other.usd - CENT or weight.heat < other.heat - 1e-3
+    better = weight.indexes < other.indexes or weight.usd < other.usd - CENT or weight.heat < other.heat - HAIR
     return no_worse and better
 
 
 def front(weights: Iterable[Weight]) -> list[bool]:
-    """For each weight, whether none of the others dominates it, nor an earlier one is the same."""
-    scan_index = list(weights)
+    """For each weight, whether none of the others dominates it, and no earlier one is the same."""
+    given = list(weights)
     return [
-        not any(dominates(other, weight) for other in scan_index)
-        and not any(_same(other, weight) for other in scan_index[:number])
-        for number, weight in enumerate(scan_index)
+        not any(dominates(other, weight) for other in given)
+        and not any(_same(other, weight) for other in given[:number])
+        for number, weight in enumerate(given)
     ]
 
 
 def _same(weight: Weight, other: Weight) -> bool:
-    same = (weight.indexes, weight.copies, weight.mirrors, weight.terse) == (
-        other.indexes,
-        other.copies,
-        other.mirrors,
-        other.terse,
-    )
-    return same and abs(weight.usd - other.usd) <= CENT and abs(weight.heat - other.heat) <= 1e-3
+    counts = [(each.indexes, each.copies, each.filtered) for each in (weight, other)]
+    return counts[0] == counts[1] and abs(weight.usd - other.usd) <= CENT and abs(weight.heat - other.heat) <= HAIR
 
 
-def weighed(
-    cls: type[Any],
-    compiled: CompiledDesign,
-    traffic: Traffic | None,
-    copies: int,
-    besides: Callable[[Estimate], Estimate] | None,
-) -> Weight:
-    """The weight of a design's class as it is compiled, under its traffic (without one: under what decorators say), and
-    with what its writes must do ``besides``.
-    """
-    traffic = traffic or traffic_of(compiled)
-    result = estimate(cls, traffic)
-    if besides is not None:
-        result = besides(result)
+def weighed(cls: type[Any], compiled: CompiledDesign, traffic: Traffic | None, copies: int, reworded: int) -> Weight:
+    """The weight of a design's class as it is compiled, under its traffic, or what its decorators say."""
+    result = estimate(cls, traffic or traffic_of(compiled))
     prices = price_list(result.traffic.table.region or REGION)
-    if not prices.usd:
-        prices = price_list(REGION)
-    payer = Payer(result, prices)
+    payer = Payer(result, prices if prices.usd else price_list(REGION))
     rates = [pattern.load.per_second or 0.0 for pattern in result.patterns]
-    weights = [rate / sum(rates) for rate in rates] if any(rates) else [1 / len(rates) for _ in rates] if rates else []
+    shares = [rate / sum(rates) if any(rates) else 1 / len(rates) for rate in rates]
     usd = [payer.call_usd(pattern) or 0.0 for pattern in result.patterns]
-    a_million = sum(weight * each for weight, each in zip(weights, usd, strict=True)) * 1_000_000
     hot: list[HotKey] = []
     if any(pattern.load.peak for pattern in result.patterns):
         subject = Subject(compiled, with_counts(compiled, cls, result.traffic), cls)
         hot = sorted(map(_hot_key, busiest_partitions(demands(subject))), key=lambda key: -key.share)
+    filtered = sum(
+        isinstance(read.plan, QueryPlan) and read.plan.filter is not None and isinstance(read.options.where, Mapping)
+        for read in compiled.reads.values()
+    )
     return Weight(
         len(compiled.table.indexes),
-        a_million,
+        sum(share * each for share, each in zip(shares, usd, strict=True)) * 1_000_000,
         payer.chosen().known_usd if any(rates) else None,
         tuple(hot),
         copies,
+        filtered,
+        reworded,
     )
 
 
 def _hot_key(partition: BusiestPartition) -> HotKey:
-    ordered = sorted(partition.demands, key=lambda each: -each.per_second)
-    names = tuple(dict.fromkeys(f"{each.entity.name}.{each.key.name}" for each in ordered))
+    ordered = sorted(partition.demands, key=lambda demand: -demand.per_second)
+    names = tuple(dict.fromkeys(f"{demand.entity.name}.{demand.key.name}" for demand in ordered))
+    shards = 1
+    # Shards spread writes. A read goes to every shard, and what one item takes is in one of them.
+    if partition.kind == "write" and not partition.worst.one_item and partition.per_second > partition.limit:
+        shards = shards_for(partition.per_second * partition.worst.key.shards)
     return HotKey(
         names,
         partition.place,
         partition.kind,
         partition.per_second,
         partition.limit,
-        _shards(partition),
+        shards,
         partition.worst.one_item,
     )
 
 
-def _shards(partition: BusiestPartition) -> int:
-    """Shards spread writes. What is read is asked of every shard, and what goes to one item stands in one shard."""
-    if partition.kind != "write" or partition.worst.one_item or partition.per_second <= partition.limit:
-        return 1
-    return shards_for(partition.per_second * partition.worst.key.shards)
-
-
-# Why a plan isn't the first
-
-
 def why_not_first(other: Weight, first: Weight) -> str:
-    """What speaks against a plan beside the first, and what for it."""
-    against = list(_worse(other, first))
-    good = list(_better(other, first))
+    """What a plan has for and against it, compared with the first."""
+    against = " and ".join(_worse(other, first))
+    good = " and ".join(_differences(first, other, "less", "cooler", hotter=other))
     if against and good:
-        return f"{' and '.join(good)}, but {' and '.join(against)}"
-    if against:
-        return " and ".join(against)
-    return " and ".join(good) or "equal in indexes, cost and load; the first has the plainer keys"
+        return f"{good}, but {against}"
+    return against or good or "equal in indexes, cost and load; the first has the plainer keys"
 
 
 def _worse(weight: Weight, than: Weight) -> Iterator[str]:
-    if weight.over > than.over and weight.hottest is not None:
+    if weight.excess > than.excess + HAIR and weight.hottest is not None:
         yield f"{weight.hottest} would be throttled"
+    if weight.filtered > than.filtered:
+        yield f"{_counted(weight.filtered - than.filtered, 'read')} more that filters what it has read"
     if weight.copies > than.copies:
         yield f"{_counted(weight.copies - than.copies, 'claim')} more, whose values become unique"
-    if weight.mirrors > than.mirrors:
-        yield f"{_counted(weight.mirrors - than.mirrors, 'mirror item')} for each item, kept by every write of it"
     if weight.reworded > than.reworded:
-        yield f"{_counted(weight.reworded - than.reworded, 'question')} declared anew, with scan_index= or key="
-    if weight.terse > than.terse:
-        yield "words of a letter or two in its keys"
+        yield f"{_counted(weight.reworded - than.reworded, 'access pattern')} declared with key= or where="
     yield from _differences(weight, than, "more", "hotter")
-
-
-def _better(weight: Weight, than: Weight) -> Iterator[str]:
-    yield from _differences(than, weight, "less", "cooler", hotter=weight)
 
 
 def _differences(more: Weight, less: Weight, word: str, heat: str, hotter: Weight | None = None) -> Iterator[str]:
@@ -253,7 +226,7 @@ def _differences(more: Weight, less: Weight, word: str, heat: str, hotter: Weigh
     if more.usd > less.usd + CENT:
         what = "for a million calls" if more.usd_a_month is None else "a month"
         yield f"${more.usd - less.usd:,.2f} {word} {what}"
-    if more.heat > less.heat + 1e-3 and more.over == less.over:
+    if more.heat > less.heat + HAIR and more.excess <= less.excess + HAIR:
         shown = hotter or more
         yield f"{heat}: {shown.hottest}" if shown.hottest is not None else f"{heat} keys"
 

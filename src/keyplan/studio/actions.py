@@ -195,7 +195,9 @@ def _change(studio: Studio, given: Given) -> dict[str, Any]:
 
 
 def _plan(studio: Studio, given: Given) -> dict[str, Any]:
-    return _ran(_runner(studio), "plan", {name: given.get(name) is True for name in ("anew", "attributes")}, given)
+    return _ran(
+        _runner(studio), "plan", {name: given.get(name) is True for name in ("ignore_existing", "attributes")}, given
+    )
 
 
 def _runner(studio: Studio) -> ModuleRunner:

@@ -1,6 +1,6 @@
 """Plans side by side, as the page shows them: a row for each thing that can differ, a cell for each plan.
 
-``module_process.py`` makes the plans, ``module_runs.py`` runs it.
+``module_process.py`` computes the plans, ``module_runs.py`` runs it.
 """
 
 from __future__ import annotations
@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from keyplan.errors import UnknownDesign
-from keyplan.planner import Plan, PlannedKey
-from keyplan.planner.module import rewritten
+from keyplan.planner import Plan, PlannedKey, rewritten
 
 __all__ = ["side_by_side"]
 
@@ -20,11 +19,11 @@ Cell = Mapping[str, Any] | None
 def side_by_side(
     plans: Sequence[Plan], text: str, *, spare: Sequence[str] = (), refused: Sequence[tuple[Plan, str]] = ()
 ) -> dict[str, Any]:
-    """Plans as columns. ``text``: the module that they were made for. ``spare``: the indexes that could go.
-    ``refused``: plans that gave a wrong answer, each with it.
+    """Plans as columns. ``text``: the module that they are for. ``spare``: the indexes that no access pattern needs.
+    ``refused``: plans that gave a wrong result, each with it.
 
-    A cell has its text, a line below it (``note``), what is noted of it (``noted``), and whether the design has it not
-    yet (``new``); it is None where a plan hasn't it. Of each row is said whether it is the ``same`` in all plans.
+    A cell has its text, a line below it (``note``), the plan's notes about it (``noted``), and whether the design lacks
+    it (``new``); it is None if a plan lacks it. A row has whether it is the ``same`` in all plans.
     """
     return {
         "plans": [_head(number, plan, text) for number, plan in enumerate(plans, 1)],
@@ -32,7 +31,7 @@ def side_by_side(
             {"title": "What it weighs", "of": "", "rows": list(_weights(plans))},
             {"title": "Indexes", "of": "", "rows": list(_indexes(plans))},
             *_keys(plans),
-            {"title": "Questions", "of": "questions", "rows": list(_questions(plans))},
+            {"title": "Access patterns", "of": "questions", "rows": list(_patterns(plans))},
             *_further(plans),
         ],
         "spare": list(spare),
@@ -41,9 +40,9 @@ def side_by_side(
 
 
 def _head(number: int, plan: Plan, text: str) -> dict[str, Any]:
-    """What stands over a plan's column, and below it."""
+    """The head of a plan's column, and its change of the module."""
     try:
-        change = None if plan.mirrors else rewritten(plan, text)
+        change = rewritten(plan, text)
     except UnknownDesign:
         change = None
     return {
@@ -53,7 +52,7 @@ def _head(number: int, plan: Plan, text: str) -> dict[str, Any]:
         "why": plan.why,
         "stopped": plan.stopped,
         "verified": None if plan.verified is None else plan.verified.as_json(),
-        "mirrors": [mirror.as_json() for mirror in plan.mirrors],
+        "limits": list(plan.limits),
         "new": any(key.new for key in plan.keys),
         "patch": None if change is None else change.diff,
         "module": None if change is None else change.after,
@@ -65,7 +64,7 @@ def _row(label: str, cells: Sequence[Cell], **more: Any) -> dict[str, Any]:
 
 
 def _weights(plans: Sequence[Plan]) -> Iterator[dict[str, Any]]:
-    """What plans weigh; of what is nothing in all of them, no row."""
+    """What plans weigh; no row for what is nothing in all of them."""
 
     def row(label: str, value: Callable[[Plan], float | None], shown: Callable[[Plan], str]) -> dict[str, Any] | None:
         values = [value(plan) for plan in plans]
@@ -78,7 +77,7 @@ def _weights(plans: Sequence[Plan]) -> Iterator[dict[str, Any]]:
     rows = [
         row("Indexes", lambda plan: plan.weight.indexes, lambda plan: str(plan.weight.indexes)),
         row("Claims", lambda plan: plan.weight.copies, lambda plan: str(plan.weight.copies)),
-        row("Mirror items", lambda plan: plan.weight.mirrors, lambda plan: str(plan.weight.mirrors)),
+        row("Filtered reads", lambda plan: plan.weight.filtered, lambda plan: str(plan.weight.filtered)),
         row("USD a month", lambda plan: plan.weight.usd_a_month, lambda plan: _usd(plan.weight.usd_a_month)),
         row("USD a million calls", lambda plan: plan.weight.usd_per_million, lambda p: _usd(p.weight.usd_per_million)),
         row("Hottest key", lambda plan: round(plan.weight.heat, 3) if plan.weight.hot else None, _hottest),
@@ -130,27 +129,25 @@ def _key(plan: Plan, key: PlannedKey) -> Cell:
     return {"text": key.text, "note": key.sentence, "noted": _noted(plan, key.place), "new": key.new}
 
 
-def _questions(plans: Sequence[Plan]) -> Iterator[dict[str, Any]]:
+def _patterns(plans: Sequence[Plan]) -> Iterator[dict[str, Any]]:
     answers = [{answer.question: answer for answer in plan.answers} for plan in plans]
-    for question, answer in answers[0].items():
+    for name, answer in answers[0].items():
         cells: list[Cell] = []
         for plan, own in zip(plans, answers, strict=True):
-            given = own[question]
-            declared = [f"declared anew with key={key}" for place, key in plan.named.items() if _is(place, question)]
-            declared += [f"reads all of {name}" for place, name in plan.scan_index.items() if _is(place, question)]
+            given, place = own[name], f"{plan.design.__name__}.{name}"
+            declared = [f"declared with {plan.reworded[place]}"] if place in plan.reworded else []
             note = "; ".join([given.proof, *declared])
-            noted = _noted(plan, f"{plan.design.__name__}.{question}")
-            cells.append({"text": f"{given.operation} by {given.key}", "note": note, "noted": noted})
-        yield _row(question, cells, id=answer.id)
+            cells.append({"text": f"{given.operation} by {given.key}", "note": note, "noted": _noted(plan, place)})
+        yield _row(name, cells, id=answer.id)
 
 
 def _noted(plan: Plan, place: str) -> list[str]:
-    """What a plan notes of a key, or of a question."""
+    """What a plan notes about a key, or an access pattern."""
     return [note.removeprefix(f"{place}: ") for note in plan.notes if note.startswith(f"{place}: ")]
 
 
 def _further(plans: Sequence[Plan]) -> Iterator[dict[str, Any]]:
-    """The notes that speak of neither a key nor a question: of writes, of entities."""
+    """The notes that are about neither a key nor a read."""
     shown = [
         {*(f"{plan.design.__name__}.{name}" for name in plan.compiled.reads), *(key.place for key in plan.keys)}
         for plan in plans
@@ -161,8 +158,4 @@ def _further(plans: Sequence[Plan]) -> Iterator[dict[str, Any]]:
     ]
     if any(rest):
         cells: list[Cell] = [{"text": "", "noted": notes} if notes else None for notes in rest]
-        yield {"title": "Noted besides", "of": "", "rows": [_row("", cells)]}
-
-
-def _is(place: str, question: str) -> bool:
-    return place.rpartition(".")[2] == question
+        yield {"title": "Other notes", "of": "", "rows": [_row("", cells)]}

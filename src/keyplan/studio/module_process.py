@@ -24,8 +24,7 @@ from keyplan.analysis.traffic.traffic_file import Traffic, traffic_from
 from keyplan.errors import DesignError, ErrorDetail, KeyplanError, is_interrupt
 from keyplan.formatting.results import error_json, json_text
 from keyplan.model.deferral import deferred
-from keyplan.planner import Plan, plan, spare_indexes
-from keyplan.planner.planning import provisional_design
+from keyplan.planner import Plan, plan, provisional_design, spare_indexes
 from keyplan.session.design import Design
 from keyplan.studio.alternatives import side_by_side
 from keyplan.studio.changing import Source, change_made, loaded
@@ -131,12 +130,12 @@ def _made(
 ) -> dict[str, Any]:
     report("choosing keys", 0, None)
     traffic = _traffic(request["traffic"], design)
-    wanted = {name: request[name] for name in ("anew", "attributes")}
+    wanted = {name: request[name] for name in ("ignore_existing", "attributes")}
     plans = plan(design, traffic, **wanted, progress=report)
     refused: list[tuple[Plan, str]] = []
     if not plans[0].stopped:
         plans, refused = _verified(plans, report)
-    spare = [] if request["anew"] or any(key.new for key in plans[0].keys) else spare_indexes(design)
+    spare = [] if request["ignore_existing"] or any(key.new for key in plans[0].keys) else spare_indexes(design)
     return side_by_side(plans, request["text"], spare=spare, refused=refused)
 
 
@@ -151,7 +150,7 @@ def _verified(
     outcome = verified(plans, progress=lambda done, whole: report("verifying", done, whole))
     if not outcome.plans:
         faults = [ErrorDetail(f"plan {number}", text) for number, (_, text) in enumerate(outcome.refused, 1)]
-        raise DesignError("every plan that was found gives a wrong answer on generated items", errors=faults)
+        raise DesignError("every plan that was found gives a wrong result on generated items", errors=faults)
     return outcome.plans, outcome.refused
 
 

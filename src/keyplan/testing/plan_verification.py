@@ -1,6 +1,5 @@
-"""Plans verified before they are shown: each on a few generated stores, its answers compared with brute force.
-
-What is compared is ``verifying.py``'s affair, how plans are made the planner's.
+"""Plans verified before they are shown: each on a few generated stores, its results compared with brute force by
+``verifying.py``.
 """
 
 from __future__ import annotations
@@ -11,22 +10,21 @@ from dataclasses import dataclass, replace
 from pydantic_core import SchemaError
 
 from keyplan.errors import is_interrupt
-from keyplan.planner import Plan, applied, compared
-from keyplan.planner.plans import Verified
+from keyplan.planner import Plan, Verified, applied, compared
 from keyplan.testing.verifying import looked_at
 
 __all__ = ["STORES", "Outcome", "verified"]
 
 STORES = 3
-"""Stores that each plan is verified on: a wrong key shows on the first, mostly."""
+"""Stores that each plan is verified on: the first shows most wrong keys."""
 
 Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """Plans that passed, the best first; the plans that gave a wrong answer, each with it in words; and whether it was
-    stopped (Ctrl-C): then the plans that were not verified yet say so.
+    """Plans that passed, the best first; the plans that gave a wrong result, each with a report of it; and whether
+    Ctrl-C stopped it: then some plans aren't verified.
     """
 
     plans: list[Plan]
@@ -35,7 +33,7 @@ class Outcome:
 
 
 def verified(plans: Sequence[Plan], *, stores: int = STORES, progress: Progress | None = None) -> Outcome:
-    """The plans, each with what it was verified on. One that gives a wrong answer is left out."""
+    """The plans, each with what it was verified on; without those that give a wrong result."""
     passed: list[Plan] = []
     refused: list[tuple[Plan, str]] = []
     try:

@@ -273,6 +273,8 @@ def _decided(entity: CompiledEntity, name: str, info: FieldInfo, *, there: bool)
         return TypicalValue(constants[0][0], CHOICE) if constants else None
     if is_optional(annotation):
         return TypicalValue(None, DEFAULT, exact=True)
+    if not constants:
+        return None  # no key waits for a value of it, so that each value is as good as another
     others = (True, False) if kind_of(annotation) is bool else (info.default, *choices_of(annotation))
     for value in (*others, typical(annotation, name, 0).value):
         stored = value.value if isinstance(value, enum.Enum) else value

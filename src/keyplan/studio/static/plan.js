@@ -1,4 +1,4 @@
-// Plans of the design's keys side by side: what each weighs, its keys, how it answers each question, what it changes.
+// Plans of the design's keys side by side: what each weighs, its keys, how it serves each access pattern, its changes.
 
 import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
@@ -18,7 +18,7 @@ async function look(wanted, more = {}) {
   try {
     const text = wanted.scratch ? await unpacked(wanted.scratch).catch(() => null) : null;
     if (wanted.scratch && text === null) { go({ scratch: null }, { replace: true }); return; } // a link that was cut
-    const answer = await ask("plan", { anew: wanted.anew, attributes: wanted.attributes, text, run: mayRun(text), version: shown.value?.version ?? null, ...more });
+    const answer = await ask("plan", { ignore_existing: wanted.ignore_existing, attributes: wanted.attributes, text, run: mayRun(text), version: shown.value?.version ?? null, ...more });
     if (mine !== asking) return;
     failed.value = null;
     running.value = answer.state === "running" ? answer : null;
@@ -34,7 +34,7 @@ function Cell({ cell, first, same, span }) {
   if (!cell) return html`<td class="absent">${first ? html`<span class="quiet">not in it</span>` : "–"}</td>`;
   const differs = !same && first !== null && JSON.stringify(cell) !== JSON.stringify(first);
   return html`<td colspan=${span} class=${[differs ? "differs" : "", cell.least && !same ? "least" : ""].join(" ").trim() || null}>
-    ${cell.text ? html`<code>${cell.new ? html`<ins title="the design hasn't it yet">+ </ins>` : null}<${Code} text=${cell.text} /></code>` : null}
+    ${cell.text ? html`<code>${cell.new ? html`<ins title="not in the design yet">+ </ins>` : null}<${Code} text=${cell.text} /></code>` : null}
     ${cell.note ? html`<p class="quiet">${cell.note}</p>` : null}
     ${cell.noted?.map((note) => html`<p class=${/\(KP\d+\)/.test(note) ? "noted error" : "noted"}>${note}</p>`)}</td>`;
 }
@@ -50,10 +50,9 @@ function Head({ plan, about, params }) {
   const opened = Number(params.declares) === plan.number;
   return html`<th scope="col"><div class="plan-head"><h3>Plan ${plan.number}${plan.number === 1 ? html` <span class="badge first">the first</span>` : plan.best ? null : html` <span class="badge">never better than plan 1</span>`}</h3>
     <p>${plan.summary}</p>${plan.why ? html`<p class="quiet">Not the first: ${plan.why}</p>` : null}
-    <p class="quiet">${plan.verified ? `Verified on ${many(plan.verified.stores, "generated store")} of ${many(plan.verified.items, "item")}${plan.verified.unanswered.length ? `; never answered there: ${plan.verified.unanswered.join(", ")}` : ""}` : "Not verified"}</p>
+    <p class="quiet">${plan.verified ? `Verified on ${many(plan.verified.stores, "generated store")} of ${many(plan.verified.items, "item")}${plan.verified.unanswered.length ? `; nothing found there: ${plan.verified.unanswered.join(", ")}` : ""}` : "Not verified"}</p>
     <p class="plan-actions">${plan.patch ? html`<a class="button" href=${link({ declares: opened ? null : plan.number })} aria-expanded=${opened ? "true" : "false"}>Declarations</a>` : null}
-      ${plan.module && plan.patch && about.views.includes("change") ? html`<button onClick=${changes}>What it changes</button>` : null}
-      ${plan.mirrors.length ? html`<a class="button" href=${link({ declares: opened ? null : plan.number })} aria-expanded=${opened ? "true" : "false"}>What to add</a>` : null}</p></div></th>`;
+      ${plan.module && plan.patch && about.views.includes("change") ? html`<button onClick=${changes}>What it changes</button>` : null}</p></div></th>`;
 }
 
 function Declares({ plan, name }) {
@@ -61,15 +60,14 @@ function Declares({ plan, name }) {
   const kind = (line) => line.startsWith("+") ? "ins" : line.startsWith("-") ? "del" : "span";
   return html`<section class="declares" aria-label=${`What plan ${plan.number} declares`}><header class="bar"><h3>Plan ${plan.number} in the module</h3>
     ${plan.patch ? html`<button onClick=${() => download(`${name}-plan-${plan.number}.patch`, plan.patch, "text/x-patch")}>Save the patch</button>` : null}<a href=${link({ declares: null })}>Close</a></header>
-    ${plan.patch ? html`<pre class="json patch" tabindex="0" aria-label="The patch">${plan.patch.split("\n").map((line) => html`<${kind(line)}>${line}\n<//>`)}</pre>` : null}
-    ${plan.mirrors.map((mirror) => html`<p class="note">${mirror.entity} is a second item of each ${mirror.of}: the language has no word for it, so this is added by hand.</p><pre class="json" tabindex="0" aria-label=${`What ${mirror.entity} adds`}>${mirror.code}</pre>`)}</section>`;
+    ${plan.patch ? html`<pre class="json patch" tabindex="0" aria-label="The patch">${plan.patch.split("\n").map((line) => html`<${kind(line)}>${line}\n<//>`)}</pre>` : null}</section>`;
 }
 
 function Progress({ wanted }) {
   const { what, done, whole } = running.value;
   return html`<div class="planning" role="status"><p><b>${WORDS[what] ?? "Reading the module"} …</b> <span class="quiet">${whole ? `${done} of ${whole}` : ""}</span></p>
     <progress aria-label="Planning" max=${whole || null} value=${whole ? done : null}></progress>
-    <p class="quiet">Keys are chosen, compiled and priced, then compared with brute force on generated items, in a process beside this one. It takes from some seconds to a minute.</p>
+    <p class="quiet">Keys are chosen, compiled and priced, then compared with brute force on generated items, in a separate process. This takes a few seconds to a minute.</p>
     <button onClick=${() => look(wanted, { stop: true })}>Stop: the best so far</button></div>`;
 }
 
@@ -80,7 +78,7 @@ function Error({ error, about, scratch }) {
 }
 
 export function View({ about, params }) {
-  const wanted = { anew: Boolean(params.anew), attributes: Boolean(params.attributes), scratch: params.scratch ?? null };
+  const wanted = { ignore_existing: Boolean(params.ignore_existing), attributes: Boolean(params.attributes), scratch: params.scratch ?? null };
   useEffect(() => { look(wanted); return () => { clearTimeout(clock); asking += 1; }; }, [JSON.stringify(wanted)]);
   const answer = shown.value, made = answer?.made, plans = made?.plans ?? [];
   const only = Boolean(params.only) && plans.length > 1;
@@ -90,7 +88,7 @@ export function View({ about, params }) {
   return html`
     <div class="page plan">
       <header class="bar"><h2>${waits ? "Planning" : answer?.error ? "No plan" : made ? many(plans.length, "plan") : "Plan"}</h2>
-        <label>Keys that stand <select value=${wanted.anew ? "1" : ""} onChange=${(event) => go({ anew: event.target.value, declares: null })}><option value="">stay as they are</option><option value="1">are left out of account</option></select></label>
+        <label>Existing keys <select value=${wanted.ignore_existing ? "1" : ""} onChange=${(event) => go({ ignore_existing: event.target.value, declares: null })}><option value="">are kept</option><option value="1">are ignored</option></select></label>
         <label>Index keys <select value=${wanted.attributes ? "1" : ""} onChange=${(event) => go({ attributes: event.target.value, declares: null })}><option value="">are joined texts</option><option value="1">have several attributes</option></select></label>
         ${plans.length > 1 && !waits ? html`<label><input type="checkbox" checked=${only} onChange=${(event) => go({ only: event.target.checked ? "1" : null })} /> Only what differs</label>` : null}
         ${waits || !answer || answer.state === "none" ? null : html`<button onClick=${() => look(wanted, { again: true })}>Plan again</button>`}
@@ -101,15 +99,16 @@ export function View({ about, params }) {
         <pre class="json" tabindex="0" aria-label="The text of the link">${answer.text}</pre>` : null}
       ${!waits && answer?.error ? html`<${Error} error=${answer.error} about=${about} scratch=${wanted.scratch} />` : null}
       ${!waits && made ? html`
+        ${plans[0].limits.map((limit) => html`<p class="note">The search reached a limit: ${limit}. Fewer indexes may be possible.</p>`)}
         ${plans[0].stopped ? html`<p class="note">Stopped: this is the best so far, and isn't verified.</p>` : null}
-        ${kept ? html`<p class="note">Nothing is missing: each question is answered by the keys that stand.</p>` : null}
-        ${made.spare.map((name) => html`<p class="note"><b>${name} could go</b>: every question is answered without it, in the same order.</p>`)}
-        ${made.refused.map((text, at) => html`<${Folded} name=${`refused${at}`} summary="A plan is left out, since it gives a wrong answer"><pre class="json" tabindex="0">${text}</pre></${Folded}>`)}
+        ${kept ? html`<p class="note">No key is missing: the existing keys serve each access pattern.</p>` : null}
+        ${made.spare.map((name) => html`<p class="note"><b>${name} isn't needed</b>: every access pattern works without it, in the same order.</p>`)}
+        ${made.refused.map((text, at) => html`<${Folded} name=${`refused${at}`} summary="A plan is omitted: it gives a wrong result"><pre class="json" tabindex="0">${text}</pre></${Folded}>`)}
         <${Declares} plan=${plans[Number(params.declares) - 1]} name=${about.name} />
         <div class="table plans" tabindex="0" role="region" aria-label="Plans side by side">
           <table><thead><tr><th scope="col" class="corner"><span class="hidden">What</span></th>${plans.map((plan) => html`<${Head} plan=${plan} about=${about} params=${params} />`)}</tr></thead>
             ${groups.map((group) => html`<tbody><tr class="group"><th colspan=${plans.length + 1} scope="rowgroup"><span>${group.title}</span></th></tr>${group.rows.map((row) => html`<${Row} row=${row} of=${group.of} about=${about} count=${plans.length} />`)}</tbody>`)}
           </table></div>
-        <p class="quiet legend-plans"><ins>+</ins> the design hasn't it yet; what differs from plan 1 is marked.</p>` : null}
+        <p class="quiet legend-plans"><ins>+</ins> not in the design yet; what differs from plan 1 is marked.</p>` : null}
     </div>`;
 }
