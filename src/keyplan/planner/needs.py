@@ -141,17 +141,19 @@ class _Reader:
             end = self.facts[shape.entities[0]]
             junctions = list(junctions_of(options.through))
             for through in junctions:
-                one = shape.kind is ShapeKind.ONE
-                yield from self._way(signature, options, through, end, one=one, several=len(junctions) > 1)
+                single = shape.kind is ShapeKind.ONE
+                yield from self._way(signature, options, through, end, one=single, several=len(junctions) > 1)
             return
         together = shape.entities if len(shape.entities) > 1 else ()
         collection = shape.kind is ShapeKind.COLLECTION
         latest = collection and not any(member.many for member in shape.members)
         given = {parameter.name for parameter in signature.parameters if parameter.condition}
         some_open = bool(together) and any(set(self.facts[cls].identity) - given for cls in together)
-        one = shape.kind is ShapeKind.ONE
+        single = shape.kind is ShapeKind.ONE
         for cls in shape.entities:
-            need = self._need(signature, options, self.facts[cls], one=one, several=bool(together), some_open=some_open)
+            need = self._need(
+                signature, options, self.facts[cls], one=single, several=bool(together), some_open=some_open
+            )
             if need is not None:
                 descending = bool(options.newest_first) or (options.order_by or "").startswith("-")
                 yield replace(

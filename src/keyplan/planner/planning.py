@@ -106,9 +106,9 @@ class _Work:
         needs = [need for need in read.all if need.place not in served and not _is_unique(need)]
         filters = {place: text for place, text in read.filters.items() if place not in served}
         work = cls(facts, entities, needs, filters, deployed, traffic, progress, attributes)
-        found = work._search(Search())
-        if found.choices:
-            keys = declared(found.choices[0], deployed, filters)
+        outcome = work._search(Search())
+        if outcome.choices:
+            keys = declared(outcome.choices[0], deployed, filters)
             with suppress(DesignError):
                 work.entities = with_updates(facts, entities, keys)
         work._raise_unserved([*facts.faults, *read.faults])
@@ -122,9 +122,9 @@ class _Work:
             return
         places = {fault.place for fault in faults}
         rest = [need for need in self.needs if need.place not in places]
-        found = search(list(self.entities.values()), rest, self.deployed, Search(filters=True))
-        if found.choices:  # what the compiler says of the other reads, with keys for them alone
-            others = read_faults(self.facts, declared(found.choices[0], self.deployed, self.filters))
+        outcome = search(list(self.entities.values()), rest, self.deployed, Search(filters=True))
+        if outcome.choices:  # what the compiler says of the other reads, with keys for them alone
+            others = read_faults(self.facts, declared(outcome.choices[0], self.deployed, self.filters))
             faults += [fault for fault in others if fault.place not in places]
         name = self.facts.cls.__name__
         order = [f"{name}.{pattern}" for pattern in self.facts.patterns]
@@ -173,14 +173,14 @@ class _Work:
         """Compile and weigh the choices with the fewest indexes; those that save one by a unique value or a filter; and
         those without the partitions that are too busy.
         """
-        found = self._search(Search())
-        self.limits = list(found.limits)
-        if not found.choices:  # constants of some reads must be filtered
-            found = self._search(Search(filters=True))
-        self._make(found.choices, enough=WEIGHED_MAX)
+        outcome = self._search(Search())
+        self.limits = list(outcome.limits)
+        if not outcome.choices:  # constants of some reads must be filtered
+            outcome = self._search(Search(filters=True))
+        self._make(outcome.choices, enough=WEIGHED_MAX)
         if not self.made:
-            raise self._no_plan(found)
-        fewest = len(found.choices[0].forms)
+            raise self._no_plan(outcome)
+        fewest = len(outcome.choices[0].forms)
         options = [Search(claims=True)] if any(need.claimable for need in self.needs) else []
         options += [Search(filters=True)] if any(need.constants for need in self.needs) else []
         for option in options:

@@ -158,11 +158,11 @@ def search(
     progress: Progress | None = None,
 ) -> Found:
     """The choices with the fewest indexes that serve all needs. ``deployed``: the keys that stay."""
-    found = Found()
-    parts = [_Entity(entity, needs, deployed, options, found) for entity in entities]
-    found.unserved = [unserved for part in parts for unserved in part.unserved()]
-    if found.unserved:
-        return found
+    result = Found()
+    parts = [_Entity(entity, needs, deployed, options, result) for entity in entities]
+    result.unserved = [unserved for part in parts for unserved in part.unserved()]
+    if result.unserved:
+        return result
     layouts = _Layouts(parts, needs, deployed)
     fewest = max([len(deployed.indexes), *(part.fewest for part in parts)])
     most = fewest + sum(part.fewest for part in parts) + len(layouts.groups)
@@ -171,13 +171,13 @@ def search(
             progress(count, most)
         for tried, layout in enumerate(layouts.of(count), 1):
             if tried > LAYOUTS_MAX:
-                found.limits.append(f"{LAYOUTS_MAX} layouts of {count} indexes were tried; there are more")
+                result.limits.append(f"{LAYOUTS_MAX} layouts of {count} indexes were tried; there are more")
                 break
-            found.choices += layouts.choices(layout)
-            found.choices = nsmallest(CHOICES_MAX, found.choices, key=lambda choice: choice.rank)
-        if found.choices:
+            result.choices += layouts.choices(layout)
+            result.choices = nsmallest(CHOICES_MAX, result.choices, key=lambda choice: choice.rank)
+        if result.choices:
             break
-    return found
+    return result
 
 
 @dataclass(frozen=True)
