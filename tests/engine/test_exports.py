@@ -527,7 +527,6 @@ class Endless(io.RawIOBase):
         ("CSV", b"pk,sk\n", b"a" * 4096),
         ("CSV", b"pk,sk\n", b'"a\n",' * 600),
         ("CSV", b'"a\n",', b'"a\n",' * 600),
-        ("ION", b"{Item:{", b"a:" + b" " * 4000 + b"\n"),
     ],
 )
 def test_no_item_of_a_file_is_put_together_without_end(

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-import json
+import io
 import os
 import random
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ import pytest
 
 from keyplan.dynamodb.values import check_item
 from keyplan.store import Engine
-from keyplan.store.transfer.ion import read_struct
+from keyplan.store.transfer.item_formats import Csv, read_records
 from tests.engine.support import create, n, pages, s
 from tests.engine.test_backups import Clock, keep_history
 from tests.engine.test_exports import export, lines_of, parameters, start_import
@@ -67,16 +67,9 @@ def stored(engine: Engine, table: str = "orders", index: str | None = None) -> I
     return by_key(pages(engine, "Scan", {"TableName": table, "IndexName": index}))
 
 
-def records(s3: Path, done: dict[str, Any], format_: str) -> Iterator[dict[str, Any]]:
-    """The records of an export's files, read as anybody reads them."""
-    for line in lines_of(s3, done):
-        if format_ == "ION":
-            yield {
-                name: value["M"] if isinstance(value, dict) and "M" in value else value
-                for name, value in read_struct(line.decode()).items()
-            }
-        else:
-            yield json.loads(line)
+def records(s3: Path, done: dict[str, Any], format_: Any) -> Iterator[dict[str, Any]]:
+    """The records of an export's files."""
+    return read_records(io.BytesIO(b"\n".join(lines_of(s3, done))), format_, Csv({}))
 
 
 @pytest.mark.parametrize("format_", ["DYNAMODB_JSON", "ION"])

@@ -1,28 +1,36 @@
-"""From the lines of objects to items, and back: DynamoDB JSON, Amazon Ion and CSV.
+"""Records of the objects that imports read and exports write: DynamoDB JSON, Amazon Ion and CSV.
 
-A line that can't be read ends its object, as the service documents it; what is wrong with an item is its own affair.
+By "DynamoDB table export output format" and "Amazon S3 import formats" of the developer guide. A record that can't be
+read ends its object, as the service documents it; what is wrong with an item is the caller's to judge. Ion needs the
+package amazon.ion (the extra ``ion``).
 """
 
 from __future__ import annotations
 
 import csv
 import io
+import math
+import re
 import zlib
+from base64 import b64decode, b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
+from importlib import import_module
+from types import ModuleType
 from typing import IO, Any, Literal
 
 import orjson
 
-from keyplan.store.transfer import ion
+from keyplan.store.transfer.bucket_folder import S3Error
 
 Format = Literal["DYNAMODB_JSON", "ION", "CSV"]
 Fields = dict[str, Any]
 
 LINE_BYTES_MAX = 8 * 1024 * 1024
 """A line of an item of 400 KB, however it is escaped, is shorter."""
-ITEM_LINES_MAX = 20_000
-"""An item in Ion may stand on so many lines."""
+ION_BYTES_MAX = 3_000_000
+"""A record of an item of 400 KB in Ion is shorter, even if every character of it is escaped."""
 _DELIMITER = ","
 _BROKEN = (OSError, EOFError, zlib.error, UnicodeError, csv.Error)
 """What reading an object raises that is packed otherwise, cut short or no text."""
@@ -83,40 +91,146 @@ def _json_records(file: IO[bytes]) -> Iterator[Fields]:
         yield record
 
 
-def _ion_records(file: IO[bytes]) -> Iterator[Fields]:
-    waiting: list[str] = []
-    length = 0
-    brackets = ion.Brackets()
-    for line in _lines(file):
-        text = line.decode()
-        if not waiting and ion.is_blank(text):
-            continue
-        length += len(text)
-        if length >= LINE_BYTES_MAX:
-            raise UnreadableError(f"An item is longer than {LINE_BYTES_MAX} characters")
-        waiting.append(text)
-        if len(waiting) > ITEM_LINES_MAX:
-            raise UnreadableError(f"An item stands on more than {ITEM_LINES_MAX} lines")
-        # Only where its last bracket closes it is read: else a long item would be read over and over.
-        if not brackets.may_end(text):
-            continue
+def _ion() -> ModuleType:
+    try:
+        return import_module("amazon.ion.simpleion")
+    except ModuleNotFoundError:
+        raise S3Error("UnsupportedFormat", "ION needs the package amazon.ion: pip install 'keyplan[ion]'") from None
+
+
+_LONG_NUMBER = re.compile(rb"[:,\[(\s]-?(?:0[xXbB])?[0-9a-fA-F_]{500}")
+"""A number of so many digits, which no item has: amazon.ion takes hours for one of a megabyte."""
+
+
+class _BoundedFile:
+    """A file of Ion records. It ends where a record or a number is too long, or where reading fails: amazon.ion hides
+    what is raised.
+    """
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self._before = b""
+        self.fault: Exception | None = None
+        self.record_bytes = 0
+        """How many bytes were read since the last record."""
+
+    def read(self, size: int = -1) -> bytes:
+        """Read up to ``size`` bytes."""
         try:
-            fields = ion.read_struct("".join(waiting))
-        except ion.IonError as error:
-            raise UnreadableError(f"A line isn't Ion: {error}") from None
-        waiting.clear()
-        length = 0
-        brackets = ion.Brackets()
-        yield {name: _plain(name, value) for name, value in fields.items()}
-    if waiting:
-        raise UnreadableError("The last item isn't whole")
+            data = b"" if self.fault else self._file.read(size)
+        except Exception as error:  # noqa: BLE001 - the caller raises it
+            self.fault = error
+            return b""
+        self.record_bytes += len(data)
+        if self.record_bytes > ION_BYTES_MAX + size:
+            self.fault = UnreadableError(f"A record is longer than {ION_BYTES_MAX} bytes")
+        elif _LONG_NUMBER.search(self._before + data):
+            self.fault = UnreadableError("A number has more than 500 digits")
+        self._before = data[-600:]
+        return b"" if self.fault else data
+
+
+def _ion_records(file: IO[bytes]) -> Iterator[Fields]:
+    ion = _ion()
+    bounded = _BoundedFile(file)
+    model = ion.IonPyValueModel.MAY_BE_BARE
+    records = ion.load(
+        bounded, single_value=False, parse_eagerly=False, value_model=model, text_buffer_size_limit=ION_BYTES_MAX
+    )
+    while True:
+        try:
+            record = next(records, None)
+            fields = None if record is None else _attribute(record)
+        except (ValueError, RecursionError) as error:
+            raise bounded.fault or UnreadableError(f"A record isn't Ion: {error}") from None
+        except Exception as error:
+            if type(error).__name__ != "IonException":
+                raise
+            raise bounded.fault or UnreadableError(f"A record isn't Ion: {error}") from None
+        if bounded.fault is not None:
+            raise bounded.fault
+        if fields is None:
+            return
+        if "M" not in fields:
+            raise UnreadableError("A record isn't an Ion struct")
+        bounded.record_bytes = 0
+        yield {name: _plain(name, value) for name, value in fields["M"].items()}
+
+
+_SETS = {"$dynamodb_SS": "SS", "$dynamodb_NS": "NS", "$dynamodb_BS": "BS"}
+
+
+def _attribute(value: Any) -> dict[str, Any]:
+    """The attribute value of a value of Ion.
+
+    Raises:
+        ValueError: no item has such a value: a timestamp, a clob, a symbol, a repeated field, an unknown annotation.
+    """
+    annotations = [annotation.text for annotation in getattr(value, "ion_annotations", ())]
+    kind = getattr(getattr(value, "ion_type", None), "name", "")
+    if annotations:
+        return _set(annotations, value)
+    match value:
+        case _ if value is None or type(value).__name__ == "IonPyNull":
+            return {"NULL": True}
+        case _ if isinstance(value, bool) or kind == "BOOL":
+            return {"BOOL": bool(value)}
+        case int() | Decimal():
+            return {"N": str(value)}
+        case float() if math.isfinite(value):
+            return {"N": repr(float(value))}
+        case str() if kind in {"", "STRING"}:
+            return {"S": str(value)}
+        case bytes() if kind in {"", "BLOB"}:
+            return {"B": b64encode(value).decode()}
+        case Mapping():
+            fields = [(str(name), _attribute(member)) for name, member in value.items()]
+            if len(dict(fields)) < len(fields):
+                raise ValueError("a field is repeated")
+            return {"M": dict(fields)}
+        case Sequence() if kind in {"", "LIST"} and not isinstance(value, (str, bytes, tuple)):
+            return {"L": [_attribute(member) for member in value]}
+        case _:
+            raise ValueError(f"an item can't hold a {kind.lower() or type(value).__name__}")
+
+
+def _set(annotations: list[str], value: Any) -> dict[str, Any]:
+    tag = _SETS.get(annotations[0]) if len(annotations) == 1 else None
+    if tag is None or not isinstance(value, list):
+        raise ValueError(f"the annotation {annotations[0]} isn't one of a set")
+    members = [_attribute(member) for member in value]
+    if any(tag[0] not in member for member in members):
+        raise ValueError(f"{annotations[0]} has members of another type")
+    return {tag: [member[tag[0]] for member in members]}
+
+
+def _ion_value(value: Mapping[str, Any]) -> Any:
+    """The value of Ion of an attribute value."""
+    ((tag, content),) = value.items()
+    match tag:
+        case "N":
+            return Decimal(content)
+        case "B":
+            return b64decode(content)
+        case "NULL":
+            return None
+        case "L":
+            return [_ion_value(member) for member in content]
+        case "M":
+            return {name: _ion_value(member) for name, member in content.items()}
+        case "SS" | "NS" | "BS":
+            ion = _ion()
+            members = [_ion_value({tag[0]: member}) for member in content]
+            return ion.IonPyList.from_value(ion.IonType.LIST, members, annotations=(f"$dynamodb_{tag}",))
+        case _:
+            return content
 
 
 _STRUCTS = frozenset(("Item", "ExpressionAttributeValues", "Keys", "NewImage", "OldImage"))
 
 
 def _plain(name: str, value: dict[str, Any]) -> Any:
-    """A field of a record as it stands in JSON: an item as its attributes, a text as itself."""
+    """A field of a record in the form of JSON: an item as its attributes, a string as itself."""
     if name in _STRUCTS and "M" in value:
         return value["M"]
     if name == "ExpressionAttributeNames" and "M" in value:
@@ -169,5 +283,6 @@ def _csv_rows(text: io.TextIOWrapper, how: Csv) -> Iterator[Fields]:
 def write_record(fields: Mapping[str, Any], format_: Format) -> bytes:
     """The line of a record. The members of ``fields`` are items, or maps of attribute values."""
     if format_ == "ION":
-        return ion.write_struct({name: {"M": dict(item)} for name, item in fields.items()}).encode() + b"\n"
+        text: str = _ion().dumps(_ion_value({"M": {name: {"M": item} for name, item in fields.items()}}), binary=False)
+        return text.encode() + b"\n"
     return orjson.dumps(fields) + b"\n"
