@@ -150,6 +150,7 @@ def assert_pairs_are_whole(state: State) -> None:
             assert len(seen) == 1, f"half a transaction: {parts}"
 
 
+@pytest.mark.nightly
 def test_a_killed_index_change_is_done_or_not(tmp_path: Path) -> None:
     path = str(tmp_path / "store.db")
     create(path)
@@ -236,6 +237,7 @@ def test_an_index_is_filled_to_its_end_by_who_comes_next(tmp_path: Path, count: 
     assert check_file(path) == []
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("count", [1, pytest.param(2, marks=pytest.mark.nightly)])
 def test_a_backup_is_made_by_who_comes_next(tmp_path: Path, count: int) -> None:
     """It holds what the table was when it began, also in the eyes of those who wrote when nobody made it."""
@@ -252,6 +254,7 @@ def test_a_backup_is_made_by_who_comes_next(tmp_path: Path, count: int) -> None:
         assert sorted(int(each["value"]["N"]) for each in scanned) == list(range(PIECE_ITEMS))
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("count", [1, pytest.param(2, marks=pytest.mark.nightly)])
 def test_a_table_is_restored_by_who_comes_next(tmp_path: Path, count: int) -> None:
     path = with_items(tmp_path)
@@ -278,6 +281,7 @@ def test_a_table_is_restored_by_who_comes_next(tmp_path: Path, count: int) -> No
     assert check_file(path) == []
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("count", [1, pytest.param(2, marks=pytest.mark.nightly)])
 def test_a_table_is_looked_through_by_who_comes_next(tmp_path: Path, count: int) -> None:
     path = with_items(tmp_path)
@@ -290,6 +294,7 @@ def test_a_table_is_looked_through_by_who_comes_next(tmp_path: Path, count: int)
     assert check_file(path) == []
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("count", [1, pytest.param(2, marks=pytest.mark.nightly)])
 def test_a_replica_is_filled_by_who_comes_next(tmp_path: Path, count: int) -> None:
     path = with_items(tmp_path)
@@ -312,6 +317,7 @@ def waste_of(path: str) -> set[str]:
         return {name for (name,) in file.execute("SELECT name FROM sqlite_schema WHERE name LIKE 'waste%'")}
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("count", [1, pytest.param(2, marks=pytest.mark.nightly)])
 def test_a_table_is_cleared_away_by_who_comes_next(tmp_path: Path, count: int) -> None:
     """It is deleted from the first moment on, and one of its name can be made."""
@@ -365,6 +371,7 @@ def test_a_killed_export_leaves_no_half_file(tmp_path: Path) -> None:
     assert list((bucket / PARTIAL).iterdir()) == []
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("seed", range(2))
 def test_the_lines_of_the_writer_are_what_it_did(tmp_path: Path, seed: int) -> None:
     """The test of the test: without a kill nothing differs, and a write that is left out is noticed."""

@@ -21,7 +21,7 @@ Item = dict[str, Any]
 Key = tuple[str, str]
 
 
-@pytest.fixture(params=["memory", "file", "two"])
+@pytest.fixture(params=[*(pytest.param(each, marks=pytest.mark.nightly) for each in ("memory", "file")), "two"])
 def engines(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[list[Engine]]:
     """A store, by one who has it, or by two."""
     path = ":memory:" if request.param == "memory" else str(tmp_path / "store.db")

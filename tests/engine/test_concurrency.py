@@ -12,7 +12,6 @@ import pytest
 from keyplan.dynamodb.service_errors import ConditionalCheckFailedException, TransactionCanceledException
 from keyplan.errors import DynamoDBError
 from keyplan.store import Engine
-from keyplan.store.storage.fair_lock import FairLock
 from tests.engine.support import create, get, index, n, pages, put, s
 
 CONTEXT = multiprocessing.get_context("spawn")
@@ -61,6 +60,7 @@ def in_process(path: str, times: int) -> None:
         together([lambda: count_up(engine, times)] * 5)
 
 
+@pytest.mark.nightly
 def test_processes_and_threads_count(path: str) -> None:
     with Engine.open(path) as engine:
         create(engine)
@@ -81,6 +81,7 @@ def open_at_once(path: str) -> None:
         engine.call("ListTables", {})
 
 
+@pytest.mark.nightly
 def test_processes_may_make_the_same_file_at_once(path: str) -> None:
     processes = [CONTEXT.Process(target=open_at_once, args=(path,)) for _ in range(4)]
     for process in processes:
@@ -202,40 +203,6 @@ def test_writes_while_indexes_come_and_go(engine: Engine) -> None:
     together([change, *[lambda number=number: write(number) for number in range(4)]])
     assert engine.check() == []
     assert engine.call("Scan", {"TableName": "orders", "IndexName": "ByK", "Select": "COUNT"})["Count"] == 120
-
-
-def test_the_lock_serves_in_order() -> None:
-    lock = FairLock()
-    assert lock.acquire(1)
-    served: list[int] = []
-    threads = []
-    for number in range(5):
-        waiting = threading.Event()
-
-        def wait(number: int = number, waiting: threading.Event = waiting) -> None:
-            waiting.set()
-            assert lock.acquire(20)
-            served.append(number)
-            lock.release()
-
-        thread = threading.Thread(target=wait)
-        thread.start()
-        waiting.wait(20)
-        while len(lock._waiting) <= number:
-            threading.Event().wait(0.001)
-        threads.append(thread)
-    lock.release()
-    for thread in threads:
-        thread.join()
-    assert served == [0, 1, 2, 3, 4]
-
-
-def test_the_lock_gives_up_in_time() -> None:
-    lock = FairLock()
-    assert lock.acquire(0)
-    assert not lock.acquire(0.01)
-    lock.release()
-    assert lock.acquire(0)
 
 
 @pytest.mark.parametrize("fault", [KeyboardInterrupt, SystemExit])

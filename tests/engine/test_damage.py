@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from keyplan.errors import KeyplanError, StoreError
-from keyplan.store import Engine, Regions
+from keyplan.store import Engine
 from tests.engine.support import create, index, n, s
 
 TABLE = {"TableName": "orders"}
@@ -213,23 +213,6 @@ def test_every_operation_meets_damaged_items(engine: Engine, seed: int) -> None:
     assert refused >= 40
 
 
-def test_an_attribute_that_is_none_is_told_where_it_is_met(engine: Engine) -> None:
-    for operation, params in (
-        ("GetItem", {**KEYED, "ProjectionExpression": "m.k"}),
-        query("Some", "x", "x", ProjectionExpression="m.k"),
-        ("Scan", {**TABLE, "FilterExpression": "contains(num, :n)", "ExpressionAttributeValues": {":n": s("a")}}),
-        update("SET num = num + :n", n=n(1)),
-        transact("Update", Key=KEY, UpdateExpression="ADD num :n", ExpressionAttributeValues={":n": n(1)}),
-        statement("UPDATE orders SET num = num + 1 WHERE pk = 'a' AND sk = '1'"),
-    ):
-        engine.call("PutItem", {**TABLE, "Item": ITEM})
-        spoil(engine, json.dumps({**ITEM, "num": 5, "m": 5, "g": 5}).encode())
-        with pytest.raises(StoreError, match="A stored item is damaged"):
-            engine.call(operation, params)
-    engine.call("DeleteItem", KEYED)
-    assert engine.check() == []
-
-
 NEW = {**ITEM, "g": s("new"), "num": n(6)}
 
 
@@ -280,18 +263,3 @@ def test_what_has_another_checksum_is_no_ground_for_a_write(engine: Engine) -> N
         with pytest.raises(StoreError, match="A stored item is damaged: its checksum is another"):
             engine.call(*write)
         assert {finding.code for finding in engine.check()} == {"ItemDamaged"}
-
-
-def test_a_damaged_item_isnt_brought_to_another_region() -> None:
-    with Regions.open(":memory:", ["us-east-1", "us-west-2"]) as regions:
-        east = regions.engines["us-east-1"]
-        create(east)
-        east.call("UpdateTable", {**TABLE, "ReplicaUpdates": [{"Create": {"RegionName": "us-west-2"}}]})
-        east.call("PutItem", {**TABLE, "Item": ITEM})
-        for body in (b"{", json.dumps({**ITEM, "g": 5}).encode()):
-            spoil(east, body)
-            with pytest.raises(StoreError, match="A stored item is damaged"):
-                regions.finish()
-        east.call("PutItem", {**TABLE, "Item": ITEM})
-        regions.finish()
-        assert regions.engines["us-west-2"].call("GetItem", KEYED)["Item"] == ITEM

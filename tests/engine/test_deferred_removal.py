@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from keyplan.errors import StoreError
-from keyplan.store import Engine, Regions
+from keyplan.store import Engine
 from keyplan.store.storage.storage_transactions import Writer
 from tests.engine.pieces import (
     ADD,
@@ -162,46 +162,6 @@ def test_all_that_is_removed_is_emptied_in_pieces(tmp_path: Path, between: Any, 
         engine._storage.pool.give(free)
 
 
-def test_a_replica_is_thrown_away(between: Any, largest: list[int]) -> None:
-    with Regions.open(":memory:", ["us-east-1", "us-west-2"]) as regions:
-        east, west = regions.engines.values()
-        create(east)
-        east.call("UpdateTable", {**TABLE, "ReplicaUpdates": [{"Create": {"RegionName": "us-west-2"}}]})
-        for number in range(40):
-            put(east, "a", f"{number:02}")
-        regions.finish()
-        between(lambda: None)
-        east.call("UpdateTable", {**TABLE, "ReplicaUpdates": [{"Delete": {"RegionName": "us-west-2"}}]})
-        assert largest
-        assert max(largest) <= 16
-        for engine in (east, west):
-            assert not waste_of(engine)
-            assert not [each for each in tables_of(engine) if each.startswith("replicated")]
-        assert len(pages(east, "Scan", TABLE)) == 40
-
-
-def test_large_items_are_removed_by_their_bytes(between: Any, largest: list[int]) -> None:
-    with Engine.open(":memory:") as engine:
-        create(engine)
-        for number in range(14):
-            put(engine, "a", str(number), x=s("x" * 390_000))
-        between(lambda: None, 500)
-        engine.call("DeleteTable", TABLE)
-        assert largest == [6, 6]
-
-
-def test_what_is_small_is_removed_at_once(between: Any) -> None:
-    with Engine.open(":memory:") as engine:
-        create(engine)
-        for number in range(15):
-            put(engine, "a", str(number), g=s("g"), h=s("h"))
-        pieces = between(lambda: None)
-        before = engine.statements
-        engine.call("DeleteTable", TABLE)
-        assert pieces == []
-        assert engine.statements - before <= 25
-
-
 def test_what_cant_be_cleared_away_is_so_later(tmp_path: Path, between: Any, caplog: Any) -> None:
     """The table is deleted all the same. Who opens the file next clears away what is left."""
     path = tmp_path / "store.db"
@@ -227,27 +187,6 @@ def test_what_cant_be_cleared_away_is_so_later(tmp_path: Path, between: Any, cap
         before = engine.statements
         engine.sweep()
         assert engine.statements - before <= 4  # it is looked for once an hour
-
-
-def test_two_may_clear_away_at_once(tmp_path: Path, between: Any) -> None:
-    path = tmp_path / "store.db"
-    with Engine.open(path) as engine, Engine.open(path) as other:
-        for name in ("orders", "others"):
-            create(engine, name)
-            for number in range(60):
-                engine.call("PutItem", {"TableName": name, "Item": {"pk": s("a"), "sk": s(str(number))}})
-        met: list[int] = []
-
-        def meanwhile() -> None:
-            met.append(1)
-            if len(met) == 2:
-                other.call("DeleteTable", {"TableName": "others"})
-                assert not waste_of(other)
-
-        between(meanwhile)
-        engine.call("DeleteTable", TABLE)
-        assert not waste_of(engine)
-        assert len(met) >= 2
 
 
 def test_the_table_that_is_thrown_away_isnt_read_by_old_names(tmp_path: Path, between: Any) -> None:

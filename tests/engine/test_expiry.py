@@ -10,7 +10,6 @@ import pytest
 
 from keyplan.store import REMOVED_TOGETHER, Engine
 from keyplan.store.control_plane.time_to_live import PAST_S_MAX
-from keyplan.store.storage.sqlite import Storage
 from tests.engine.support import create, get, n, put, s
 
 NOW_S = 1_800_000_000
@@ -150,34 +149,6 @@ def test_a_bounded_number_at_a_time(clock: Clock) -> None:
         assert engine.sweep() == 0
 
 
-def test_looking_is_cheap_however_much_is_stored(clock: Clock) -> None:
-    with Engine.open(":memory:", clock=clock) as engine:
-        create(engine)
-        expire(engine)
-        for number in range(300):
-            put(engine, "a", str(number), ttl=n(NOW_S + 1 + number))
-        engine.sweep()
-        before = engine.statements
-        assert engine.sweep() == 0
-        looking = engine.statements - before
-        assert looking <= 4  # the catalogue, one look, begin and commit
-        clock.now_s += 1
-        before = engine.statements
-        assert engine.sweep() == 1
-        assert engine.statements - before <= looking * 2 + 10
-
-
-def test_a_first_look_waits_for_nobody(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where nothing was left half done either, no transaction that writes is begun."""
-    with Engine.open(":memory:", clock=clock) as engine:
-        create(engine)
-        expire(engine)
-        written: list[object] = []
-        monkeypatch.setattr(Storage, "write", lambda _, work: written.append(work))
-        assert engine.sweep() == 0
-        assert written == []
-
-
 def test_a_table_that_goes_on_being_used(tmp_path: Path, clock: Clock) -> None:
     """Writers and two sweepers at once: nothing that lives is removed, and what is removed is removed once."""
     path = tmp_path / "store.db"
@@ -217,20 +188,3 @@ def test_files_with_settings_only(tmp_path: Path, clock: Clock) -> None:
     with Engine.open(path, clock=clock) as engine:
         assert engine.sweep() == 1
         assert engine.check() == []
-
-
-def test_tables_and_indexes_may_change_meanwhile(tmp_path: Path, clock: Clock) -> None:
-    path = tmp_path / "store.db"
-    with Engine.open(path, clock=clock) as engine, Engine.open(path, clock=clock) as other:
-        create(engine)
-        expire(engine)
-        put(engine, "a", "1", ttl=n(NOW_S), g=s("g"), h=s("h"))
-        assert get(other, "a", "1") is not None
-        engine.call(
-            "UpdateTable", {"TableName": "orders", "GlobalSecondaryIndexUpdates": [{"Delete": {"IndexName": "ByG"}}]}
-        )
-        put(engine, "a", "2", ttl=n(NOW_S))
-        assert other.sweep() == 2
-        engine.call("DeleteTable", {"TableName": "orders"})
-        assert other.sweep() == 0
-        assert other.check() == []

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import json
 import threading
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from keyplan.errors import StoreError
 from keyplan.store import Engine
 from keyplan.store.transfer import table_imports as imports
 from tests.engine.support import answer, create, index, s
 from tests.engine.test_backups import Clock, keep_history
-from tests.engine.test_exports import clock, export, export_arn, fill, parameters, s3, start_import
+from tests.engine.test_exports import clock, export, parameters, s3, start_import
 
 __all__ = ["clock", "s3"]
 
@@ -104,17 +102,6 @@ def test_a_process_with_the_number_of_one_that_ended_is_another(
         engine.call("DeleteTable", {"TableName": "copy"})
 
 
-def test_jobs_behind_are_done_in_the_end(tmp_path: Path, s3: Path, clock: Clock) -> None:
-    path = tmp_path / "store.db"
-    with Engine.open(path, s3=s3, clock=clock, background_jobs=True) as engine:
-        fill(engine, 30)
-        keep_history(engine)
-        arn = export_arn(engine)
-    with Engine.open(path, s3=s3, clock=clock) as engine:
-        result = engine.call("DescribeExport", {"ExportArn": arn})["ExportDescription"]
-        assert (result["ExportStatus"], result["ItemCount"]) == ("COMPLETED", 30)
-
-
 def test_jobs_end_with_the_engine(tmp_path: Path, s3: Path) -> None:
     """What was begun is finished, and no thread stays."""
     before = set(threading.enumerate())
@@ -127,26 +114,3 @@ def test_jobs_end_with_the_engine(tmp_path: Path, s3: Path) -> None:
     with Engine.open(tmp_path / "store.db", s3=s3) as engine:
         described = engine.call("DescribeExport", {"ExportArn": arn})["ExportDescription"]
         assert described["ExportStatus"] == "COMPLETED"
-
-
-@pytest.mark.parametrize("expected", [True, False])
-def test_a_job_that_fails_is_told_to_the_log(
-    tmp_path: Path, s3: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch, expected: bool
-) -> None:
-    """Where it is a fault of ours, with the place in the program."""
-    fault = StoreError("The disk is full") if expected else LookupError("never heard of")
-
-    def failing(*_args: Any) -> None:
-        raise fault
-
-    with Engine.open(tmp_path / "store.db", s3=s3) as engine:
-        create(engine)
-        keep_history(engine)
-        action = import_module("keyplan.store.operations.export_table_to_point_in_time")
-        monkeypatch.setattr(action, "export", failing)
-        arn = export(engine)["ExportArn"]
-        described = engine.call("DescribeExport", {"ExportArn": arn})["ExportDescription"]
-    assert (described["ExportStatus"], described["FailureCode"]) == ("FAILED", "InternalServerError")
-    (told,) = [record for record in caplog.records if record.name.startswith("keyplan")]
-    assert told.getMessage() == f"A job failed: {fault}"
-    assert (told.exc_info is None) is expected

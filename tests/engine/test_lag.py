@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import threading
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from keyplan.errors import StoreError
 from keyplan.store import Engine
-from keyplan.store.storage import table_reads as tables
-from keyplan.store.storage.sqlite import Storage
 from tests.engine.support import create, get, index, n, put, s
 from tests.engine.test_throttle import Clock
 
@@ -70,18 +65,6 @@ def test_a_write_is_seen_later_as_a_whole(place: str, clock: Clock) -> None:
         assert engine.check() == []
 
 
-def test_writes_come_one_after_the_other(place: str, clock: Clock) -> None:
-    with opened(place, clock) as engine:
-        for number in range(40):
-            add(engine, f"{number:02d}", number)
-            clock.now_s += 0.2
-            seen = len(counts(engine))
-            # Five writes a second: those of the last second, and perhaps one more, are not seen.
-            assert number - 6 <= seen <= max(0, number - 4) + 1
-        clock.now_s += 1.2
-        assert len(counts(engine)) == 40
-
-
 def test_a_write_close_behind_another_is_not_seen_before_its_time(place: str, clock: Clock) -> None:
     """It has no snapshot of its own: what was before it is what was before both."""
     with opened(place, clock) as engine:
@@ -92,19 +75,6 @@ def test_a_write_close_behind_another_is_not_seen_before_its_time(place: str, cl
         assert counts(engine) == []
         clock.now_s += 0.2
         assert len(counts(engine)) == 2
-
-
-def test_many_writes_at_once_take_few_snapshots(place: str, clock: Clock) -> None:
-    with opened(place, clock) as engine:
-        for number in range(300):
-            add(engine, str(number), number)
-            clock.now_s += 0.01
-        lag = engine._database.lag
-        assert lag is not None
-        assert len(lag._snapshots) <= 10
-        clock.now_s += 2
-        assert len(counts(engine)) == 300
-        assert len(lag._snapshots) == 0
 
 
 def test_strongly_consistent_reads_do_not_lag(place: str, clock: Clock) -> None:
@@ -184,79 +154,3 @@ def test_another_engine_changes_the_table(tmp_path: Path, clock: Clock) -> None:
         assert len(shown(engine)) in {0, 1}  # an answer, in any case
         clock.now_s += 1.2
         assert counts(engine) == [("1", "1")]
-
-
-def test_threads(place: str, clock: Clock) -> None:
-    with opened(place, clock) as engine:
-
-        def work(name: str) -> None:
-            for number in range(30):
-                add(engine, f"{name}{number}", number)
-                clock.now_s += 0.01
-                for item in shown(engine):
-                    assert item["h"] == item["sk"]
-
-        threads = [threading.Thread(target=work, args=(name,)) for name in "xyz"]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        clock.now_s += 2
-        assert len(shown(engine)) == 90
-
-
-def test_nobody_waits_for_the_scan_of_a_segment(place: str, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is made in pieces, between which others write, read, and forget the snapshot that it reads."""
-    with opened(place, clock) as engine:
-        for number in range(30):
-            add(engine, f"{number:02}", number)
-        clock.now_s += 1.2
-        expected = shown(engine)
-        assert len(expected) == 30
-        met: list[int] = []
-
-        def meanwhile(_: float) -> None:
-            met.append(1)
-            monkeypatch.setattr(time, "sleep", lambda _: None)
-            clock.now_s += 1.2
-            add(engine, f"{len(met):02}", 100)
-            engine.call("UpdateTable", {"TableName": "orders", "DeletionProtectionEnabled": len(met) % 2 == 0})
-            assert len(shown(engine)) == 30
-            monkeypatch.setattr(time, "sleep", meanwhile)
-
-        monkeypatch.setattr(tables, "PIECE_ROWS", 7)
-        monkeypatch.setattr(time, "sleep", meanwhile)
-        add(engine, "00", 100)
-        scanned = [shown(engine, Segment=segment, TotalSegments=2) for segment in range(2)]
-        assert len(met) >= 3
-        assert sum(map(len, scanned)) == 30
-
-
-def test_a_temporary_store_leaves_nothing(clock: Clock) -> None:
-    storage = Storage.temporary()
-    folder = Path(storage.pool.place).parent
-    assert folder.is_dir()
-    assert storage.place == ":memory:"
-    storage.close()
-    storage.close()
-    assert not folder.exists()
-
-
-def test_memory_has_no_snapshots() -> None:
-    storage = Storage.memory()
-    with pytest.raises(StoreError, match="no snapshots"):
-        storage.snapshot()
-    storage.close()
-
-
-def test_a_snapshot_ends_with_the_last_who_holds_it(tmp_path: Path) -> None:
-    storage = Storage.file(str(tmp_path / "store.db"))
-    snapshot = storage.snapshot()
-    for _ in range(2):
-        assert snapshot.hold() is snapshot
-    for _ in range(2):
-        snapshot.close()
-        assert snapshot._connection is not None
-    snapshot.close()
-    assert snapshot._connection is None
-    storage.close()

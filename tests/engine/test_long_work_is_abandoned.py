@@ -1,4 +1,4 @@
-"""What takes long is given up where others wait, nothing done; large items are judged while no transaction is open."""
+"""A request that would take long is given up where others wait (``call_briefly``), with nothing done."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import pytest
 
 from keyplan.errors import DynamoDBError
 from keyplan.store import Engine, LongError
-from keyplan.store.items.write_outcome import UnjudgedError
 from tests.engine.support import answer, create, get, n, put, s
 
 KEY = {"pk": s("a"), "sk": s("1")}
@@ -66,41 +65,6 @@ def test_a_long_read_is_given_up(engine: Engine, name: str, params: dict[str, An
     assert engine.call(name, params)
     put(engine, "a", "1", c=n(5))
     assert engine.call_briefly(name, params) == engine.call(name, params)
-
-
-@pytest.mark.parametrize("times", [1, 2, 3, 9])
-def test_what_others_change_meanwhile_is_judged_anew(
-    engine: Engine, monkeypatch: pytest.MonkeyPatch, times: int
-) -> None:
-    large(engine)
-    judge = UnjudgedError.judge
-    changed: list[int] = []
-
-    def judge_slowly(unjudged: UnjudgedError) -> None:
-        judge(unjudged)
-        if len(changed) < times and unjudged.each[0][0].change is not None:
-            changed.append(1)
-            put(engine, "a", "1", c=n(10 * len(changed)), x=MEMBERS)
-
-    monkeypatch.setattr(UnjudgedError, "judge", judge_slowly)
-    engine.call(*WRITES[0])
-    assert count_of(engine) == n(10 * min(times, 3) + 1)
-    assert len(changed) == min(times, 3)  # then it is judged inside
-
-
-def test_conditions_and_faults_are_judged_there_too(engine: Engine) -> None:
-    large(engine)
-    failing = {"ConditionExpression": "c = :c OR size(x) = :c OR contains(x, :d)"}
-    values = {"ExpressionAttributeValues": {":c": n(7), ":d": n(2)}}
-    update = {**OF_KEY, "UpdateExpression": "REMOVE x[0]", **failing, **values}
-    assert answer(engine, "UpdateItem", update)["error"] == "ConditionalCheckFailedException"
-    result = answer(engine, "UpdateItem", {**update, "ReturnValuesOnConditionCheckFailure": "ALL_OLD"})
-    assert result["Item"]["x"] == MEMBERS
-    wrong = {**OF_KEY, "UpdateExpression": "SET x = x + :c", "ExpressionAttributeValues": {":c": n(7)}}
-    assert answer(engine, "UpdateItem", wrong)["message"].startswith("An operand in the update expression")
-    check = {"ConditionCheck": {**OF_KEY, **failing, **values}}
-    cancelled = answer(engine, "TransactWriteItems", {"TransactItems": [check]})
-    assert [reason["Code"] for reason in cancelled["CancellationReasons"]] == ["ConditionalCheckFailed"]
 
 
 def test_a_large_write_among_others_of_one_commit(engine: Engine) -> None:

@@ -8,9 +8,6 @@ from typing import Any
 import pytest
 
 from keyplan.store import Engine
-from keyplan.store.statements import single_item_statements as statement_gets
-from keyplan.store.statements.single_item_statements import get_of
-from keyplan.store.statements.statement_plans import read_of
 from tests.engine.support import answer, create, index, n, put, s
 from tests.engine.test_partiql import BAD, KEYED, engine
 
@@ -174,34 +171,6 @@ def test_transactions(engine: Engine) -> None:
 )
 def test_what_is_wrong_with_transactions(engine: Engine, statements: tuple[str, ...], message: str) -> None:
     assert transact(engine, *statements)["message"] == message
-
-
-def test_gets_among_several_statements_are_planned_once(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As that of ExecuteStatement is; what isn't plainly one is planned as statements are."""
-    planned: list[str] = []
-
-    def counting(*arguments: Any, **more: Any) -> Any:
-        planned.append(arguments[1].table_name)
-        return read_of(*arguments, **more)
-
-    monkeypatch.setattr(statement_gets, "read_of", counting)
-    asked = [{"Statement": f'SELECT "number" FROM orders {KEYED}'}] + [
-        {"Statement": "SELECT * FROM orders WHERE pk = ? AND sk = ?", "Parameters": [s("a"), s(str(number))]}
-        for number in (2, 9)
-    ]
-    second = {"pk": s("a"), "sk": s("2"), "number": n(2), "g": s("g1"), "h": s("2")}
-    before = get_of.cache_info().misses
-    for _ in range(3):
-        answered = engine.call("BatchExecuteStatement", {"Statements": asked})["Responses"]
-        assert [each.get("Item") for each in answered] == [{"number": n(5)}, second, None]
-        answered = engine.call("ExecuteTransaction", {"TransactStatements": asked})["Responses"]
-        assert [each.get("Item") for each in answered] == [{"number": n(5)}, second, None]
-    assert planned == []
-    assert get_of.cache_info().misses - before <= 2
-    repeated = [{"Statement": f"SELECT number FROM orders {KEYED} AND sk = '1'"}]
-    answered = engine.call("ExecuteTransaction", {"TransactStatements": repeated})["Responses"]
-    assert answered == [{"Item": {"number": n(5)}}]
-    assert planned == ["orders"]
 
 
 def test_a_cancelled_transaction_gives_the_items_that_are_asked_for(engine: Engine) -> None:

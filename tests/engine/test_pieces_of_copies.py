@@ -12,7 +12,6 @@ import pytest
 from keyplan.dynamodb.values import item_size
 from keyplan.errors import StoreError
 from keyplan.store import Engine, Regions
-from keyplan.store import work_budget as effort
 from keyplan.store.backups import backup_records as backups
 from keyplan.store.backups import restoring
 from keyplan.store.replication import replica_backfill as joining
@@ -117,27 +116,6 @@ def test_a_new_item_in_the_row_of_an_old_one_isnt_backed_up(between: Any, row: i
 
         between(meanwhile)
         assert restored(engine, back_up(engine)) == expected
-
-
-def test_several_backups_at_once(between: Any) -> None:
-    with Engine.open(":memory:") as engine:
-        others = Others([engine], 3)
-        create(engine)
-        others.write(60)
-        expected = [dict(others.stored)]
-        arns: list[str] = []
-
-        def meanwhile() -> None:
-            others.write()
-            if not arns:
-                expected.append(dict(others.stored))
-                arns.append(back_up(engine, "second"))
-
-        between(meanwhile)
-        arns.insert(0, back_up(engine))
-        between(lambda: None)
-        for number, (arn, items) in enumerate(zip(arns, expected, strict=True)):
-            assert restored(engine, arn, f"copy{number}") == items
 
 
 @pytest.mark.parametrize("fault", [KeyboardInterrupt, StoreError("The disk failed")])
@@ -251,18 +229,6 @@ def test_a_backup_is_restored_in_pieces(engines: list[Engine], between: Any) -> 
     engines[0].call("RestoreTableFromBackup", restore)
     assert len(pieces) >= 3
     check_copy(engines, expected)
-
-
-def test_a_piece_ends_by_its_bytes_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(effort, "PIECE_BYTES", 100)
-    with Engine.open(":memory:") as engine:
-        others = Others([engine], 12)
-        create(engine)
-        engine.call("UpdateContinuousBackups", HISTORY)
-        others.write(60)
-        assert restored(engine, back_up(engine), "first") == others.stored
-        engine.call("RestoreTableToPointInTime", LATEST)
-        assert by_key(pages(engine, "Scan", COPY)) == others.stored
 
 
 def check_copy(engines: list[Engine], expected: dict[Key, Item]) -> None:

@@ -10,10 +10,6 @@ from typing import Any
 import pytest
 
 from keyplan.store import Engine, Regions
-from keyplan.store.background_work import begin_work
-from keyplan.store.chunked_work import TableWork
-from keyplan.store.replication.replica_backfill import finish_joining
-from keyplan.store.replication.replicas import _set_regions
 from tests.engine.support import answer, create, n, s
 from tests.engine.test_backups import Clock
 
@@ -374,21 +370,6 @@ def test_a_witness_stands_for_the_third(regions: Regions) -> None:
     assert items(west) == {"1": "1"}
 
 
-def test_a_table_without_replicas_pays_nothing(regions: Regions) -> None:
-    east = regions.engines[EAST]
-    stream = {"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"}
-    east.call("UpdateTable", {"TableName": "orders", "StreamSpecification": stream})
-    put(east, "1", 1)
-    before = east.statements
-    put(east, "1", 2)
-    plain = east.statements - before
-    replicas(east, {"Create": {"RegionName": WEST}})
-    put(east, "1", 3)
-    before = east.statements
-    put(east, "1", 4)
-    assert east.statements - before == plain + 1
-
-
 def test_records_tell_the_region_of_their_store() -> None:
     stream = {"StreamEnabled": True, "StreamViewType": "KEYS_ONLY"}
     for regions in ((EAST, WEST), (WEST,)):
@@ -460,15 +441,6 @@ def test_arns_name_the_region_of_their_store(tmp_path: Path) -> None:
             assert engine.call("GetItem", {"TableName": other, "Key": {"pk": s("a"), "sk": s("b")}}) == {}
 
 
-def test_a_table_that_goes_meanwhile_leaves_its_group(regions: Regions) -> None:
-    """Another process may delete it between a look and the transaction."""
-    east = regions.engines[EAST]
-    create(east, TableName="alone")
-    for name in ("alone", "missing"):
-        _set_regions(east._database, name, [EAST])
-    assert "Replicas" not in answer(east, "DescribeTable", {"TableName": "alone"})["Table"]
-
-
 def test_a_write_arrives_when_its_lag_is_over(regions: Regions, clock: Clock) -> None:
     clock.now_s = 1_800_000_000.0
     east, west = regions.engines[EAST], regions.engines[WEST]
@@ -478,14 +450,6 @@ def test_a_write_arrives_when_its_lag_is_over(regions: Regions, clock: Clock) ->
     assert regions.replicate() == 0
     clock.now_s += 0.0005
     assert regions.replicate() == 1
-    assert items(west) == {"1": "1"}
-
-
-def test_a_replica_that_somebody_else_has_filled_is_done(regions: Regions) -> None:
-    east, west = regions.engines[EAST], regions.engines[WEST]
-    replicas(east, add(WEST))
-    put(west, "1", 1)
-    finish_joining(west._database, TableWork("orders", 999, begin_work()))
     assert items(west) == {"1": "1"}
 
 

@@ -18,7 +18,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import apsw
 import pytest
 
 import keyplan
@@ -203,12 +202,6 @@ def test_a_child_keeps_what_it_writes_when_its_parent_closes(path: str) -> None:
     assert check_file(path) == []
 
 
-def test_a_fork_in_a_write_does_not_wait_for_itself(path: str) -> None:
-    storage = Storage.file(path, busy_timeout_s=5)
-    assert storage.write(lambda writer: in_child(lambda: None)) == 0
-    storage.close()
-
-
 def test_a_store_in_memory_that_was_at_work_says_so(path: str) -> None:
     storage = Storage.memory()
     connection = storage.pool.take()
@@ -224,23 +217,6 @@ def test_a_store_in_memory_that_was_at_work_says_so(path: str) -> None:
 
 
 # --- waiting
-
-
-def test_the_wal_is_small_again_after_a_long_reader(path: str) -> None:
-    wal = Path(path + "-wal")
-    with Engine.open(path, synchronous="OFF") as engine:
-        create(engine)
-        reader = apsw.Connection(path)
-        reader.execute("BEGIN")
-        reader.execute("SELECT * FROM keyplan_tables").fetchall()
-        for number in range(120):
-            put(engine, "a", str(number), x=s("x" * 200_000))
-        assert wal.stat().st_size > 20_000_000
-        reader.execute("COMMIT")
-        reader.close()
-        for number in range(3):
-            put(engine, "b", str(number), x=s("x" * 200_000))
-        assert wal.stat().st_size < 9_000_000
 
 
 # --- damage

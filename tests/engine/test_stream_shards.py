@@ -8,8 +8,6 @@ from typing import Any
 import pytest
 
 from keyplan.store import Engine
-from keyplan.store.storage.stream_rows import StoredShard
-from keyplan.store.streams import children, trim_stream
 from tests.engine import streaming
 from tests.engine.consumer import Checkpoints, consume, shards
 from tests.engine.streaming import (
@@ -95,18 +93,6 @@ def test_a_consumer_sees_each_change_once_in_order(tmp_path: Any, clock: Clock, 
     for engine in engines:
         assert engine.check() == []
         engine.close()
-
-
-def test_open_shards_do_not_become_ever_more(clock: Clock) -> None:
-    with Engine.open(":memory:", clock=clock, shard_records=2) as engine:
-        arn = streamed(engine)
-        for number in range(100):
-            put(engine, f"k{number}")
-        opened = [
-            shard for shard in shards(engine.call, arn) if "EndingSequenceNumber" not in shard["SequenceNumberRange"]
-        ]
-        assert len(opened) == 16
-        assert len(records(engine, arn)) == 100
 
 
 def test_another_process_learns_of_a_new_stream(tmp_path: Any) -> None:
@@ -261,50 +247,6 @@ def test_closed_shards_go_with_their_records(engine: Engine, clock: Clock) -> No
     assert [record["dynamodb"]["Keys"]["pk"]["S"] for record in records(engine, arn)] == [
         f"k{number}" for number in range(6, 12)
     ]
-
-
-@pytest.mark.parametrize(("high", "ranges"), [(7, [(7, 7)]), (8, [(7, 7), (8, 8)]), (10, [(7, 8), (9, 10)])])
-def test_a_shard_splits_as_long_as_it_has_two_hashes(high: int, ranges: list[tuple[int, int]]) -> None:
-    shard = StoredShard(1, None, 7, high, START, 0)
-    assert [(child.low, child.high) for child in children(shard, 2, START, 5, splits=True)] == ranges
-    assert [(child.low, child.high) for child in children(shard, 2, START, 5, splits=False)] == [(7, high)]
-
-
-class _Kept:
-    """What is kept of a stream whose shards are these, and what is changed of it."""
-
-    def __init__(self, shards: list[StoredShard]) -> None:
-        self._shards = shards
-        self.dropped: list[int] = []
-        self.trimmed: dict[int, int] = {}
-
-    def first_since(self, _stream: int, _since_s: float) -> int:
-        return 40
-
-    def shards(self, _stream: int) -> list[StoredShard]:
-        return self._shards
-
-    def drop_shard(self, _stream: int, number: int) -> None:
-        self.dropped.append(number)
-
-    def last_of(self, _stream: int, shard: StoredShard, before: int) -> int:
-        assert before == 39
-        return 10 * shard.number
-
-    def change_shard(self, _stream: int, shard: StoredShard) -> None:
-        self.trimmed[shard.number] = shard.trimmed
-
-    def trim(self, _stream: int, horizon: int, _together: int) -> int:
-        return horizon
-
-
-def test_all_shards_are_looked_at_when_records_go() -> None:
-    """Those that closed before the time go, and of the others it is noted how far their records went."""
-    now_s = START + 100 * HOUR
-    closed = {1: now_s - 30 * HOUR, 2: now_s - 3 * HOUR, 3: now_s - 26 * HOUR, 4: None}
-    kept: Any = _Kept([StoredShard(number, None, 0, 9, START, 0, at) for number, at in closed.items()])
-    assert trim_stream(kept, 1, now_s) == 40
-    assert (kept.dropped, kept.trimmed) == ([1, 3], {2: 20, 4: 40})
 
 
 @pytest.mark.parametrize("kind", ["AT_SEQUENCE_NUMBER", "AFTER_SEQUENCE_NUMBER"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -23,7 +22,7 @@ from tests.engine.streaming import (
     streamed,
     switch,
 )
-from tests.engine.support import create, index, n, s
+from tests.engine.support import create, n, s
 
 clock, engine = streaming.clock, streaming.engine
 
@@ -188,35 +187,6 @@ def test_keys_of_every_type(engine: Engine) -> None:
     assert [record["dynamodb"]["Keys"] for record in result] == [key, key]
 
 
-def test_what_it_costs(tmp_path: Any) -> None:
-    """A table without a stream pays nothing, and one with a stream a row for each change."""
-
-    def spent(with_stream: bool) -> list[int]:
-        with Engine.open(tmp_path / f"{with_stream}.db", clock=Clock()) as engine:
-            if with_stream:
-                streamed(engine)
-            else:
-                create(engine)
-            put(engine, "warm")
-            costs: list[int] = []
-            writes: list[Callable[[], None]] = [
-                lambda: put(engine, x=n(1)),
-                lambda: put(engine, x=n(1)),
-                lambda: put(engine, x=n(2)),
-                lambda: delete(engine),
-                lambda: delete(engine),
-            ]
-            for write in writes:
-                before = engine.statements
-                write()
-                costs.append(engine.statements - before)
-            return costs
-
-    plain = spent(with_stream=False)
-    assert plain == [4, 3, 4, 4, 3]
-    assert [more - less for more, less in zip(spent(with_stream=True), plain, strict=True)] == [1, 0, 1, 1, 0]
-
-
 # --- the lives of streams
 
 
@@ -318,22 +288,6 @@ def test_enabling_and_disabling_what_cannot_be(engine: Engine) -> None:
     )
     made = engine.call("CreateTable", {**request, "StreamSpecification": off})["TableDescription"]
     assert not {"StreamSpecification", "LatestStreamArn"} & made.keys()
-
-
-def test_indexes_come_and_go_beside_a_stream(engine: Engine) -> None:
-    arn = streamed(engine)
-    put(engine, "a", g=s("x"))
-    engine.call(
-        "UpdateTable",
-        {
-            "TableName": "orders",
-            "AttributeDefinitions": [{"AttributeName": "h", "AttributeType": "S"}],
-            "GlobalSecondaryIndexUpdates": [{"Create": index("ByH", "h")}],
-        },
-    )
-    put(engine, "b", h=s("y"))
-    assert len(records(engine, arn)) == 2
-    assert engine.check() == []
 
 
 def test_listing_by_pages(engine: Engine) -> None:

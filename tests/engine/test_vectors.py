@@ -8,7 +8,6 @@ import random
 import struct
 import sys
 from collections.abc import Sequence
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -124,13 +123,12 @@ def test_sqlite_and_python_say_the_same(engine: Engine, function: str, monkeypat
     assert [found(engine, 1, y, -1, TopK=20) for y in range(-3, 4)] == by_sqlite
 
 
-@pytest.mark.parametrize(("has_sqlite_vec", "together"), [(False, 500), (True, 500), (False, 7), (True, 7)])
+@pytest.mark.parametrize("has_sqlite_vec", [False, True])
 def test_as_a_list_of_floats_says_over_many_changes(
-    shop: Engine, monkeypatch: pytest.MonkeyPatch, *, has_sqlite_vec: bool, together: int
+    shop: Engine, monkeypatch: pytest.MonkeyPatch, *, has_sqlite_vec: bool
 ) -> None:
     if not has_sqlite_vec:
         monkeypatch.setitem(sys.modules, "sqlite_vec", None)
-    monkeypatch.setattr(SEARCHING, "_COMPARED_TOGETHER", together)
     chance = random.Random(7)
     held: dict[str, tuple[str, list[float]]] = {}
     for _ in range(300):
@@ -154,30 +152,6 @@ def test_as_a_list_of_floats_says_over_many_changes(
     own = sorted((distance(numbers), sk) for sk, (tenant, numbers) in held.items() if tenant == "x")[:10]
     assert [sk for sk, _ in found(shop, *target, **in_tenant("x"))] == [sk for _, sk in own]
     assert shop.check() == []
-
-
-def test_in_memory_others_read_and_write_between_the_parts_of_a_search(
-    shop: Engine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Its one connection is for one thread at a time: who asks for an item would wait for the whole search."""
-    for number in range(30):
-        put(shop, f"{number:02d}", number, 0, 0)
-    pauses = 0
-
-    def pause(_: float) -> None:
-        nonlocal pauses
-        pauses += 1
-        if pauses == 2:
-            shop.call("DeleteItem", {"TableName": "orders", "Key": {"pk": s("a"), "sk": s("00")}})
-            put(shop, "03", 0, 0, 0.5)
-
-    monkeypatch.setattr(SEARCHING, "_COMPARED_TOGETHER", 10)
-    monkeypatch.setattr(SEARCHING, "_COMPARED_BY_SQLITE", 1)
-    monkeypatch.setattr(SEARCHING, "time", SimpleNamespace(sleep=pause))
-    changed = [("03", 0.5), ("01", 1.0), ("02", 2.0)]
-    as_before = [("00", 0.0), ("01", 1.0), ("02", 2.0)]
-    assert found(shop, 0, 0, 0, TopK=3) == (changed if shop.place == ":memory:" else as_before)
-    assert pauses == (3 if shop.place == ":memory:" else 0)
 
 
 def test_those_as_near_come_by_their_keys(engine: Engine) -> None:
@@ -341,23 +315,6 @@ def test_copies_have_them(engine: Engine) -> None:
     assert engine.check() == []
 
 
-def test_a_table_without_them_pays_nothing(engine: Engine) -> None:
-    create(engine)
-    put(engine, "1", 1, 2, 3)
-    before = engine.statements
-    put(engine, "1", 1, 2, 4)
-    plain = engine.statements - before
-    create(engine, "vectors", VectorIndexes=[vectors("plain")])
-    item = {"pk": s("a"), "sk": s("1"), "embedding": vector(1, 2, 3)}
-    engine.call("PutItem", {"TableName": "vectors", "Item": item})
-    before = engine.statements
-    engine.call("PutItem", {"TableName": "vectors", "Item": {**item, "embedding": vector(1, 2, 4)}})
-    assert engine.statements - before == plain + 1
-    before = engine.statements
-    engine.call("PutItem", {"TableName": "vectors", "Item": {**item, "embedding": vector(1, 2, 4), "x": n(1)}})
-    assert engine.statements - before == plain
-
-
 def test_a_search_counts_what_it_examines(shop: Engine) -> None:
     for number in range(50):
         put(shop, str(number), number, 0, 0)
@@ -425,28 +382,3 @@ def test_a_search_is_read_strictly(engine: Engine, changes: dict[str, Any], erro
     params = {"TableName": "absent", "IndexName": "vix", "SearchVector": [n(1)], "TopK": 1, **changes}
     params = {name: value for name, value in params.items() if value is not ...}
     assert answer(engine, "SearchVectors", params) == {"error": error, "message": told}
-
-
-def test_vectors_of_a_large_index_are_counted_once_in_a_while(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those of a small one each time."""
-    create(engine, VectorIndexes=[vectors("plain")])
-    calls = 0
-    count = Vectors.count
-
-    def counting(self: Vectors, *of: int) -> int:
-        nonlocal calls
-        calls += 1
-        return count(self, *of)
-
-    def told() -> tuple[int, int]:
-        table = engine.call("DescribeTable", {"TableName": "orders"})["Table"]
-        return table["VectorIndexes"][0]["ItemCount"], calls
-
-    monkeypatch.setattr(Vectors, "count", counting)
-    monkeypatch.setattr("keyplan.store.tables.table_description.COUNTED_ROWS_MAX", 2)
-    for number in range(3):
-        put(engine, str(number), 1, 2, 3)
-        assert told() == (number + 1, number + 1)
-    assert told() == (3, 3)
-    put(engine, "3", 1, 2, 3)
-    assert told() == (3, 3)

@@ -4,7 +4,6 @@ been in the way. Between two pieces, the tests let others do something, in the v
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,21 +11,17 @@ import pytest
 from keyplan.errors import StoreError
 from keyplan.store import Engine
 from keyplan.store.control_plane import index_backfill as filling
-from keyplan.store.storage.sqlite import Storage
 from tests.engine.pieces import (
     ADD,
     ADD_VECTORS,
     BY_X,
     DROP,
     DROP_VECTORS,
-    HISTORY,
-    LATEST,
     QUERY,
     ROWS,
     SEARCH,
     TABLE,
     Others,
-    back_up,
     between,
     by_key,
     engines,
@@ -148,24 +143,6 @@ def test_an_index_that_cant_be_filled_isnt_there(between: Any, fault: BaseExcept
         assert len(pages(engine, "Scan", {**TABLE, "IndexName": "ByX"})) == 20
 
 
-def test_a_damaged_item_ends_the_filling(tmp_path: Path, between: Any) -> None:
-    with Engine.open(tmp_path / "store.db") as engine:
-        create(engine)
-        for number in range(20):
-            put(engine, "a", str(number), x=s("p"))
-
-        def damage() -> None:
-            connection = engine._storage.pool.take()
-            ((name,),) = connection.execute("SELECT name FROM sqlite_schema WHERE name LIKE 'items%'").fetchall()
-            connection.execute(f"UPDATE {name} SET body = x'7b' WHERE id = 18")
-            engine._storage.pool.give(connection)
-
-        between(damage)
-        with pytest.raises(StoreError, match="A stored item is damaged"):
-            engine.call("UpdateTable", ADD)
-        assert statuses(engine) == {"ByG": ("ACTIVE", None)}
-
-
 def test_whoever_meets_an_index_left_half_filled_goes_on(
     engines: list[Engine], between: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -234,36 +211,6 @@ def test_a_table_is_looked_through_while_others_write(engines: list[Engine], bet
     assert not [name for name in tables_of(engines[0]) if name.startswith("expires")]
 
 
-@pytest.mark.parametrize("happens", ["it is switched off", "the table is deleted", "the table is made anew"])
-def test_a_first_look_ends_where_it_serves_nobody(engines: list[Engine], between: Any, happens: str) -> None:
-    create(engines[0])
-    for number in range(3 * ROWS):
-        put(engines[0], "a", str(number), times=n(1))
-
-    done: list[str] = []
-
-    def meanwhile() -> None:
-        other = engines[-1]
-        if done:
-            return
-        done.append(happens)
-        if happens == "it is switched off":
-            off = {"AttributeName": "times", "Enabled": False}
-            other.call("UpdateTimeToLive", {**TABLE, "TimeToLiveSpecification": off})
-            return
-        other.call("DeleteTable", TABLE)
-        if happens == "the table is made anew":
-            create(other)
-            put(other, "a", "new", times=n(1))
-
-    pieces = between(meanwhile)
-    engines[0].call("UpdateTimeToLive", EXPIRE)
-    assert done
-    assert len(pieces) == 1
-    assert engines[-1].sweep() == 0
-    assert not [name for name in tables_of(engines[0]) if name.startswith("expires")]
-
-
 @pytest.mark.parametrize(
     ("operation", "params"), [("UpdateTable", ADD), ("UpdateTable", ADD_VECTORS), ("UpdateTimeToLive", EXPIRE)]
 )
@@ -292,37 +239,3 @@ def test_what_is_filled_ends_however_much_is_written(between: Any, operation: st
 
 
 # --- how much a transaction does --------------------------------------------------------------------------
-
-
-def test_no_transaction_does_more_than_a_piece(between: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    with Engine.open(":memory:") as engine:
-        create(engine)
-        for number in range(100):
-            put(engine, "a", str(number), x=s("p"), v={"L": [n(1), n(2)]})
-        between(lambda: None)
-        statements: list[int] = []
-        transaction = Storage._transaction
-
-        def counted(self: Storage, *args: Any) -> Any:
-            before = self.statements
-            result = transaction(self, *args)
-            statements.append(self.statements - before)
-            return result
-
-        monkeypatch.setattr(Storage, "_transaction", counted)
-        backup = {**TABLE, "BackupName": "first"}
-        engine.call("UpdateContinuousBackups", HISTORY)
-        arn = back_up(engine)
-        from_backup = {"BackupArn": arn, "TargetTableName": "other"}
-        for operation, params in (
-            ("UpdateTimeToLive", EXPIRE),
-            ("UpdateTable", ADD),
-            ("UpdateTable", ADD_VECTORS),
-            ("CreateBackup", backup),
-            ("RestoreTableFromBackup", from_backup),
-            ("RestoreTableToPointInTime", LATEST),
-        ):
-            statements.clear()
-            engine.call(operation, params)
-            assert len(statements) >= 100 / ROWS
-            assert max(statements) <= 20 + 4 * ROWS

@@ -19,52 +19,11 @@ from keyplan.dynamodb.expressions import (
     parse_condition,
     parse_update,
     project_attributes,
-    read_condition,
 )
-from keyplan.dynamodb.expressions import path_writes as writer
 from keyplan.dynamodb.values import AttributeValue
 
 X: dict[str, AttributeValue] = {":x": {"S": "x"}}
-N: dict[str, AttributeValue] = {":n": {"N": "1"}}
-L: dict[str, AttributeValue] = {":l": {"L": []}}
-SS: dict[str, AttributeValue] = {":s": {"SS": ["a"]}}
 TOO_MANY = "The expression contains too many operators; operator count: 301"
-
-
-@pytest.mark.parametrize(
-    ("text", "attributes", "nested", "operators"),
-    [
-        ("a = :x", "a", "", 1),
-        ("a = a.b", "a", "a", 1),
-        ("a.b = :x", "a", "a", 1),
-        ("a[0] = :x", "a", "a", 1),
-        ("a = b", "ab", "", 1),
-        ("a = b.c AND d.e[1] <> f", "abdf", "bd", 3),
-        ("a = :x OR b = :x OR c = :x", "abc", "", 5),
-        ("NOT a = :x", "a", "", 2),
-        ("NOT NOT a.c = :x", "a", "a", 3),
-        ("a BETWEEN b.c AND d", "abd", "b", 1),
-        ("a IN (b, c[0], :x)", "abc", "c", 1),
-        ("attribute_exists(a.b)", "a", "a", 1),
-        ("size(a.b) > size(c)", "ac", "a", 3),
-        ("contains(a, b) AND begins_with(c.d, :x)", "abc", "c", 3),
-    ],
-)
-def test_what_a_condition_names(text: str, attributes: str, nested: str, operators: int) -> None:
-    given = Placeholders(None, X if ":x" in text else None)
-    bound = bind_condition(text, given)
-    assert (bound.attributes, bound.nested, bound.operators) == (frozenset(attributes), frozenset(nested), operators)
-    tree = bind_condition(read_condition(text), given)
-    assert (tree.attributes, tree.nested, tree.operators) == (frozenset(attributes), frozenset(nested), 0)
-
-
-@pytest.mark.parametrize(
-    ("text", "attributes", "nested"),
-    [("a", "a", ""), ("a.b", "a", "a"), ("a, b[0], c", "abc", "b"), ("a.b, a.c, d", "ad", "a")],
-)
-def test_what_a_projection_names(text: str, attributes: str, nested: str) -> None:
-    bound = bind_projection(text, Placeholders())
-    assert (bound.attributes, bound.nested) == (frozenset(attributes), frozenset(nested))
 
 
 def test_a_projection_to_whole_attributes() -> None:
@@ -72,46 +31,6 @@ def test_a_projection_to_whole_attributes() -> None:
     assert (bound.paths, bound.attributes, bound.nested) == ((("a",), ("b.c",)), frozenset({"a", "b.c"}), frozenset())
     assert bound.project({"a": {"S": "x"}, "b": {"M": {"c": {"S": "y"}}}}) == {"a": {"S": "x"}}
     assert bound.project({"b.c": {"S": "x"}}) == {"b.c": {"S": "x"}}
-
-
-@pytest.mark.parametrize(
-    ("text", "attributes", "nested", "assigned", "removes"),
-    [
-        ("SET a = :x", "a", "", {"a": {"S": "x"}}, False),
-        ("SET a.b = :x", "a", "a", {}, False),
-        ("SET a[0] = :x, c = :x", "ac", "a", {"c": {"S": "x"}}, False),
-        ("SET a = b", "a", "", {}, False),
-        ("SET a = b.c", "a", "b", {}, False),
-        ("SET a = b + :n", "a", "", {"a": {"N": "0"}}, False),
-        ("SET a = b.d - c.e", "a", "bc", {"a": {"N": "0"}}, False),
-        ("SET a = list_append(b, :l)", "a", "", {"a": {"L": [{"N": "0"}]}}, False),
-        ("SET a = if_not_exists(b.c, :x)", "a", "b", {}, False),
-        ("SET a.b = c + :n", "a", "a", {}, False),
-        ("ADD a :n", "a", "", {"a": {"N": "1"}}, False),
-        ("ADD a.b :n", "a", "a", {}, False),
-        ("ADD a :s REMOVE b", "ab", "", {"a": {"SS": ["a"]}}, False),
-        ("DELETE a :s", "a", "", {}, True),
-        ("REMOVE a, b.c", "ab", "b", {}, True),
-        ("REMOVE a DELETE b.c :s", "ab", "b", {}, True),
-        ("REMOVE a SET b = :x", "ab", "", {"b": {"S": "x"}}, False),
-    ],
-)
-def test_what_an_update_names(
-    text: str, attributes: str, nested: str, assigned: dict[str, AttributeValue], removes: bool
-) -> None:
-    values = {name: value for name, value in (X | N | L | SS).items() if name in text}
-    bound = bind_update(text, Placeholders(None, values or None))
-    assert (bound.attributes, bound.nested, bound.assigned()) == (frozenset(attributes), frozenset(nested), assigned)
-    assert bound.only_removes is removes
-    for name in "abcd":
-        assert bound.first_of({name}) == (name if name in attributes else None)
-
-
-def test_which_attribute_an_update_writes_first() -> None:
-    bound = bind_update("SET c.d = :x, a = :x REMOVE b", Placeholders(None, X))
-    assert bound.first_of({"a", "b", "c"}) == "c"
-    assert bound.first_of({"b", "a"}) == "a"
-    assert bound.first_of(["d"]) is None
 
 
 @pytest.mark.parametrize("count", [150, 151])
@@ -206,19 +125,6 @@ def test_how_deep_an_update_makes_an_item(path: str) -> None:
         if above:
             with pytest.raises(UpdateFault, match="Nesting Levels have exceeded supported limits"):
                 bind_update(f"SET {path} = :v", Placeholders(None, {":v": nested(depth)})).apply(item)
-
-
-@pytest.mark.parametrize(("most", "is_refused"), [(31, True), (30, True), (29, False)])
-def test_what_is_too_large_in_any_case_is_not_looked_at_to_its_end(
-    monkeypatch: pytest.MonkeyPatch, most: int, is_refused: bool
-) -> None:
-    monkeypatch.setattr(writer, "_MEMBERS_MAX", most)
-    update = bind_update("SET a.b = :v", Placeholders(None, {":v": nested(31)}))
-    if is_refused:
-        with pytest.raises(UpdateFault):
-            update.apply({"a": {"M": {}}})
-    else:
-        assert update.apply({"a": {"M": {}}})
 
 
 def test_values_behind_the_end_of_a_list_are_appended_by_their_indexes() -> None:

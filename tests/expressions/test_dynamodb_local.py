@@ -71,6 +71,7 @@ def test_random_conditions(
     _compare("FilterExpression", case, item, local)
 
 
+@pytest.mark.nightly
 @LIVE
 @given(fitting_updates(), fitting_items, fitting_given_values)
 def test_random_updates_that_fit(
@@ -81,6 +82,7 @@ def test_random_updates_that_fit(
     _compare("UpdateExpression", case, item, local)
 
 
+@pytest.mark.nightly
 @LIVE
 @given(updates, items, given_values)
 def test_random_updates(local: Local, update: tree.Update, item: dict[str, Any], values: dict[str, Any]) -> None:

@@ -2,40 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
-from keyplan.dynamodb.expressions import tree
 from keyplan.dynamodb.partiql import StatementFault, parse
-from keyplan.dynamodb.partiql.statement_requests import Lowering
-from keyplan.dynamodb.partiql.syntax import Select
-from tests.partiql.statement_cases import shown
-
-PARAMETERS: list[dict[str, Any]] = [{"S": "p"}, {"NS": ["1"]}, {"L": []}, {"BS": ["QQ=="]}]
-
-
-def lowered(lowering: Lowering, part: Any) -> str:
-    """What a part came to, with what stands behind its placeholders."""
-    return f"{shown(part)} {lowering._names or ''} {lowering._values or ''}".rstrip()
-
-
-def test_what_an_operand_is() -> None:
-    lowering = Lowering(PARAMETERS)
-    statement = parse("SELECT * FROM t WHERE a = 'x' AND b.c = ? AND d[0] = size(e)")
-    assert isinstance(statement, Select)
-    assert statement.where is not None
-    condition = lowering.condition(statement.where)
-    assert isinstance(condition, tree.And)
-    first, second, third = condition.conditions
-    assert isinstance(first, tree.Compare)
-    assert isinstance(second, tree.Compare)
-    assert isinstance(third, tree.Compare)
-    assert [lowering.name(each.left) for each in (first, second, third)] == ["a", None, None]
-    assert [lowering.content(each.right) for each in (first, second, third)] == [{"S": "x"}, {"S": "p"}, None]
-    assert [lowering.name(each.right) for each in (first, second, third)] == [None, None, None]
-    assert lowering.names() == ("a", "b", "c", "d", "e")
-    assert lowering.name_path("f") == tree.Path(("#5",))
 
 
 @pytest.mark.parametrize(

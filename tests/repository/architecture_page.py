@@ -23,8 +23,7 @@ WALKS = (
     "generator that goes on; statements are SQLite's. In brackets: the same design, by the same program, on "
     "21 November 2026 (a580b44), before the rooms were cut as they are now. What has come to the write since: `yield` "
     "gives what is stored ([0039](decisions/0039-what-a-yield-gives.md)), only what was read and has changed is tried "
-    "again ([0040](decisions/0040-what-is-tried-again.md)), large items are judged outside the transaction "
-    "([0044](decisions/0044-what-is-long-is-given-up-and-made-elsewhere.md)). Why there are more files: "
+    "again ([0040](decisions/0040-what-is-tried-again.md)). Why there are more files: "
     "[0087](decisions/0087-a-walk-may-cross-more-files.md)."
 )
 INSIDE = ("model", "client", "store", "store/storage", "analysis")

@@ -159,12 +159,6 @@ def test_what_is_received_and_not_answered_is_forgotten_with_the_connection(monk
     assert (played.asked, played.wire.written, played.wire.ended) == ([b"asked"], [], "")
 
 
-def test_requests_that_are_answered_at_once_are_no_deeper_for_being_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    played = Played(monkeypatch, at_once=True)
-    played.receive(b"".join(request("GetItem", b"%d" % number) for number in range(2000)))
-    assert played.asked == [b"%d" % number for number in range(2000)]
-
-
 @pytest.mark.parametrize("answered", [False, True])
 def test_a_refusal_comes_behind_the_answers_and_what_follows_is_thrown_away(
     monkeypatch: pytest.MonkeyPatch, answered: bool
@@ -190,19 +184,6 @@ def test_a_refusal_comes_behind_the_answers_and_what_follows_is_thrown_away(
     assert played.wire.ended == "half"
     played.receive(b"x")
     assert (played.wire.ended, len(played.wire.written)) == ("closed", 2)
-
-
-@pytest.mark.parametrize(("more", "ended"), [(99, "half"), (100, "closed")])
-def test_what_is_thrown_away_before_the_refusal_is_read_counts(
-    monkeypatch: pytest.MonkeyPatch, more: int, ended: str
-) -> None:
-    """Where all of it came before, the connection closes at once."""
-    played = Played(monkeypatch)
-    played.receive(request("GetItem", b"asked") + request("GetItem", b"x" * 41)[:-41])
-    for size in (100, more):
-        played.receive(b"x" * size)
-    played.answer()
-    assert (played.wire.ended, len(played.wire.written)) == (ended, 2)
 
 
 @pytest.mark.parametrize("at_once", [False, True])

@@ -76,7 +76,7 @@ def take_away(stores: tuple[Endpoint, Endpoint], operation: str, params: Answer)
 
 
 @needs_local
-@pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.parametrize("part", [0, *(pytest.param(part, marks=pytest.mark.nightly) for part in range(1, PARTS))])
 def test_items(stores: tuple[Endpoint, Endpoint], part: int) -> None:
     compared = sum(
         compare(stores, seed, Sequence(seed).requests()) for seed in range(SEED + part, SEED + SEQUENCES, PARTS)
@@ -84,6 +84,7 @@ def test_items(stores: tuple[Endpoint, Endpoint], part: int) -> None:
     assert compared > SEQUENCES // PARTS * 20
 
 
+@pytest.mark.nightly
 @needs_local
 def test_parameters_from_before_expressions(stores: tuple[Endpoint, Endpoint]) -> None:
     compared = sum(compare(stores, seed, OldSequence(seed).requests()) for seed in range(SEED, SEED + SEQUENCES // 4))
@@ -97,6 +98,7 @@ def test_statements(stores: tuple[Endpoint, Endpoint]) -> None:
     assert compared > SEQUENCES // 4 * 10
 
 
+@pytest.mark.nightly
 @needs_local
 def test_tables(stores: tuple[Endpoint, Endpoint]) -> None:
     compared = sum(compare(stores, seed, TableSequence(seed).requests()) for seed in range(SEED, SEED + SEQUENCES // 4))

@@ -43,6 +43,7 @@ def streamed(requests: list[tuple[str, Answer]], view: str) -> list[tuple[str, A
     ]
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(URL is None, reason="KEYPLAN_DYNAMODB_LOCAL isn't set")
 def test_records_are_the_same() -> None:
     assert URL is not None

@@ -93,34 +93,6 @@ def restore(raw: Raw) -> None:
     assert raw.ask(request("CreateTable", CREATE)).status in {200, 400}
 
 
-def nested(depth: int) -> bytes:
-    return b'{"L":[' * depth + b'{"S":"x"}' + b"]}" * depth
-
-
-@pytest.mark.parametrize("depth", [31, 33, 100, 300, 500])
-@pytest.mark.parametrize(
-    ("name", "before", "after"),
-    [
-        ("PutItem", b'{"TableName":"orders","Item":{"pk":{"S":"a"},"sk":{"S":"1"},"deep":', b"}}"),
-        ("PutItem", b'{"TableName":"orders","Item":', b"}"),
-        ("GetItem", b'{"TableName":"orders","Key":{"pk":', b"}}"),
-        ("TransactWriteItems", b'{"TransactItems":[' + b"1," * 100, b"]}"),
-        ("TransactWriteItems", b'{"TransactItems":[' + b"{}," * 100, b"]}"),
-        ("BatchGetItem", b'{"RequestItems":{"orders":{"Keys":[' + b"{}," * 100, b"]}}}"),
-        ("BatchWriteItem", b'{"RequestItems":{"orders":[{"PutRequest":', b"}]}}"),
-        ("ListTables", b'{"Limit":', b"}"),
-        ("ListTables", b'{"Unknown":', b"}"),
-        ("CreateTable", b'{"KeySchema":[{},{},', b"]}"),
-    ],
-)
-def test_deep_nesting(target: Server, name: str, before: bytes, after: bytes, depth: int) -> None:
-    with target.raw() as raw:
-        restore(raw)
-        answer = raw.ask(request(name, before + nested(depth) + after))
-        answer.assert_sound()
-        assert answer.status in {200, 400}, answer
-
-
 def contents(raw: Raw) -> list[Any]:
     """All that is stored."""
     names = raw.ask(request("ListTables")).json()["TableNames"]
@@ -141,54 +113,6 @@ def test_requests(target: Server, requests: list[tuple[str, Any]]) -> None:
                 assert answer.type.partition("#")[2].endswith(("Exception", "Exceeded"))
                 assert after == before  # what is refused has written nothing
             before = after
-        restore(raw)
-
-
-def of_model(shape: Any) -> st.SearchStrategy[Any]:
-    """Mostly what fits a shape of botocore's model of the service, legacy parameters and all, sometimes anything."""
-    match shape.type_name:
-        case "structure" if shape.name == "AttributeValue":
-            return VALUES
-        case "structure":
-            members = {name: of_model(member) for name, member in shape.members.items()}
-            required = {name: members.pop(name) for name in shape.required_members}
-            if "TableName" in required:
-                required["TableName"] = st.just(TABLE) | NAMES
-            fitting: st.SearchStrategy[Any] = st.fixed_dictionaries(required, optional=members)
-        case "list":
-            fitting = st.lists(of_model(shape.member), max_size=2)
-        case "map":
-            fitting = st.dictionaries(NAMES, of_model(shape.value), max_size=2)
-        case "boolean":
-            fitting = st.booleans()
-        case "integer" | "long":
-            fitting = st.integers(-1, 3)
-        case "double" | "timestamp":
-            fitting = st.floats(-1, 1e9)
-        case _:
-            fitting = st.sampled_from(shape.enum) if getattr(shape, "enum", None) else NAMES | EXPRESSIONS
-    return st.integers(0, 19).flatmap(lambda chance: JSON if chance == 0 else fitting)
-
-
-@pytest.fixture(scope="module")
-def modelled() -> dict[str, st.SearchStrategy[Any]]:
-    """For each operation of the service its requests."""
-    session = pytest.importorskip("botocore.session").get_session()
-    service = session.get_service_model("dynamodb")
-    return {name: of_model(service.operation_model(name).input_shape) for name in service.operation_names}
-
-
-@settings(max_examples=examples(120, 300), deadline=None, suppress_health_check=list(HealthCheck))
-@given(data=st.data())
-def test_the_service_model(target: Server, modelled: dict[str, st.SearchStrategy[Any]], data: st.DataObject) -> None:
-    name = data.draw(st.sampled_from(sorted(modelled)))
-    body = data.draw(modelled[name])
-    with target.raw() as raw:
-        answer = raw.ask(request(name, json.dumps(body).encode()))
-        answer.assert_sound()
-        assert answer.status in {200, 400}, (name, body, answer)
-        if name not in OPERATIONS:
-            assert answer.type.endswith("#UnknownOperationException")
         restore(raw)
 
 

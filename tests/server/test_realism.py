@@ -38,6 +38,7 @@ def put_many(client: Any, item: dict[str, Any]) -> None:
         client.put_item(TableName=TABLE, Item={**item, "sk": s(number)})
 
 
+@pytest.mark.nightly
 def test_an_sdk_is_throttled(tmp_path: Path) -> None:
     units = {"ReadCapacityUnits": 1, "WriteCapacityUnits": 1}
     provisioned: dict[str, Any] = {**CREATE, "BillingMode": "PROVISIONED", "ProvisionedThroughput": units}

@@ -15,13 +15,11 @@ import pytest
 
 from keyplan.errors import StoreError
 from keyplan.store import Engine
-from keyplan.store.server import body_parsing as parsing
 from keyplan.store.server import service
 from keyplan.store.server.responses import packed, unpacked
 from keyplan.store.server.server_settings import Settings
 from keyplan.store.server.service import Incoming, Regional, Service
-from keyplan.store.server.worker_threads import AtOnce
-from keyplan.store.server.writer_thread import Done, WriterThread
+from keyplan.store.server.worker_threads import AtOnce, WriterThread, Written
 from tests.server.support import AUTHORIZATION, CREATE, TABLE, s
 
 ORIGIN = b"http://localhost:3000"
@@ -140,12 +138,9 @@ def answer(handler: Service | Regional, request: Incoming) -> str:
     return (b"\n".join(kept) + end.replace(b"\r", b"") + body).decode()
 
 
-@pytest.mark.parametrize("way", ["aside", "in pieces"])
-def test_requests_are_answered(engine: Engine, monkeypatch: pytest.MonkeyPatch, way: str) -> None:
-    """The same whichever way; and at the end nothing is taken to be under way."""
+def test_requests_are_answered_alike_at_once_and_aside(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At the end nothing is counted as pending."""
     monkeypatch.setattr(service, "LARGE_BYTES_MIN", -1)
-    if way == "in pieces":
-        monkeypatch.setattr(parsing, "is_many", lambda body: body[:1] == b"{" and body[-1:] == b"}")
     tested = Service(engine, settings())
     shown = [f"--- {name}\n{answer(tested, request)}" for name, request in REQUESTS.items()]
     assert tested._pending_bytes == 0
@@ -157,24 +152,30 @@ def test_requests_are_answered(engine: Engine, monkeypatch: pytest.MonkeyPatch, 
         assert shown == [f"--- {name}\n{answer(plain, request)}" for name, request in REQUESTS.items()]
 
 
-class Kept:
-    """Takes writes and work, and makes none until it is told."""
+class KeptWrites:
+    """Takes writes, and makes none until it is told."""
 
     def __init__(self) -> None:
-        self.writes: list[tuple[str, Done]] = []
-        self.works: list[tuple[Any, Any]] = []
+        self.done: list[Written] = []
 
-    def submit(self, name: Any, params: Any, done: Any) -> None:
-        if callable(name):
-            self.works.append((name, done))
-        else:
-            self.writes.append((name, done))
-
-    def submit_change(self, work: Any, done: Any) -> None:
-        self.works.append((work, done))
+    def submit(self, name: str, params: Any, done: Written) -> None:
+        self.done.append(done)
 
     def sweep(self, items_max: int, done: Any) -> None:
         raise AssertionError
+
+
+class KeptWork:
+    """Takes work, and does none until it is told."""
+
+    def __init__(self) -> None:
+        self.done: list[Any] = []
+
+    def submit(self, work: Any, done: Any) -> None:
+        self.done.append(done)
+
+    def submit_change(self, work: Any, done: Any) -> None:
+        self.done.append(done)
 
 
 @pytest.mark.parametrize("origin", [None, ORIGIN])
@@ -187,8 +188,8 @@ def test_who_comes_while_too_much_is_under_way_is_to_come_again(
     name = {"written": "PutItem", "changed": "UpdateTable", "large": "Scan"}[way]
     if way == "large":
         monkeypatch.setattr(service, "LARGE_BYTES_MIN", len(body) - 1)
-    kept = Kept()
-    tested = Service(engine, settings(buffered_bytes_max=2 * len(body)), kept, kept)
+    writes, works = KeptWrites(), KeptWork()
+    tested = Service(engine, settings(buffered_bytes_max=2 * len(body)), writes, works)
     request = asked(body, x_amz_target=target(name), origin=origin)
     replies: list[bytes] = []
     for count in (1, 2):
@@ -199,8 +200,10 @@ def test_who_comes_while_too_much_is_under_way_is_to_come_again(
     assert refused.startswith("HTTP/1.1 503 Service Unavailable\n")
     assert ("access-control-allow-origin" in refused) == (origin is not None)
     assert "ServiceUnavailableException" in refused
-    for _, done in [*kept.writes, *kept.works]:
-        done({} if kept.writes else b"done")
+    for done in writes.done:
+        done({})
+    for done in works.done:
+        done(b"done")
     assert len(replies) == 2
     assert tested._pending_bytes == 0
 
@@ -266,9 +269,9 @@ class Counted(AtOnce):
 
     count = 0
 
-    def submit(self, work: Any, slow: Any, done: Any) -> None:
+    def submit(self, work: Any, done: Any) -> None:
         self.count += 1
-        super().submit(work, slow, done)
+        super().submit(work, done)
 
 
 def test_writes_are_made_at_once_again_when_the_thread_has_none(engine: Engine) -> None:

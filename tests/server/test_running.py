@@ -25,8 +25,8 @@ ITEM = {"TableName": TABLE, "Item": {"pk": s("a"), "sk": s("1")}}
 KEY = {"TableName": TABLE, "Key": {"pk": s("a"), "sk": s("1")}}
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-@pytest.mark.parametrize("workers", [1, 3])
+@pytest.mark.parametrize("number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("workers", [pytest.param(1, marks=pytest.mark.nightly), 3])
 def test_the_command_serves_until_a_signal_and_the_next_one_goes_on(tmp_path: Path, number: int, workers: int) -> None:
     db = str(tmp_path / "store.db")
     with started([*CLI, "--db", db, "--port", "0", "--workers", str(workers)]) as server:
@@ -57,7 +57,7 @@ serve(Settings(port=0, db={db!r}, workers=3), lambda port: print(port, flush=Tru
 """
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.nightly)])
 def test_a_signal_while_workers_are_starting_ends_them_all(tmp_path: Path, number: int) -> None:
     """A worker that has just been forked still has its parent's way with signals."""
     with started([sys.executable, "-c", SLOW_FORKS.format(db=str(tmp_path / "store.db"))]) as server:

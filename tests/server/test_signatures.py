@@ -18,7 +18,7 @@ from keyplan.errors import DynamoDBError, RequestError
 from keyplan.store.server import Settings
 from keyplan.store.server.server_settings import parse_key
 from keyplan.store.server.service import Incoming, Regional, Service
-from keyplan.store.server.signatures import MISMATCH, MISSING, UNKNOWN, Verifier, query_of
+from keyplan.store.server.signatures import MISMATCH, MISSING, UNKNOWN, Verifier
 from tests.server.support import Server, request, serving
 
 ID, SECRET = "dev", "a+secret/with=signs"
@@ -285,17 +285,3 @@ def test_keys_are_given_as_pairs() -> None:
     for text in ("", "id", "id:", ":secret"):
         with pytest.raises(RequestError):
             parse_key(text)
-
-
-@pytest.mark.parametrize(
-    ("url", "parameters"),
-    [
-        ("/", {}),
-        ("/?", {}),
-        ("/?a=1&b=%2F+c", {"a": "1", "b": "/ c"}),
-        ("/?a=&b", {"a": "", "b": ""}),
-        ("/?a=1?2", {"a": "1?2"}),
-    ],
-)
-def test_a_parameter_without_a_value_is_one(url: str, parameters: dict[str, str]) -> None:
-    assert query_of(url) == parameters

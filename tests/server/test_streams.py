@@ -122,6 +122,7 @@ class Client(threading.Thread):
         self.pending = {}
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_killed_server_has_recorded_what_it_acknowledged(tmp_path: Path, workers: int) -> None:
     db = str(tmp_path / "store.db")

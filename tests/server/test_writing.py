@@ -16,8 +16,7 @@ from keyplan.store import Engine
 from keyplan.store import work_budget as effort
 from keyplan.store.server.server_settings import Settings
 from keyplan.store.server.service import Incoming, Service
-from keyplan.store.server.worker_threads import AtOnce, Threads, Work
-from keyplan.store.server.writer_thread import TOGETHER_MAX, Done, WriterThread
+from keyplan.store.server.worker_threads import TOGETHER_MAX, AtOnce, Threads, Work, WriterThread, Written
 from keyplan.store.storage.sqlite import Storage
 from tests.processes import PATIENCE_S
 from tests.server.support import AUTHORIZATION, CREATE, TABLE, request, s, serving
@@ -146,7 +145,7 @@ class Kept:
     def __init__(self) -> None:
         self.names: list[str] = []
 
-    def submit(self, name: str, params: dict[str, Any], done: Done) -> None:
+    def submit(self, name: str, params: dict[str, Any], done: Written) -> None:
         self.names.append(name)
 
     def sweep(self, items_max: int, done: Callable[[int], None]) -> None:
@@ -158,9 +157,9 @@ class KeptAside(AtOnce):
 
     count = 0
 
-    def submit(self, work: Work, slow: Work | None, done: Callable[[bytes], None]) -> None:
+    def submit(self, work: Work, done: Callable[[bytes], None]) -> None:
         self.count += 1
-        super().submit(work, slow, done)
+        super().submit(work, done)
 
 
 def incoming(name: str, params: Any) -> Incoming:
@@ -255,47 +254,6 @@ def test_what_takes_a_whole_table_holds_up_nobody(monkeypatch: pytest.MonkeyPatc
             engine.call(*put(str(number)))
         asyncio.run(run(engine))
         assert len(sorts(engine)) == engine.call("Scan", {"TableName": TABLE, "IndexName": "BySort"})["Count"] == 6
-
-
-@pytest.mark.parametrize("place", ["file", ":memory:"])
-def test_what_is_too_old_goes_while_others_write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str) -> None:
-    """A backup whose time is over is cleared away when a write has been answered meanwhile."""
-    others, began = threading.Event(), threading.Event()
-    monkeypatch.setattr(effort, "PIECE_ROWS", 1)
-    now_s = [1_000_000_000.0]
-
-    def let_others_in(_: Storage) -> None:
-        began.set()
-        others.wait(PATIENCE_S)
-
-    async def run(engine: Engine) -> None:
-        loop = asyncio.get_running_loop()
-        writing = WriterThread(engine, loop)
-        swept: asyncio.Future[int] = loop.create_future()
-        written: asyncio.Future[Any] = loop.create_future()
-        monkeypatch.setattr(Storage, "let_others_in", let_others_in)
-        now_s[0] += 40 * 86_400
-        writing.sweep(25, swept.set_result)
-        await asyncio.to_thread(began.wait, PATIENCE_S)
-        writing.submit(*put("meanwhile"), written.set_result)
-        assert await asyncio.wait_for(written, PATIENCE_S) == {}
-        assert await asyncio.wait_for(swept, PATIENCE_S) == 0
-        assert engine.database.storage.read(lambda reader: reader.has_waste())
-        others.set()
-        await asyncio.to_thread(writing.close)
-        assert not engine.database.storage.read(lambda reader: reader.has_waste())
-
-    with Engine.open(tmp_path / "store.db" if place == "file" else place, clock=lambda: now_s[0]) as engine:
-        engine.call("CreateTable", CREATE)
-        history = {"PointInTimeRecoverySpecification": {"PointInTimeRecoveryEnabled": True}}
-        engine.call("UpdateContinuousBackups", {"TableName": TABLE, **history})
-        for number in range(20):
-            engine.call(*put(str(number)))
-        engine.call("DeleteTable", {"TableName": TABLE})
-        engine.call("CreateTable", CREATE)
-        assert len(engine.call("ListBackups", {"BackupType": "SYSTEM"})["BackupSummaries"]) == 1
-        asyncio.run(run(engine))
-        assert engine.call("ListBackups", {"BackupType": "SYSTEM"})["BackupSummaries"] == []
 
 
 KEYED = {"KeyConditionExpression": "pk = :a", "ExpressionAttributeValues": {":a": s("a")}}

@@ -19,14 +19,7 @@ import pytest
 
 from keyplan import Put
 from keyplan.client.call_records import CallRecord
-from keyplan.client.conversations import Request
-from keyplan.client.transports.endpoint import Endpoint
-from keyplan.client.transports.http1 import Reply
-from keyplan.client.transports.http_async import AsyncPool
-from keyplan.client.transports.http_sync import IDLE_SECONDS_MAX, Http, Pool
-from keyplan.client.transports.responses import Failure
-from keyplan.client.transports.signing import Signed
-from keyplan.client.transports.urls import parse_url
+from keyplan.client.transports.http_sync import IDLE_SECONDS_MAX
 from keyplan.errors import KeyplanError, StoreError
 from tests.transports.calls import Note, Notes
 from tests.transports.faulty import FaultyStore, Loop, reply
@@ -181,6 +174,7 @@ async def _one(notes: Notes) -> None:
     await notes.note.aio("b", 1)
 
 
+@pytest.mark.nightly
 def test_one_store_in_several_event_loops(notes: Notes, store: FaultyStore) -> None:
     """Each has its own connections, and closes them when it ends."""
     for _ in range(3):
@@ -371,38 +365,3 @@ def test_a_connection_that_was_idle_for_long_is_not_used_again(
         return store.connections - before
 
     assert asyncio.run(run()) == wanted
-
-
-def test_what_waits_for_a_thread_is_not_sent_once_another_request_failed(store: FaultyStore) -> None:
-    """One is on its way, and ends; the others are never begun."""
-    begun, sent = threading.Event(), 0
-
-    def exchange(request: Signed, deadline: float) -> Reply:
-        nonlocal sent
-        sent += 1
-        if threading.current_thread() is not threading.main_thread():
-            begun.set()
-            time.sleep(0.05)
-        assert begun.wait(20)
-        return Reply(400, {}, b'{"__type":"x#ValidationException","message":"no"}', keep=True)
-
-    location = parse_url(store.url("parallel=1"), "notes")
-    http = Http(Endpoint(location), exchange)
-    with pytest.raises(KeyplanError, match="no"):
-        http.call_all([Request("GetItem", {})] * 6)
-    http.close()
-    assert sent == 2
-
-
-def test_a_connection_for_which_no_time_is_left_is_not_begun(store: FaultyStore) -> None:
-    """It is the call's time that is over, which is longer than that for a connection."""
-    location = parse_url(store.url(), "notes")
-
-    async def connect() -> None:
-        loop = asyncio.get_running_loop()
-        await AsyncPool(location, None)._connect(loop, loop.time())
-
-    for begin in (lambda: Pool(location)._connect(time.monotonic()), lambda: asyncio.run(connect())):
-        with pytest.raises(Failure) as refused:
-            begin()
-        assert refused.value.error.message.endswith("or the call's own time")

@@ -33,8 +33,18 @@ def outcome(store: FaultyStore, call: Call, *, awaited: bool) -> Any:
             notes.close()
 
 
-@pytest.mark.parametrize("fault", [None, "dropped", "throttled"])
-@pytest.mark.parametrize("awaited", [False, True], ids=["sync", "async"])
+@pytest.mark.parametrize(
+    ("fault", "awaited"),
+    [
+        ("dropped", True),
+        *(
+            pytest.param(fault, awaited, marks=pytest.mark.nightly)
+            for fault in (None, "dropped", "throttled")
+            for awaited in (False, True)
+            if (fault, awaited) != ("dropped", True)
+        ),
+    ],
+)
 @pytest.mark.usefixtures("impatient")
 def test_every_call_over_httpx(loop: Loop, fault: str | None, awaited: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in (("AWS_ACCESS_KEY_ID", "A"), ("AWS_SECRET_ACCESS_KEY", "secret")):

@@ -168,6 +168,7 @@ def test_something_that_is_no_dynamodb(answer: bytes, says: str, store: FaultySt
         Notes.open(store.url())
 
 
+@pytest.mark.nightly
 def test_tls_to_a_server_without_it(store: FaultyStore, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is said which scheme has no TLS."""
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "key")

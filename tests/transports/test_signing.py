@@ -181,28 +181,6 @@ def test_odd_headers_are_canonical_as_botocores_are(headers: dict[str, str], bod
     assert ";".join(names) == auth.signed_headers(auth.headers_to_sign(request))
 
 
-def test_the_days_key_is_made_once_and_follows_the_credentials() -> None:
-    """A new day, a new key; new credentials, a new key; and nothing old is left in the request."""
-    signer = Signer("h", "eu-west-1")
-    element, other = Credentials("A", "secret"), Credentials("B", "other", "token")
-    midnight = 1_767_225_600
-    assert signer.key(element, "20260101") is signer.key(element, "20260101")
-    made = [
-        signer.request("GetItem", b"{}", credentials, moment)
-        for credentials, moment in (
-            (element, midnight - 1),
-            (element, midnight),
-            (other, midnight),
-            (element, midnight),
-        )
-    ]
-    requests = [each.head for each in made]
-    assert len(set(requests)) == 3
-    assert requests[1] == requests[3]
-    assert [b"/20251231/" in request for request in requests] == [True, False, False, False]
-    assert [b"X-Amz-Security-Token: token" in request for request in requests] == [False, False, True, False]
-
-
 def test_secrets_are_not_printed() -> None:
     """A log that shows credentials shows no secret."""
     assert "hidden" not in f"{Credentials('AKID', 'hidden', 'hidden')!r}{Credentials('AKID', 'hidden', 'hidden')}"

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from keyplan.dynamodb.operations import json_requests as reading
-from keyplan.dynamodb.operations.json_requests import refuse_unreadable
+from keyplan.dynamodb.operations.shape_errors import refuse_unreadable
 from keyplan.dynamodb.operations.shapes import Structure, Text
 from keyplan.errors import DynamoDBError
 
@@ -21,7 +20,6 @@ def said(shape: Structure, request: Any) -> str:
     return "read"
 
 
-@pytest.mark.parametrize("together", [1, 2, 3, 10_000])
 @pytest.mark.parametrize(
     "value",
     [
@@ -31,11 +29,8 @@ def said(shape: Structure, request: Any) -> str:
         {"a": [[1, 2, 3], [4, 5, 6]], "b": {"c": 2**64, "d": "😀"}, "e": None},
     ],
 )
-def test_a_fault_stands_behind_what_was_written_before_it(
-    monkeypatch: pytest.MonkeyPatch, together: int, value: Any
-) -> None:
-    """In bytes, without spaces, however many members are measured together; the last character is the first wrong."""
-    monkeypatch.setattr(reading, "_WRITTEN_TOGETHER_MAX", together)
+def test_a_fault_has_the_column_of_what_was_written_before_it(value: Any) -> None:
+    """In bytes, without spaces; the last character is the first wrong one."""
     shape = Structure({"Wrong": Text(), "Missing": Text()}, required=frozenset({"Missing"}))
     request = {"Before": value, "Wrong": 17}
     text = json.dumps(request, ensure_ascii=False, separators=(",", ":")).encode()

@@ -5,14 +5,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Protocol, TypeVar
 
 from keyplan.dynamodb.service_errors import table_not_found
 from keyplan.errors import KeyplanError
 from keyplan.store.background_work import Inline, Runner
-from keyplan.store.items.stored_items import decode, or_carefully
-from keyplan.store.items.write_outcome import UnjudgedError
+from keyplan.store.items.stored_items import decode
 from keyplan.store.simulation import IndexLag, Meter
 from keyplan.store.state_delays import (
     States,
@@ -200,19 +198,11 @@ class Database:
         return None
 
     def check_index(self, table: Table, name: str) -> None:
-        """Refuse to read an index that isn't filled yet.
-
-        Raises:
-            ValidationException: so it is.
-        """
+        """Refuse to read an index that isn't filled yet. Raises ValidationException."""
         self._check_filled(table, name, check_readable)
 
     def check_vector_index(self, table: Table, name: str) -> None:
-        """Refuse to search a vector index that isn't filled yet.
-
-        Raises:
-            ValidationException: so it is.
-        """
+        """Refuse to search a vector index that isn't filled yet. Raises ValidationException."""
         self._check_filled(table, name, check_searchable)
 
     def _check_filled(self, table: Table, index: str, check: Callable[[States, str], None]) -> None:
@@ -278,7 +268,7 @@ class Database:
             self.lag.remember()
         storage = self.storage
         before = storage.thrown_away
-        result = or_carefully(partial(storage.write, work))  # where it failed, nothing was written
+        result = storage.write(work)
         if storage.thrown_away != before and not storage.is_joined:
             self.jobs.run(self.clear_waste)
         return result
@@ -291,20 +281,6 @@ class Database:
             clear_waste(self.storage)
         except KeyplanError as error:
             _log.error("What was removed takes up room yet: %s", error)
-
-    def write_judged(self, work: Callable[[Writer], T]) -> T:
-        """Run ``work`` in one transaction. What it finds to be long to judge is judged outside, and ``work`` run again.
-
-        Raises:
-            UnjudgedError: it is a part of a larger transaction, which can't be run again for it.
-        """
-        while True:
-            try:
-                return self.write(work)
-            except UnjudgedError as unjudged:
-                if self.storage.is_joined:
-                    raise
-                or_carefully(unjudged.judge)
 
     def _read(self, records: list[TableRecord]) -> dict[str, Table]:
         known = self._tables

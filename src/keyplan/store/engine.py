@@ -35,14 +35,12 @@ from keyplan.store.control_plane.index_backfill import go_on_filling
 from keyplan.store.control_plane.time_to_live import REMOVED_TOGETHER, go_on_expiring, sweep
 from keyplan.store.database import Database, Group, Realism
 from keyplan.store.integrity_check import Finding, check_storage
-from keyplan.store.items.stored_items import SIGNS_OF_DAMAGE, carefully, decode
-from keyplan.store.items.write_outcome import UnjudgedError
+from keyplan.store.items.stored_items import SIGNS_OF_DAMAGE, damaged, decode
 from keyplan.store.operations import ACTIONS, Action
 from keyplan.store.replication.replica_backfill import go_on_joining
 from keyplan.store.state_delays import is_left_undone
 from keyplan.store.storage.key_layouts import StaleTableError
 from keyplan.store.storage.sqlite import Storage
-from keyplan.store.storage.sqlite_errors import unreadable
 from keyplan.store.streams import SHARD_S, ShardLife, needs_trimming, trim
 
 _log = logging.getLogger("keyplan.engine")
@@ -187,17 +185,9 @@ class Engine:
             # It may have been judged by an old form of the table. Looking costs a statement, but only here.
             if not (_is_of_schema(fault) and self._database.refresh()):
                 raise error_of(fault, kind, params) from None
-        except orjson.JSONDecodeError as fault:
-            raise unreadable(self.place, fault) from None
         except SIGNS_OF_DAMAGE as fault:
-            if isinstance(fault, KeyplanError):
-                raise
             check_unicode(params)
-            # What a write does is done carefully in its transaction. Behind it, it can't be done again.
-            if kind.kind == "write":
-                raise
-            with carefully():
-                return self._again(kind, action, params)
+            raise damaged(fault, self.place) from fault
         else:
             if kind.kind == "write" and self._database.group is not None:
                 with effort.without_limit():
@@ -229,8 +219,8 @@ class Engine:
             except _FAULTS as fault:
                 if not (_is_of_schema(fault) and self._database.refresh()):
                     raise error_of(fault, kind, params) from None
-            except orjson.JSONDecodeError as fault:
-                raise unreadable(self.place, fault) from None
+            except SIGNS_OF_DAMAGE as fault:
+                raise damaged(fault, self.place) from fault
         raise StoreError("A table's indexes kept changing during the operation", place=self.place, hint="Try again.")
 
     def call_together(self, calls: Sequence[tuple[str, dict[str, Any]]]) -> list[dict[str, Any] | Exception]:
@@ -242,26 +232,17 @@ class Engine:
             StoreError: the store failed; nothing was written.
         """
         outcomes: list[dict[str, Any] | Exception] = []
-        alone: list[int] = []
 
         def work() -> None:
-            for number, (name, params) in enumerate(calls):
+            for name, params in calls:
                 try:
                     outcomes.append(self.call(name, params))
                 except StoreError:
                     raise
-                except UnjudgedError as unjudged:
-                    outcomes.append(unjudged)
-                    alone.append(number)
                 except Exception as error:  # noqa: BLE001 - it is the outcome
                     outcomes.append(error)
 
         self._storage.together(work)
-        for number in alone:
-            try:
-                outcomes[number] = self.call(*calls[number])
-            except DynamoDBError as error:
-                outcomes[number] = error
         if self._database.group is not None:
             self._database.group.finish_strong()
         return outcomes
@@ -323,9 +304,8 @@ class Engine:
         for begun in (go_on_filling, go_on_backing_up, go_on_restoring, go_on_joining, go_on_expiring):
             try:
                 begun(self._database)
-            except (KeyplanError, orjson.JSONDecodeError) as fault:
-                error = fault if isinstance(fault, KeyplanError) else unreadable(self.place, fault)
-                _log.error("What was left half done can't be finished: %s", error)
+            except (KeyplanError, *SIGNS_OF_DAMAGE) as fault:
+                _log.error("What was left half done can't be finished: %s", damaged(fault, self.place))
 
     def trim_streams(self) -> int:
         """Remove from streams what they have held for a day: up to some hundred records, in one short transaction.

@@ -21,11 +21,10 @@ from keyplan.errors import RequestError
 from keyplan.store.database import Database
 from keyplan.store.engine import Engine
 from keyplan.store.items.item_writes import perform
-from keyplan.store.items.stored_items import decode
+from keyplan.store.items.stored_items import SIGNS_OF_DAMAGE, damaged, decode
 from keyplan.store.items.write_outcome import Put, Write
 from keyplan.store.storage.key_layouts import Row
 from keyplan.store.storage.replica_rows import Noted
-from keyplan.store.storage.sqlite_errors import unreadable
 from keyplan.store.storage.storage_transactions import Reader, Writer
 from keyplan.store.tables.resources import replication_of
 from keyplan.store.tables.table import Table
@@ -127,8 +126,8 @@ class Regions:
                 return count
             try:
                 here.write(partial(_apply, here, name=table.name, source=source, batch=batch, end=last))
-            except orjson.JSONDecodeError as fault:
-                raise unreadable(there.storage.place, fault) from None
+            except SIGNS_OF_DAMAGE as fault:
+                raise damaged(fault, there.storage.place) from fault
             count += len(batch)
 
 

@@ -279,11 +279,7 @@ def target_of(database: Database, table: Table, request: Request, operation: str
 
 
 def check_select(target: Target, request: Request) -> None:
-    """Refuse a ``Select`` that doesn't go with the rest of the request.
-
-    Raises:
-        ValidationException: it doesn't.
-    """
+    """Refuse a ``Select`` that doesn't go with the rest of the request. Raises ValidationException."""
     select = request.get("Select")
     if select is None:
         return
@@ -508,11 +504,7 @@ def _is_whole_key(question: Question) -> bool:
 
 
 def _position_of(target: Target, item: Item) -> Item:
-    """The key of an item from which the next page goes on.
-
-    Raises:
-        JSONDecodeError: it is damaged: it has none.
-    """
+    """The key of an item from which the next page goes on. Raises JSONDecodeError if it is damaged: it has none."""
     try:
         return {attribute.name: item[attribute.name] for attribute in target.position}
     except KeyError as missing:

@@ -383,11 +383,7 @@ def check_expiring(name: str, states: States) -> None:
 
 
 def check_insights_change(states: States, index: str | None) -> None:
-    """Refuse to switch the insights of a table or an index on that isn't there yet.
-
-    Raises:
-        ValidationException: so it is.
-    """
+    """Refuse to switch the insights of a table or an index on that isn't there yet. Raises ValidationException."""
     state, subject = (states.table, "TableStatus") if index is None else (states.index(index).status, "IndexStatus")
     if state in {"CREATING", "DELETING"}:
         raise ValidationException(
@@ -418,11 +414,7 @@ def check_backups(name: str, states: States) -> None:
 
 
 def check_deletable(name: str, states: States, *, is_copied: bool) -> None:
-    """Refuse to delete a table that is being changed, or copied to a backup.
-
-    Raises:
-        ResourceInUseException: so it is.
-    """
+    """Refuse to delete a table that is being changed, or copied to a backup. Raises ResourceInUseException."""
     _check_there(name, states)
     if states.indexes:
         raise ResourceInUseException(
@@ -554,11 +546,7 @@ def _check_index_change(name: str, states: States, update: Mapping[str, Any], ch
 
 
 def check_readable(states: States, index: str) -> None:
-    """Refuse to read an index that isn't filled yet.
-
-    Raises:
-        ValidationException: so it is.
-    """
+    """Refuse to read an index that isn't filled yet. Raises ValidationException."""
     state = states.index(index)
     if state.status == "CREATING":
         if state.backfilling:
@@ -567,11 +555,7 @@ def check_readable(states: States, index: str) -> None:
 
 
 def check_searchable(states: States, index: str) -> None:
-    """Refuse to search a vector index that isn't filled yet.
-
-    Raises:
-        ValidationException: so it is.
-    """
+    """Refuse to search a vector index that isn't filled yet. Raises ValidationException."""
     if states.index(index).status == "CREATING":
         raise ValidationException(f"Cannot search backfilling vector index: {index}")
 

@@ -371,11 +371,7 @@ def find_stream(changes: Changes, arn: str, now_s: float) -> StoredStream:
 
 
 def check_arn(arn: str) -> tuple[str, str]:
-    """The table and the label that the ARN of a stream names.
-
-    Raises:
-        ValidationException: it isn't one.
-    """
+    """The table and the label that the ARN of a stream names. Raises ValidationException."""
     named = _ARN.fullmatch(arn)
     if named is None:
         raise ValidationException("Invalid StreamArn")
@@ -420,11 +416,7 @@ def trimmed() -> TrimmedDataAccessException:
 
 
 def sequence_place(sequence: Any) -> str:
-    """A sequence number of a request.
-
-    Raises:
-        ValidationException: it isn't a number.
-    """
+    """A sequence number of a request. Raises ValidationException."""
     if not (isinstance(sequence, str) and sequence.isascii() and sequence.isdecimal()):
         raise ValidationException("Invalid SequenceNumber")
     return sequence

@@ -230,11 +230,7 @@ Indexes = Sequence[Mapping[str, Any]]
 
 
 def check_vector_indexes(indexes: Indexes, defined: Collection[str], billing_mode: str | None) -> None:
-    """Refuse vector indexes that can't be, by themselves or together.
-
-    Raises:
-        ValidationException: they can't.
-    """
+    """Refuse vector indexes that can't be, by themselves or together. Raises ValidationException."""
     check_on_demand(indexes, billing_mode)
     if len(indexes) > VECTOR_INDEXES_MAX:
         raise one_or_more(f"VectorIndex count exceeds the per-table limit of {VECTOR_INDEXES_MAX}")
@@ -250,11 +246,7 @@ def check_vector_indexes(indexes: Indexes, defined: Collection[str], billing_mod
 
 
 def check_on_demand(indexes: Indexes, billing_mode: str | None) -> None:
-    """Refuse vector indexes of a table that isn't on demand, or is to be it no more.
-
-    Raises:
-        ValidationException: there are some.
-    """
+    """Refuse vector indexes of a table that isn't on demand, or is to be it no more. Raises ValidationException."""
     if indexes and billing_mode != "PAY_PER_REQUEST":
         raise one_or_more("Vector indexes are only supported for PAY_PER_REQUEST tables")
 
@@ -290,11 +282,7 @@ def _check_index(index: Mapping[str, Any], defined: Collection[str]) -> None:
 
 
 def check_vector_names(indexes: Indexes, given: Collection[str]) -> None:
-    """Refuse definitions, ``given`` in a request, of what holds vectors.
-
-    Raises:
-        ValidationException: there is one.
-    """
+    """Refuse definitions, ``given`` in a request, of what holds vectors. Raises ValidationException."""
     for index in indexes:
         name = index["VectorAttribute"]["AttributeName"]
         if name in given:

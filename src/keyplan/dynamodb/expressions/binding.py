@@ -18,10 +18,9 @@ from keyplan.dynamodb.expressions.conditions import Predicate, bind_predicate
 from keyplan.dynamodb.expressions.expression_errors import ExpressionFault
 from keyplan.dynamodb.expressions.key_conditions import KeyCondition, narrow, read_terms
 from keyplan.dynamodb.expressions.parser import TOO_MANY_OPERATORS, Parser
-from keyplan.dynamodb.expressions.path_writes import write_all
 from keyplan.dynamodb.expressions.paths import Steps, check_overlaps, resolve, select
 from keyplan.dynamodb.expressions.placeholders import Placeholders
-from keyplan.dynamodb.expressions.updates import Evaluation, bind_value
+from keyplan.dynamodb.expressions.updates import Evaluation, bind_value, write_all
 from keyplan.dynamodb.values import AttributeValue, Item
 
 _CACHED_TEXTS_MAX = 2048

@@ -14,7 +14,6 @@ from typing import Any, Literal
 
 from keyplan.dynamodb import limits
 from keyplan.dynamodb.operations import administration_requests as administration
-from keyplan.dynamodb.operations.json_requests import refuse_unreadable
 from keyplan.dynamodb.operations.members import (
     ARN,
     ATTRIBUTES,
@@ -49,7 +48,7 @@ from keyplan.dynamodb.operations.members import (
     VECTOR_UPDATE,
     WITNESS_UPDATES,
 )
-from keyplan.dynamodb.operations.shape_errors import Wording, check_types, explain
+from keyplan.dynamodb.operations.shape_errors import Wording, check_types, explain, refuse_unreadable
 from keyplan.dynamodb.operations.shapes import (
     Check,
     ListOf,

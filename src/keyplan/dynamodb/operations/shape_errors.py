@@ -8,6 +8,7 @@ required member is answered by the older one in any case.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from typing import Any, Literal
@@ -155,11 +156,7 @@ def _refuse_first(shape: Structure, request: dict[str, Any], wording: Wording) -
 
 
 def check_types(shape: Shape, value: Any) -> None:
-    """Refuse a member of the wrong JSON type, attribute values included.
-
-    Raises:
-        SerializationException: there is one.
-    """
+    """Refuse a member of the wrong JSON type, attribute values included. Raises SerializationException."""
     if value is None:
         return
     match shape:
@@ -214,20 +211,19 @@ def _check_attribute_value(value: Any) -> None:
                     _expect_scalar(content, bool, "Boolean")
                 case "SS" | "NS":
                     _expect_container(content, list)
-                    if not _are_texts(content):
+                    if {*map(type, content)} != {str}:
                         for member in content:
                             if member is not None:
                                 _expect_scalar(member, str, "String")
                 case "BS":
                     _expect_container(content, list)
-                    if not _are_binary(content):
+                    if {*map(type, content)} != {str} or not all(map(_BASE64.fullmatch, content)):
                         for member in content:
                             if member is not None:
                                 _check_binary(member)
                 case "L":
                     _expect_container(content, list)
-                    for start in reversed(range(0, len(content), _PIECE_MEMBERS)):
-                        stack.extend(reversed(content[start : start + _PIECE_MEMBERS]))
+                    stack.extend(reversed(content))
                 case "M":
                     _expect_container(content, dict)
                     stack.extend(reversed(content.values()))
@@ -235,26 +231,8 @@ def _check_attribute_value(value: Any) -> None:
                     pass
 
 
-_PIECE_CHARACTERS = 1_000_000
-_PIECE_MEMBERS = 100_000
 _BASE64 = re.compile(r"(?:[a-zA-Z0-9+/]{4})*(?:[a-zA-Z0-9+/]{2}(?:==|[a-zA-Z0-9+/]=))?")
 _NO_BASE64 = re.compile(r"[^a-zA-Z0-9+/=]|=[^=]")
-
-
-def _are_binary(members: list[Any]) -> bool:
-    """Whether all members of a set are base64, as they nearly always are: told without a step of ours for each."""
-    return (
-        len(members) <= _PIECE_MEMBERS
-        and _are_texts(members)
-        and sum(map(len, members)) <= _PIECE_CHARACTERS
-        and all(map(_BASE64.fullmatch, members))
-    )
-
-
-def _are_texts(members: list[Any]) -> bool:
-    """Whether all members are texts. Many are looked at in parts: other threads get their turns between them."""
-    parts = (members[start : start + _PIECE_MEMBERS] for start in range(0, len(members), _PIECE_MEMBERS))
-    return all({*map(type, part)} == {str} for part in parts)
 
 
 def _check_binary(content: Any) -> None:
@@ -263,10 +241,7 @@ def _check_binary(content: Any) -> None:
         raise SerializationException(
             f"Base64 encoded length is expected a multiple of 4 bytes but found: {len(content)}"
         )
-    # Piece by piece: while an expression searches, no other thread runs. Pieces overlap by a character.
-    pieces = range(0, len(content), _PIECE_CHARACTERS)
-    result = (_NO_BASE64.search(content, start, start + _PIECE_CHARACTERS + 1) for start in pieces)
-    wrong = next((each for each in result if each is not None), None)
+    wrong = _NO_BASE64.search(content)
     if wrong is not None:
         raise SerializationException(f"Invalid Base64 character: '{wrong[0][0]}'")
     if content.count("=") > 2:
@@ -538,3 +513,95 @@ def _attribute_value(value: dict[str, Any]) -> Iterator[str]:
 
 def _lower_first(name: str) -> str:
     return name[:1].lower() + name[1:]
+
+
+def refuse_unreadable(shape: Structure, request: Any) -> None:
+    """Refuse a request with a member that can't be read, or without one that is required.
+
+    Raises:
+        SerializationException: a member has another JSON type than its own.
+        ValidationException: a required member is missing.
+    """
+    if type(request) is not dict:
+        return
+    for name, value in request.items():
+        member = shape.members.get(name)
+        if member is None or (value is None and name not in shape.required):
+            continue
+        if not _is_readable(member, value):
+            raise SerializationException(
+                f"invalid type: {_shown(value)}, expected {_wanted(member)} at line 1 column {_column(request, name)}"
+            )
+    missing = next((name for name in shape.members if name in shape.required and name not in request), None)
+    if missing is not None:
+        end = max(2, _column(request, None) + 1)
+        raise ValidationException(f"missing field `{missing}` at line 1 column {end}")
+
+
+def _column(request: dict[str, Any], last: str | None) -> int:
+    """Where a member ends in the request's text; without a name, where the last one does."""
+    column = 0
+    for name, value in request.items():
+        column += _length(name) + _length(value) + 2
+        if name == last:
+            break
+    return column
+
+
+def _length(value: Any) -> int:
+    return len(_written(value).encode("utf-8", "surrogatepass"))
+
+
+def _written(value: Any) -> str:
+    """A value as JSON, without spaces: any that JSON's own reader makes, also a number or a text that others refuse."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
+
+
+def _is_readable(member: Shape, value: Any) -> bool:
+    match member:
+        case Text():
+            return type(value) is str
+        case Whole():
+            return type(value) is int
+        case Real():
+            return type(value) in {int, float}
+        case Flag():
+            return type(value) is bool
+        case ListOf():
+            return type(value) is list
+        case _:
+            return type(value) is dict
+
+
+def _wanted(member: Shape) -> str:
+    match member:
+        case Text():
+            return "a string"
+        case Whole(bits=bits):
+            return f"i{bits}"
+        case Real():
+            return "f64"
+        case Flag():
+            return "a boolean"
+        case ListOf():
+            return "a sequence"
+        case _:
+            return "a map"
+
+
+def _shown(value: Any) -> str:
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return f"boolean `{str(value).lower()}`"
+        case int():
+            return f"integer `{value}`"
+        case float():
+            return f"floating point `{value}`"
+        case str():
+            return f"string {_written(value)}"
+        case list():
+            return "sequence"
+        case _:
+            return "map"

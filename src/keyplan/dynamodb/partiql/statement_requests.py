@@ -113,11 +113,7 @@ class Lowering:
         return item
 
     def value(self, node: Node) -> AttributeValue:
-        """The attribute value of a literal or parameter, in normal form.
-
-        Raises:
-            StatementFault, ValueFault: it can't be one.
-        """
+        """The attribute value of a literal or parameter, in normal form. Raises StatementFault, ValueFault."""
         return check_value(self._value(node, "root", 0))
 
     def _value(self, node: Node, under: str, depth: int) -> AttributeValue:
@@ -187,11 +183,7 @@ class Lowering:
     # --- conditions
 
     def condition(self, node: Node) -> tree.Condition:
-        """The condition of a WHERE.
-
-        Raises:
-            StatementFault, ValueFault: it isn't one.
-        """
+        """The condition of a WHERE. Raises StatementFault, ValueFault."""
         if not _is_condition(node):
             raise StatementFault("WHERE clause must contain an expression that resolves to a boolean")
         return self._condition(node)
@@ -286,11 +278,7 @@ class Lowering:
     # --- updates
 
     def update(self, changes: Sequence[syntax.Assignment | syntax.Removal]) -> tree.Update:
-        """The update that assignments and removals say.
-
-        Raises:
-            StatementFault, ValueFault: they don't say one.
-        """
+        """The update that assignments and removals say. Raises StatementFault, ValueFault."""
         return tree.Update(tuple([self._action(change) for change in changes]))
 
     def _action(self, change: syntax.Assignment | syntax.Removal) -> tree.Action:

@@ -8,7 +8,6 @@ Python's ``str``; numbers by value; binaries as unsigned bytes.
 
 from __future__ import annotations
 
-import heapq
 from base64 import b64decode, b64encode
 from collections.abc import Iterable
 from decimal import Decimal
@@ -22,7 +21,6 @@ _EXPONENT_BIAS = 130
 _EXPONENT_TOP = 255
 # Sorts after every digit, so that of two negative numbers the one with more digits comes first.
 _END = "~"
-_SORTED_TOGETHER_MAX = 20_000
 _NINES = str.maketrans("0123456789", "9876543210")
 
 
@@ -111,13 +109,5 @@ _ORDERED: dict[str, Any] = {"S": str, "N": Decimal, "B": b64decode}
 
 
 def sort_members(tag: str, members: Iterable[str]) -> list[str]:
-    """The members of a set (SS, NS or BS) in the order of its normal form: as their values sort.
-
-    A large set is sorted in parts: other threads get their turns between them.
-    """
-    all_ = list(members)
-    if len(all_) <= _SORTED_TOGETHER_MAX:
-        return sorted(all_, key=_ORDERED[tag[0]])
-    starts = range(0, len(all_), _SORTED_TOGETHER_MAX)
-    parts = (sorted(all_[start : start + _SORTED_TOGETHER_MAX], key=_ORDERED[tag[0]]) for start in starts)
-    return list(heapq.merge(*parts, key=_ORDERED[tag[0]]))
+    """The members of a set (SS, NS or BS) in the order of its normal form: as their values sort."""
+    return sorted(members, key=_ORDERED[tag[0]])

@@ -16,7 +16,6 @@ from keyplan.dynamodb.values.numbers import AttributeValue, Item, NumberError, c
 from keyplan.dynamodb.values.ordering import sort_members
 
 # A container may stand on the levels 1 to 31; what it holds is then at most on level 32.
-_COMPARED_TOGETHER_MAX = 20_000
 _REPEATED_MAX = 16_384
 """Characters of a set that are repeated at most: a message of megabytes serves nobody."""
 CONTAINER_DEPTH_MAX = 31
@@ -214,24 +213,12 @@ def _set(element: Callable[[Any, int], Any], kind: str, tag: str) -> Callable[[A
                 raise ValueFault(f"{INVALID}An string set may not have a null string as a member") from None
             raise
         if len(normal) > 1:
-            if _count_different(normal) != len(normal):
+            if len(set(normal)) != len(normal):
                 raise _duplicates(tag, content, normal)
             normal = sort_members(tag, normal)
         return content if normal == content else normal
 
     return check
-
-
-def _count_different(members: list[str]) -> int:
-    """How many different members there are. Many are kept apart by their hashes: a set that grows is made anew in one
-    go, and other threads wait for it.
-    """
-    if len(members) <= _COMPARED_TOGETHER_MAX:
-        return len(set(members))
-    seen: list[set[str]] = [set() for _ in range(len(members) // _COMPARED_TOGETHER_MAX + 1)]
-    for member in members:
-        seen[hash(member) % len(seen)].add(member)
-    return sum(map(len, seen))
 
 
 def _duplicates(tag: str, content: list[str], normal: list[str]) -> ValueFault:

@@ -305,11 +305,7 @@ def _goes_on(database: Database, backup: Backup) -> bool:
 
 
 def check_made(backup: Backup) -> None:
-    """Refuse to use a backup that is being made.
-
-    Raises:
-        BackupInUseException: so it is.
-    """
+    """Refuse to use a backup that is being made. Raises BackupInUseException."""
     if backup["Details"]["BackupStatus"] == "CREATING":
         raise BackupInUseException(f"Backup is being created: {backup['Details']['BackupArn']}")
 

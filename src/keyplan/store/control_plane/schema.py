@@ -4,6 +4,7 @@ definition that is stored. The texts are AWS's.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -305,11 +306,7 @@ def with_billing(definition: Mapping[str, Any], mode: str, now_s: float, updated
 
 
 def check_bounds(throughput: Mapping[str, int] | None) -> None:
-    """Refuse units beyond what the service counts with, whatever a table may have.
-
-    Raises:
-        ValidationException: there are as many.
-    """
+    """Refuse units beyond what the service counts with, whatever a table may have. Raises ValidationException."""
     for name in ("ReadCapacityUnits", "WriteCapacityUnits"):
         if throughput is not None and throughput[name] > UNITS_MAX:
             raise ValidationException(f"Given value {throughput[name]} for {name} is out of bounds")
@@ -336,15 +333,9 @@ def _defined_names(attributes: Schema) -> list[str]:
 
 
 def _first_repeated(names: Sequence[str]) -> str | None:
-    """The first name that comes again, however many there are."""
-    once: set[str] = set()
-    again: set[str] = set()
-    for name in names:  # one by one: other threads get their turns
-        if name in once:
-            again.add(name)
-        else:
-            once.add(name)
-    return next((name for name in names if name in again), None) if again else None
+    """The first name that is repeated."""
+    counts = Counter(names)
+    return next((name for name in names if counts[name] > 1), None)
 
 
 def _check_throughput(mode: str | None, throughput: Mapping[str, int] | None) -> None:
@@ -508,29 +499,15 @@ def _check_unused(request: Mapping[str, Any], defined: Sequence[str]) -> None:
         )
 
 
-_SORTED_MAX = 5000
-"""More names than a table can have a use for aren't put in order: nobody else has a turn meanwhile."""
-
-
 def hashed_order(names: Iterable[str], least_slots: int = 16) -> list[str]:
     """The names in the order the service lists a set of them in: that of Java's hash tables, which have at least so
     many slots and are never more than three quarters full.
     """
-    once = _once(names)
-    if len(once) > _SORTED_MAX:
-        return once
+    once = list(dict.fromkeys(names))
     slots = least_slots
     while len(once) * 4 > slots * 3:
         slots *= 2
     return sorted(once, key=lambda name: _spread_hash(name) % slots)
-
-
-def _once(names: Iterable[str]) -> list[str]:
-    """The names, each once, in their order; made one by one, so that other threads get their turns."""
-    once: dict[str, None] = {}
-    for name in names:
-        once[name] = None
-    return list(once)
 
 
 def _spread_hash(text: str) -> int:

@@ -96,11 +96,7 @@ def check_key(key: str | None) -> None:
 
 
 def check_count(count: int) -> None:
-    """Refuse more tags than a table has.
-
-    Raises:
-        ValidationException: they are more.
-    """
+    """Refuse more tags than a table has. Raises ValidationException."""
     if count > TAGS_MAX:
         raise ValidationException("Number of Tags exceed the current limit for the provided ResourceArn")
 

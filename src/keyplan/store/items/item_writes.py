@@ -6,23 +6,20 @@ write isn't frozen, which would take several times as long to make; nobody chang
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeVar
 
 from keyplan.dynamodb.capacity import Consumed, entry_units, write_units
 from keyplan.dynamodb.service_errors import ConditionalCheckFailedException, DuplicateItemException
 from keyplan.dynamodb.values import item_size, key_value
 from keyplan.errors import DynamoDBError
-from keyplan.store.items.write_outcome import Item, Put, UnjudgedError, Write, judged
+from keyplan.store.items.write_outcome import Item, Put, Write, judged
 from keyplan.store.storage.key_layouts import Found
 from keyplan.store.storage.storage_transactions import Writer
 from keyplan.store.streams import Event, Image
 from keyplan.store.tables.item_keys import Key, entry_of, projection_of
 from keyplan.store.tables.table import Index, Table
 from keyplan.store.vectors import billed_size, keep_vectors, write_bytes
-
-T = TypeVar("T")
 
 
 @dataclass(slots=True)
@@ -39,12 +36,11 @@ Charge = Callable[[Table, Key, Outcome], None]
 """Is told of a write before it is made, and may raise."""
 
 
-def perform(writer: Writer, write: Write, charge: Charge | None = None, *, beforehand: bool = False) -> Outcome:
-    """Do a write, or raise and leave everything as it is. ``charge`` may refuse it when all else is fine, and
-    ``beforehand`` says that it may be put off to be judged before its transaction (``Database.write_judged``).
+def perform(writer: Writer, write: Write, charge: Charge | None = None) -> Outcome:
+    """Do a write, or raise and leave everything as it is. ``charge`` may refuse it when all else is fine.
 
     Raises:
-        UnjudgedError: so it is.
+        LongError: it takes longer than this thread may spend on it.
         ConditionalCheckFailedException: its condition doesn't hold.
         DuplicateItemException: it inserts an item that is there.
         ValidationException, ExpressionFault: an update can't be applied, or its result can't be stored.
@@ -55,7 +51,7 @@ def perform(writer: Writer, write: Write, charge: Charge | None = None, *, befor
     old: Item | None = None
     put = write.put
     if write.asks or (table.needs_old and result is not None):
-        known = judged(writer, write, result, beforehand=beforehand)
+        known = judged(write, result)
         old, put = known.old, known.put
         if result is not None and (known.is_damaged or (result[3] is None and not table.has_work)):
             _mend_entries(writer, write, result[0], old)
@@ -83,24 +79,6 @@ def perform(writer: Writer, write: Write, charge: Charge | None = None, *, befor
         if table.needs_old:
             _keep(writer, write, result[0], result, old, None)
     return outcome
-
-
-def perform_each(writes: Sequence[Write], do: Callable[[Write], T]) -> list[T]:
-    """What ``do`` makes of each write. Those that are to be judged before the transaction are so together.
-
-    Raises:
-        UnjudgedError: there are such; the others are performed for nothing.
-    """
-    done: list[T] = []
-    unjudged: list[tuple[Write, Found]] = []
-    for write in writes:
-        try:
-            done.append(do(write))
-        except UnjudgedError as error:
-            unjudged += error.each
-    if unjudged:
-        raise UnjudgedError(unjudged)
-    return done
 
 
 def _mend_entries(writer: Writer, write: Write, row: int, old: Item | None) -> None:

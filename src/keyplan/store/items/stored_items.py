@@ -2,67 +2,31 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Generator, Mapping
-from contextlib import contextmanager
-from typing import Any, TypeVar
+from collections.abc import Mapping
+from typing import Any
 
 import orjson
 
-from keyplan.dynamodb.expressions import ExpressionFault
 from keyplan.dynamodb.service_errors import SerializationException
-from keyplan.dynamodb.values import ValueFault, check_item
+from keyplan.dynamodb.values import check_item
 from keyplan.errors import KeyplanError
+from keyplan.store.storage.sqlite_errors import unreadable
 
 _loads = orjson.loads
 
-T = TypeVar("T")
-
 SIGNS_OF_DAMAGE = (TypeError, LookupError, AttributeError, ValueError, ArithmeticError)
-"""What an item that isn't one may end in. It may be a fault of ours as well: what is done again ``carefully`` shows."""
-TOLD = (KeyplanError, ExpressionFault, ValueFault, UnicodeEncodeError, orjson.JSONDecodeError)
-"""What says what is wrong."""
+"""What an operation on a damaged item may raise. No item that is read is checked in full, which would take longer than
+to decode it.
+"""
 
 
-class Care:
-    """How many are reading carefully. All are careful then: it takes some microseconds more for each item."""
-
-    def __init__(self) -> None:
-        self.readers = 0
-        self.lock = threading.Lock()
-
-
-care = Care()
-
-
-@contextmanager
-def carefully() -> Generator[None]:
-    """In here, what is decoded is an item, each of its attributes is of a type that there is, or it counts as damaged.
-    It isn't looked at so closely elsewhere: that would take longer than to decode it.
-    """
-    with care.lock:
-        care.readers += 1
-    try:
-        yield
-    finally:
-        with care.lock:
-            care.readers -= 1
-
-
-def or_carefully(work: Callable[[], T]) -> T:
-    """What ``work`` gives. If it ends in what a damaged item may end in, it is done again, carefully: so it must be
-    something that may be done twice.
-
-    Raises:
-        JSONDecodeError: an item is damaged.
-    """
-    try:
-        return work()
-    except SIGNS_OF_DAMAGE as fault:
-        if isinstance(fault, TOLD):
-            raise
-    with carefully():
-        return work()
+def damaged(fault: Exception, place: str) -> KeyplanError:
+    """The error of an operation that ended in a sign of damage."""
+    if isinstance(fault, KeyplanError):
+        return fault
+    if isinstance(fault, orjson.JSONDecodeError):
+        return unreadable(place, fault)
+    return unreadable(place, f"{type(fault).__name__}: {fault}, unless this is a fault of the store")
 
 
 def decode(body: bytes) -> dict[str, Any]:
@@ -73,17 +37,15 @@ def decode(body: bytes) -> dict[str, Any]:
     """
     item = _loads(body)
     if item.__class__ is dict:  # with each item that is read, and a third quicker than isinstance
-        if care.readers:
-            check_attributes(item)
         return item
     raise orjson.JSONDecodeError("it is no object", "", 0)
 
 
-def check_attributes(item: dict[str, Any]) -> None:
-    """Look whether each attribute of an item is one.
+def check_stored(item: dict[str, Any]) -> None:
+    """Check an item without a checksum, as files of before have them.
 
     Raises:
-        JSONDecodeError: one isn't.
+        JSONDecodeError: one of its attributes is none.
     """
     try:
         check_item(item)

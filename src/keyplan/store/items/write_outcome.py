@@ -1,12 +1,8 @@
-"""What a write makes of the item that it finds, worked out of nothing else.
-
-So it can be done before the transaction: while one is open, no other writes, and to read, judge and change a large item
-takes long. Small ones are judged inside, since most are, and where it isn't known yet what is there.
-"""
+"""The outcome of a write: what it makes of the item that it finds, which depends on nothing else."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
 from zlib import crc32
@@ -17,24 +13,19 @@ from keyplan.dynamodb.expressions import BoundCondition, BoundUpdate, Expression
 from keyplan.dynamodb.limits import ITEM_BYTES_MAX
 from keyplan.dynamodb.values import item_size, item_size_up_to
 from keyplan.errors import DynamoDBError
-from keyplan.store.items.stored_items import care, check_attributes, encode
+from keyplan.store.items.stored_items import check_stored, encode
 from keyplan.store.storage.key_layouts import Found
 from keyplan.store.storage.replica_rows import Version
-from keyplan.store.storage.storage_transactions import Writer
 from keyplan.store.tables.item_keys import Key, check_index_keys, check_size, check_updated_index_keys
 from keyplan.store.tables.table import Table
 from keyplan.store.vectors import check_vectors
-from keyplan.store.work_budget import BRIEF_BYTES_MAX, effort_of, spend
+from keyplan.store.work_budget import effort_of, spend
 
 Item = dict[str, Any]
 
-INSIDE_BYTES_MAX = BRIEF_BYTES_MAX
-"""What is judged inside of one transaction at most."""
 _SMALL_BYTES_MAX = 4096
 _SMALL_OPERATORS_MAX = 8
 """Items of so many bytes, and conditions of so many operators, aren't counted: a hundred of them take no long time."""
-_TRIES_MAX = 3
-"""An item that others change all the time is judged inside, in the end."""
 _ACTIONS_PER_READING = 16
 """So many actions of an update take as long as to read the item."""
 
@@ -87,10 +78,6 @@ class Write:
     """When and where it was made, where that was in another region."""
     by_expiry: bool = False
     """Whether it is the removal of an item whose time to live is over."""
-    judged: Judged | None = None
-    """What it comes to, as far as that was worked out before its transaction."""
-    tries: int = 0
-    """How often that was."""
 
     @property
     def asks(self) -> bool:
@@ -102,8 +89,6 @@ class Write:
 class Judged:
     """What a write comes to."""
 
-    body: bytes | None
-    """The item it was judged by; None where none was there."""
     old: Item | None
     """The item, where it is wanted."""
     holds: bool
@@ -114,21 +99,6 @@ class Judged:
     """Why the update can't be made."""
     is_damaged: bool = False
     """Whether what is stored can't be read, and nobody asks for it."""
-
-
-class UnjudgedError(Exception):
-    """Writes are to be judged before their transaction, which is undone."""
-
-    def __init__(self, each: Sequence[tuple[Write, Found]]) -> None:
-        super().__init__()
-        self.each = each
-
-    def judge(self) -> None:
-        """Judge them by what was there."""
-        for write, result in self.each:
-            write.tries += 1
-            spend(_cost_bytes(write, result[2]))
-            write.judged = judge(write, result)
 
 
 def prepare_put(table: Table, item: Item) -> Put:
@@ -146,27 +116,18 @@ def prepare_put(table: Table, item: Item) -> Put:
     return Put(item, size, encode(item))
 
 
-def judged(writer: Writer, write: Write, result: Found | None, *, beforehand: bool) -> Judged:
-    """What a write comes to in a transaction. ``beforehand`` says that it may be put off, to be judged before.
+def judged(write: Write, result: Found | None) -> Judged:
+    """What a write comes to.
 
     Raises:
-        UnjudgedError: so it is.
-        JSONDecodeError: what is stored of the item is damaged, and the write asks what it is.
+        LongError: it takes longer than this thread may spend on it.
+        JSONDecodeError: what is stored of the item is damaged, and the write reads it.
     """
-    known = write.judged
-    if result is None:
-        return judge(write, None)
-    condition = write.condition
-    if len(result[2]) <= _SMALL_BYTES_MAX and (condition is None or condition.operators <= _SMALL_OPERATORS_MAX):
-        return judge(write, result)
-    if known is not None and known.body == result[2]:
-        return known
-    cost_bytes = _cost_bytes(write, result[2])
-    if beforehand and write.tries < _TRIES_MAX and writer.judged_bytes + cost_bytes > INSIDE_BYTES_MAX:
-        raise UnjudgedError([(write, result)])
-    writer.judged_bytes += cost_bytes
-    spend(cost_bytes)
-    return judge(write, result)
+    if result is not None:
+        condition = write.condition
+        if len(result[2]) > _SMALL_BYTES_MAX or (condition is not None and condition.operators > _SMALL_OPERATORS_MAX):
+            spend(_cost_bytes(write, result[2]))
+    return _judge(write, result)
 
 
 def _cost_bytes(write: Write, body: bytes) -> float:
@@ -176,14 +137,13 @@ def _cost_bytes(write: Write, body: bytes) -> float:
     return effort_of(len(body), 0 if condition is None else condition.operators) + len(body) * readings
 
 
-def judge(write: Write, result: Found | None) -> Judged:
+def _judge(write: Write, result: Found | None) -> Judged:
     """What a write comes to, by what is there.
 
     Raises:
         JSONDecodeError: it is damaged, and the write asks what it is.
     """
     old: Item | None = None
-    body: bytes | None = None
     size = 0
     put, condition, change = write.put, write.condition, write.change
     if result is not None:
@@ -192,23 +152,23 @@ def judge(write: Write, result: Found | None) -> Judged:
             if checksum is not None and crc32(body) != checksum:
                 raise orjson.JSONDecodeError("its checksum is another", "", 0)  # noqa: TRY301 - a call for each write
             old = orjson.loads(body if body[:1] == b"{" else b"")  # as ``decode``, without a call for each write
-            if care.readers and old is not None:
-                check_attributes(old)
+            if checksum is None and old is not None:
+                check_stored(old)
         except orjson.JSONDecodeError:
             if condition is not None or change is not None or write.wants_old:
                 raise
-            return Judged(body, None, True, put, is_damaged=True)
+            return Judged(None, True, put, is_damaged=True)
     if condition is not None and not condition.matches(old if old is not None else {}):
-        return Judged(body, old if write.tells_item or write.table.needs_old else None, False, put)
+        return Judged(old if write.tells_item or write.table.needs_old else None, False, put)
     if change is not None:
         if old is not None or not change.only_removes:
             try:
                 put = _changed(write.table, change, old, size)
             except (DynamoDBError, ExpressionFault) as fault:
-                return Judged(body, old, True, put, fault)
+                return Judged(old, True, put, fault)
     elif put is None and not write.removes and not write.table.needs_old:
         old = None  # a mere condition
-    return Judged(body, old, True, put)
+    return Judged(old, True, put)
 
 
 def _changed(table: Table, change: Change, old: Item | None, old_size: int) -> Put:

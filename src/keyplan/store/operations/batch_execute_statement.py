@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Any
 
 from keyplan.dynamodb.capacity import Consumed, read_units
@@ -15,7 +14,6 @@ from keyplan.dynamodb.values import ValueFault
 from keyplan.errors import DynamoDBError
 from keyplan.store.database import Database
 from keyplan.store.items.item_writes import add_units, perform
-from keyplan.store.items.stored_items import or_carefully
 from keyplan.store.requests.request_expressions import Answer, Request, consumed_list, wants_capacity
 from keyplan.store.simulation import cancellation_of
 from keyplan.store.statements.single_item_statements import one_item, written_of
@@ -65,7 +63,7 @@ def _run(
         # Others of the batch may have been done: only this one is run again where the form of its table has changed.
         try:
             if given.reads:
-                return or_carefully(partial(_read, database, statement, given, units))
+                return _read(database, statement, given, units)
             return _write(database, statement, given, units)
         except StaleTableError:
             database.refresh()
@@ -98,7 +96,7 @@ def _write(database: Database, statement: Mapping[str, Any], given: Given, units
         raise StatementFault("EXISTS can only be used in ExecuteTransaction write requests.")
     written = written_of(database, statement["Statement"], given, tells_item=False)
     write = written.write
-    outcome = database.write_judged(lambda writer: perform(writer, write, database.charge, beforehand=True))
+    outcome = database.write(lambda writer: perform(writer, write, database.charge))
     add_units(units.setdefault(write.table.name, Consumed(write.table.name, "Write")), write.table, outcome)
     answer: Answer = {"TableName": write.table.name}
     item = written.returned(outcome)

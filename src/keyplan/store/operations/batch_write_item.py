@@ -10,7 +10,7 @@ from keyplan.dynamodb.service_errors import THROTTLING, ResourceNotFoundExceptio
 from keyplan.dynamodb.values import check_item
 from keyplan.errors import DynamoDBError
 from keyplan.store.database import Database
-from keyplan.store.items.item_writes import Outcome, add_units, perform, perform_each
+from keyplan.store.items.item_writes import Outcome, add_units, perform
 from keyplan.store.items.write_outcome import Write
 from keyplan.store.operations.common import collection_metrics
 from keyplan.store.requests import write_preparation as prepare
@@ -37,9 +37,9 @@ def batch_write_item(database: Database, request: Request) -> Answer:
         raise ValidationException("Provided list of item keys contains duplicates")
 
     def work(writer: Writer) -> list[Outcome | DynamoDBError]:
-        return perform_each(writes, lambda write: _perform(database, writer, write))
+        return [_perform(database, writer, write) for write in writes]
 
-    results = database.write_judged(work)
+    results = database.write(work)
     unprocessed: dict[str, list[Answer]] = {}
     done: list[tuple[Write, Outcome]] = []
     for write, result, (name, action) in zip(writes, results, actions, strict=True):
@@ -65,7 +65,7 @@ def batch_write_item(database: Database, request: Request) -> Answer:
 def _perform(database: Database, writer: Writer, write: Write) -> Outcome | DynamoDBError:
     """Do a write; what is throttled comes back unprocessed."""
     try:
-        return perform(writer, write, database.charge, beforehand=True)
+        return perform(writer, write, database.charge)
     except THROTTLING as error:
         return error
 

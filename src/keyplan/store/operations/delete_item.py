@@ -12,5 +12,5 @@ from keyplan.store.requests.request_expressions import Answer, Request
 def delete_item(database: Database, request: Request) -> Answer:
     """Remove an item; removing one that isn't there is no error."""
     write = prepare.delete(database, request)
-    outcome = database.write_judged(lambda writer: perform(writer, write, database.charge, beforehand=True))
+    outcome = database.write(lambda writer: perform(writer, write, database.charge))
     return write_answer(request, write.table, outcome, outcome.old if write.wants_old else None)

@@ -6,7 +6,6 @@ import base64
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import orjson
@@ -16,7 +15,6 @@ from keyplan.dynamodb.limits import PAGE_BYTES_MAX, READ_UNIT_BYTES
 from keyplan.dynamodb.service_errors import RequestFault, ValidationException
 from keyplan.store.database import Database
 from keyplan.store.items.item_writes import add_units, perform
-from keyplan.store.items.stored_items import or_carefully
 from keyplan.store.queries import Item, Question, answer_page, checked_start, start_of
 from keyplan.store.requests.request_expressions import Answer, Request, wants_capacity
 from keyplan.store.statements.single_item_statements import get_of, written_of
@@ -35,7 +33,7 @@ def execute_statement(database: Database, request: Request) -> Answer:
     if answer is not None:
         return answer
     given = given_of(request["Statement"], request.get("Parameters"))
-    return or_carefully(partial(_read, database, request, given)) if given.reads else _write(database, request, given)
+    return _read(database, request, given) if given.reads else _write(database, request, given)
 
 
 def _write(database: Database, request: Request, given: Given) -> Answer:
@@ -44,7 +42,7 @@ def _write(database: Database, request: Request, given: Given) -> Answer:
         raise RequestFault("EXISTS can only be used in ExecuteTransaction write requests.")
     written = written_of(database, request["Statement"], given, tells_item=tells_item)
     write = written.write
-    outcome = database.write_judged(lambda writer: perform(writer, write, database.charge, beforehand=True))
+    outcome = database.write(lambda writer: perform(writer, write, database.charge))
     item = written.returned(outcome)
     answer: Answer = {"Items": [item] if item else []}
     level = wants_capacity(request)

@@ -11,7 +11,6 @@ from keyplan.dynamodb.partiql import Select, StatementFault
 from keyplan.dynamodb.service_errors import RequestFault, ResourceNotFoundException, TransactionCanceledException
 from keyplan.dynamodb.values import ValueFault
 from keyplan.store.database import Database
-from keyplan.store.items.stored_items import or_carefully
 from keyplan.store.items.write_outcome import Write
 from keyplan.store.operations.transact_get_items import read_capacity, read_together
 from keyplan.store.requests.request_expressions import Answer, Request
@@ -38,7 +37,7 @@ def execute_transaction(database: Database, request: Request) -> Answer:
             "ExecuteTransaction API does not support both read and write operations in the same request."
         )
     if given[0].reads:
-        return or_carefully(partial(_read, database, request, statements, given))
+        return _read(database, request, statements, given)
     return _write(database, request, statements, given)
 
 

@@ -12,5 +12,5 @@ from keyplan.store.requests.request_expressions import Answer, Request
 def put_item(database: Database, request: Request) -> Answer:
     """Write a whole item."""
     write = prepare.put(database, request)
-    outcome = database.write_judged(lambda writer: perform(writer, write, database.charge, beforehand=True))
+    outcome = database.write(lambda writer: perform(writer, write, database.charge))
     return write_answer(request, write.table, outcome, outcome.old if write.wants_old else None)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import heapq
 import math
 import struct
-import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from keyplan.dynamodb.expressions import BoundProjection, ExpressionFault, Placeholders, parse_condition, tree
@@ -19,8 +18,7 @@ from keyplan.store.requests.request_expressions import Answer, Request, placehol
 from keyplan.store.storage.key_layouts import KeyText
 from keyplan.store.storage.sqlite import Storage
 from keyplan.store.storage.storage_transactions import Reader
-from keyplan.store.storage.table_reads import PAUSE_S
-from keyplan.store.storage.vector_rows import Candidate, Span
+from keyplan.store.storage.vector_rows import Candidate
 from keyplan.store.tables.table import Table, VectorIndex
 from keyplan.store.vectors import Scale, shown_of, vector_of
 from keyplan.store.work_budget import UNKNOWN_BYTES, spend
@@ -35,10 +33,6 @@ _BILLED_BYTES_MIN = 1024.0
 _SPARE = 64
 """Candidates more than are wanted, so that those equally near are told apart by their keys."""
 
-_COMPARED_TOGETHER = 200
-"""Vectors, in a store in memory, while others wait. Without sqlite-vec they take some 25 ms."""
-_COMPARED_BY_SQLITE = 5
-"""As many times more of them, where SQLite compares them."""
 
 Wanted = list[tuple[int, KeyText]]
 Scored = tuple[float, Candidate]
@@ -86,11 +80,7 @@ def search_vectors(database: Database, request: Request) -> Answer:
 
 
 def _components(request: Request) -> list[Mapping[str, Any]]:
-    """The numbers of the vector that is asked for.
-
-    Raises:
-        ValidationException: something in it is no number.
-    """
+    """The numbers of the vector that is asked for. Raises ValidationException if something in it is no number."""
     try:
         components: list[Mapping[str, Any]] = check_item({"SearchVector": {"L": request["SearchVector"]}})[
             "SearchVector"
@@ -185,12 +175,9 @@ def _nearest(
     where = (table.stored.layout.id, index.number, wanted)
     limit = count + _SPARE
 
-    def compare(reader: Reader, span: Span | None = None) -> tuple[list[Scored], bool]:
-        candidates = reader.vectors.nearest(*where, (target, index.function), limit, span)
-        by_sqlite = candidates is not None
-        return _chosen(candidates or reader.vectors.candidates(*where, span), scale, limit), by_sqlite
-
-    def read(reader: Reader, chosen: list[Scored]) -> list[tuple[float, bytes, bytes]]:
+    def work(reader: Reader) -> list[tuple[float, bytes, bytes]]:
+        candidates = reader.vectors.nearest(*where, (target, index.function), limit)
+        chosen = _chosen(candidates or reader.vectors.candidates(*where), scale, limit)
         scores = {candidate.row: (score, candidate.vector) for score, candidate in chosen}
         if not scores:
             return []
@@ -200,46 +187,7 @@ def _nearest(
         )
         return [(*scores[row], body) for row, _, _, body in items[:count]]
 
-    if storage.has_snapshots:
-        return storage.read(lambda reader: read(reader, compare(reader)[0]))
-
-    def read_again(reader: Reader) -> list[tuple[float, bytes, bytes]]:
-        # What was chosen may have been changed meanwhile, or removed.
-        rows = [candidate.row for _, candidate in chosen]
-        return read(reader, _chosen(reader.vectors.present(*where[:2], rows), scale, limit))
-
-    chosen = _chosen_in_turns(storage, where[:2], compare, scale, limit)
-    return storage.read(read_again)
-
-
-def _chosen_in_turns(
-    storage: Storage,
-    place: tuple[int, int],
-    compare: Callable[[Reader, Span], tuple[list[Scored], bool]],
-    scale: Scale,
-    limit: int,
-) -> list[Scored]:
-    """The nearest of an index, compared so that others, who have to wait for memory, come in between. ``compare`` also
-    says whether SQLite did it.
-    """
-    chosen: list[Scored] = []
-    after = 0
-    together = _COMPARED_TOGETHER
-
-    def go_on(reader: Reader) -> tuple[Span, list[Scored]] | None:
-        nonlocal together
-        span = reader.vectors.span(*place, after, together)
-        if span is None:
-            return None
-        nearer, by_sqlite = compare(reader, span)
-        together = _COMPARED_TOGETHER * (_COMPARED_BY_SQLITE if by_sqlite else 1)
-        return span, nearer
-
-    while (part := storage.read(go_on)) is not None:
-        (_, after), nearer = part
-        chosen = heapq.nsmallest(limit, [*chosen, *nearer], key=lambda each: scale.order(each[0]))
-        time.sleep(PAUSE_S)
-    return chosen
+    return storage.read(work)
 
 
 def _chosen(candidates: Iterable[Candidate], scale: Scale, limit: int) -> list[Scored]:

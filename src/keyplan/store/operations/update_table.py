@@ -92,11 +92,7 @@ def update_table(database: Database, request: Request) -> Answer:
 
 
 def _check_only_replicas(request: Request) -> None:
-    """Refuse changes of replicas beside changes of anything else.
-
-    Raises:
-        ValidationException: there are some.
-    """
+    """Refuse changes of replicas beside changes of anything else. Raises ValidationException."""
     if all(request.get(member) in (None, []) for member in _SETTINGS):
         return
     if any(map(has_witness, request.get("GlobalTableWitnessUpdates") or ())):
@@ -293,11 +289,7 @@ def _with_index_settings(
 def _with_throughput(
     index: Mapping[str, Any], wanted: Mapping[str, Any], mode: str, now_s: float, *, switched: bool
 ) -> dict[str, Any]:
-    """An index with other throughput.
-
-    Raises:
-        ValidationException: it can't be, or it is so already.
-    """
+    """An index with other throughput. Raises ValidationException if it can't be, or it is so already."""
     name: str = index["IndexName"]
     changed = dict(index)
     throughput = wanted.get("ProvisionedThroughput")

@@ -77,11 +77,7 @@ class Translated:
 
 
 def expected(request: Request) -> BoundCondition | None:
-    """The condition of a write's ``Expected``.
-
-    Raises:
-        RequestFault, ValueFault: it isn't one.
-    """
+    """The condition of a write's ``Expected``. Raises RequestFault, ValueFault."""
     conditions: Conditions | None = request.get("Expected")
     plain = {name: _of_expected(name, condition) for name, condition in (conditions or {}).items()}
     _check_operator(request, conditions)
@@ -90,11 +86,7 @@ def expected(request: Request) -> BoundCondition | None:
 
 
 def filtered(request: Request, member: str) -> BoundCondition | None:
-    """The filter of a ``QueryFilter`` or ``ScanFilter``.
-
-    Raises:
-        RequestFault, ValueFault: it isn't one.
-    """
+    """The filter of a ``QueryFilter`` or ``ScanFilter``. Raises RequestFault, ValueFault."""
     conditions: Conditions | None = request.get(member)
     plain = _checked(conditions or {})
     _check_operator(request, conditions)

@@ -21,7 +21,7 @@ from keyplan.dynamodb.service_errors import (
     ValidationException,
 )
 from keyplan.store.database import Database
-from keyplan.store.items.item_writes import Charge, Outcome, add_units, perform, perform_each
+from keyplan.store.items.item_writes import Charge, Outcome, add_units, perform
 from keyplan.store.items.write_outcome import Write
 from keyplan.store.requests.request_expressions import Answer, Request, consumed_list, wants_capacity
 from keyplan.store.simulation import cancellation_of
@@ -79,7 +79,7 @@ def write_together(
         return _answer(request, writes, outcomes), outcomes
 
     try:
-        return database.write_judged(work)
+        return database.write(work)
     except _Cancelled as cancelled:
         raise TransactionCanceledException(cancelled.reasons) from None
 
@@ -89,9 +89,9 @@ def _perform_all(writer: Writer, writes: Sequence[Write], charge: Charge | None)
     outcomes: list[Outcome] = []
     reasons: list[Reason] = []
 
-    def do(write: Write) -> None:
+    for write in writes:
         try:
-            outcomes.append(perform(writer, write, charge, beforehand=True))
+            outcomes.append(perform(writer, write, charge))
             reasons.append(NO_REASON)
         except ConditionalCheckFailedException as failed:
             reasons.append({"Code": "ConditionalCheckFailed", "Message": failed.message, **failed.fields})
@@ -101,8 +101,6 @@ def _perform_all(writer: Writer, writes: Sequence[Write], charge: Charge | None)
             reasons.append(cancellation_of(error))
         except (ValidationException, ExpressionFault) as fault:
             reasons.append({"Code": "ValidationError", "Message": fault.message})
-
-    perform_each(writes, do)
     if len(outcomes) < len(writes):
         raise _Cancelled(reasons)
     return outcomes

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import httptools
 
 from keyplan.store.server import responses as answers
-from keyplan.store.server.http_errors import RETRY, protocol_fault
+from keyplan.store.server.responses import RETRY, protocol_fault
 from keyplan.store.server.server_settings import Limits
 from keyplan.store.server.service import Incoming, Regional, Service
 

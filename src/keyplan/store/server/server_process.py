@@ -23,8 +23,7 @@ from keyplan.store.server.connection import Connection, Connections
 from keyplan.store.server.responses import renew_ids
 from keyplan.store.server.server_settings import MEMORY, Settings
 from keyplan.store.server.service import Regional, Service
-from keyplan.store.server.worker_threads import Threads
-from keyplan.store.server.writer_thread import WriterThread, Writing
+from keyplan.store.server.worker_threads import Threads, WriterThread, Writing
 
 _BACKLOG = 1024
 _LOOK_S = 1.0

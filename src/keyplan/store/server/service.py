@@ -16,13 +16,11 @@ import orjson
 from keyplan.dynamodb.operations.registry import OPERATIONS, STATEMENT_REQUESTS, Api, only_selects, unknown_operation
 from keyplan.errors import DynamoDBError, KeyplanError
 from keyplan.store import Engine, LongError
-from keyplan.store.server import body_parsing as parsing
 from keyplan.store.server import responses as answers
-from keyplan.store.server.http_errors import RETRY, protocol_fault, unreadable_encoding
+from keyplan.store.server.responses import RETRY, protocol_fault, unreadable_encoding
 from keyplan.store.server.server_settings import Settings
 from keyplan.store.server.signatures import Verifier, check_presence, query_of
-from keyplan.store.server.worker_threads import LARGE_BYTES_MIN, PACKED_BYTES_MIN, Aside, AtOnce, resting
-from keyplan.store.server.writer_thread import Inline, Writing
+from keyplan.store.server.worker_threads import LARGE_BYTES_MIN, PACKED_BYTES_MIN, Aside, AtOnce, Inline, Writing
 
 _PREFIXES: Mapping[Api, bytes] = {"DynamoDB": b"DynamoDB_20120810.", "DynamoDBStreams": b"DynamoDBStreams_20120810."}
 _READING = frozenset(("read", "stream"))
@@ -34,6 +32,7 @@ _WITHOUT_ANSWER = frozenset({"TagResource", "UntagResource"})
 _CORS_AGE = b"access-control-max-age: 172800\r\n"
 _EXPOSED = b"access-control-expose-headers: x-amzn-requestid, x-amz-crc32\r\n"
 
+_MEMBERS_MAX = 1_000_000
 _SCOPE_PARTS = 5
 """Key id, day, region, service and term."""
 
@@ -109,7 +108,7 @@ class Service:
             self._handle_aside(request, cors, reply)
             return
         try:
-            name, is_read, params, size_bytes = self._read(request, _parsed)
+            name, is_read, params, size_bytes = self._read(request)
         except answers.TooLargeError:
             reply(answers.plain_answer(413, b"", cors))
             return
@@ -119,7 +118,7 @@ class Service:
         if is_read or (name in STATEMENT_REQUESTS and only_selects(name, params)):
             outcome = outcome_of(self._call_briefly, name, params)
             if isinstance(outcome, LongError):
-                self._aside.submit(lambda: self._answer_long(name, params, headers, cors), None, reply)
+                self._aside.submit(lambda: self._answer_long(name, params, headers, cors), reply)
             else:
                 self._finish(name, outcome, headers, cors, reply)
             return
@@ -135,8 +134,7 @@ class Service:
             self._aside.submit_change(lambda: self._answer_long(name, params, headers, cors), finish)
 
     def _answer_long(self, name: str, params: dict[str, Any], headers: Mapping[bytes, bytes], cors: bytes) -> bytes:
-        with resting:
-            return _answer(name, outcome_of(self._call, name, params), headers, cors)
+        return _answer(name, outcome_of(self._call, name, params), headers, cors)
 
     def _finish(self, name: str, outcome: Outcome, headers: Mapping[bytes, bytes], cors: bytes, reply: Reply) -> None:
         """Answer with what an operation came to; a large answer is packed aside."""
@@ -145,7 +143,7 @@ class Service:
             return
         body = orjson.dumps(outcome)  # what reads has an answer
         if len(body) >= PACKED_BYTES_MIN and answers.packing_of(headers):
-            self._aside.submit(lambda: answers.json_answer(200, body, headers, cors), None, reply)
+            self._aside.submit(lambda: answers.json_answer(200, body, headers, cors), reply)
             return
         reply(answers.json_answer(200, body, headers, cors))
 
@@ -158,35 +156,13 @@ class Service:
             self._pending_bytes -= size_bytes
             reply(answer)
 
-        def in_one_go() -> bytes | None:
-            try:
-                with resting:
-                    return self._answer_whole(request, cors, _parsed_unless_many)
-            except _ManyError:
-                return None
+        self._aside.submit(lambda: self._answer_whole(request, cors), done)
 
-        def in_pieces() -> bytes:
-            parsed: list[parsing.Parsed] = []
-
-            def parse(body: bytes) -> Any:
-                parsed.append(_in_pieces(body))
-                return parsed[-1].value
-
-            with resting:
-                answer = self._answer_whole(request, cors, parse)
-                for each in parsed:
-                    each.forget()
-            return answer
-
-        self._aside.submit(in_one_go, in_pieces, done)
-
-    def _answer_whole(self, request: Incoming, cors: bytes, parse: Callable[[bytes], Any]) -> bytes:
+    def _answer_whole(self, request: Incoming, cors: bytes) -> bytes:
         """The answer to a request, from its first byte to its last."""
         headers = request.headers
         try:
-            name, _, params, _ = self._read(request, parse)
-        except _ManyError:
-            raise
+            name, _, params, _ = self._read(request)
         except answers.TooLargeError:
             return answers.plain_answer(413, b"", cors)
         except Exception as error:  # noqa: BLE001 - a request must have its answer
@@ -197,7 +173,7 @@ class Service:
             outcome.__traceback__ = None  # it would keep the parameters
         return answer
 
-    def _read(self, request: Incoming, parse: Callable[[bytes], Any]) -> tuple[str, bool, dict[str, Any], int]:
+    def _read(self, request: Incoming) -> tuple[str, bool, dict[str, Any], int]:
         """The operation, whether it only reads, its parameters, and their bytes.
 
         Raises:
@@ -214,7 +190,7 @@ class Service:
                 raise unreadable_encoding() from None
         elif encoding not in {b"identity", b""}:
             raise unreadable_encoding()
-        params = parse(body) if body else None
+        params = _parsed(body) if body else None
         target = self._targets.get(headers.get(b"x-amz-target", b""))
         if target is None:
             raise protocol_fault("UnknownOperationException", _unknown(headers))
@@ -289,26 +265,12 @@ def _credential(request: Incoming) -> bytes:
 
 
 def _parsed(body: bytes) -> dict[str, Any]:
+    """The parameters in a body. While orjson parses it, no other request is answered: so their number is bounded."""
+    if len(body) > LARGE_BYTES_MIN and body.count(b",") + body.count(b"{") + body.count(b"[") > _MEMBERS_MAX:
+        raise protocol_fault("SerializationException", f"A request may have {_MEMBERS_MAX} members")
     try:
         return orjson.loads(body)  # type: ignore[no-any-return] # what isn't an object is refused by validation
     except (orjson.JSONDecodeError, RecursionError):
-        raise protocol_fault("SerializationException", "") from None
-
-
-class _ManyError(Exception):
-    """A body has so many members that it is to be parsed piece by piece."""
-
-
-def _parsed_unless_many(body: bytes) -> Any:
-    if parsing.is_many(body):
-        raise _ManyError
-    return _parsed(body)
-
-
-def _in_pieces(body: bytes) -> parsing.Parsed:
-    try:
-        return parsing.parse_in_pieces(body)
-    except orjson.JSONDecodeError:
         raise protocol_fault("SerializationException", "") from None
 
 

@@ -25,7 +25,7 @@ from keyplan.dynamodb.signing import (
     string_to_sign,
 )
 from keyplan.errors import DynamoDBError
-from keyplan.store.server.http_errors import protocol_fault
+from keyplan.store.server.responses import protocol_fault
 
 SERVICE = "dynamodb"
 SKEW = timedelta(minutes=15)

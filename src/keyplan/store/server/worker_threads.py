@@ -1,19 +1,22 @@
-"""What would hold up the event loop, in threads beside it: large requests, large answers that are to be packed, and
-changes of whole tables.
-
-Python's threads take turns, so that the loop goes on answering others meanwhile, as long as
-nothing runs for long in one go (``parsing``).
+"""Threads beside the event loop: for large requests, for large responses that are compressed, and for changes of
+tables. The loop answers other requests meanwhile.
 """
 
 from __future__ import annotations
 
 import asyncio
-import gc
-import sys
+import logging
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Protocol
+from contextlib import suppress
+from functools import partial
+from queue import Empty, SimpleQueue
+from typing import Any, Protocol
+
+from keyplan.dynamodb.operations.registry import OPERATIONS
+from keyplan.store import Engine, LongError
+from keyplan.store.background_work import Behind
 
 LARGE_BYTES_MIN = 64 * 1024
 """A body of more than that, as it was sent, isn't parsed on the event loop; nor is any that was packed."""
@@ -21,51 +24,18 @@ PACKED_BYTES_MIN = 256 * 1024
 """An answer of more than that isn't packed on the event loop."""
 _THREADS = 3
 _CHANGING_THREADS = 8
-_TURN_S = 0.0005
-"""How long a thread goes on, beside large requests, while others wait for their turn."""
 
 
-class Resting:
-    """Lets the garbage collector rest while large requests are answered: it would look at all that is made of them,
-    again and again, in one go each time, and nearly nothing of it is garbage that it is needed for. And lets threads
-    take turns more often: the event loop gives up its own several times in a small request, wherever SQLite or a
-    socket is asked, and has to wait each time until all others have had theirs.
-    """
-
-    def __init__(self) -> None:
-        self._guard = threading.Lock()
-        self._count = 0
-        self._usual_s = sys.getswitchinterval()
-
-    def __enter__(self) -> None:
-        with self._guard:
-            self._count += 1
-            if self._count == 1:
-                gc.disable()
-                self._usual_s = sys.getswitchinterval()
-                sys.setswitchinterval(_TURN_S)
-
-    def __exit__(self, *exception: object) -> None:
-        with self._guard:
-            self._count -= 1
-            if self._count == 0:
-                gc.enable()
-                sys.setswitchinterval(self._usual_s)
-
-
-resting = Resting()
-"""The collector is one of the process."""
-
-Work = Callable[[], bytes | None]
-"""Gives the answer, or None when it is to be done in the slow lane."""
+Work = Callable[[], bytes]
+"""Gives the answer."""
 Done = Callable[[bytes], None]
 
 
 class Aside(Protocol):
     """Does work beside the event loop."""
 
-    def submit(self, work: Work, slow: Work | None, done: Done) -> None:
-        """Do ``work``, and if it gives None ``slow``; call ``done`` with the answer, on the event loop."""
+    def submit(self, work: Work, done: Done) -> None:
+        """Do ``work``, and call ``done`` with the answer, on the event loop."""
         ...
 
     def submit_change(self, work: Work, done: Done) -> None:
@@ -76,53 +46,205 @@ class Aside(Protocol):
 class AtOnce:
     """Does it at once, where there is no event loop."""
 
-    def submit(self, work: Work, slow: Work | None, done: Done) -> None:
+    def submit(self, work: Work, done: Done) -> None:
         """Do it."""
-        answer = work()
-        if answer is None and slow is not None:
-            answer = slow()
-        if answer is not None:
-            done(answer)
+        done(work())
 
     def submit_change(self, work: Work, done: Done) -> None:
         """Do it."""
-        self.submit(work, None, done)
+        self.submit(work, done)
 
 
 class Threads:
-    """Some threads for what is large, and one for what is slow besides: several of these at a time would take too much
-    memory. And some for changes of tables, each of which may last long, in which others must be answered what a table
-    that is being changed answers.
+    """Threads for large requests, and others for changes of tables: each of those may take long, while requests on the
+    table must still be answered.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
         self._large = ThreadPoolExecutor(_THREADS, "keyplan-large")
-        self._slow = ThreadPoolExecutor(1, "keyplan-slow")
         self._changing = ThreadPoolExecutor(_CHANGING_THREADS, "keyplan-tables")
 
-    def submit(self, work: Work, slow: Work | None, done: Done) -> None:
+    def submit(self, work: Work, done: Done) -> None:
         """Do it in a thread."""
-        self._submit(self._large, work, slow, done)
+        self._submit(self._large, work, done)
 
     def submit_change(self, work: Work, done: Done) -> None:
         """Do it in a thread."""
-        self._submit(self._changing, work, None, done)
+        self._submit(self._changing, work, done)
 
-    def _submit(self, executor: ThreadPoolExecutor, work: Work, slow: Work | None, done: Done) -> None:
-        def end(future: asyncio.Future[bytes | None]) -> None:
-            if future.cancelled():
-                return
-            answer = future.result()
-            if answer is not None:
-                done(answer)
-            elif slow is not None:
-                self._loop.run_in_executor(self._slow, slow).add_done_callback(end)
+    def _submit(self, executor: ThreadPoolExecutor, work: Work, done: Done) -> None:
+        def end(future: asyncio.Future[bytes]) -> None:
+            if not future.cancelled():
+                done(future.result())
 
         self._loop.run_in_executor(executor, work).add_done_callback(end)
 
     def close(self) -> None:
         """Finish what was begun, and end."""
         self._large.shutdown(cancel_futures=True)
-        self._slow.shutdown(cancel_futures=True)
         self._changing.shutdown(cancel_futures=True)
+
+
+_log = logging.getLogger("keyplan.server")
+
+Outcome = dict[str, Any] | Exception
+Written = Callable[[Outcome], None]
+_Job = tuple[str, dict[str, Any], Written] | Callable[[], None]
+"""A write, or work of another kind that the thread does alone."""
+
+_IN_PARTS = frozenset({"BatchExecuteStatement"})
+"""What writes in several transactions can't be given up between them."""
+TOGETHER_MAX = 64
+"""Writes of one commit."""
+
+
+class Writing(Protocol):
+    """Takes writes."""
+
+    def submit(self, name: str, params: dict[str, Any], done: Written) -> None:
+        """Make a write, and call ``done`` with its outcome, on the event loop."""
+        ...
+
+    def sweep(self, items_max: int, done: Callable[[int], None]) -> None:
+        """Remove up to ``items_max`` expired items, and call ``done`` with their number, on the event loop."""
+        ...
+
+
+class Inline:
+    """Makes each write at once, where there is no event loop."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def submit(self, name: str, params: dict[str, Any], done: Written) -> None:
+        """Make a write."""
+        done(_outcome(self._engine.call, name, params))
+
+    def sweep(self, items_max: int, done: Callable[[int], None]) -> None:
+        """Remove expired items."""
+        _tidy(self._engine)
+        done(_swept(self._engine, items_max))
+
+
+class WriterThread:
+    """Makes writes in a thread of its own, those that wait together in one commit.
+
+    While ``is_alone`` says that nobody else would be kept waiting, writes are made at once instead, as far as they take
+    no longer than anybody may wait: handing them over would take as long as making them. So it is while one client is
+    there only, and with a store that doesn't wait for a disk.
+    """
+
+    def __init__(
+        self, engine: Engine, loop: asyncio.AbstractEventLoop, is_alone: Callable[[], bool] = lambda: False
+    ) -> None:
+        self._engine = engine
+        self._loop = loop
+        self._is_alone = is_alone
+        self._handed_over = 0
+        """Writes that the thread has, as the event loop knows it."""
+        self._jobs: SimpleQueue[_Job | None] = SimpleQueue()
+        self._tidying = Behind()
+        """Forgets what is too old: no writer waits until all of it is gone."""
+        self._thread = threading.Thread(target=self._run, name="keyplan-writer")
+        self._thread.start()
+
+    def submit(self, name: str, params: dict[str, Any], done: Written) -> None:
+        """Queue a write, or make it."""
+        if self._handed_over == 0 and OPERATIONS[name].kind == "write" and name not in _IN_PARTS and self._is_alone():
+            outcome = _outcome(self._engine.call_briefly, name, params)
+            if not isinstance(outcome, LongError):
+                done(outcome)
+                return
+        self._handed_over += 1
+        self._jobs.put((name, params, done))
+
+    def sweep(self, items_max: int, done: Callable[[int], None]) -> None:
+        """Queue the removal of expired items, behind the writes that wait."""
+        self._tidying.run(partial(_tidy, self._engine))
+        self._jobs.put(lambda: self._tell(done, _swept(self._engine, items_max)))
+
+    def _tell(self, done: Callable[[int], None], count: int) -> None:
+        # The loop may have ended meanwhile: nobody waits for the number then.
+        with suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(done, count)
+
+    def close(self) -> None:
+        """Finish what is queued, and end."""
+        self._jobs.put(None)
+        self._thread.join()
+        self._tidying.close()
+
+    def _run(self) -> None:
+        while True:
+            jobs = self._take()
+            self._make([job for job in jobs if job is not None])
+            if jobs[-1] is None:
+                return
+
+    def _take(self) -> list[_Job | None]:
+        """At least one job, and what waits beside it."""
+        jobs = [self._jobs.get()]
+        try:
+            while jobs[-1] is not None and len(jobs) < TOGETHER_MAX:
+                jobs.append(self._jobs.get_nowait())
+        except Empty:
+            pass
+        return jobs
+
+    def _make(self, jobs: list[_Job]) -> None:
+        """Make the jobs in order: writes of items that follow each other together, the others alone."""
+        together: list[tuple[str, dict[str, Any], Written]] = []
+        for job in jobs:
+            if callable(job):
+                self._commit(together)
+                job()
+                together = []
+            elif OPERATIONS[job[0]].kind == "write":
+                together.append(job)
+            else:
+                self._commit(together)
+                self._commit([job])
+                together = []
+        self._commit(together)
+
+    def _commit(self, jobs: list[tuple[str, dict[str, Any], Written]]) -> None:
+        if not jobs:
+            return
+        if len(jobs) == 1:
+            name, params, _ = jobs[0]
+            self._loop.call_soon_threadsafe(self._deliver, jobs, [_outcome(self._engine.call, name, params)])
+            return
+        outcomes: list[Outcome]
+        try:
+            outcomes = self._engine.call_together([(name, params) for name, params, _ in jobs])
+        except Exception as error:  # noqa: BLE001 - nothing was written, and each client is told so
+            outcomes = [error] * len(jobs)
+        self._loop.call_soon_threadsafe(self._deliver, jobs, outcomes)
+
+    def _deliver(self, jobs: list[tuple[str, dict[str, Any], Written]], outcomes: list[Outcome]) -> None:
+        self._handed_over -= len(jobs)
+        for (_, _, done), outcome in zip(jobs, outcomes, strict=True):
+            done(outcome)
+
+
+def _tidy(engine: Engine) -> None:
+    try:
+        engine.tidy()
+    except Exception as error:  # noqa: BLE001 - nobody asked for it; it is tried again
+        _log.error("What is too old can't be removed: %s", error)
+
+
+def _swept(engine: Engine, items_max: int) -> int:
+    try:
+        return max(engine.expire(items_max), min(engine.trim_streams(), items_max))
+    except Exception as error:  # noqa: BLE001 - nobody asked for it; it is tried again
+        _log.error("Expired items and records of streams can't be removed: %s", error)
+        return 0
+
+
+def _outcome(call: Callable[[str, dict[str, Any]], dict[str, Any]], name: str, params: dict[str, Any]) -> Outcome:
+    try:
+        return call(name, params)
+    except Exception as error:  # noqa: BLE001 - it is told to the client that asked
+        return error

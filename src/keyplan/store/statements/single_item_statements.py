@@ -25,7 +25,7 @@ from keyplan.dynamodb.partiql.syntax import Returning
 from keyplan.dynamodb.values import AttributeValue, ValueFault
 from keyplan.errors import DynamoDBError
 from keyplan.store.database import Database
-from keyplan.store.items.stored_items import decode, or_carefully
+from keyplan.store.items.stored_items import decode
 from keyplan.store.items.write_outcome import Write
 from keyplan.store.requests import write_preparation as prepare
 from keyplan.store.requests.request_expressions import Answer, Request
@@ -76,8 +76,7 @@ class Get:
         if self.shown is None:
             return database.show(body)
         spend(len(body))
-        project = self.shown.project
-        return or_carefully(lambda: project(decode(body)))
+        return self.shown.project(decode(body))
 
 
 @dataclass(frozen=True, slots=True)

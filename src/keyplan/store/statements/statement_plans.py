@@ -283,11 +283,7 @@ def _target(database: Database, names: Sequence[str], *, consistent: bool) -> Ta
 
 
 def shown_of(lowering: Lowering, nodes: Sequence[Node]) -> Shown | None:
-    """What a projection shows; None where it shows everything.
-
-    Raises:
-        StatementFault, ExpressionFault: it isn't one.
-    """
+    """What a projection shows; None where it shows everything. Raises StatementFault, ExpressionFault."""
     if not nodes:
         return None
     lowered = [lowering.path(node) for node in nodes]

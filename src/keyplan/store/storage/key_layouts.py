@@ -89,8 +89,6 @@ class Bounds:
     forward: bool = True
     segment: tuple[int, int] | None = None
     """``(segment, total)`` of a parallel scan."""
-    until: tuple[KeyText, ...] | None = None
-    """The position up to which is read, of a scan that is read in pieces."""
 
 
 @dataclass(frozen=True, slots=True)

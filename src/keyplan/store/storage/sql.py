@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 import orjson
 
-from keyplan.store.storage.key_layouts import Bounds, IndexLayout, KeyText, ScalarType, TableLayout
+from keyplan.store.storage.key_layouts import Bounds, IndexLayout, ScalarType, TableLayout
 
 APPLICATION_ID = 0x4B504C4E
 """``KPLN``, in the header of the file."""
@@ -232,27 +232,6 @@ class TableTexts:
         texts = self.indexes[index]
         return f"SELECT count(*), total(size) FROM (SELECT {texts.size} AS size FROM {texts.source} LIMIT ?)"  # noqa: S608
 
-    def count_between(
-        self, index: int | None, after: tuple[KeyText, ...] | None, until: tuple[KeyText, ...] | None
-    ) -> str:
-        """The text that counts rows and sums their sizes, behind one position and up to another."""
-        prefix, columns, source, size = "", ["pk", "sk"], self._name, "size"
-        if index is not None:
-            texts = self.indexes[index]
-            prefix, columns, source, size = "e.", texts.columns, texts.source, texts.size
-        named = ", ".join(prefix + column for column in columns)
-        places = ", ".join("?" * len(columns))
-        where = [f"({named}) {sign} ({places})" for sign, end in ((">", after), ("<=", until)) if end is not None]
-        limits = f" WHERE {' AND '.join(where)}" if where else ""
-        return f"SELECT count(*), total({size}) FROM {source}{limits}"  # noqa: S608 - names of our making
-
-    def position(self, index: int | None, after: tuple[KeyText, ...] | None) -> str:
-        """The text of the position so many rows behind another, or behind the first row."""
-        columns = ", ".join(["pk", "sk"] if index is None else self.indexes[index].columns)
-        source = self._name if index is None else self.indexes[index].name
-        where = "" if after is None else f" WHERE ({columns}) > ({', '.join('?' * len(after))})"
-        return f"SELECT {columns} FROM {source}{where} ORDER BY {columns} LIMIT 1 OFFSET ?"  # noqa: S608
-
     def page(self, index: int | None, bounds: Bounds) -> str:
         """The text of a page whose bounds have this shape. Its values are ``page_values``."""
         shape = (
@@ -264,7 +243,6 @@ class TableTexts:
             bounds.after is None,
             bounds.forward,
             bounds.segment is None,
-            bounds.until is None,
         )
         text = self._pages.get(shape)
         if text is None:
@@ -292,8 +270,6 @@ class TableTexts:
             where.append(f"({', '.join(rest)}) {sign} ({marks})")
         elif bounds.after is not None:
             where.append("0")
-        if bounds.until is not None:
-            where.append(f"({', '.join(rest)}) <= ({', '.join('?' * len(rest))})")
         if bounds.segment is not None:
             where.append(f"{SEGMENT_FUNCTION}({named[0]}, ?) = ?")
         order = ", ".join(column if bounds.forward else f"{column} DESC" for column in rest)
@@ -316,7 +292,6 @@ def page_values(bounds: Bounds, limit: int | None) -> list[object]:
         values += [bound[1] for bound in _kept_bounds(bounds)]
     if bounds.after is not None:
         values += bounds.after[len(bounds.partition) + len(bounds.equal) :]
-    values += bounds.until or ()
     if bounds.segment is not None:
         segment, total = bounds.segment
         values += (total, segment)

@@ -348,8 +348,6 @@ class Snapshot:
         self, table: StoredTable, index: int | None, bounds: Bounds, limit: int | None, bytes_max: int
     ) -> tuple[list[Row], bool]:
         """``StoredTable.page``."""
-        if bounds.segment is not None:
-            return table.page_in_pieces(self._using, index, bounds, limit, bytes_max)
         with self._using() as connection:
             return table.page_of(connection, index, bounds, limit, bytes_max)
 

@@ -143,12 +143,7 @@ class Reader:
 class Writer(Reader):
     """Reads and writes in one transaction."""
 
-    __slots__ = ("judged_bytes",)
-
-    def __init__(self, storage: Medium, connection: apsw.Connection) -> None:
-        super().__init__(storage, connection)
-        self.judged_bytes = 0.0
-        """Of items that were read and judged for one request, in this transaction."""
+    __slots__ = ()
 
     def nested(self, work: Callable[[Writer], T]) -> T:
         """Run ``work`` in this transaction; when it raises, what it wrote is undone, and nothing else.
@@ -156,7 +151,6 @@ class Writer(Reader):
         Raises:
             StoreError: the whole transaction is lost.
         """
-        self.judged_bytes = 0.0
         self._run("SAVEPOINT one")
         try:
             result = work(self)
@@ -311,11 +305,7 @@ class Writer(Reader):
 
 
 def _check_unicode(definition: str) -> None:
-    """Refuse a definition with half a character, which its JSON escapes.
-
-    Raises:
-        UnicodeEncodeError: it has one.
-    """
+    """Refuse a definition with half a character, which its JSON escapes. Raises UnicodeEncodeError."""
     if "\\ud" in definition:
         json.dumps(json.loads(definition), ensure_ascii=False).encode()
 

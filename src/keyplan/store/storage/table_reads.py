@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Iterable
-from contextlib import AbstractContextManager, contextmanager
-from dataclasses import replace
+from collections.abc import Callable, Iterable
 from typing import cast
 from zlib import crc32
 
@@ -45,8 +43,6 @@ class Medium:
         return faults.store_error(error, self.place)
 
 
-PIECE_ROWS = 5000
-"""So many rows of a segment are looked at in one go, in memory."""
 PAUSE_S = 0.0002
 """Who waits for a lock gets it when it isn't asked for again at once."""
 _FETCHED_AT_ONCE_MAX = 32
@@ -101,58 +97,11 @@ class StoredTable:
         """Rows in order, ending at ``limit`` or with the row that reaches ``bytes_max``; whether it ended
         so.
         """
-        if bounds.segment is not None and isinstance(self.storage.pool, MemoryPool):
-            return self.page_in_pieces(self._connection, index, bounds, limit, bytes_max)
         connection = self.storage.pool.take()
         try:
             return self.page_of(connection, index, bounds, limit, bytes_max)
         finally:
             self.storage.pool.give(connection)
-
-    @contextmanager
-    def _connection(self) -> Generator[apsw.Connection]:
-        connection = self.storage.pool.take()
-        try:
-            yield connection
-        finally:
-            self.storage.pool.give(connection)
-
-    def page_in_pieces(
-        self,
-        using: Callable[[], AbstractContextManager[apsw.Connection]],
-        index: int | None,
-        bounds: Bounds,
-        limit: int | None,
-        bytes_max: int,
-    ) -> tuple[list[Row], bool]:
-        """The page of a segment, by a connection that others want as well, as in memory: it may have no row among
-        millions, and while they are looked at nobody else has the connection. So they are looked at piece by piece, and
-        others come in between.
-        """
-        rows: list[Row] = []
-        while True:
-            with using() as connection:
-                until = self._position(connection, index, bounds.after)
-                left = None if limit is None else limit - len(rows)
-                size_bytes = sum(row[0] for row in rows)
-                piece = replace(bounds, until=until)
-                matching, more = self.page_of(connection, index, piece, left, bytes_max - size_bytes)
-            rows += matching
-            if more or until is None:
-                return rows, more
-            bounds = replace(bounds, after=until)
-            time.sleep(PAUSE_S)
-
-    def _position(
-        self, connection: apsw.Connection, index: int | None, after: tuple[KeyText, ...] | None
-    ) -> tuple[KeyText, ...] | None:
-        """Where the next piece ends; None when it is the last one."""
-        try:
-            self.storage.statements += 1
-            row = connection.execute(self.texts.position(index, after), (*(after or ()), PIECE_ROWS)).fetchone()
-        except apsw.Error as error:
-            raise self.storage.fault(error) from error
-        return cast("tuple[KeyText, ...] | None", row)
 
     def page_of(
         self, connection: apsw.Connection, index: int | None, bounds: Bounds, limit: int | None, bytes_max: int
@@ -183,55 +132,27 @@ class StoredTable:
             self.verify(rows)
         return rows, more
 
-    def count_all(self, index: int | None) -> tuple[int, int]:
-        """The number of rows and the sum of their sizes, of a large table: counted in pieces, so that others who want
-        the same connection come in between. What is written meanwhile may be counted or not.
-        """
-        pool = self.storage.pool
-        rows = size_bytes = 0
-        after: tuple[KeyText, ...] | None = None
-        while True:
-            connection = pool.take()
-            try:
-                until = self._position(connection, index, after)
-                counted = self._count_between(connection, index, after, until)
-            finally:
-                pool.give(connection)
-            rows, size_bytes = rows + counted[0], size_bytes + counted[1]
-            if until is None:
-                return rows, size_bytes
-            after = until
-            time.sleep(PAUSE_S)
-
-    def _count_between(
-        self,
-        connection: apsw.Connection,
-        index: int | None,
-        after: tuple[KeyText, ...] | None,
-        until: tuple[KeyText, ...] | None,
-    ) -> tuple[int, int]:
-        try:
-            self.storage.statements += 1
-            text = self.texts.count_between(index, after, until)
-            row = connection.execute(text, (*(after or ()), *(until or ()))).fetchone()
-        except apsw.Error as error:
-            raise self.storage.fault(error) from error
-        count, size_bytes = cast("tuple[int, float]", row)
-        return count, int(size_bytes)
-
     def count(self, index: int | None, rows_max: int) -> tuple[int, int] | None:
         """The number of rows and the sum of their sizes; None when there are more than ``rows_max``."""
+        rows, size_bytes = self._count(index, rows_max + 1)
+        return None if rows > rows_max else (rows, size_bytes)
+
+    def count_all(self, index: int | None) -> tuple[int, int]:
+        """The number of rows and the sum of their sizes."""
+        return self._count(index, -1)
+
+    def _count(self, index: int | None, limit: int) -> tuple[int, int]:
         storage = self.storage
         connection = storage.pool.take()
         try:
             storage.statements += 1
-            row = connection.execute(self.texts.count(index), (rows_max + 1,)).fetchone()
+            row = connection.execute(self.texts.count(index), (limit,)).fetchone()
         except apsw.Error as error:
             raise storage.fault(error) from error
         finally:
             storage.pool.give(connection)
         rows, size_bytes = cast("tuple[int, float]", row)
-        return None if rows > rows_max else (rows, int(size_bytes))
+        return rows, int(size_bytes)
 
 
 def _within(rows: list[Row], limit: int, bytes_max: int) -> tuple[list[Row], bool]:

@@ -31,8 +31,6 @@ class Candidate:
 
 
 Run = Callable[[str, Sequence[object] | None], apsw.Cursor]
-Span = tuple[int, int]
-"""Row ids: over the first, up to the second."""
 
 _DISTANCES: dict[DistanceFunction, str] = {
     # A vector of zeros has no direction: its distance is that of a right angle.
@@ -114,18 +112,9 @@ class Vectors:
             item, *texts, vector = row
             yield cast("int", item), cast("Texts", texts), cast("bytes", vector)
 
-    def span(self, table_id: int, number: int, after: int, rows: int) -> Span | None:
-        """The next so many entries after a row id; None when there are no more."""
-        name = vectors_name(table_id, number)
-        text = f"SELECT max(item) FROM (SELECT item FROM {name} WHERE item > ? ORDER BY item LIMIT ?)"  # noqa: S608
-        (until,) = cast("tuple[int | None]", self._run(text, (after, rows)).fetchone())
-        return None if until is None else (after, until)
-
-    def candidates(
-        self, table_id: int, number: int, wanted: Sequence[tuple[int, KeyText]], span: Span | None = None
-    ) -> Iterator[Candidate]:
-        """The vectors whose texts are those wanted, each by its number; of a span, if one is given."""
-        where, values = _where(wanted, 1, span)
+    def candidates(self, table_id: int, number: int, wanted: Sequence[tuple[int, KeyText]]) -> Iterator[Candidate]:
+        """The vectors whose texts are those wanted, each by its number."""
+        where, values = _where(wanted, 1)
         text = f"SELECT item, vector FROM {vectors_name(table_id, number)}{where}"  # noqa: S608
         rows = self._run(text, values)
         return (Candidate(*row) for row in cast("Iterator[tuple[int, bytes]]", rows))
@@ -137,11 +126,10 @@ class Vectors:
         wanted: Sequence[tuple[int, KeyText]],
         target: tuple[bytes, DistanceFunction],
         limit: int,
-        span: Span | None = None,
     ) -> Iterator[Candidate] | None:
         """The nearest of the ``candidates``, by SQLite itself; None where it can't."""
         vector, function = target
-        where, values = _where(wanted, 2, span)
+        where, values = _where(wanted, 2)
         text = (
             f"SELECT item, vector FROM {vectors_name(table_id, number)}{where} "  # noqa: S608
             f"ORDER BY {_DISTANCES[function]} LIMIT {limit}"
@@ -157,12 +145,6 @@ class Vectors:
             rows = self._run(text, values)
         return (Candidate(*row) for row in cast("Iterator[tuple[int, bytes]]", rows))
 
-    def present(self, table_id: int, number: int, rows: Sequence[int]) -> Iterator[Candidate]:
-        """The entries of these row ids that are there."""
-        places = ", ".join("?" * len(rows))
-        text = f"SELECT item, vector FROM {vectors_name(table_id, number)} WHERE item IN ({places})"  # noqa: S608
-        return (Candidate(*row) for row in cast("Iterator[tuple[int, bytes]]", self._run(text, list(rows))))
-
     def items(self, table: StoredTable, rows: Sequence[int]) -> Iterator[tuple[int, KeyText, KeyText, bytes]]:
         """Items by their row ids: row id, key and JSON."""
         places = ", ".join("?" * len(rows))
@@ -170,11 +152,7 @@ class Vectors:
         return cast("Iterator[tuple[int, KeyText, KeyText, bytes]]", self._run(text, list(rows)))
 
 
-def _where(wanted: Sequence[tuple[int, KeyText]], first: int, span: Span | None) -> tuple[str, list[object]]:
+def _where(wanted: Sequence[tuple[int, KeyText]], first: int) -> tuple[str, list[object]]:
     """The condition, whose values begin with this number, and the values."""
     terms = [f"t{column} = ?{place}" for place, (column, _) in enumerate(wanted, first)]
-    values: list[object] = [value for _, value in wanted]
-    if span is not None:
-        terms += [f"item > ?{first + len(values)}", f"item <= ?{first + len(values) + 1}"]
-        values += span
-    return f" WHERE {' AND '.join(terms)}" if terms else "", values
+    return f" WHERE {' AND '.join(terms)}" if terms else "", [value for _, value in wanted]

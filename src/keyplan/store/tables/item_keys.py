@@ -240,11 +240,7 @@ def check_assigned(table: Table, assigned: Mapping[str, Mapping[str, Any]]) -> N
 
 
 def check_updated_not_empty(attribute: KeyAttribute, value: Mapping[str, Any]) -> None:
-    """Refuse an empty string or binary that an update gives the key of an index.
-
-    Raises:
-        ValidationException: it is empty.
-    """
+    """Refuse an empty string or binary that an update gives the key of an index. Raises ValidationException."""
     if not value[attribute.type]:
         raise ValidationException(_EMPTY_UPDATED.format(kind=_kind(attribute)))
 
@@ -310,11 +306,7 @@ def projection_of(index: Index, item: Item) -> dict[str, Any]:
 
 
 def check_names(item: Collection[str]) -> None:
-    """Refuse an attribute name that is empty or over 65,535 bytes.
-
-    Raises:
-        RequestFault: there is one.
-    """
+    """Refuse an attribute name that is empty or over 65,535 bytes. Raises RequestFault."""
     if "" in item or max(map(len, item), default=0) > SHORT_NAME:
         fault = name_fault(item)
         if fault is not None:
@@ -322,11 +314,7 @@ def check_names(item: Collection[str]) -> None:
 
 
 def check_size(size_bytes: int, *, updating: bool) -> None:
-    """Refuse an item over 400 KB.
-
-    Raises:
-        ValidationException: it is.
-    """
+    """Refuse an item over 400 KB. Raises ValidationException."""
     if size_bytes > ITEM_BYTES_MAX:
         subject = "Item size to update" if updating else "Item size"
         raise ValidationException(f"{subject} has exceeded the maximum allowed size")

@@ -174,11 +174,7 @@ def _invalid(reason: str) -> ValidationException:
 
 
 def check_revision(kept: Mapping[str, str] | None, expected: str | None, table: str) -> None:
-    """Refuse a change that expects another revision.
-
-    Raises:
-        PolicyNotFoundException: it does.
-    """
+    """Refuse a change that expects another revision. Raises PolicyNotFoundException."""
     if expected is None:
         return
     if expected == NO_POLICY:

@@ -56,11 +56,7 @@ def resource_of(arn: str) -> Resource:
 
 
 def check_job_arn(arn: str, kind: str, title: str) -> None:
-    """Refuse what isn't the ARN of a backup, an export or an import.
-
-    Raises:
-        ValidationException: it isn't.
-    """
+    """Refuse what isn't the ARN of a backup, an export or an import. Raises ValidationException."""
     match = _JOB.fullmatch(arn)
     if match is None or match["kind"] != kind:
         raise ValidationException(f"Invalid {title} ARN")
@@ -74,11 +70,7 @@ def stream_not_found(resource: Resource) -> ResourceNotFoundException:
 
 
 def check_stream(table: Table, resource: Resource) -> None:
-    """Refuse a stream that the table hasn't.
-
-    Raises:
-        ResourceNotFoundException: it hasn't.
-    """
+    """Refuse a stream that the table hasn't. Raises ResourceNotFoundException."""
     latest = table.definition.get(STREAM) or {}
     if resource.stream is not None and resource.stream != latest.get("Discriminator"):
         raise stream_not_found(resource)

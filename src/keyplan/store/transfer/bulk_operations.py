@@ -187,11 +187,7 @@ def _put_object(
 
 
 def _write_of(database: Database, name: str, record: Mapping[str, Any]) -> Write:
-    """The write of a record: as a PutItem with its condition.
-
-    Raises:
-        DynamoDBError, ValueFault, ExpressionFault: it is none.
-    """
+    """The write of a record: as a PutItem with its condition. Raises DynamoDBError, ValueFault, ExpressionFault."""
     if not isinstance(record.get("Item"), dict):
         raise ValueFault("The record has no Item")
     condition = {member: record[member] for member in _CONDITION if member in record}

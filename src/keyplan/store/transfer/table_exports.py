@@ -17,7 +17,7 @@ import orjson
 
 from keyplan.dynamodb.values import key_value
 from keyplan.store.database import Database
-from keyplan.store.items.stored_items import carefully, decode
+from keyplan.store.items.stored_items import decode
 from keyplan.store.storage.history_rows import Changed
 from keyplan.store.storage.key_layouts import StaleTableError
 from keyplan.store.storage.storage_transactions import Reader
@@ -47,8 +47,7 @@ class Span(NamedTuple):
 def export(database: Database, number: str, table_name: str, span: Span, shown: Shown) -> None:
     """Write an export, whose record is stored already."""
     try:
-        with carefully():
-            description = _written(database, number, table_name, span, shown)
+        description = _written(database, number, table_name, span, shown)
     except S3Error as error:
         fail_export(database, number, error.code, error.message)
         return

@@ -169,11 +169,7 @@ def message_of(error: Exception) -> str:
 
 
 def _write(database: Database, counts: ImportCounts, name: str) -> None:
-    """Write what is waiting, in one transaction.
-
-    Raises:
-        S3Error: the table is gone.
-    """
+    """Write what is waiting, in one transaction. Raises S3Error if the table is gone."""
     items = counts.waiting
     if not items:
         return

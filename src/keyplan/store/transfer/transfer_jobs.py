@@ -19,7 +19,7 @@ from keyplan.dynamodb.service_errors import ResourceNotFoundException
 from keyplan.errors import KeyplanError
 from keyplan.store.background_work import has_ended, this_process
 from keyplan.store.database import Database
-from keyplan.store.storage.sqlite_errors import unreadable
+from keyplan.store.items.stored_items import SIGNS_OF_DAMAGE, damaged
 from keyplan.store.storage.storage_transactions import Reader, Writer
 from keyplan.store.tables.resources import check_job_arn
 
@@ -86,8 +86,8 @@ def run_job(database: Database, work: Callable[[], None], failed: Callable[[Exce
         try:
             work()
         except Exception as fault:  # noqa: BLE001 - nobody waits for it: the job's record says so
-            error = unreadable(database.storage.place, fault) if isinstance(fault, orjson.JSONDecodeError) else fault
-            _log.error("A job failed: %s", error, exc_info=None if isinstance(error, KeyplanError) else error)
+            error = damaged(fault, database.storage.place) if isinstance(fault, SIGNS_OF_DAMAGE) else fault
+            _log.error("A job failed: %s", error, exc_info=None if isinstance(fault, KeyplanError) else fault)
             try:
                 failed(error)
             except Exception:  # noqa: BLE001 - the store itself fails
