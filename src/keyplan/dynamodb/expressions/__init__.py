@@ -25,6 +25,7 @@ from keyplan.dynamodb.expressions.binding import (
     project_attributes,
     read_condition,
 )
+from keyplan.dynamodb.expressions.conditions import bind_operand
 from keyplan.dynamodb.expressions.expression_errors import ExpressionFault, UpdateFault
 from keyplan.dynamodb.expressions.expression_rules import RESERVED_WORDS
 from keyplan.dynamodb.expressions.key_conditions import (
@@ -34,7 +35,6 @@ from keyplan.dynamodb.expressions.key_conditions import (
     PartitionMissedFault,
     check_key_names,
 )
-from keyplan.dynamodb.expressions.operands import bind_operand
 from keyplan.dynamodb.expressions.placeholders import CheckedPlaceholders, Placeholders
 from keyplan.dynamodb.expressions.tree import to_text
 from keyplan.dynamodb.expressions.updates import WRONG_TYPE, statement_bytes
