@@ -33,10 +33,7 @@ def create(path: str) -> None:
             "CreateTable",
             {
                 "TableName": TABLE,
-                "KeySchema": [
-                    {"AttributeName": "pk", "KeyType": "HASH"},
-                    {"AttributeName": "sk", "KeyType": "RANGE"},
-                ],
+                "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}, {"AttributeName": "sk", "KeyType": "RANGE"}],
                 "AttributeDefinitions": [
                     {"AttributeName": name, "AttributeType": kind}
                     for name, kind in (("pk", "S"), ("sk", "S"), ("g", "S"), ("h", "N"))

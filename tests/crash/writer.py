@@ -73,8 +73,7 @@ def write_on(engine: Engine, name: str, chance: random.Random) -> None:
         else:
             puts = [item(f"{name}-pair{part}", str(number % KEYS), value) for part in range(3)]
             engine.call(
-                "TransactWriteItems",
-                {"TransactItems": [{"Put": {"TableName": TABLE, "Item": each}} for each in puts]},
+                "TransactWriteItems", {"TransactItems": [{"Put": {"TableName": TABLE, "Item": each}} for each in puts]}
             )
             tell(f"pair {name} {number % KEYS} {value}")
 

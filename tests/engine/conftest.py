@@ -9,6 +9,7 @@ import pytest
 
 from keyplan.store import Engine
 from keyplan.store.storage.sqlite import Storage
+from tests.engine.support import Clock
 
 
 @pytest.fixture(params=["memory", "file"])
@@ -29,3 +30,8 @@ def storage(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Storage]
 @pytest.fixture
 def path(tmp_path: Path) -> str:
     return str(tmp_path / "store.db")
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()

@@ -113,18 +113,9 @@ def by_key(items: list[Item]) -> dict[Key, Item]:
 BY_X = index("ByX", "x")
 KEYS = [{"AttributeName": name, "AttributeType": "S"} for name in ("pk", "sk")]
 ADD_ATTRIBUTES = [{"AttributeName": "x", "AttributeType": "S"}]
-ADD = {
-    **TABLE,
-    "AttributeDefinitions": ADD_ATTRIBUTES,
-    "GlobalSecondaryIndexUpdates": [{"Create": BY_X}],
-}
+ADD = {**TABLE, "AttributeDefinitions": ADD_ATTRIBUTES, "GlobalSecondaryIndexUpdates": [{"Create": BY_X}]}
 DROP = {**TABLE, "GlobalSecondaryIndexUpdates": [{"Delete": {"IndexName": "ByX"}}]}
-QUERY = {
-    **TABLE,
-    "IndexName": "ByX",
-    "KeyConditionExpression": "x = :x",
-    "ExpressionAttributeValues": {":x": s("p")},
-}
+QUERY = {**TABLE, "IndexName": "ByX", "KeyConditionExpression": "x = :x", "ExpressionAttributeValues": {":x": s("p")}}
 ADD_VECTORS = {
     **TABLE,
     "VectorIndexUpdates": [

@@ -170,12 +170,7 @@ def put_action(item: dict[str, Any], **more: Any) -> dict[str, Any]:
 
 def update_action(expression: str, **given: Any) -> dict[str, Any]:
     return {
-        "Update": {
-            **TABLE,
-            "Key": FIRST,
-            "UpdateExpression": expression,
-            "ExpressionAttributeValues": values(**given),
-        }
+        "Update": {**TABLE, "Key": FIRST, "UpdateExpression": expression, "ExpressionAttributeValues": values(**given)}
     }
 
 
@@ -250,11 +245,7 @@ SCENARIOS: dict[str, list[Step]] = {
             fault("1 validation error detected: ReturnValues can only be ALL_OLD or NONE"),
         ),
         put(KEY, ConditionExpression="attribute_not_exists(pk)"),
-        put(
-            KEY,
-            ConditionExpression="attribute_not_exists(pk)",
-            ReturnValuesOnConditionCheckFailure="ALL_OLD",
-        ),
+        put(KEY, ConditionExpression="attribute_not_exists(pk)", ReturnValuesOnConditionCheckFailure="ALL_OLD"),
         put({**KEY, "sk": s("new")}, ConditionExpression="attribute_exists(pk)"),
         put(
             {**KEY, "sk": s("new")},
@@ -279,17 +270,14 @@ SCENARIOS: dict[str, list[Step]] = {
         put({**KEY, "m": s("m"), "note": s("y" * 10)}, ReturnConsumedCapacity="INDEXES"),
         put({**KEY, "m": s("m"), "note": s("y" * 10), "t": n(1)}, ReturnConsumedCapacity="INDEXES"),
         with_answer(
-            put({**KEY, "g": n(1)}),
-            invalid("Type mismatch for Index Key g Expected: S Actual: N IndexName: ByG"),
+            put({**KEY, "g": n(1)}), invalid("Type mismatch for Index Key g Expected: S Actual: N IndexName: ByG")
         ),
         put({**KEY, "g": s("")}),
         with_answer(
-            put({**KEY, "h": s("1")}),
-            invalid("Type mismatch for Index Key h Expected: N Actual: S IndexName: ByG"),
+            put({**KEY, "h": s("1")}), invalid("Type mismatch for Index Key h Expected: N Actual: S IndexName: ByG")
         ),
         with_answer(
-            put({**KEY, "l": {"L": []}}),
-            invalid("Type mismatch for Index Key l Expected: S Actual: L IndexName: ByL"),
+            put({**KEY, "l": {"L": []}}), invalid("Type mismatch for Index Key l Expected: S Actual: L IndexName: ByL")
         ),
         with_answer(
             put({**KEY, "g": s("g" * 2049)}),
@@ -333,11 +321,7 @@ SCENARIOS: dict[str, list[Step]] = {
         update("SET a = :v"),
         update("SET"),
         update("SET d = :v", ExpressionAttributeValues=values(v="1"), ReturnConsumedCapacity="INDEXES"),
-        update(
-            "SET g = :v, h = :n",
-            ExpressionAttributeValues=values(v="1", n=n(1)),
-            ReturnConsumedCapacity="INDEXES",
-        ),
+        update("SET g = :v, h = :n", ExpressionAttributeValues=values(v="1", n=n(1)), ReturnConsumedCapacity="INDEXES"),
         update("SET h = :n", ExpressionAttributeValues=values(n=n(2)), ReturnConsumedCapacity="INDEXES"),
         update("SET d = :v", ExpressionAttributeValues=values(v="3"), ReturnConsumedCapacity="INDEXES"),
         update("REMOVE g", ReturnConsumedCapacity="INDEXES"),
@@ -372,11 +356,7 @@ SCENARIOS: dict[str, list[Step]] = {
             ReturnConsumedCapacity="TOTAL",
         ),
         update(None, ExpressionAttributeValues=values(v="1")),
-        update(
-            "SET a = :v",
-            ExpressionAttributeValues=values(v="1"),
-            AttributeUpdates={"a": {"Action": "DELETE"}},
-        ),
+        update("SET a = :v", ExpressionAttributeValues=values(v="1"), AttributeUpdates={"a": {"Action": "DELETE"}}),
     ],
     "query": [
         *FIVE,
@@ -397,12 +377,7 @@ SCENARIOS: dict[str, list[Step]] = {
         query("g = :p", {"p": "g"}, IndexName="ByG", Limit=1, ReturnConsumedCapacity="TOTAL"),
         query("pk = :p", {"p": "a"}, IndexName="ByL", Limit=1, ReturnConsumedCapacity="INDEXES"),
         query(
-            "pk = :p",
-            {"p": "a"},
-            IndexName="ByL",
-            Limit=2,
-            Select="ALL_ATTRIBUTES",
-            ReturnConsumedCapacity="INDEXES",
+            "pk = :p", {"p": "a"}, IndexName="ByL", Limit=2, Select="ALL_ATTRIBUTES", ReturnConsumedCapacity="INDEXES"
         ),
         query(
             "pk = :p",
@@ -412,14 +387,7 @@ SCENARIOS: dict[str, list[Step]] = {
             ProjectionExpression="note",
             ReturnConsumedCapacity="INDEXES",
         ),
-        query(
-            "pk = :p",
-            {"p": "a"},
-            IndexName="ByL",
-            Limit=2,
-            ConsistentRead=True,
-            ReturnConsumedCapacity="TOTAL",
-        ),
+        query("pk = :p", {"p": "a"}, IndexName="ByL", Limit=2, ConsistentRead=True, ReturnConsumedCapacity="TOTAL"),
         query(
             "m = :p AND pk = :q",
             {"p": "m", "q": "a"},
@@ -438,8 +406,7 @@ SCENARIOS: dict[str, list[Step]] = {
         query("pk = :p", {"p": "a"}, Select="ALL_ATTRIBUTES", ProjectionExpression="sk"),
         with_answer(query("sk = :p", {"p": "a"}), fault("Query condition missed key schema element: pk")),
         with_answer(
-            query("pk = :p AND more = :s", {"p": "a", "s": "b"}),
-            fault("Query condition missed key schema element: sk"),
+            query("pk = :p AND more = :s", {"p": "a", "s": "b"}), fault("Query condition missed key schema element: sk")
         ),
         query("pk > :p", {"p": "a"}),
         query("pk = :p AND sk <> :s", {"p": "a", "s": "b"}),
@@ -689,21 +656,14 @@ SCENARIOS: dict[str, list[Step]] = {
         transact_get(FIRST, {"pk": s("none"), "sk": s("0")}),
     ],
     "number keys": [
-        created(
-            KeySchema=schema("pk", "sk"),
-            AttributeDefinitions=attributes(pk="N", sk="N"),
-        ),
+        created(KeySchema=schema("pk", "sk"), AttributeDefinitions=attributes(pk="N", sk="N")),
         *[
             put({"pk": n(1), "sk": n(value)})
             for value in ("10", "9", "-1", "-10", "0", "0.5", "-0.5", "1E+10", "100", "1.0E-5")
         ],
         query("pk = :p", {"p": n("1.0")}, ProjectionExpression="sk"),
         query("pk = :p", {"p": n("1.00")}, ScanIndexForward=False, Limit=3),
-        query(
-            "pk = :p AND sk BETWEEN :a AND :b",
-            {"p": n(1), "a": n("-1"), "b": n("9.0")},
-            ProjectionExpression="sk",
-        ),
+        query("pk = :p AND sk BETWEEN :a AND :b", {"p": n(1), "a": n("-1"), "b": n("9.0")}, ProjectionExpression="sk"),
         query("pk = :p AND sk > :a", {"p": n(1), "a": n("1E2")}),
         query("pk = :p AND begins_with(sk, :a)", {"p": n(1), "a": n("1")}),
         ("GetItem", {**TABLE, "Key": {"pk": n("1E0"), "sk": n("100.0")}}),
@@ -717,11 +677,7 @@ SCENARIOS: dict[str, list[Step]] = {
         ],
         query("pk = :p", {"p": {"B": "AQ=="}}, ProjectionExpression="sk"),
         query("pk = :p AND sk >= :a", {"p": {"B": "AQ=="}, "a": {"B": "gA=="}}, ProjectionExpression="sk"),
-        query(
-            "pk = :p AND begins_with(sk, :a)",
-            {"p": {"B": "AQ=="}, "a": {"B": "/w=="}},
-            ProjectionExpression="sk",
-        ),
+        query("pk = :p AND begins_with(sk, :a)", {"p": {"B": "AQ=="}, "a": {"B": "/w=="}}, ProjectionExpression="sk"),
         put({"pk": {"B": ""}, "sk": {"B": "AA=="}}),
         query("pk = :p", {"p": {"B": "AQ=="}}, Limit=2),
     ],
@@ -760,10 +716,7 @@ SCENARIOS: dict[str, list[Step]] = {
         put({"pk": s("a"), "sk": s("partly"), "a": s("x"), "b": n(1), "c": s("1")}),
         query("a = :a AND b = :b", {"a": "x", "b": n(1)}, IndexName="Many", ProjectionExpression="sk"),
         query(
-            "a = :a AND b = :b AND c = :c",
-            {"a": "x", "b": n(1), "c": "1"},
-            IndexName="Many",
-            ProjectionExpression="sk",
+            "a = :a AND b = :b AND c = :c", {"a": "x", "b": n(1), "c": "1"}, IndexName="Many", ProjectionExpression="sk"
         ),
         query(
             "a = :a AND b = :b AND c = :c AND d > :d",
@@ -772,10 +725,7 @@ SCENARIOS: dict[str, list[Step]] = {
             ProjectionExpression="sk",
         ),
         query(
-            "a = :a AND b = :b AND c > :c",
-            {"a": "x", "b": n(1), "c": "0"},
-            IndexName="Many",
-            ProjectionExpression="sk",
+            "a = :a AND b = :b AND c > :c", {"a": "x", "b": n(1), "c": "0"}, IndexName="Many", ProjectionExpression="sk"
         ),
         query(
             "a = :a AND b = :b AND begins_with(c, :c)",
@@ -786,11 +736,7 @@ SCENARIOS: dict[str, list[Step]] = {
         query("a = :a AND b = :b", {"a": "x", "b": n(1)}, IndexName="Many", Limit=2, ScanIndexForward=False),
         query("a = :a", {"a": "x"}, IndexName="Many"),
         query("a = :a AND b = :b AND d = :d", {"a": "x", "b": n(1), "d": n(2)}, IndexName="Many"),
-        query(
-            "a = :a AND b = :b AND c > :c AND d = :d",
-            {"a": "x", "b": n(1), "c": "0", "d": n(2)},
-            IndexName="Many",
-        ),
+        query("a = :a AND b = :b AND c > :c AND d = :d", {"a": "x", "b": n(1), "c": "0", "d": n(2)}, IndexName="Many"),
         put(
             {"pk": s("a"), "sk": s("00"), "a": s("x"), "b": n(1), "c": s("0"), "d": n(3)},
             ReturnConsumedCapacity="INDEXES",

@@ -9,6 +9,16 @@ from keyplan.store import Engine
 from tests.engine.local import comparable
 
 
+class Clock:
+    """A clock that stands until it is set."""
+
+    def __init__(self, now_s: float = 1_800_000_000.0) -> None:
+        self.now_s = now_s
+
+    def __call__(self) -> float:
+        return self.now_s
+
+
 def answer(engine: Engine, operation: str, params: dict[str, Any]) -> dict[str, Any]:
     """The engine's answer in the comparable form: an error is ``{"error": type, "message": ...}``."""
     try:
@@ -31,10 +41,7 @@ def create(engine: Engine, name: str = "orders", **more: Any) -> dict[str, Any]:
         "CreateTable",
         {
             "TableName": name,
-            "KeySchema": [
-                {"AttributeName": "pk", "KeyType": "HASH"},
-                {"AttributeName": "sk", "KeyType": "RANGE"},
-            ],
+            "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}, {"AttributeName": "sk", "KeyType": "RANGE"}],
             "AttributeDefinitions": [
                 {"AttributeName": attribute, "AttributeType": "S"} for attribute in ("pk", "sk", "g", "h")
             ],

@@ -3,34 +3,22 @@
 from __future__ import annotations
 
 import random
-import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from keyplan.store import Engine
-from tests.engine.support import answer, create, get, index, n, pages, put, s
+from tests.engine.support import Clock, answer, create, get, index, n, pages, put, s
 
 START_S = 1_790_000_000.0
 
 
-class Clock:
-    """A clock that is moved by hand."""
-
-    def __init__(self) -> None:
-        self.now_s = START_S
-
-    def __call__(self) -> float:
-        return self.now_s
-
-
 @pytest.fixture
 def clock() -> Clock:
-    return Clock()
+    return Clock(START_S)
 
 
 @pytest.fixture(params=["memory", "file"])
@@ -99,20 +87,6 @@ def test_a_backup_is_described_listed_restored_and_deleted(engine: Engine) -> No
         }
     gone = answer(engine, "RestoreTableFromBackup", {"TargetTableName": "third", "BackupArn": arn})
     assert gone["error"] == "BackupNotFoundException"
-
-
-def test_a_deleted_backup_leaves_nothing_in_the_file(tmp_path: Path) -> None:
-    path = tmp_path / "store.db"
-    with Engine.open(path) as engine:
-        create(engine)
-        put(engine, "a", "1")
-        arns = [back_up(engine) for _ in range(2)]
-        with closing(sqlite3.connect(path)) as file:
-            tables = [*file.execute("SELECT name FROM sqlite_schema WHERE name LIKE 'backup%'")]
-            assert len(tables) == 2
-            for arn in arns:
-                engine.call("DeleteBackup", {"BackupArn": arn})
-            assert not [*file.execute("SELECT name FROM sqlite_schema WHERE name LIKE 'backup%'")]
 
 
 def test_a_backup_outlives_its_table(engine: Engine) -> None:
@@ -361,25 +335,6 @@ def test_what_is_too_old_is_forgotten(engine: Engine, clock: Clock) -> None:
     request = {"SourceTableName": "orders", "TargetTableName": "again", "RestoreDateTime": clock.now_s - 1}
     engine.call("RestoreTableToPointInTime", request)
     assert items(engine, "again")[0]["day"] == n(3)
-
-
-def test_a_table_without_history_pays_nothing(engine: Engine) -> None:
-    """And one with it a row for each write."""
-
-    def cost() -> int:
-        before = engine.statements
-        put(engine, "a", "1", value=n(engine.statements))
-        return engine.statements - before
-
-    create(engine)
-    cost()
-    without = cost()
-    keep_history(engine)
-    cost()
-    assert cost() == without + 1
-    keep_history(engine, enabled=False)
-    cost()
-    assert cost() == without
 
 
 def test_who_knows_the_table_from_before_remembers_too(tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ SPOILED = {
     """UPDATE items_1_1 SET body = CAST('{"pk":{"S":"a"},"sk":{"S":"2"},"n":{"N":"1.0"}}' AS BLOB)
        , checksum = NULL WHERE sk = '2'""": {("ItemWrong", "orders 'a' '2'")},
     "UPDATE items_1_1 SET body = CAST(replace(CAST(body AS TEXT), 'h1', 'h3') AS BLOB) WHERE sk = '1'": {
-        ("ItemDamaged", "orders 'a' '1'"),
+        ("ItemDamaged", "orders 'a' '1'")
     },
 }
 

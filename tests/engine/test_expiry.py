@@ -10,24 +10,9 @@ import pytest
 
 from keyplan.store import REMOVED_TOGETHER, Engine
 from keyplan.store.control_plane.time_to_live import PAST_S_MAX
-from tests.engine.support import create, get, n, put, s
+from tests.engine.support import Clock, create, get, n, put, s
 
 NOW_S = 1_800_000_000
-
-
-class Clock:
-    """A clock that stands until it is set."""
-
-    def __init__(self) -> None:
-        self.now_s = float(NOW_S)
-
-    def __call__(self) -> float:
-        return self.now_s
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
 
 
 @pytest.fixture(params=["memory", "file"])

@@ -17,8 +17,8 @@ import pytest
 from keyplan.store import Engine
 from keyplan.store.transfer import item_formats as formats
 from keyplan.store.transfer.bucket_folder import Bucket, S3Error
-from tests.engine.support import answer, create, n, pages, put, s
-from tests.engine.test_backups import START_S, Clock, items, keep_history
+from tests.engine.support import Clock, answer, create, n, pages, put, s
+from tests.engine.test_backups import START_S, items, keep_history
 from tests.engine.test_ion import BOOK
 
 ARN = "arn:aws:dynamodb:local:000000000000:table/orders"
@@ -26,7 +26,7 @@ ARN = "arn:aws:dynamodb:local:000000000000:table/orders"
 
 @pytest.fixture
 def clock() -> Clock:
-    return Clock()
+    return Clock(START_S)
 
 
 @pytest.fixture
@@ -367,10 +367,7 @@ def test_objects_that_cannot_be_read(engine: Engine, s3: Path, format_: str, com
 
 def test_csv_gives_keys_their_types_and_all_else_as_text(engine: Engine, s3: Path) -> None:
     (s3 / "bucket" / "1.csv").write_text('pk,sk,number,note\na,1,7,"x, ""y""\nz"\nb,x,7,y\nc,3,8\n')
-    definitions = [
-        {"AttributeName": "pk", "AttributeType": "S"},
-        {"AttributeName": "sk", "AttributeType": "N"},
-    ]
+    definitions = [{"AttributeName": "pk", "AttributeType": "S"}, {"AttributeName": "sk", "AttributeType": "N"}]
     done = start_import(
         engine, InputFormat="CSV", TableCreationParameters=parameters("copy", AttributeDefinitions=definitions)
     )
@@ -523,11 +520,7 @@ class Endless(io.RawIOBase):
 
 @pytest.mark.parametrize(
     ("kind", "start", "again"),
-    [
-        ("CSV", b"pk,sk\n", b"a" * 4096),
-        ("CSV", b"pk,sk\n", b'"a\n",' * 600),
-        ("CSV", b'"a\n",', b'"a\n",' * 600),
-    ],
+    [("CSV", b"pk,sk\n", b"a" * 4096), ("CSV", b"pk,sk\n", b'"a\n",' * 600), ("CSV", b'"a\n",', b'"a\n",' * 600)],
 )
 def test_no_item_of_a_file_is_put_together_without_end(
     monkeypatch: pytest.MonkeyPatch, kind: Any, start: bytes, again: bytes

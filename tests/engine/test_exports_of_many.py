@@ -17,8 +17,8 @@ import pytest
 from keyplan.dynamodb.values import check_item
 from keyplan.store import Engine
 from keyplan.store.transfer.item_formats import Csv, read_records
-from tests.engine.support import create, n, pages, s
-from tests.engine.test_backups import Clock, keep_history
+from tests.engine.support import Clock, create, n, pages, s
+from tests.engine.test_backups import keep_history
 from tests.engine.test_exports import export, lines_of, parameters, start_import
 
 COUNT = int(os.environ.get("KEYPLAN_EXPORTED", "400"))

@@ -143,10 +143,7 @@ FAILING: dict[str, Step] = {
     "the tables": lambda engine: engine.call("ListTables", {}),
     "a check": lambda engine: engine.check(),
 }
-FAILURES = [
-    *((many, apsw.FullError) for many in (1, 2, 3)),
-    *((many, KeyboardInterrupt) for many in (2, 3)),
-]
+FAILURES = [*((many, apsw.FullError) for many in (1, 2, 3)), *((many, KeyboardInterrupt) for many in (2, 3))]
 """How many statements fail, one after another: the step's own, then those that roll it back."""
 
 

@@ -11,8 +11,8 @@ import pytest
 
 from keyplan.store import Engine
 from keyplan.store.transfer import table_imports as imports
-from tests.engine.support import answer, create, index, s
-from tests.engine.test_backups import Clock, keep_history
+from tests.engine.support import Clock, answer, create, index, s
+from tests.engine.test_backups import keep_history
 from tests.engine.test_exports import clock, export, parameters, s3, start_import
 
 __all__ = ["clock", "s3"]

@@ -8,15 +8,9 @@ from typing import Any
 import pytest
 
 from keyplan.store import Engine
-from tests.engine.support import create, get, index, n, put, s
-from tests.engine.test_throttle import Clock
+from tests.engine.support import Clock, create, get, index, n, put, s
 
 LAG_MS = 1000
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
 
 
 @pytest.fixture(params=["memory", "file"])

@@ -302,18 +302,12 @@ UPDATE = {"a": {"Action": "PUT", "Value": s("x")}}
                 ({"Exists": True}, "Value must be provided when Exists is true for Attribute: a"),
                 ({}, "Value must be provided when Exists is null for Attribute: a"),
                 ({"Exists": False, "Value": s("x")}, "Value cannot be used when Exists is false for Attribute: a"),
-                (
-                    {"Value": s("x"), **EQ},
-                    "Value and AttributeValueList cannot be used together for Attribute: a",
-                ),
+                ({"Value": s("x"), **EQ}, "Value and AttributeValueList cannot be used together for Attribute: a"),
                 (
                     {"ComparisonOperator": "EQ"},
                     "Value or AttributeValueList must be used with ComparisonOperator: EQ for Attribute: a",
                 ),
-                (
-                    {"Exists": True, **EQ},
-                    "Exists and ComparisonOperator cannot be used together for Attribute: a",
-                ),
+                ({"Exists": True, **EQ}, "Exists and ComparisonOperator cannot be used together for Attribute: a"),
                 (
                     {"AttributeValueList": [s("x")]},
                     "AttributeValueList can only be used with a ComparisonOperator for Attribute: a",
@@ -324,14 +318,8 @@ UPDATE = {"a": {"Action": "PUT", "Value": s("x")}}
                     {"ComparisonOperator": "IN", "AttributeValueList": []},
                     "Invalid number of argument(s) for the IN ComparisonOperator",
                 ),
-                (
-                    condition("IN", s("x"), n(1)),
-                    "AttributeValues inside AttributeValueList must be of same type",
-                ),
-                (
-                    condition("LT", {"BOOL": True}),
-                    "ComparisonOperator LT is not valid for BOOL AttributeValue type",
-                ),
+                (condition("IN", s("x"), n(1)), "AttributeValues inside AttributeValueList must be of same type"),
+                (condition("LT", {"BOOL": True}), "ComparisonOperator LT is not valid for BOOL AttributeValue type"),
                 (
                     condition("CONTAINS", {"SS": ["a"]}),
                     "ComparisonOperator CONTAINS is not valid for SS AttributeValue type",

@@ -65,12 +65,7 @@ def test_a_filter_leaves_the_page_as_it_is(engine: Engine) -> None:
     for number in range(6):
         write(engine, sized("a", str(number), 256 * KIB))
     page = engine.call(
-        "Scan",
-        {
-            "TableName": "orders",
-            "FilterExpression": "y = :y",
-            "ExpressionAttributeValues": {":y": n(1)},
-        },
+        "Scan", {"TableName": "orders", "FilterExpression": "y = :y", "ExpressionAttributeValues": {":y": n(1)}}
     )
     assert (page["Count"], page["ScannedCount"], page["Items"]) == (0, 4, [])
     assert page["LastEvaluatedKey"]["sk"] == s("3")

@@ -56,8 +56,7 @@ def faults(*told: str) -> str:
             "CreateTable",
             {**NEW, "AttributeDefinitions": [{}]},
             faults(
-                null("attributeDefinitions.1.member.attributeType"),
-                null("attributeDefinitions.1.member.attributeName"),
+                null("attributeDefinitions.1.member.attributeType"), null("attributeDefinitions.1.member.attributeName")
             ),
         ),
         (
@@ -86,8 +85,7 @@ def faults(*told: str) -> str:
             {**NEW, "StreamSpecification": {"StreamEnabled": True, "StreamViewType": ""}},
             faults(
                 none_of(
-                    "streamSpecification.streamViewType",
-                    *("OLD_IMAGE", "KEYS_ONLY", "NEW_AND_OLD_IMAGES", "NEW_IMAGE"),
+                    "streamSpecification.streamViewType", *("OLD_IMAGE", "KEYS_ONLY", "NEW_AND_OLD_IMAGES", "NEW_IMAGE")
                 )
             ),
         ),
@@ -95,8 +93,7 @@ def faults(*told: str) -> str:
             "CreateTable",
             {**NEW, "GlobalSecondaryIndexes": [index("", "pk")]},
             faults(
-                short("globalSecondaryIndexes.1.member.indexName"),
-                no_name("globalSecondaryIndexes.1.member.indexName"),
+                short("globalSecondaryIndexes.1.member.indexName"), no_name("globalSecondaryIndexes.1.member.indexName")
             ),
         ),
         (
@@ -127,11 +124,7 @@ def faults(*told: str) -> str:
             {"ExclusiveStartTableName": ""},
             faults(no_name("exclusiveStartTableName"), short("exclusiveStartTableName")),
         ),
-        (
-            "CreateBackup",
-            {"TableName": "orders", "BackupName": ""},
-            faults(no_name("backupName"), short("backupName")),
-        ),
+        ("CreateBackup", {"TableName": "orders", "BackupName": ""}, faults(no_name("backupName"), short("backupName"))),
         ("DescribeBackup", {"BackupArn": ""}, "Invalid Backup ARN"),
         (
             "UpdateTimeToLive",

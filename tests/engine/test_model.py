@@ -190,9 +190,7 @@ class Store(RuleBasedStateMachine):
             item
             for segment in range(segments)
             for item in pages(
-                self.engine,
-                "Scan",
-                {"TableName": "orders", "Segment": segment, "TotalSegments": segments, "Limit": 3},
+                self.engine, "Scan", {"TableName": "orders", "Segment": segment, "TotalSegments": segments, "Limit": 3}
             )
         ]
         assert printed(result) == printed(self.items.values())

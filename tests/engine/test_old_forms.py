@@ -43,8 +43,7 @@ def changed(path: str) -> None:
     """Another engine exchanges the table's index."""
     with Engine.open(path) as other:
         other.call(
-            "UpdateTable",
-            {"TableName": TABLE, "GlobalSecondaryIndexUpdates": [{"Delete": {"IndexName": "Old"}}]},
+            "UpdateTable", {"TableName": TABLE, "GlobalSecondaryIndexUpdates": [{"Delete": {"IndexName": "Old"}}]}
         )
         other.call(
             "UpdateTable",

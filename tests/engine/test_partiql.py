@@ -182,10 +182,7 @@ def sorts(answered: dict[str, Any]) -> list[str]:
             "INSERT INTO orders VALUE {'pk': 'z'}",
             "One or more parameter values were invalid: Missing the key sk in the item",
         ),
-        (
-            "UPDATE orders.\"ByG\" SET number = 1 WHERE g = 'g1'",
-            "This operation is not supported on an index",
-        ),
+        ("UPDATE orders.\"ByG\" SET number = 1 WHERE g = 'g1'", "This operation is not supported on an index"),
         ("UPDATE nowhere.\"ByG\" SET x = 1 WHERE pk = 'a'", "This operation is not supported on an index"),
         ("DELETE FROM nowhere.\"ByG\" WHERE pk = 'a'", "This operation is not supported on an index"),
         (

@@ -194,10 +194,7 @@ def test_all_that_does_not_fit_its_table_cancels_a_transaction(engine: Engine) -
             (f"SELECT * FROM absent {KEYED}", f"SELECT * FROM orders.idx {KEYED}"),
             "Validation failed in TransactStatements[1]: Reads on indices are not supported within transactions.",
         ),
-        (
-            ("INSERT INTO orders VALUE {'pk': 'a', 'sk': '1', 'x': [<<'a', 'a'>>]}",),
-            f"{IN_TRANSACTION}{DUPLICATES}",
-        ),
+        (("INSERT INTO orders VALUE {'pk': 'a', 'sk': '1', 'x': [<<'a', 'a'>>]}",), f"{IN_TRANSACTION}{DUPLICATES}"),
         (("SELECT * FROM orders WHERE pk IN ['a', 'a'] AND sk = '1'",), f"{IN_TRANSACTION}{OVERLAP}"),
     ],
 )

@@ -12,9 +12,6 @@ import pytest
 from keyplan.dynamodb.values import item_size
 from keyplan.errors import StoreError
 from keyplan.store import Engine, Regions
-from keyplan.store.backups import backup_records as backups
-from keyplan.store.backups import restoring
-from keyplan.store.replication import replica_backfill as joining
 from keyplan.store.storage.storage_transactions import Reader, Writer
 from tests.engine.pieces import (
     ADD_ATTRIBUTES,
@@ -59,10 +56,7 @@ def test_a_backup_is_what_the_table_was_when_it_began(engines: list[Engine], bet
         others.write(6)
         (backup,) = engines[-1].call("ListBackups", {})["BackupSummaries"]
         seen.append(backup["BackupStatus"])
-        for operation, params in (
-            ("DeleteBackup", {}),
-            ("RestoreTableFromBackup", {"TargetTableName": "early"}),
-        ):
+        for operation, params in (("DeleteBackup", {}), ("RestoreTableFromBackup", {"TargetTableName": "early"})):
             refused = answer(engines[-1], operation, {"BackupArn": backup["BackupArn"], **params})
             assert refused["error"] == "BackupInUseException"
         assert answer(engines[-1], "DeleteTable", TABLE)["error"] == "ResourceInUseException"
@@ -139,37 +133,13 @@ def test_a_backup_that_cant_be_made_isnt_there(between: Any, fault: BaseExceptio
         assert restored(engine, back_up(engine)) == others.stored
 
 
-def test_whoever_meets_a_backup_left_half_made_goes_on(
-    engines: list[Engine], between: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    others = Others(engines, 7)
-    create(engines[0])
-    others.write(60)
-    expected = dict(others.stored)
-
-    def fail(*_: Any) -> None:
-        raise StoreError("The disk failed")
-
-    between(fail)
-    with monkeypatch.context() as patch:
-        patch.setattr(backups, "_give_up", fail)
-        with pytest.raises(StoreError, match="The disk failed"):
-            back_up(engines[0])
-    others.write(20)
-    between(lambda: others.write(3))
-    (backup,) = engines[-1].call("ListBackups", {})["BackupSummaries"]
-    assert backup["BackupStatus"] == "AVAILABLE"
-    assert restored(engines[0], backup["BackupArn"]) == expected
-
-
 def test_a_deleted_table_leaves_its_items_as_they_are(
     engines: list[Engine], between: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     others = Others(engines, 8)
     create(engines[0])
     engines[0].call(
-        "UpdateContinuousBackups",
-        {**TABLE, "PointInTimeRecoverySpecification": {"PointInTimeRecoveryEnabled": True}},
+        "UpdateContinuousBackups", {**TABLE, "PointInTimeRecoverySpecification": {"PointInTimeRecoveryEnabled": True}}
     )
     engines[0].call("UpdateTable", ADD_VECTORS)
     engines[0].call("UpdateTimeToLive", {**TABLE, "TimeToLiveSpecification": {"AttributeName": "t", "Enabled": True}})
@@ -374,52 +344,3 @@ def test_a_replica_is_filled_while_others_write(between: Any, seed: int, fails: 
             engine.call("PutItem", {**TABLE, "Item": {**key, "t": {"N": str(next(moments) - 10_000)}}})
             assert engine.sweep(100) >= 1
             assert "Item" not in engine.call("GetItem", {**TABLE, "Key": key})
-
-
-def test_whoever_meets_a_replica_left_half_filled_goes_on(between: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    with Regions.open(":memory:", REGIONS[:2]) as regions:
-        east, west = (regions.engines[name] for name in REGIONS[:2])
-        create(east)
-        others = Others([east], 1)
-        others.write(60)
-
-        def fail(*_: Any) -> None:
-            raise StoreError("The disk failed")
-
-        between(fail, 8 * ROWS)
-        with monkeypatch.context() as patch:
-            patch.setattr(joining, "_give_up", fail)
-            patch.setattr("keyplan.store.replication.replicas.leave", lambda *_: None)
-            with pytest.raises(StoreError, match="The disk failed"):
-                add_region(east, REGIONS[1])
-        between(others.write, 8 * ROWS)
-        assert west.call("DescribeTable", TABLE)["Table"]["TableStatus"] == "ACTIVE"
-        regions.finish()
-        assert by_key(pages(west, "Scan", TABLE)) == others.stored
-        assert west.check() == []
-
-
-@pytest.mark.parametrize("operation", ["RestoreTableFromBackup", "RestoreTableToPointInTime"])
-def test_whoever_meets_a_table_left_half_restored_goes_on(
-    engines: list[Engine], between: Any, monkeypatch: pytest.MonkeyPatch, operation: str
-) -> None:
-    others = Others(engines, 7)
-    create(engines[0])
-    others.write(60)
-    engines[0].call("UpdateContinuousBackups", HISTORY)
-    params = {"BackupArn": back_up(engines[0]), "TargetTableName": "copy"} if "Backup" in operation else LATEST
-    expected = dict(others.stored)
-
-    def fail(*_: Any) -> None:
-        raise StoreError("The disk failed")
-
-    between(fail)
-    with monkeypatch.context() as patch:
-        patch.setattr(restoring, "_give_up", fail)
-        with pytest.raises(StoreError, match="The disk failed"):
-            engines[0].call(operation, params)
-    between(lambda: others.write(3), 5 * ROWS)
-    for engine in engines:
-        assert engine.call("DescribeTable", COPY)["Table"]["TableStatus"] == "ACTIVE"
-        assert by_key(pages(engine, "Scan", COPY)) == expected
-        assert engine.check() == []

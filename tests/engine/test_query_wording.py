@@ -184,11 +184,7 @@ SYNTAX = 'Invalid FilterExpression: Syntax error; token: "<EOF>", near: "="'
         ("Query", {"AttributesToGet": ["x", "x"], "KeyConditions": EQ_NONE}, TWICE),
         ("Query", {"KeyConditions": EQ_NONE, "IndexName": "none"}, ARGUMENTS),
         ("Query", {"KeyConditionExpression": "pk = :v", "FilterExpression": "x =", **V, "IndexName": "none"}, SYNTAX),
-        (
-            "Query",
-            {"KeyConditionExpression": "x = :v", **V, "ExclusiveStartKey": {"pk": n(1), "sk": s("1")}},
-            MISMATCH,
-        ),
+        ("Query", {"KeyConditionExpression": "x = :v", **V, "ExclusiveStartKey": {"pk": n(1), "sk": s("1")}}, MISMATCH),
         ("Scan", {"ScanFilter": EQ_NONE, "AttributesToGet": ["x", "x"], "Segment": 1}, TWICE),
         ("Scan", {"ScanFilter": EQ_NONE, "Segment": 1}, ARGUMENTS),
         ("GetItem", {"Key": {"pk": {}}, "ProjectionExpression": ""}, EMPTY),

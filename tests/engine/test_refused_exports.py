@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 from keyplan.store import Engine
-from tests.engine.support import answer, create
-from tests.engine.test_backups import START_S, Clock, keep_history
+from tests.engine.support import Clock, answer, create
+from tests.engine.test_backups import START_S, keep_history
 from tests.engine.test_exports import ARN, export
 
 
 @pytest.fixture
 def clock() -> Clock:
-    return Clock()
+    return Clock(START_S)
 
 
 @pytest.fixture

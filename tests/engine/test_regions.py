@@ -10,16 +10,10 @@ from typing import Any
 import pytest
 
 from keyplan.store import Engine, Regions
-from tests.engine.support import answer, create, n, s
-from tests.engine.test_backups import Clock
+from tests.engine.support import Clock, answer, create, n, s
 
 EAST, WEST, SOUTH = "us-east-1", "us-west-2", "sa-east-1"
 REGIONS = [EAST, WEST, SOUTH]
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
 
 
 @pytest.fixture(params=["memory", "file"])

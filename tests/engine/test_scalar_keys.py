@@ -21,12 +21,7 @@ def engine() -> Iterator[Engine]:
 
 @pytest.mark.parametrize(
     ("update", "actual"),
-    [
-        ("SET g = :n", "N"),
-        ("SET x = :n, g = pk + :n", "N"),
-        ("SET g = list_append(:l, h)", "L"),
-        ("ADD g :n", "N"),
-    ],
+    [("SET g = :n", "N"), ("SET x = :n, g = pk + :n", "N"), ("SET g = list_append(:l, h)", "L"), ("ADD g :n", "N")],
 )
 def test_an_update_gives_an_index_no_key_of_another_type(engine: Engine, update: str, actual: str) -> None:
     """It doesn't take the item to see it, nor its condition."""

@@ -232,10 +232,7 @@ def damaged(request: pytest.FixtureRequest, path: str) -> str:
         if request.param == "plain":
             request_ = {
                 "TableName": "orders",
-                "KeySchema": [
-                    {"AttributeName": "pk", "KeyType": "HASH"},
-                    {"AttributeName": "sk", "KeyType": "RANGE"},
-                ],
+                "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}, {"AttributeName": "sk", "KeyType": "RANGE"}],
                 "AttributeDefinitions": [{"AttributeName": name, "AttributeType": "S"} for name in ("pk", "sk")],
                 "BillingMode": "PAY_PER_REQUEST",
             }

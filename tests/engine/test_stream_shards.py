@@ -10,19 +10,7 @@ import pytest
 from keyplan.store import Engine
 from tests.engine import streaming
 from tests.engine.consumer import Checkpoints, consume, shards
-from tests.engine.streaming import (
-    HOUR,
-    INVALID,
-    START,
-    Clock,
-    iterator,
-    put,
-    read,
-    records,
-    refused,
-    streamed,
-    switch,
-)
+from tests.engine.streaming import HOUR, INVALID, START, Clock, iterator, put, read, records, refused, streamed, switch
 from tests.engine.support import create, n, s
 
 clock, engine = streaming.clock, streaming.engine
@@ -47,8 +35,7 @@ def test_a_shard_is_followed_by_its_child(engine: Engine, clock: Clock) -> None:
         "GetRecords", {"ShardIterator": iterator(engine, arn, "TRIM_HORIZON", 0)}
     )
     children = engine.call(
-        "DescribeStream",
-        {"StreamArn": arn, "ShardFilter": {"Type": "CHILD_SHARDS", "ShardId": parent["ShardId"]}},
+        "DescribeStream", {"StreamArn": arn, "ShardFilter": {"Type": "CHILD_SHARDS", "ShardId": parent["ShardId"]}}
     )["StreamDescription"]["Shards"]
     assert children == [child]
 

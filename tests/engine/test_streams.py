@@ -9,19 +9,7 @@ import pytest
 from keyplan.errors import DynamoDBError
 from keyplan.store import Engine
 from tests.engine import streaming
-from tests.engine.streaming import (
-    HOUR,
-    INVALID,
-    ITEM,
-    START,
-    Clock,
-    delete,
-    put,
-    records,
-    refused,
-    streamed,
-    switch,
-)
+from tests.engine.streaming import HOUR, INVALID, ITEM, START, Clock, delete, put, records, refused, streamed, switch
 from tests.engine.support import create, n, s
 
 clock, engine = streaming.clock, streaming.engine
@@ -120,8 +108,7 @@ def test_every_way_to_write(engine: Engine, clock: Clock) -> None:
     )
     put(engine, "a", until=n(int(START) - 10))
     engine.call(
-        "BatchWriteItem",
-        {"RequestItems": {"orders": [{"PutRequest": {"Item": {"pk": s("b"), "sk": s("1")}}}]}},
+        "BatchWriteItem", {"RequestItems": {"orders": [{"PutRequest": {"Item": {"pk": s("b"), "sk": s("1")}}}]}}
     )
     engine.call(
         "TransactWriteItems",

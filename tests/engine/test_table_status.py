@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from keyplan.store import Engine
-from tests.engine.support import answer, create, index, s
+from tests.engine.support import Clock, answer, create, index, s
 
 IN_USE = "Attempt to change a resource which is still in use: "
 BY_X = index("ByX", "x")
@@ -20,18 +20,6 @@ CREATE = {
     "AttributeDefinitions": [{"AttributeName": "pk", "AttributeType": "S"}],
     "BillingMode": "PAY_PER_REQUEST",
 }
-
-
-class Clock:
-    now_s = 1_800_000_000.0
-
-    def __call__(self) -> float:
-        return self.now_s
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
 
 
 @pytest.fixture

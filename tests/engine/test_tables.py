@@ -91,10 +91,7 @@ REFUSED: list[tuple[dict[str, Any], dict[str, str]]] = [
         {"GlobalSecondaryIndexes": [{**index("ByA", "sk"), "ProvisionedThroughput": UNITS}]},
         invalid("ProvisionedThroughput should not be specified for index: ByA when BillingMode is PAY_PER_REQUEST"),
     ),
-    (
-        {"GlobalSecondaryIndexes": [{**index("ByA", "sk"), "Projection": {}}]},
-        invalid("Unknown ProjectionType: null"),
-    ),
+    ({"GlobalSecondaryIndexes": [{**index("ByA", "sk"), "Projection": {}}]}, invalid("Unknown ProjectionType: null")),
     (
         {
             "GlobalSecondaryIndexes": [
@@ -209,10 +206,7 @@ def test_names_are_listed_in_order(engine: Engine) -> None:
     for name in ("ccc", "aaa", "bbb"):
         create(engine, name)
     assert engine.call("ListTables", {}) == {"TableNames": ["aaa", "bbb", "ccc"]}
-    assert engine.call("ListTables", {"Limit": 2}) == {
-        "TableNames": ["aaa", "bbb"],
-        "LastEvaluatedTableName": "bbb",
-    }
+    assert engine.call("ListTables", {"Limit": 2}) == {"TableNames": ["aaa", "bbb"], "LastEvaluatedTableName": "bbb"}
     assert engine.call("ListTables", {"ExclusiveStartTableName": "bbb"}) == {"TableNames": ["ccc"]}
 
 

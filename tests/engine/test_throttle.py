@@ -8,23 +8,9 @@ import pytest
 
 from keyplan.errors import DynamoDBError
 from keyplan.store import Engine
-from tests.engine.support import create, get, index, n, put, s
+from tests.engine.support import Clock, create, get, index, n, put, s
 
 ARN = "arn:aws:dynamodb:local:000000000000:table/orders"
-
-
-class Clock:
-    """A clock that stands until it is set."""
-
-    now_s = 1_800_000_000.0
-
-    def __call__(self) -> float:
-        return self.now_s
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
 
 
 def opened(clock: Clock, **settings: Any) -> Engine:
@@ -119,11 +105,7 @@ def test_reads(clock: Clock, operation: str, params: dict[str, Any]) -> None:
 
 
 def test_an_index_has_its_own_throughput_and_holds_up_its_table(clock: Clock) -> None:
-    question = {
-        "IndexName": "ByG",
-        "KeyConditionExpression": "g = :g",
-        "ExpressionAttributeValues": {":g": s("g")},
-    }
+    question = {"IndexName": "ByG", "KeyConditionExpression": "g = :g", "ExpressionAttributeValues": {":g": s("g")}}
     with opened(clock, **provisioned(1000, 1000, 2)) as engine:
         put(engine, "a", "1", g=s("g"), h=s("h"))
         put(engine, "a", "2", g=s("g"), h=s("h"))

@@ -13,7 +13,7 @@ import pytest
 
 from keyplan.store import Engine
 from tests.engine.scenarios import attributes
-from tests.engine.support import answer, create, index
+from tests.engine.support import Clock, answer, create, index
 
 TABLE = {"TableName": "orders"}
 INVALID = "One or more parameter values were invalid: "
@@ -29,18 +29,6 @@ ON_DEMAND = {"ReadUnitsPerSecond": 12_000, "WriteUnitsPerSecond": 4000, "Status"
 
 def units(read: int, write: int) -> dict[str, int]:
     return {"ReadCapacityUnits": read, "WriteCapacityUnits": write}
-
-
-class Clock:
-    now_s = 1_800_000_000.0
-
-    def __call__(self) -> float:
-        return self.now_s
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
 
 
 @pytest.fixture
@@ -93,12 +81,7 @@ def test_warm_throughput_keeps_the_highest_there_was(engine: Engine) -> None:
     update(engine, BillingMode="PAY_PER_REQUEST")
     assert described(engine)["WarmThroughput"] == ON_DEMAND
     by_g = {"Update": {"IndexName": "ByG", "ProvisionedThroughput": units(1, 1)}}
-    update(
-        engine,
-        BillingMode="PROVISIONED",
-        ProvisionedThroughput=units(1, 1),
-        GlobalSecondaryIndexUpdates=[by_g],
-    )
+    update(engine, BillingMode="PROVISIONED", ProvisionedThroughput=units(1, 1), GlobalSecondaryIndexUpdates=[by_g])
     table = described(engine)
     assert table["WarmThroughput"] == table["GlobalSecondaryIndexes"][0]["WarmThroughput"] == ON_DEMAND
     assert table["BillingModeSummary"]["BillingMode"] == "PROVISIONED"

@@ -73,10 +73,7 @@ def test_what_is_no_vector_is_refused(shop: Engine, value: dict[str, Any], messa
         ),
         ({"IndexName": "none"}, "The table does not have the specified index: none"),
         ({"IndexName": "ByG"}, "The table does not have the specified index: ByG"),
-        (
-            {"IndexName": "tenants"},
-            "SearchConditionExpression must be provided when SearchSchema has a HASH key",
-        ),
+        ({"IndexName": "tenants"}, "SearchConditionExpression must be provided when SearchSchema has a HASH key"),
         (
             in_tenant("x", SearchConditionExpression="g.a = :g"),
             (
@@ -137,10 +134,7 @@ def test_what_is_no_vector_is_refused(shop: Engine, value: dict[str, Any], messa
                 "Invalid attribute: g"
             ),
         ),
-        (
-            {"SearchVector": [n(1), n(2)]},
-            "Input search vector dimension 2 does not match vector index dimension 3",
-        ),
+        ({"SearchVector": [n(1), n(2)]}, "Input search vector dimension 2 does not match vector index dimension 3"),
         *[
             (
                 {"SearchVector": wrong},

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import math
 import random
 import struct
@@ -16,9 +15,6 @@ from keyplan.store import Engine
 from keyplan.store.storage.vector_rows import Vectors
 from tests.engine.scenarios import fault
 from tests.engine.support import answer, create, n, s
-
-SEARCHING = importlib.import_module("keyplan.store.operations.search_vectors")
-"""The module; its package has the function under this name."""
 
 
 def vectors(name: str, **more: Any) -> dict[str, Any]:

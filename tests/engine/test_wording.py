@@ -228,11 +228,7 @@ ONLY = "can only be specified when using expressions"
         ),
         ("PutItem", {**TABLE, "Item": {**KEY, "": s("x")}}, f"{ENVELOPE}Empty attribute name"),
         ("PutItem", {**TABLE, "Item": {**KEY, "m": {"M": {"": s("x")}}}}, f"{ENVELOPE}Empty attribute name"),
-        (
-            "PutItem",
-            {**TABLE, "Item": {**KEY, "x" * 65_536: s("x")}},
-            f"{ENVELOPE}{LONG_NAME}",
-        ),
+        ("PutItem", {**TABLE, "Item": {**KEY, "x" * 65_536: s("x")}}, f"{ENVELOPE}{LONG_NAME}"),
         (
             "UpdateItem",
             {**UPDATE, "UpdateExpression": "SET #n = :v", "ExpressionAttributeNames": {"#n": "x" * 65_536}, **V},
@@ -482,8 +478,7 @@ def test_a_new_index_leaves_out_what_does_not_fit_its_key(engine: Engine) -> Non
     }
     attributes = [{"AttributeName": name, "AttributeType": "S"} for name in ("k", "m")]
     engine.call(
-        "UpdateTable",
-        {**TABLE, "AttributeDefinitions": attributes, "GlobalSecondaryIndexUpdates": [{"Create": index}]},
+        "UpdateTable", {**TABLE, "AttributeDefinitions": attributes, "GlobalSecondaryIndexUpdates": [{"Create": index}]}
     )
     result = engine.call("Scan", {**TABLE, "IndexName": "ByK"})["Items"]
     assert [item["sk"] for item in result] == [s("0")]
@@ -546,10 +541,7 @@ OF_AN_UPDATE = "The update expression attempted to update a secondary index key 
 
 @pytest.mark.parametrize(
     ("kind", "told"),
-    [
-        ("Put", f"{OF_AN_INDEX} {OF_A_KEY} IndexName: First, IndexKey: g"),
-        ("Update", f"{OF_AN_UPDATE} {OF_A_KEY}"),
-    ],
+    [("Put", f"{OF_AN_INDEX} {OF_A_KEY} IndexName: First, IndexKey: g"), ("Update", f"{OF_AN_UPDATE} {OF_A_KEY}")],
 )
 def test_an_empty_key_of_an_index_is_the_requests_fault_in_a_transaction_too(
     engine: Engine, kind: str, told: str

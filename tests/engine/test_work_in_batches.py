@@ -10,7 +10,6 @@ import pytest
 
 from keyplan.errors import StoreError
 from keyplan.store import Engine
-from keyplan.store.control_plane import index_backfill as filling
 from tests.engine.pieces import (
     ADD,
     ADD_VECTORS,
@@ -141,32 +140,6 @@ def test_an_index_that_cant_be_filled_isnt_there(between: Any, fault: BaseExcept
         between(lambda: None)
         engine.call("UpdateTable", ADD)
         assert len(pages(engine, "Scan", {**TABLE, "IndexName": "ByX"})) == 20
-
-
-def test_whoever_meets_an_index_left_half_filled_goes_on(
-    engines: list[Engine], between: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    others = Others(engines, 7)
-    create(engines[0])
-    others.write(60)
-
-    def fail() -> None:
-        raise StoreError("The disk failed")
-
-    def fail_again(*_: Any) -> None:
-        raise StoreError("The disk failed again")
-
-    between(fail)
-    with monkeypatch.context() as patch:
-        patch.setattr(filling, "_give_up", fail_again)
-        with pytest.raises(StoreError, match=r"The disk failed$"):
-            engines[0].call("UpdateTable", ADD)
-    others.write(10)
-    between(lambda: None)
-    assert statuses(engines[-1])["ByX"] == ("ACTIVE", None)
-    expected = {key: item for key, item in others.stored.items() if "x" in item}
-    assert by_key(pages(engines[0], "Scan", {**TABLE, "IndexName": "ByX"})) == expected
-    assert engines[0].check() == []
 
 
 # --- items that expire ------------------------------------------------------------------------------------

@@ -115,9 +115,7 @@ def nested(depth: int, width: int = 1) -> Any:
 @pytest.mark.parametrize("path", ["a", "a.b", "a[0]", "a.b.c", "a[0].b[5]"])
 def test_how_deep_an_update_makes_an_item(path: str) -> None:
     """31 levels of lists and maps hold a scalar at most."""
-    item: dict[str, Any] = {
-        "a": {"M": {"b": {"M": {}}}} if "[0]" not in path else {"L": [{"M": {"b": {"L": []}}}]},
-    }
+    item: dict[str, Any] = {"a": {"M": {"b": {"M": {}}}} if "[0]" not in path else {"L": [{"M": {"b": {"L": []}}}]}}
     above = path.replace("[", ".[").count(".")
     for depth in (0, 1, 30 - above, 31 - above):
         assert bind_update(f"SET {path} = :v", Placeholders(None, {":v": nested(depth)})).apply(item)

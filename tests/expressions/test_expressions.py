@@ -51,11 +51,7 @@ def test_a_condition_expression_names_itself_in_faults() -> None:
     assert caught.value.message == 'Invalid ConditionExpression: Syntax error; token: "<EOF>", near: "a"'
 
 
-ITEM: Item = {
-    "a": {"S": "old"},
-    "l": {"L": [{"N": "1"}, {"N": "2"}]},
-    "m": {"M": {"x": {"S": "y"}, "z": {"S": "z"}}},
-}
+ITEM: Item = {"a": {"S": "old"}, "l": {"L": [{"N": "1"}, {"N": "2"}]}, "m": {"M": {"x": {"S": "y"}, "z": {"S": "z"}}}}
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from tests.expressions.running import normal, our_answer
 _SERVICE_TEXTS = {
     "DynamoDB only supports precision up to 38 digits": (
         "Attempting to store more than 38 significant digits in a Number"
-    ),
+    )
 }
 # The service has one set of types for ADD and DELETE, and a short name for one of them.
 _SERVICE_NAMES = {

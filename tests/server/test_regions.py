@@ -18,11 +18,7 @@ EAST, WEST = "us-east-1", "us-west-2"
 
 def client_of(server: Server, region: str) -> Any:
     return boto3.client(
-        "dynamodb",
-        endpoint_url=server.url,
-        region_name=region,
-        aws_access_key_id="dev",
-        aws_secret_access_key="secret",
+        "dynamodb", endpoint_url=server.url, region_name=region, aws_access_key_id="dev", aws_secret_access_key="secret"
     )
 
 

@@ -16,7 +16,7 @@ import pytest
 from keyplan.errors import StoreError
 from keyplan.store import Engine
 from keyplan.store.server import service
-from keyplan.store.server.responses import packed, unpacked
+from keyplan.store.server.responses import unpacked
 from keyplan.store.server.server_settings import Settings
 from keyplan.store.server.service import Incoming, Regional, Service
 from keyplan.store.server.worker_threads import AtOnce, WriterThread, Written
@@ -41,74 +41,6 @@ def asked(body: bytes = SCAN, method: bytes = b"POST", url: bytes = b"/", **head
 
 def target(name: str) -> bytes:
     return f"DynamoDB_20120810.{name}".encode()
-
-
-TAGGED = json.dumps(
-    {
-        "ResourceArn": "arn:aws:dynamodb:ddblocal:000000000000:table/orders",
-        "Tags": [{"Key": "a", "Value": "b"}],
-    }
-).encode()
-REQUESTS: dict[str, Incoming] = {
-    "a read": asked(),
-    "a read, with a plain type": asked(content_type=b"application/json"),
-    "a read, with parameters of its type": asked(content_type=b" application/json ; charset=utf-8"),
-    "a read, of a page": asked(origin=ORIGIN),
-    "a read, of a page of elsewhere": asked(origin=b"http://example.com"),
-    "a head": asked(method=b"HEAD"),
-    "a head of elsewhere": asked(method=b"HEAD", url=b"/x"),
-    "another path": asked(url=b"/x"),
-    "another path, of a page": asked(url=b"/x", origin=ORIGIN),
-    "no path": asked(url=b""),
-    "a query": asked(url=b"/?a=b"),
-    "GET": asked(b"", b"GET"),
-    "GET, of a page": asked(b"", b"GET", origin=ORIGIN),
-    "PUT": asked(method=b"PUT"),
-    "PUT, of a page": asked(method=b"PUT", origin=ORIGIN),
-    "OPTIONS": asked(b"", b"OPTIONS"),
-    "OPTIONS, of a page": asked(b"", b"OPTIONS", origin=ORIGIN),
-    "OPTIONS, of a page that says what for": asked(
-        b"",
-        b"OPTIONS",
-        origin=ORIGIN,
-        access_control_request_headers=b"x-amz-target",
-        access_control_request_method=b"POST",
-    ),
-    "text": asked(content_type=b"text/plain"),
-    "text, of a page": asked(content_type=b"text/plain", origin=ORIGIN),
-    "no type": asked(content_type=None),
-    "nothing, without a type": asked(b"", content_type=None),
-    "nothing, of a page": asked(b"", origin=ORIGIN),
-    "no JSON": asked(b"{"),
-    "no JSON, of a page": asked(b"{", origin=ORIGIN),
-    "no target": asked(x_amz_target=None),
-    "an unknown operation": asked(x_amz_target=target("Fetch")),
-    "an unknown operation of streams": asked(x_amz_target=b"DynamoDBStreams_20120810.Fetch"),
-    "an operation with a sign": asked(x_amz_target=target("Scan!")),
-    "an operation of streams that isn't one": asked(x_amz_target=b"DynamoDBStreams_20120810.Scan"),
-    "the version alone": asked(x_amz_target=target("")),
-    "unsigned": asked(authorization=None),
-    "signed by another rule": asked(authorization=b"Basic YTpi"),
-    "signed twice": asked(url=b"/?X-Amz-Algorithm=AWS4-HMAC-SHA256"),
-    "no encoding": asked(content_encoding=b"identity"),
-    "an empty encoding": asked(content_encoding=b""),
-    "an unknown encoding": asked(content_encoding=b"br"),
-    "an encoding that it isn't of": asked(content_encoding=b"gzip"),
-    "gzip": asked(packed(SCAN, b"gzip"), content_encoding=b" GZIP "),
-    "deflate, of a page": asked(packed(SCAN, b"deflate"), content_encoding=b"deflate", origin=ORIGIN),
-    "gzip of too much": asked(packed(b" " * 2001, b"gzip"), content_encoding=b"gzip"),
-    "gzip of too much, of a page": asked(packed(b" " * 2001, b"gzip"), content_encoding=b"gzip", origin=ORIGIN),
-    "a write": asked(PUT, x_amz_target=target("PutItem")),
-    "a write, of a page": asked(PUT, x_amz_target=target("PutItem"), origin=ORIGIN),
-    "a write that is refused, of a page": asked(SCAN, x_amz_target=target("PutItem"), origin=ORIGIN),
-    "a change of tables": asked(SCAN, x_amz_target=target("UpdateTable"), origin=ORIGIN),
-    "a read that is refused, of a page": asked(b'{"TableName": "nothing"}', origin=ORIGIN),
-    "a read that is no object": asked(b"[]"),
-    "tags": asked(TAGGED, x_amz_target=target("TagResource"), origin=ORIGIN),
-    "a large write": asked(
-        PUT.replace(b"}}}", b'}, "x": {"S": "%s"}}}' % (b"x" * 2000)), x_amz_target=target("PutItem")
-    ),
-}
 
 
 @pytest.fixture
@@ -136,20 +68,6 @@ def answer(handler: Service | Regional, request: Incoming) -> str:
     kept = [line for line in head.split(b"\r\n") if not _CHANGING.fullmatch(line)]
     assert len(head.split(b"\r\n")) - len(kept) == 2
     return (b"\n".join(kept) + end.replace(b"\r", b"") + body).decode()
-
-
-def test_requests_are_answered_alike_at_once_and_aside(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    """At the end nothing is counted as pending."""
-    monkeypatch.setattr(service, "LARGE_BYTES_MIN", -1)
-    tested = Service(engine, settings())
-    shown = [f"--- {name}\n{answer(tested, request)}" for name, request in REQUESTS.items()]
-    assert tested._pending_bytes == 0
-    monkeypatch.undo()
-    with Engine.open(":memory:", raw_items=True) as other:
-        other.call("CreateTable", CREATE)
-        other.call("PutItem", {"TableName": TABLE, "Item": {"pk": s("a"), "sk": s("1")}})
-        plain = Service(other, settings())
-        assert shown == [f"--- {name}\n{answer(plain, request)}" for name, request in REQUESTS.items()]
 
 
 class KeptWrites:

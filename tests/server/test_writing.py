@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ from keyplan.store import Engine
 from keyplan.store import work_budget as effort
 from keyplan.store.server.server_settings import Settings
 from keyplan.store.server.service import Incoming, Service
-from keyplan.store.server.worker_threads import TOGETHER_MAX, AtOnce, Threads, Work, WriterThread, Written
+from keyplan.store.server.worker_threads import TOGETHER_MAX, Threads, WriterThread
 from keyplan.store.storage.sqlite import Storage
 from tests.processes import PATIENCE_S
 from tests.server.support import AUTHORIZATION, CREATE, TABLE, request, s, serving
@@ -139,29 +138,6 @@ def test_the_thread_keeps_the_order_and_answers_all(tmp_path: Path) -> None:
         assert last.type == "ResourceNotFoundException"
 
 
-class Kept:
-    """Takes writes, and makes none."""
-
-    def __init__(self) -> None:
-        self.names: list[str] = []
-
-    def submit(self, name: str, params: dict[str, Any], done: Written) -> None:
-        self.names.append(name)
-
-    def sweep(self, items_max: int, done: Callable[[int], None]) -> None:
-        raise AssertionError
-
-
-class KeptAside(AtOnce):
-    """Does it at once, and counts."""
-
-    count = 0
-
-    def submit(self, work: Work, done: Callable[[bytes], None]) -> None:
-        self.count += 1
-        super().submit(work, done)
-
-
 def incoming(name: str, params: Any) -> Incoming:
     headers = {
         b"x-amz-target": f"DynamoDB_20120810.{name}".encode(),
@@ -169,54 +145,6 @@ def incoming(name: str, params: Any) -> Incoming:
         b"authorization": AUTHORIZATION.encode(),
     }
     return Incoming(b"POST", b"/", headers, json.dumps(params).encode())
-
-
-LARGE = [{"PutRequest": {"Item": {"pk": s("b"), "sk": s(number), "x": s("x" * 390_000)}}} for number in range(4)]
-LARGE_KEYS = [{"pk": s("b"), "sk": s(number)} for number in range(4)]
-READ = f"select * from {TABLE} where pk = 'a'"
-NINE = [{"Statement": f"{READ} AND sk = '{number}'"} for number in range(9)]
-INSERT = f"INSERT INTO {TABLE} VALUE {{'pk': 'a', 'sk': '1'}}"
-
-
-@pytest.mark.parametrize(
-    ("name", "params", "goes"),
-    [
-        ("ExecuteStatement", {"Statement": f" \n{READ}"}, "at once"),
-        ("ExecuteStatement", {"Statement": f"{READ} AND g <> '{'x' * 300}'"}, "at once"),
-        ("ExecuteStatement", {"Statement": f"SELECT sk FROM {TABLE} WHERE pk = 'b'"}, "aside"),
-        ("ExecuteStatement", {"Statement": INSERT}, "written"),
-        ("BatchExecuteStatement", {"Statements": [{"Statement": f"{READ} AND sk = '1'"}]}, "at once"),
-        ("BatchExecuteStatement", {"Statements": [{"Statement": READ}, {"Statement": INSERT}]}, "written"),
-        ("ExecuteTransaction", {"TransactStatements": NINE}, "at once"),
-        ("ExecuteTransaction", {"TransactStatements": [{"Statement": INSERT}]}, "written"),
-        ("Scan", {"TableName": TABLE}, "at once"),
-        ("Scan", {"TableName": TABLE, "ScanFilter": {"a": {"ComparisonOperator": "NULL"}}}, "aside"),
-        ("Scan", {"TableName": TABLE, "FilterExpression": "pk <> sk"}, "aside"),
-        ("Scan", {"TableName": TABLE, "FilterExpression": "pk <> sk", "Limit": 1}, "at once"),
-        ("Scan", {"TableName": TABLE, "ProjectionExpression": "sk"}, "aside"),
-        ("BatchGetItem", {"RequestItems": {TABLE: {"Keys": LARGE_KEYS}}}, "at once"),
-        ("BatchGetItem", {"RequestItems": {TABLE: {"Keys": LARGE_KEYS, "ProjectionExpression": "sk"}}}, "aside"),
-        ("TransactGetItems", {"TransactItems": [{"Get": {"TableName": TABLE, "Key": k}} for k in LARGE_KEYS]}, "aside"),
-        ("UpdateTable", {"TableName": TABLE, "DeletionProtectionEnabled": True}, "aside"),
-        ("CreateTable", {**CREATE, "TableName": "another"}, "aside"),
-        ("ExecuteStatement", {"Statement": 1}, "written"),
-        ("ExecuteStatement", ["SELECT"], "written"),
-        ("BatchExecuteStatement", {"Statements": ["SELECT"]}, "written"),
-        ("BatchExecuteStatement", {"Statements": []}, "written"),
-    ],
-)
-def test_what_waits_for_writes_and_what_is_judged_aside(name: str, params: Any, goes: str) -> None:
-    """Statements that only read don't wait for writes; what reads much of what is stored doesn't hold others up."""
-    with Engine.open(":memory:", raw_items=True) as engine:
-        engine.call("CreateTable", CREATE)
-        engine.call("BatchWriteItem", {"RequestItems": {TABLE: LARGE}})
-        written, aside = Kept(), KeptAside()
-        service = Service(engine, Settings(db=":memory:"), written, aside)
-        replies: list[bytes] = []
-        service.handle(incoming(name, params), replies.append)
-        assert written.names == ([name] if goes == "written" else [])
-        assert aside.count == (goes == "aside")
-        assert [reply.split()[1] for reply in replies] == ([] if goes == "written" else [b"200"])
 
 
 def test_what_takes_a_whole_table_holds_up_nobody(monkeypatch: pytest.MonkeyPatch) -> None:

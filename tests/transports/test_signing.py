@@ -33,18 +33,8 @@ TOKEN = (
 
 # The name of the vector in AWS's test suite: the request's method, its headers, its body, its signature.
 VECTORS: dict[str, tuple[str, list[tuple[str, str]], bytes, str]] = {
-    "get-vanilla": (
-        "GET",
-        [HOST, WHEN],
-        b"",
-        "5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31",
-    ),
-    "post-vanilla": (
-        "POST",
-        [HOST, WHEN],
-        b"",
-        "5da7c1a2acd57cee7505fc6676e4e544621c30862966e37dddb68e92efbe5d6b",
-    ),
+    "get-vanilla": ("GET", [HOST, WHEN], b"", "5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31"),
+    "post-vanilla": ("POST", [HOST, WHEN], b"", "5da7c1a2acd57cee7505fc6676e4e544621c30862966e37dddb68e92efbe5d6b"),
     "get-header-key-duplicate": (
         "GET",
         [HOST, ("My-Header1", "value2"), ("My-Header1", "value2"), ("My-Header1", "value1"), WHEN],

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from keyplan.dynamodb.operations.registry import OPERATIONS, only_selects
+from keyplan.dynamodb.operations.registry import OPERATIONS
 from keyplan.dynamodb.service_errors import SerializationException, ValidationException
 
 KEY = {"pk": {"S": "a"}}
@@ -46,11 +46,7 @@ def refused(operation: str, params: Any) -> str:
     [
         ("GetItem", {}, [at("null", "tableName", "not be null"), at("null", "key", "not be null")]),
         ("GetItem", {"TableName": None, "Key": KEY}, [at("null", "tableName", "not be null")]),
-        (
-            "GetItem",
-            {**GET, "TableName": "ab"},
-            [at("'ab'", "tableName", "have length greater than or equal to 3")],
-        ),
+        ("GetItem", {**GET, "TableName": "ab"}, [at("'ab'", "tableName", "have length greater than or equal to 3")]),
         (
             "GetItem",
             {**GET, "TableName": "a;"},
@@ -83,16 +79,8 @@ def refused(operation: str, params: Any) -> str:
             {**GET, "ReturnConsumedCapacity": "some"},
             [at("'some'", "returnConsumedCapacity", "satisfy enum value set: [INDEXES, TOTAL, NONE]")],
         ),
-        (
-            "PutItem",
-            {"TableName": "orders", "Item": {}, "ReturnValues": "ALL"},
-            [RETURN_VALUES],
-        ),
-        (
-            "Query",
-            {"TableName": "orders", "Limit": 0},
-            [by_name("Limit", "have value greater than or equal to 1")],
-        ),
+        ("PutItem", {"TableName": "orders", "Item": {}, "ReturnValues": "ALL"}, [RETURN_VALUES]),
+        ("Query", {"TableName": "orders", "Limit": 0}, [by_name("Limit", "have value greater than or equal to 1")]),
         ("Scan", {"TableName": "orders", "Limit": 0}, [by_name("Limit", "have value greater than or equal to 1")]),
         (
             "PutItem",
@@ -105,11 +93,7 @@ def refused(operation: str, params: Any) -> str:
             },
             [CAPACITY, RETURN_VALUES, "ReturnItemCollectionMetrics can only be SIZE or NONE"],
         ),
-        (
-            "DeleteItem",
-            {**GET, "ReturnValues": "ALL", "ReturnConsumedCapacity": "some"},
-            [CAPACITY, RETURN_VALUES],
-        ),
+        ("DeleteItem", {**GET, "ReturnValues": "ALL", "ReturnConsumedCapacity": "some"}, [CAPACITY, RETURN_VALUES]),
         ("UpdateItem", {**GET, "ReturnValues": "ALL", "ReturnConsumedCapacity": "some"}, [RETURN_VALUES]),
         *[
             (operation, {**GET, "Item": {}, "TableName": "", "ReturnConsumedCapacity": "some"}, [EMPTY_NAME])
@@ -230,11 +214,7 @@ def refused(operation: str, params: Any) -> str:
             {"TableName": "orders", "TotalSegments": 1_000_001},
             [by_name("TotalSegments", "have value less than or equal to 1000000")],
         ),
-        (
-            "TransactGetItems",
-            {"TransactItems": [{}]},
-            [at("null", "transactItems.1.member.get", "not be null")],
-        ),
+        ("TransactGetItems", {"TransactItems": [{}]}, [at("null", "transactItems.1.member.get", "not be null")]),
         (
             "TransactWriteItems",
             {"TransactItems": [{"Put": {"Item": {}}}, None]},
@@ -347,36 +327,3 @@ def test_legacy_parameters_do_not_go_with_expressions() -> None:
         "Can not use both expression and non-expression parameters in the same request: "
         "Non-expression parameters: {AttributesToGet} Expression parameters: {ProjectionExpression}"
     )
-
-
-SELECT, UPDATE = {"Statement": "\n select * FROM orders"}, {"Statement": "UPDATE orders SET a = 1 WHERE pk = 'a'"}
-
-
-LISTS = (("BatchExecuteStatement", "Statements"), ("ExecuteTransaction", "TransactStatements"))
-NO_REQUESTS: list[Any] = [None, [], "SELECT", {}]
-READ_OR_NOT: list[tuple[str, Any, bool]] = [
-    ("ExecuteStatement", SELECT, True),
-    ("ExecuteStatement", UPDATE, False),
-    ("ExecuteStatement", {"Statement": "SELEC"}, False),
-    *((operation, {name: [SELECT]}, True) for operation, name in LISTS),
-    *((operation, {name: [SELECT] * 100}, True) for operation, name in LISTS),
-    *((operation, {name: [SELECT] * 101}, False) for operation, name in LISTS),
-    *((operation, {name: [SELECT, UPDATE]}, False) for operation, name in LISTS),
-    *((operation, {name: []}, False) for operation, name in LISTS),
-    *((operation, {name: SELECT}, False) for operation, name in LISTS),
-    *((operation, {name: [{"Statement": ["SELECT"]}, None]}, False) for operation, name in LISTS),
-    *((operation, SELECT, False) for operation, _ in LISTS),
-    ("ExecuteStatement", {"Statement": 1}, False),
-    *(
-        (operation, params, False)
-        for operation in ("ExecuteStatement", "BatchExecuteStatement")
-        for params in NO_REQUESTS
-    ),
-]
-
-
-@pytest.mark.parametrize(("operation", "params", "expected"), READ_OR_NOT)
-def test_statements_that_only_read_are_known_before_they_are_validated(
-    operation: str, params: Any, expected: bool
-) -> None:
-    assert only_selects(operation, params) is expected

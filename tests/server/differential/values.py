@@ -47,10 +47,7 @@ class Placeholders:
         """The members of a request."""
         return {
             name: member
-            for name, member in (
-                ("ExpressionAttributeNames", self.names),
-                ("ExpressionAttributeValues", self.values),
-            )
+            for name, member in (("ExpressionAttributeNames", self.names), ("ExpressionAttributeValues", self.values))
             if member
         }
 

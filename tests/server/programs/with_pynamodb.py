@@ -7,12 +7,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from pynamodb.attributes import (
-    ListAttribute,
-    NumberAttribute,
-    UnicodeAttribute,
-    VersionAttribute,
-)
+from pynamodb.attributes import ListAttribute, NumberAttribute, UnicodeAttribute, VersionAttribute
 from pynamodb.connection import Connection
 from pynamodb.exceptions import PutError
 from pynamodb.indexes import AllProjection, GlobalSecondaryIndex
