@@ -85,10 +85,6 @@ PACKED_BYTES_MIN = 4096
 _GZIP_LEVEL = 1
 _GZIP_WINDOW = 31
 """zlib's way to say: with gzip's header and trailer."""
-_PACKED_PIECE_BYTES = 1024
-"""Where a member begins, so much of the body is looked at first: what follows a member is copied each time, and a body
-may consist of a million empty ones.
-"""
 
 PACKINGS = (b"gzip", b"deflate")
 _CODINGS = (*PACKINGS, b"identity")
@@ -224,31 +220,16 @@ class TooLargeError(Exception):
 
 
 def unpacked(body: bytes, encoding: bytes, bytes_max: int) -> bytes:
-    """The body, unpacked, never more than ``bytes_max`` of it: ``gzip``, of several members maybe, or ``deflate``.
+    """The body, unpacked, of one member of ``gzip`` or of ``deflate``.
 
     Raises:
-        TooLargeError: there is more.
-        zlib.error: it isn't of that encoding, or it was cut short.
+        TooLargeError: it is larger than ``bytes_max``.
+        zlib.error: it isn't of that encoding, it was cut short, or something follows it.
     """
-    window = _GZIP_WINDOW if encoding == b"gzip" else zlib.MAX_WBITS
-    parts: list[bytes] = []
-    left = bytes_max
-    start = 0
-    while start < len(body) or start == 0:
-        unpacker = zlib.decompressobj(window)
-        size = _PACKED_PIECE_BYTES
-        while not unpacker.eof and start < len(body):
-            piece = body[start : start + size]
-            part = unpacker.decompress(piece, left + 1)
-            if len(part) > left:
-                raise TooLargeError
-            if part:
-                parts.append(part)
-                left -= len(part)
-            start += len(piece) - len(unpacker.unused_data)
-            size *= 2  # never far beyond the member's end
-        if not unpacker.eof:
-            raise zlib.error("cut short")
-        if start < len(body) and encoding != b"gzip":
-            raise zlib.error("more than one")
-    return b"".join(parts)
+    unpacker = zlib.decompressobj(_GZIP_WINDOW if encoding == b"gzip" else zlib.MAX_WBITS)
+    result = unpacker.decompress(body, bytes_max + 1)
+    if len(result) > bytes_max:
+        raise TooLargeError
+    if not unpacker.eof or unpacker.unused_data:
+        raise zlib.error("cut short, or more than one member")
+    return result
