@@ -63,9 +63,7 @@ def finish(
 
 
 def go_on(
-    database: Database,
-    take_over: Callable[[Database, Writer], W | None],
-    finish_taken: Callable[[Database, W], object],
+    database: Database, take_over: Callable[[Database, Writer], W | None], finish_taken: Callable[[Database, W], object]
 ) -> None:
     """Finish all works of a kind that nobody does any more. Where there is none of any kind, nothing is written."""
     while _is_any_left(database):

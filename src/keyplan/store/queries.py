@@ -310,10 +310,7 @@ def check_paths(target: Target, filter_: BoundCondition | None, projection: Boun
 
 
 def fetches_items(
-    target: Target,
-    request: Request,
-    filter_: BoundCondition | None,
-    projection: BoundProjection | None,
+    target: Target, request: Request, filter_: BoundCondition | None, projection: BoundProjection | None
 ) -> bool:
     """Whether a local index must fetch from the table what it doesn't hold.
 

@@ -294,10 +294,7 @@ def _throttled(table: Table, direction: Direction, refused: list[tuple[Index | N
 def cancellation_of(error: DynamoDBError) -> dict[str, str]:
     """The cancellation reason of an action that was throttled."""
     is_provisioned = isinstance(error, ProvisionedThroughputExceededException)
-    return {
-        "Code": PROVISIONED_THROUGHPUT_CODE if is_provisioned else THROTTLING_CODE,
-        "Message": error.message,
-    }
+    return {"Code": PROVISIONED_THROUGHPUT_CODE if is_provisioned else THROTTLING_CODE, "Message": error.message}
 
 
 SNAPSHOTS_MAX = 8

@@ -16,12 +16,7 @@ from decimal import Decimal
 from operator import mul
 from typing import Any
 
-from keyplan.dynamodb.limits import (
-    VECTOR_DIMENSIONS_MAX,
-    VECTOR_FILTERS_MAX,
-    VECTOR_INDEXES_MAX,
-    VECTOR_PROJECTED_MAX,
-)
+from keyplan.dynamodb.limits import VECTOR_DIMENSIONS_MAX, VECTOR_FILTERS_MAX, VECTOR_INDEXES_MAX, VECTOR_PROJECTED_MAX
 from keyplan.dynamodb.service_errors import LimitExceededException, ValidationException, one_or_more
 from keyplan.dynamodb.values import item_size, key_text, value_size
 from keyplan.store.storage.storage_transactions import Writer

@@ -145,12 +145,7 @@ class Update:
 
 Printable = Condition | Operand | Projection | Update
 
-_SECTIONS: dict[type[Action], str] = {
-    Set: "SET",
-    Remove: "REMOVE",
-    Add: "ADD",
-    Delete: "DELETE",
-}
+_SECTIONS: dict[type[Action], str] = {Set: "SET", Remove: "REMOVE", Add: "ADD", Delete: "DELETE"}
 
 
 def to_text(expression: Printable) -> str:

@@ -192,10 +192,7 @@ _BACKUPS: dict[str, Structure] = {
 }
 
 _HEADER = Text(1, 65_536, r"[\x20-\x21\x23-\x2B\x2D-\x7E]*")
-_ENCRYPTED: dict[str, Shape] = {
-    "S3SseAlgorithm": Text(enum=("AES256", "KMS")),
-    "S3SseKmsKeyId": Text(1, 2048),
-}
+_ENCRYPTED: dict[str, Shape] = {"S3SseAlgorithm": Text(enum=("AES256", "KMS")), "S3SseKmsKeyId": Text(1, 2048)}
 
 _JOBS: dict[str, Structure] = {
     "ExportTableToPointInTime": structure(
@@ -269,12 +266,5 @@ _BULK: dict[str, Structure] = {
     "CancelBulkOperation": structure({"BulkOperationArn": ARN_OF_JOB}),
 }
 
-REQUESTS: Mapping[str, Structure] = {
-    **_POLICIES,
-    **_INSIGHTS,
-    **_GLOBAL_TABLES,
-    **_BACKUPS,
-    **_JOBS,
-    **_BULK,
-}
+REQUESTS: Mapping[str, Structure] = {**_POLICIES, **_INSIGHTS, **_GLOBAL_TABLES, **_BACKUPS, **_JOBS, **_BULK}
 """The shape of each of these operations' requests."""

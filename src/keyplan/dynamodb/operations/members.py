@@ -5,18 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from keyplan.dynamodb import limits
-from keyplan.dynamodb.operations.shapes import (
-    Flag,
-    ListOf,
-    MapOf,
-    Real,
-    Shape,
-    Text,
-    Value,
-    Whole,
-    named,
-    structure,
-)
+from keyplan.dynamodb.operations.shapes import Flag, ListOf, MapOf, Real, Shape, Text, Value, Whole, named, structure
 
 MANAGED_TABLE = Text(limits.TABLE_NAME_MIN, limits.TABLE_NAME_MAX, limits.NAME_PATTERN, arn=True, length_first=True)
 """A table's name where the table itself is asked for or changed."""
@@ -91,16 +80,12 @@ GLOBAL_INDEX = structure(
 INDEX_UPDATE = structure(
     Create=GLOBAL_INDEX,
     Update=structure(
-        {"IndexName": INDEX_NAME},
-        ProvisionedThroughput=THROUGHPUT,
-        OnDemandThroughput=ON_DEMAND,
-        WarmThroughput=WARM,
+        {"IndexName": INDEX_NAME}, ProvisionedThroughput=THROUGHPUT, OnDemandThroughput=ON_DEMAND, WarmThroughput=WARM
     ),
     Delete=structure({"IndexName": INDEX_NAME}),
 )
 STREAM = structure(
-    {"StreamEnabled": FLAG},
-    StreamViewType=Text(enum=("OLD_IMAGE", "KEYS_ONLY", "NEW_AND_OLD_IMAGES", "NEW_IMAGE")),
+    {"StreamEnabled": FLAG}, StreamViewType=Text(enum=("OLD_IMAGE", "KEYS_ONLY", "NEW_AND_OLD_IMAGES", "NEW_IMAGE"))
 )
 ENCRYPTION = structure(Enabled=FLAG, SSEType=Text(enum=("AES256", "KMS")), KMSMasterKeyId=Text(1))
 TAGS = ListOf(structure(Key=TEXT, Value=TEXT))

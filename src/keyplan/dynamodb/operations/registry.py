@@ -300,11 +300,7 @@ _ALL = (
         table_first=True,
     ),
     Operation("DescribeTable", "table", structure(_MANAGED), table_first=True),
-    Operation(
-        "ListTables",
-        "table",
-        structure(ExclusiveStartTableName=PLAIN_NAME, Limit=Whole(1, 100, bits=32)),
-    ),
+    Operation("ListTables", "table", structure(ExclusiveStartTableName=PLAIN_NAME, Limit=Whole(1, 100, bits=32))),
     Operation("DeleteTable", "table", structure(_MANAGED), table_first=True),
     Operation(
         "UpdateTable",

@@ -250,10 +250,7 @@ def _features(table: Table) -> Answer:
     if definition.get("StreamSpecification", {}).get("StreamEnabled"):
         features["StreamDescription"] = definition["StreamSpecification"]
     if definition.get("TimeToLive"):
-        features["TimeToLiveDescription"] = {
-            "TimeToLiveStatus": "ENABLED",
-            "AttributeName": definition["TimeToLive"],
-        }
+        features["TimeToLiveDescription"] = {"TimeToLiveStatus": "ENABLED", "AttributeName": definition["TimeToLive"]}
     if definition.get("SSESpecification", {}).get("Enabled"):
         features["SSEDescription"] = describe_encryption(table)
     return features

@@ -31,11 +31,7 @@ from keyplan.store.vectors import (
 Definition = dict[str, Any]
 Schema = Sequence[Mapping[str, str]]
 
-_KEPT_SETTINGS = (
-    "TableClass",
-    "GlobalTableSettingsReplicationMode",
-    "DisassociationProtectionEnabled",
-)
+_KEPT_SETTINGS = ("TableClass", "GlobalTableSettingsReplicationMode", "DisassociationProtectionEnabled")
 
 
 _CLASSES = ("STANDARD", "STANDARD_INFREQUENT_ACCESS")
@@ -318,10 +314,7 @@ def check_billing(mode: str | None, throughput: Mapping[str, int] | None) -> Non
 
 
 def _indexes(definition: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    return [
-        *(definition.get("LocalSecondaryIndexes") or ()),
-        *(definition.get("GlobalSecondaryIndexes") or ()),
-    ]
+    return [*(definition.get("LocalSecondaryIndexes") or ()), *(definition.get("GlobalSecondaryIndexes") or ())]
 
 
 def _defined_names(attributes: Schema) -> list[str]:

@@ -140,14 +140,7 @@ def _store(writer: Writer, write: Write, result: Found | None, put: Put) -> int:
     return result[0]
 
 
-def _keep(
-    writer: Writer,
-    write: Write,
-    row: int,
-    result: Found | None,
-    old: Item | None,
-    put: Put | None,
-) -> None:
+def _keep(writer: Writer, write: Write, row: int, result: Found | None, old: Item | None, put: Put | None) -> None:
     """Bring what follows from items to where the item is now: indexes and the stream."""
     table = write.table
     new = None if put is None else put.item

@@ -84,12 +84,7 @@ class _Reading:
         self._size_bytes = 0
 
     def table(
-        self,
-        name: str,
-        table: Table,
-        of_table: dict[str, Any],
-        projection: BoundProjection | None,
-        keys: list[Key],
+        self, name: str, table: Table, of_table: dict[str, Any], projection: BoundProjection | None, keys: list[Key]
     ) -> None:
         """Read the items of a table. One that is named twice, by its name and by its ARN, is answered once, and so is a
         key that is asked for under both (measured at the service by ExtendDB in July 2026).

@@ -33,10 +33,7 @@ def collection_metrics(table: Table, item: dict[str, Any]) -> Answer:
     DynamoDB.
     """
     name = table.partition.name
-    return {
-        "ItemCollectionKey": {name: item[name]},
-        "SizeEstimateRangeGB": [0.0, 1.0],
-    }
+    return {"ItemCollectionKey": {name: item[name]}, "SizeEstimateRangeGB": [0.0, 1.0]}
 
 
 T = TypeVar("T")

@@ -35,15 +35,7 @@ from keyplan.store.transfer.transfer_jobs import (
 
 DAY_S = 86_400.0
 _EXPRESSIONS = ("FilterExpression", "KeyConditionExpression")
-_ECHOED = (
-    "ClientToken",
-    "S3Bucket",
-    "S3BucketOwner",
-    "S3Prefix",
-    "S3SseKmsKeyId",
-    "ExportType",
-    "FilterSpecification",
-)
+_ECHOED = ("ClientToken", "S3Bucket", "S3BucketOwner", "S3Prefix", "S3SseKmsKeyId", "ExportType", "FilterSpecification")
 
 
 def export_table_to_point_in_time(database: Database, request: Request) -> Answer:
@@ -67,11 +59,7 @@ def export_table_to_point_in_time(database: Database, request: Request) -> Answe
             raise TableNotFoundException(f"Table not found: {arn}")
         now_s = database.clock()
         description, span = _accepted(table, request, number, now_s)
-        job: Job = {
-            "Description": description,
-            "Digest": digest_of(request),
-            "TableNumber": table.stored.layout.id,
-        }
+        job: Job = {"Description": description, "Digest": digest_of(request), "TableNumber": table.stored.layout.id}
         shown = _shown(table, request)
         keep_job(writer, KIND, number, job)
         accepted.append((description, partial(export, database, number, name, span, shown)))

@@ -15,11 +15,7 @@ def list_contributor_insights(database: Database, request: Request) -> Answer:
     name = request.get("TableName")
     tables = database.all_tables() if name is None else [database.described_table(name)]
     summaries = [
-        {
-            **named(table, index),
-            "ContributorInsightsStatus": kept["Status"],
-            "ContributorInsightsMode": kept["Mode"],
-        }
+        {**named(table, index), "ContributorInsightsStatus": kept["Status"], "ContributorInsightsMode": kept["Mode"]}
         for table in tables
         for index in (None, *(index.name for index in table.indexes))
         if (kept := insights_of(table, index)).get("Status") == "ENABLED"

@@ -12,14 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from keyplan.dynamodb.expressions import (
-    BoundCondition,
-    BoundUpdate,
-    Placeholders,
-    bind_condition,
-    bind_update,
-    tree,
-)
+from keyplan.dynamodb.expressions import BoundCondition, BoundUpdate, Placeholders, bind_condition, bind_update, tree
 from keyplan.dynamodb.service_errors import RequestFault
 from keyplan.dynamodb.values import check_value, less
 from keyplan.store.requests.request_expressions import Request

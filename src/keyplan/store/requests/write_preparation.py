@@ -159,13 +159,7 @@ def _check_statement(text: str, bound: BoundUpdate, given: Placeholders) -> None
         check_size(statement_bytes(bound.actions, bound.paths, given), updating=True)
 
 
-def change_of(
-    table: Table,
-    bound: BoundUpdate | None,
-    key_item: Item,
-    *,
-    old_words: bool = False,
-) -> Change:
+def change_of(table: Table, bound: BoundUpdate | None, key_item: Item, *, old_words: bool = False) -> Change:
     """The change that a bound update makes of an item of this table with this key; None is no change.
 
     Raises:
@@ -195,8 +189,4 @@ def change_of(
                 raise UpdateFault(_OLD_WRONG_TYPE) from None
             raise
 
-    return Change(
-        apply,
-        bound.attributes if bound is not None else frozenset(),
-        bound,
-    )
+    return Change(apply, bound.attributes if bound is not None else frozenset(), bound)

@@ -47,10 +47,7 @@ class Storage(Medium):
     """Tables in a SQLite file (``Storage.file``) or in memory (``Storage.memory``)."""
 
     def __init__(
-        self,
-        pool: FilePool | MemoryPool,
-        busy_timeout_s: float,
-        folder: TemporaryDirectory[str] | None = None,
+        self, pool: FilePool | MemoryPool, busy_timeout_s: float, folder: TemporaryDirectory[str] | None = None
     ) -> None:
         super().__init__(pool)
         self._busy_timeout_s = busy_timeout_s

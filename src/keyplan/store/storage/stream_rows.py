@@ -106,9 +106,7 @@ class Changes:
         """The shards of a stream, in the order they were opened."""
         rows = self._run(_SHARDS, (stream,))
         return [
-            StoredShard(
-                *cast("tuple[int, int | None, int, int, float, int, float | None, int | None, int]", row),
-            )
+            StoredShard(*cast("tuple[int, int | None, int, int, float, int, float | None, int | None, int]", row))
             for row in rows
         ]
 

@@ -10,11 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from keyplan.dynamodb.limits import (
-    ITEM_BYTES_MAX,
-    PARTITION_KEY_BYTES_MAX,
-    SORT_KEY_BYTES_MAX,
-)
+from keyplan.dynamodb.limits import ITEM_BYTES_MAX, PARTITION_KEY_BYTES_MAX, SORT_KEY_BYTES_MAX
 from keyplan.dynamodb.service_errors import RequestFault, ValidationException
 from keyplan.dynamodb.values import check_item, item_size, key_text, name_fault
 from keyplan.dynamodb.values.validation import SHORT_NAME

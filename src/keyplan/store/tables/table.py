@@ -209,11 +209,7 @@ def layout_of(definition: Mapping[str, Any], table_id: int, generation: int) -> 
 
 
 def _layout(
-    partition: KeyAttribute,
-    sort: KeyAttribute | None,
-    indexes: tuple[Index, ...],
-    table_id: int,
-    generation: int,
+    partition: KeyAttribute, sort: KeyAttribute | None, indexes: tuple[Index, ...], table_id: int, generation: int
 ) -> TableLayout:
     return TableLayout(
         table_id,
@@ -277,10 +273,7 @@ def _split(
     schema: list[dict[str, str]], types: Mapping[str, ScalarType]
 ) -> tuple[tuple[KeyAttribute, ...], tuple[KeyAttribute, ...]]:
     keys = [(KeyAttribute(each["AttributeName"], types[each["AttributeName"]]), each["KeyType"]) for each in schema]
-    return (
-        tuple(key for key, kind in keys if kind == "HASH"),
-        tuple(key for key, kind in keys if kind == "RANGE"),
-    )
+    return (tuple(key for key, kind in keys if kind == "HASH"), tuple(key for key, kind in keys if kind == "RANGE"))
 
 
 def _shape_index(

@@ -138,11 +138,7 @@ def put_objects(database: Database, number: str, request: Mapping[str, Any], des
 
 def _counts(name: str, progress: Progress) -> dict[str, Any]:
     total = progress.table_bytes + sum(sum(units.values()) for units in progress.index_bytes.values())
-    usage: dict[str, Any] = {
-        "TableName": name,
-        "BulkPutBytes": total,
-        "Table": {"BulkPutBytes": progress.table_bytes},
-    }
+    usage: dict[str, Any] = {"TableName": name, "BulkPutBytes": total, "Table": {"BulkPutBytes": progress.table_bytes}}
     for member, units in progress.index_bytes.items():
         usage[member] = {index: {"BulkPutBytes": size_bytes} for index, size_bytes in units.items()}
     return {

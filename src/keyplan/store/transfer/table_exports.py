@@ -124,10 +124,7 @@ def _changes(reader: Reader, table: Table, span: Span, shown: Shown) -> Iterator
 
 def _change(table: Table, changed: Changed, old: Item | None, new: Item | None) -> Mapping[str, Any]:
     keys = {key.name: key_value(text, key.type) for key, text in zip(table.keys, changed.key, strict=False)}
-    record: dict[str, Any] = {
-        "Metadata": {"WriteTimestampMicros": {"N": str(changed.made_us)}},
-        "Keys": keys,
-    }
+    record: dict[str, Any] = {"Metadata": {"WriteTimestampMicros": {"N": str(changed.made_us)}}, "Keys": keys}
     if new is not None:
         record["NewImage"] = new
     if old is not None:
@@ -214,11 +211,7 @@ def _write_manifests(
     body = orjson.dumps(summary)
     bucket.put(f"{place}/manifest-summary.json", body)
     bucket.put(f"{place}/manifest-summary.checksum", md5_of(body).encode())
-    return {
-        "ItemCount": count,
-        "BilledSizeBytes": size_bytes,
-        "ExportManifest": f"{place}/manifest-summary.json",
-    }
+    return {"ItemCount": count, "BilledSizeBytes": size_bytes, "ExportManifest": f"{place}/manifest-summary.json"}
 
 
 def _shown(moment_s: float) -> str:
