@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sqlite3
 from pathlib import Path
 
@@ -10,7 +9,6 @@ import pytest
 
 from keyplan.errors import StoreError
 from keyplan.store import Engine, check_file
-from keyplan.store.storage.sqlite import Storage
 from tests.engine.support import create, index, n, put, s
 
 SPOILED = {
@@ -71,64 +69,3 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="no such file"):
         check_file(tmp_path / "none.db")
     assert not (tmp_path / "none.db").exists()
-
-
-def files_of(folder: Path) -> dict[str, bytes]:
-    return {each.name: each.read_bytes() for each in folder.iterdir()}
-
-
-def test_what_is_only_read_is_copied_only_where_its_log_holds_something(
-    filled: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A store is large, and a copy of it takes its time; read without one, what a log holds would be missed."""
-    copied: list[str] = []
-    copy = shutil.copyfile
-
-    def copyfile(source: Path, target: Path) -> None:
-        copied.append(Path(source).name)
-        copy(source, target)
-
-    monkeypatch.setattr(shutil, "copyfile", copyfile)
-    before = files_of(tmp_path)
-    assert list(before) == ["store.db"]
-    storage = Storage.read_only(filled)
-    assert [len(storage.read(lambda reader: reader.tables())), storage.place, copied] == [1, filled, []]
-    storage.close()
-
-    Path(f"{filled}-wal").touch()
-    Storage.read_only(filled).close()
-    assert copied == []
-    Path(f"{filled}-wal").unlink()
-
-    with Engine.open(filled) as engine:
-        create(engine, name="second")
-        for name in ("store.db", "store.db-wal"):
-            copy(tmp_path / name, tmp_path / f"left-{name}")
-    left = str(tmp_path / "left-store.db")
-    before = files_of(tmp_path)
-    storage = Storage.read_only(left)
-    assert [len(storage.read(lambda reader: reader.tables())), storage.place] == [2, left]
-    assert copied == ["left-store.db", "left-store.db-wal"]
-    storage.close()
-    assert files_of(tmp_path) == before
-
-
-def test_a_file_of_an_older_format_is_renewed_in_a_copy_where_it_is_only_read(filled: str, tmp_path: Path) -> None:
-    file = sqlite3.connect(filled)
-    file.executescript("""
-        ALTER TABLE items_1_1 DROP COLUMN checksum; DROP TABLE keyplan_streams; DROP TABLE keyplan_shards;
-        PRAGMA user_version = 1;
-    """)
-    file.close()
-    before = files_of(tmp_path)
-    storage = Storage.read_only(filled)
-    assert len(storage.read(lambda reader: reader.tables())) == 1
-    assert filled not in open_files()
-    storage.close()
-    assert files_of(tmp_path) == before
-
-
-def open_files() -> list[str]:
-    """What this process has open, where the system tells."""
-    links = Path("/proc/self/fd")
-    return [str(each.readlink()) for each in links.iterdir() if each.is_symlink()] if links.exists() else []

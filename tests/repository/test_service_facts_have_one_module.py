@@ -17,7 +17,7 @@ HOMES = {
     "ProvisionedThroughputExceeded": {"dynamodb/service_errors.py"},
     "ThrottlingError": {"dynamodb/service_errors.py"},
     "ProvisionedThroughputExceededException": {"dynamodb/service_errors.py"},
-    "ThrottlingException": {"dynamodb/service_errors.py", "store/server/http_errors.py"},
+    "ThrottlingException": {"dynamodb/service_errors.py", "store/server/responses.py"},
 }
 """Texts by the modules that may hold them as constants."""
 
@@ -50,5 +50,5 @@ def test_the_size_of_an_item_stands_once() -> None:
     }
     assert holders == {
         "dynamodb/limits.py",
-        "dynamodb/expressions/path_writes.py",
+        "dynamodb/expressions/updates.py",
     }
