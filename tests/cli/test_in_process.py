@@ -25,7 +25,7 @@ from keyplan.cli import group, listening, serve, studio
 from keyplan.cli.group import cli
 from keyplan.errors import StoreError
 from keyplan.planner import Plan, plan, rewritten
-from keyplan.studio import browsing
+from keyplan.studio import subject
 from keyplan.studio.subject import of_design
 from tests.cli.support import LIBRARY, json_of, run
 from tests.studio.school import School
@@ -105,7 +105,7 @@ def test_a_table_that_is_browsed_is_told(served: list[Any], monkeypatch: pytest.
             asked.append((url, writable))
             yield SimpleNamespace(table="school", subject=lambda _name: replace(of_design(school), url=url))
 
-        monkeypatch.setattr(browsing, "browsed", browsed)
+        monkeypatch.setattr(subject, "browsed", browsed)
         url = "dynamodb+http://127.0.0.1:1/school"
         for options, writable in (((), None), (("--allow-writes",), True), (("--read-only",), False)):
             result = run("studio", url, "--port", "0", *options)

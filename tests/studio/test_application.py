@@ -9,12 +9,10 @@ import pytest
 
 from keyplan.errors import StoreError
 from keyplan.studio import application
-from keyplan.studio.access import HEADER, Access
+from keyplan.studio.access import HEADER, STATIC, Access
 from keyplan.studio.actions import Studio
 from keyplan.studio.application import Beside, studio_application
-from keyplan.studio.browsing import Endpoint
-from keyplan.studio.pages import STATIC
-from keyplan.studio.subject import of_design
+from keyplan.studio.subject import Endpoint, of_design
 from keyplan.web import app
 from tests.studio.school import School
 from tests.web.support import TestClient

@@ -19,10 +19,9 @@ from keyplan import Binary, Create, Design, Entity, Index, Key, Number, Table, W
 from keyplan.client.conversations import Conversation, Request, Transport
 from keyplan.errors import RequestError, StoreError
 from keyplan.studio.actions import Studio, run
-from keyplan.studio.browsing import Endpoint
 from keyplan.studio.changing import Source, change_made, loaded, source_of
 from keyplan.studio.collections import picture
-from keyplan.studio.describing import item_json
+from keyplan.studio.drawing import item_json
 from keyplan.studio.editing import edit_json
 from keyplan.studio.exchange import brought_json
 from keyplan.studio.finding import data_json
@@ -32,7 +31,7 @@ from keyplan.studio.paths import _EnoughError, followed
 from keyplan.studio.reviewing import cost_json, questions_json
 from keyplan.studio.running import form_json, run_json
 from keyplan.studio.sampling import CollectionPart, _Candidate, sample
-from keyplan.studio.subject import Subject, of_design, of_uncompiled
+from keyplan.studio.subject import Endpoint, Subject, of_design, of_uncompiled
 from tests.studio.school import Report, School
 
 

@@ -13,7 +13,7 @@ from botocore.config import Config  # type: ignore[import-untyped]
 
 from keyplan.errors import RequestError, StoreError
 from keyplan.studio.actions import Studio, run
-from keyplan.studio.browsing import Endpoint, browsed
+from keyplan.studio.subject import Endpoint, browsed
 from tests.server.support import serving
 
 STORES = ["keyplan", "dynamodb-local"]

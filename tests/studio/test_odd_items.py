@@ -17,8 +17,7 @@ from keyplan.errors import RequestError, StoreError
 from keyplan.session.design import Design
 from keyplan.studio import actions
 from keyplan.studio.actions import Studio, run
-from keyplan.studio.browsing import Endpoint
-from keyplan.studio.subject import Subject, of_design
+from keyplan.studio.subject import Endpoint, Subject, of_design
 from tests.studio.school import Enrolment, School
 from tests.studio.test_data import P0
 

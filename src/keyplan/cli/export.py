@@ -211,7 +211,7 @@ def _scanned(design: Any) -> Iterator[Any]:
 
 
 def _write(exported: Exported, output: str | None) -> None:
-    from keyplan.cli.files import write_text
+    from keyplan.cli.options import write_text
 
     if output is None:
         click.echo(exported.text, nl=False)

@@ -43,7 +43,7 @@ def command(file: str, output: str | None) -> None:
     Templates are inferred from the facets and the sample items. What is a guess is marked in the module, and reported
     on standard error, with the sample's items that the design would read or store otherwise.
     """
-    from keyplan.cli.files import read_text, write_text
+    from keyplan.cli.options import read_text, write_text
     from keyplan.formats.workbench.reading import read_model
 
     model = read_model(read_text(file), file)

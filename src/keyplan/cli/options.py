@@ -1,18 +1,32 @@
 """Options and arguments that several commands share, and how errors are reported."""
-# ruff: noqa: PLC0415 - what is heavy is imported when the command runs
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import click
 
+from keyplan.errors import RequestError
+
 if TYPE_CHECKING:
     from keyplan.errors import KeyplanError
 
-__all__ = ["db_option", "echo_json", "json_option", "name_argument", "printable", "tells_errors"]
+__all__ = [
+    "db_option",
+    "echo_json",
+    "json_option",
+    "name_argument",
+    "printable",
+    "read_text",
+    "tells_errors",
+    "write_text",
+]
+
+# ruff: noqa: PLC0415 - what is heavy is imported when the command runs
+
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -80,3 +94,21 @@ def _tell(error: KeyplanError, *, as_json: bool) -> None:
         echo_json(error_json(error))
         return
     click.echo(f"{click.style('Error:', fg='red', bold=True)} {printable(str(error))}", err=True)
+
+
+def read_text(where: str) -> str:
+    """A file's text. Raises RequestError for one that can't be read, or isn't UTF-8."""
+    try:
+        return Path(where).expanduser().read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise RequestError(f"{where} can't be read: {error.strerror or error}", hint="give a file") from None
+    except UnicodeDecodeError as error:
+        raise RequestError(f"{where} isn't text in UTF-8: byte {error.start} is wrong", place=where) from None
+
+
+def write_text(where: Path, text: str) -> None:
+    """Write a file, whatever stood there. Raises RequestError for one that can't be written."""
+    try:
+        where.write_bytes(text.encode())
+    except OSError as error:
+        raise RequestError(f"{where} can't be written: {error.strerror or error}", hint="give another place") from None

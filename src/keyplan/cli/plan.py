@@ -45,7 +45,7 @@ def command(
     missing ones are added; if none is missing, the command lists indexes that no access pattern needs.
     """
     from keyplan.cli.designs import find
-    from keyplan.cli.files import write_text
+    from keyplan.cli.options import write_text
     from keyplan.cli.progress import progress
     from keyplan.model.deferral import deferred
     from keyplan.planner import comparison, plan, rewritten, spare_indexes

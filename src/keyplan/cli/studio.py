@@ -76,7 +76,7 @@ def command(
         address = f"http://{HOST}:{port}/studio/?token={access.token}"
         if is_url(name):
             from keyplan.studio.actions import Studio
-            from keyplan.studio.browsing import browsed
+            from keyplan.studio.subject import browsed
 
             given = {"--db": db, "--sample": sample, "--traffic": traffic}
             wrong = ", ".join(option for option, value in given.items() if value is not None)

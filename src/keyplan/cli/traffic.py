@@ -30,7 +30,7 @@ def command(name: str, output: str | None) -> None:
     """
     from keyplan.analysis.cost.traffic_template import skeleton
     from keyplan.cli.designs import find
-    from keyplan.cli.files import write_text
+    from keyplan.cli.options import write_text
 
     text = skeleton(find(name).design)
     if output is None:

@@ -9,10 +9,12 @@ import hmac
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from html import escape
+from importlib.resources import files
 
 from starlette.requests import Request
 
-__all__ = ["HEADER", "Access"]
+__all__ = ["HEADER", "MODULES", "STATIC", "Access", "page_html", "static_text"]
 
 HEADER = "x-keyplan-token"
 TOKEN_BYTES = 24
@@ -52,3 +54,43 @@ def _name(host: str) -> str:
     """A host without its port."""
     name, colon, port = host.lower().rpartition(":")
     return name if colon and port.isascii() and port.isdigit() else host.lower()
+
+
+STATIC = files("keyplan.studio").joinpath("static")
+MODULES = {
+    "preact": "vendor/preact.js",
+    "preact/hooks": "vendor/preact-hooks.js",
+    "@preact/signals-core": "vendor/signals-core.js",
+    "@preact/signals": "vendor/signals.js",
+    "htm": "vendor/htm.js",
+    "uplot": "vendor/uplot.js",
+    "codemirror": "vendor/codemirror.js",
+}
+"""The names that the page's modules import others by, and their files."""
+
+
+def static_text(path: str) -> str:
+    """The text of a file of ``static/``."""
+    return STATIC.joinpath(*path.split("/")).read_bytes().decode()
+
+
+def page_html(name: str, imports: str) -> str:
+    """The page before it has asked anything."""
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>{escape(name)} · Studio</title>
+<link rel="icon" href="static/icon.svg" type="image/svg+xml">
+<link rel="stylesheet" href="static/map.css">
+<link rel="stylesheet" href="static/studio.css">
+<link rel="stylesheet" href="static/vendor/uplot.css" media="screen">
+<script type="importmap">{imports}</script>
+<script type="module" src="static/app.js"></script>
+</head>
+<body><div id="studio"><p class="opening">Opening {escape(name)} …</p></div>
+<noscript>The studio needs JavaScript.</noscript></body>
+</html>
+"""

@@ -13,20 +13,18 @@ from keyplan._version import __version__
 from keyplan.analysis.traffic.traffic_file import Traffic
 from keyplan.errors import ErrorDetail, ItemNotFound, RequestError
 from keyplan.model.declared.indexes import Index
-from keyplan.studio.browsing import Endpoint
 from keyplan.studio.changing import change_json, source_of
-from keyplan.studio.describing import item_json
+from keyplan.studio.drawing import item_json
 from keyplan.studio.editing import edit_json
 from keyplan.studio.exchange import brought_json, taken_json
 from keyplan.studio.finding import data_json
-from keyplan.studio.items import Item, key_of, place_attributes
+from keyplan.studio.items import Item, key_of, masked, place_attributes, secret_names
 from keyplan.studio.maps import map_json
-from keyplan.studio.masking import masked, secret_names
 from keyplan.studio.module_runs import ModuleRunner
 from keyplan.studio.reviewing import check_json, cost_json, questions_json
 from keyplan.studio.running import form_json, needed, run_json
 from keyplan.studio.sampling import ROWS
-from keyplan.studio.subject import Subject
+from keyplan.studio.subject import Endpoint, Subject
 
 __all__ = ["ACTIONS", "Studio", "run", "start_json"]
 

@@ -23,9 +23,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from keyplan.errors import KeyplanError, RequestError
 from keyplan.formatting.results import error_json, known_error
-from keyplan.studio.access import Access
+from keyplan.studio.access import MODULES, STATIC, Access, page_html
 from keyplan.studio.actions import Studio, run
-from keyplan.studio.pages import MODULES, STATIC, page_html
 from keyplan.web.api import JsonResponse
 from keyplan.web.request_parsing import read_object, status_of
 

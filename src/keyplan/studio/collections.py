@@ -31,9 +31,9 @@ from keyplan.studio.items import (
     pieces,
     place_attributes,
     plain_pieces,
+    secrets_of,
     template_pieces,
 )
-from keyplan.studio.masking import secrets_of
 from keyplan.studio.sampling import CollectionPart, Count
 
 __all__ = [

@@ -24,8 +24,7 @@ from keyplan.errors import ErrorDetail, KeyplanError, RequestError
 from keyplan.model.declared.actions import Action, Create, Delete, Update
 from keyplan.model.declared.entity import Entity
 from keyplan.model.stored.stored_entity import CompiledEntity, error_details_of
-from keyplan.studio.items import Item, identity, key_of, kind_of
-from keyplan.studio.masking import MASK
+from keyplan.studio.items import MASK, Item, identity, key_of, kind_of
 from keyplan.studio.paths import Path, followed
 from keyplan.studio.running import changes_json, require_writable, stored_items
 from keyplan.studio.subject import Subject

@@ -21,8 +21,7 @@ from keyplan.formatting.results import json_text, plain
 from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.studio.editing import EDITS_MAX, validated_fields
 from keyplan.studio.finding import exact, found_items
-from keyplan.studio.items import Item, identity, key_of, kind_of
-from keyplan.studio.masking import MASK, masked, secret_names
+from keyplan.studio.items import MASK, Item, identity, key_of, kind_of, masked, secret_names
 from keyplan.studio.running import require_writable, stored_items
 from keyplan.studio.subject import Subject
 

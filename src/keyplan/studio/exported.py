@@ -14,14 +14,12 @@ from typing import Any
 
 from keyplan._version import __version__
 from keyplan.formatting.results import json_text
+from keyplan.studio.access import MODULES, static_text
 from keyplan.studio.actions import start_json
-from keyplan.studio.describing import item_json
-from keyplan.studio.drawing import standalone
-from keyplan.studio.items import Item
+from keyplan.studio.drawing import item_json, standalone
+from keyplan.studio.items import Item, masked, secret_names
 from keyplan.studio.layout import laid_out
 from keyplan.studio.maps import lit_picture, map_json
-from keyplan.studio.masking import masked, secret_names
-from keyplan.studio.pages import MODULES, static_text
 from keyplan.studio.paths import Path
 from keyplan.studio.reviewing import check_json, questions_json
 from keyplan.studio.sampling import sample

@@ -13,8 +13,7 @@ from keyplan.formatting.results import error_json
 from keyplan.model.compiled.compiled_design import WritePattern
 from keyplan.model.declared.indexes import Index
 from keyplan.studio.collections import Collection, Entry, Picture, picture, template_picture
-from keyplan.studio.describing import colour_of
-from keyplan.studio.drawing import COLOURS, drawing
+from keyplan.studio.drawing import COLOURS, colour_of, drawing
 from keyplan.studio.items import Item, identity, key_of, kind_of
 from keyplan.studio.layout import laid_out
 from keyplan.studio.paths import Path, Step, example_arguments, read_path, write_path

@@ -11,7 +11,7 @@ from keyplan.client.conversations import Request
 from keyplan.errors import Refused
 from keyplan.model.compiled.plans import ReadPattern
 from keyplan.session.design import Design
-from keyplan.studio.describing import colour_of
+from keyplan.studio.drawing import colour_of
 from keyplan.studio.items import Item, identity, key_of, kind_of
 from keyplan.studio.maps import path_json
 from keyplan.studio.paths import Path, example_arguments, read_path, write_path
