@@ -3,9 +3,7 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -15,7 +13,6 @@ from keyplan import (
     Check,
     Create,
     Cursor,
-    Delete,
     Design,
     Entity,
     Index,
@@ -30,11 +27,7 @@ from keyplan import (
     read,
     write,
 )
-from keyplan.client.conversations import Request
-from keyplan.client.transactions import Refusal
-from keyplan.client.write_attempts import Findings
-from keyplan.client.write_compiler import Operation
-from keyplan.errors import ConditionFailed, ItemExists, ItemNotFound, TransactionFailed, UniqueValueTaken, WriteFailed
+from keyplan.errors import ConditionFailed, ItemExists, ItemNotFound, UniqueValueTaken, WriteFailed
 from tests.client.support import record
 
 GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
@@ -338,63 +331,6 @@ class Tasks(Design):
             yield action
 
 
-class Meddler:
-    """Changes some items before each write, and notes whether one of those changed that were read and are written."""
-
-    def __init__(self, tasks: Tasks, seed: random.Random, decided: set[str]) -> None:
-        self.other = Tasks(tasks.store)
-        self.seed = seed
-        self.decided = decided
-        self.may_repeat: list[bool] = []
-        self.requests = record(tasks)
-        self.requests.before = self.before
-
-    def before(self, operation: str, _: dict[str, Any]) -> None:
-        if operation == "GetItem":
-            return
-        self.requests.before = lambda *_: None
-        changed = self.seed.sample("abc", self.seed.randint(0, 2))
-        for name in changed:
-            if self.other.get(Task, name=name) is None:
-                self.other.create(Task(name=name))
-            else:
-                self.other.update(Task, name=name, n=Add(1))
-        self.requests.before = self.before
-        self.may_repeat.append(not self.decided.isdisjoint(changed))
-
-
-def test_a_repeated_attempt_follows_a_change_of_what_was_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    """For writes at random: an attempt is repeated only if an item that it read and that failed had changed."""
-    monkeypatch.setattr("keyplan.client.conversations.time.sleep", lambda seconds: None)
-    seed = random.Random("attempts")
-    repeated = 0
-    for _ in range(300):
-        with Tasks.open(":memory:") as tasks:
-            for name in "abc":
-                if seed.random() < 0.7:
-                    tasks.create(Task(name=name))
-            reads = seed.sample("abc", seed.randint(0, 3))
-            named = seed.sample("abc", seed.randint(1, 3))
-            meddler = Meddler(tasks, seed, {*reads} & {*named})
-            with suppress(ConditionFailed, ItemExists, TransactionFailed):
-                tasks.work(reads, [_action(seed, name) for name in named])
-            assert all(meddler.may_repeat[:-1]), (reads, named)
-            repeated += len(meddler.may_repeat) > 1
-    assert repeated > 20
-
-
-def _action(seed: random.Random, name: str) -> Any:
-    match seed.randrange(4):
-        case 0:
-            return Create(Task(name=name))
-        case 1:
-            return Update(Task, name=name).set(state="done").only_if(n=seed.choice([0, 1]))
-        case 2:
-            return Check(Task, name=name).only_if(n=0)
-        case _:
-            return Delete(Task, name=name).only_if(n=seed.choice([0, 1]))
-
-
 def test_a_put_over_an_older_version_is_tried_once(club: Club) -> None:
     with Tasks.open(":memory:") as tasks:
         task = tasks.put(Task(name="a"))
@@ -403,75 +339,6 @@ def test_a_put_over_an_older_version_is_tried_once(club: Club) -> None:
         with pytest.raises(ConditionFailed):
             tasks.work([], [Put(task)])
         assert _writes(requests) == 1
-
-
-def test_what_was_read_is_compared_with_what_stands_there() -> None:
-    """Of what was read whole, a further attribute is a change too; of what an index holds of it, only what it holds."""
-    table = Table("club", indexes=[GSI1, KEYS])
-    item: dict[str, Any] = {"pk": {"S": "A"}, "sk": {"S": "B"}, "v": {"N": "1"}}
-    listed = {"Items": [item], "Count": 1}
-    reads: list[tuple[Request, dict[str, Any], bool]] = [
-        (Request("GetItem", {"Key": item}), {"Item": item}, True),
-        (Request("BatchGetItem", {"RequestItems": {"club": {"Keys": [item]}}}), {"Responses": {"club": [item]}}, True),
-        (Request("Query", {}), listed, True),
-        (Request("Scan", {}), listed, True),
-        (Request("Query", {"IndexName": "GSI1"}), listed, True),
-        (Request("Query", {"IndexName": "KEYS"}), listed, False),
-    ]
-    entity = Club.compiled.entities[Line]
-    operation = Operation("Update", {"Key": {"pk": item["pk"], "sk": item["sk"]}}, entity, "item", {}, {})
-    for request, response, whole in reads:
-        findings = Findings(table)
-        findings._note(request, response)
-        findings._listed.clear()  # what was listed may have grown
-
-        def curable(*now: dict[str, Any] | None, of: Findings = findings) -> list[bool]:
-            return [of.curable([Refusal(operation, there)], gave_up=False) for there in now]
-
-        assert curable(item, {**item, "v": {"N": "2"}}, None) == [False, True, True]
-        assert curable({**item, "more": {"N": "2"}}) == [whole]
-
-
-def test_the_order_of_a_set_is_no_change() -> None:
-    """Nor is that of one deep inside; a list's is, and so is another element."""
-
-    def item(*elements: str) -> dict[str, Any]:
-        numbers = [str(len(element)) for element in elements]
-        inside = {"L": [{"M": {"s": {"SS": [*elements]}}}, {"BS": [*elements]}]}
-        return {"pk": {"S": "A"}, "sk": {"S": "B"}, "s": {"SS": [*elements]}, "n": {"NS": numbers}, "i": inside}
-
-    findings = Findings(Table("club", indexes=[GSI1, KEYS]))
-    read = {**item("a", "bb", "ccc"), "l": {"L": [{"S": "a"}, {"S": "b"}]}}
-    findings._note(Request("GetItem", {"Key": read}), {"Item": read})
-    entity = Club.compiled.entities[Line]
-    operation = Operation("Update", {"Key": {"pk": read["pk"], "sk": read["sk"]}}, entity, "item", {}, {})
-    for now, expected in (
-        ({**read, **item("ccc", "a", "bb")}, False),
-        ({**read, **item("ccc", "a", "b")}, True),
-        ({**read, "l": {"L": [{"S": "b"}, {"S": "a"}]}}, True),
-    ):
-        assert findings.curable([Refusal(operation, now)], gave_up=False) is expected
-
-
-def test_what_a_batch_has_not_read_is_not_known() -> None:
-    """What it asked for and isn't there was read as missing; what it left for later, and what failed, wasn't read."""
-
-    def key(number: str) -> dict[str, Any]:
-        return {"pk": {"S": "A"}, "sk": {"S": number}}
-
-    asked = Request("BatchGetItem", {"RequestItems": {"club": {"Keys": [key("1"), key("2"), key("3")]}}})
-    response = {"Responses": {"club": [key("1")]}, "UnprocessedKeys": {"club": {"Keys": [key("2")]}}}
-    findings = Findings(Table("club"))
-    findings._observe(asked, response, None)
-    findings._observe(Request("GetItem", {"Key": key("4")}), None, WriteFailed("no"))
-    findings._observe([Request("GetItem", {"Key": key("5")}), Request("GetItem", {"Key": key("6")})], [{}, {}], None)
-    entity = Club.compiled.entities[Line]
-    curable: list[bool] = []
-    for number in "123456":
-        operation = Operation("Update", {"Key": key(number)}, entity, "item", {}, {})
-        there = {**key(number), "v": {"N": "1"}}
-        curable.append(findings.curable([Refusal(operation, there)], gave_up=False))
-    assert curable == [True, False, True, False, True, True]
 
 
 @pytest.mark.parametrize("kept", [False, True])

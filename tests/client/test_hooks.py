@@ -6,7 +6,6 @@ import asyncio
 import gc
 import os
 import signal
-import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -33,7 +32,7 @@ from keyplan import (
     read,
     write,
 )
-from keyplan.errors import ItemNotFound, RequestError, StoreError
+from keyplan.errors import ItemNotFound, StoreError
 
 # mypy: disable-error-code="empty-body"
 
@@ -213,67 +212,6 @@ def test_an_iterator_that_is_left_ends_without_an_error(notes: Notes) -> None:
     assert [(record.requests, record.error) for record in records] == [(2, None), (2, None)]
 
 
-@pytest.mark.parametrize("awaited", [False, True])
-def test_an_iterator_that_runs_already_is_not_told_by_half(notes: Notes, *, awaited: bool) -> None:
-    """What is told are calls from now on."""
-    notes.batch([_put(n) for n in range(250)])
-    records: list[PatternRecord] = []
-
-    async def count() -> int:
-        number = 0
-        async for _ in notes.scan_index.aio("ada"):
-            number += 1
-            if number == 50:
-                notes.store.watch(records.append)
-        return number
-
-    if awaited:
-        assert asyncio.run(count()) == 250
-    else:
-        for number, _ in enumerate(notes.scan_index("ada")):
-            if number == 50:
-                notes.store.watch(records.append)
-    assert records == []
-
-
-def test_a_coroutine_that_is_closed_in_another_context(notes: Notes) -> None:
-    """As the garbage collection does with those of an event loop that was left: it is told, and nothing is raised."""
-    records: list[PatternRecord] = []
-    notes.store.watch(records.append)
-
-    async def never() -> None:
-        with notes.store.counting("Notes.note"):
-            await asyncio.get_running_loop().create_future()
-
-    loop = asyncio.new_event_loop()
-    begun = never()
-    task = loop.create_task(begun)  # runs in a context of its own
-    loop.run_until_complete(asyncio.sleep(0))
-    begun.close()
-    assert [(record.pattern, record.error) for record in records] == [("Notes.note", None)]
-    assert not task.done()
-    loop.close()
-
-
-def test_watchers_may_come_and_go_in_threads(notes: Notes) -> None:
-    """None is lost."""
-    begin = threading.Barrier(8)
-
-    def comes_and_stays(_: int) -> list[PatternRecord]:
-        begin.wait()
-        records: list[PatternRecord] = []
-        for _ in range(200):
-            other = notes.store.watch(lambda _: None)
-            notes.store.unwatch(other)
-        notes.store.watch(records.append)
-        return records
-
-    with ThreadPoolExecutor(8) as pool:
-        all_told = list(pool.map(comes_and_stays, range(8)))
-    notes.put(NOTE)
-    assert [len(records) for records in all_told] == [1] * 8
-
-
 @pytest.mark.filterwarnings("ignore:This process.*is multi-threaded:DeprecationWarning")
 def test_awaited_in_a_forked_process_and_after_closing(notes: Notes) -> None:
     """Threads don't come along into a forked process, and end with the design."""
@@ -340,21 +278,6 @@ def test_the_sketch_keeps_what_took_more_than_its_share(taken: list[tuple[int, i
     for key, hot_key in result.items():
         total = hot_key.read_units + hot_key.write_units
         assert total - hot_key.over <= true[key] <= total
-
-
-@pytest.mark.parametrize("keys", [0, -1])
-def test_a_sketch_keeps_at_least_one_key(keys: int) -> None:
-    with pytest.raises(RequestError, match=f"at least one key is kept, not {keys}"):
-        Usage(Notes.table, keys=keys)
-
-
-def test_what_took_nothing_is_no_hot_key() -> None:
-    """A request that failed pushes no key that took something out of the sketch."""
-    usage = Usage(Notes.table, keys=1)
-    for name, capacity in (("a", {"CapacityUnits": 1.5}), ("b", None)):
-        key = {"pk": {"S": name}, "sk": {"S": "META"}}
-        usage(PatternRecord("p", 1, 0, (CallRecord("GetItem", 1, 0, 0, 0, capacity, parameters={"Key": key}),)))
-    assert [(hot_key.key, hot_key.read_units, hot_key.over) for hot_key in usage.hottest()] == [("a", 1.5, 0)]
 
 
 def _put(number: int) -> Put:

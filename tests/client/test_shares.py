@@ -124,23 +124,6 @@ def merged(
     return len(given), rounds
 
 
-@pytest.mark.parametrize("even", [True, False])
-@pytest.mark.parametrize("bounded", [True, False])
-@pytest.mark.parametrize("forward", [True, False])
-def test_whatever_lies_where_the_page_is_right(forward: bool, bounded: bool, even: bool) -> None:
-    """Many partitions and few, even and skewed, empty ones among them."""
-    choice = random.Random(1)
-    for _ in range(400):
-        count = choice.choice([1, 2, 3, 5, 8, 21, 45])
-        weights = [choice.choice([0, 1, 1, 1, 30]) for _ in range(count)]
-        parts: list[list[Place]] = [[] for _ in range(count)]
-        for number in range(choice.choice([0, 1, 10, 300])):
-            if any(weights):
-                parts[choice.choices(range(count), weights)[0]].append((number,))
-        merged([part if forward else part[::-1] for part in parts], choice.choice([1, 2, 11, 101]),
-               forward=forward, bounded=bounded, even=even)  # fmt: skip
-
-
 def extra(count: int, wanted: int, spread: str, trials: int = 0) -> tuple[float, float, float]:
     """How many entries too many are read of each partition, in how many rounds and requests a partition, on average."""
     choice = random.Random(f"{count}/{wanted}/{spread}")
@@ -164,39 +147,6 @@ def extra(count: int, wanted: int, spread: str, trials: int = 0) -> tuple[float,
 
 
 LIMITS = (1, 2, 4, 5, 10, 20, 25, 50, 75, 100)
-
-
-@pytest.mark.parametrize("count", [2, 3, 4, 8, 10, 16, 33, 64])
-def test_hashed_partitions_are_read_by_their_share(count: int) -> None:
-    """About one entry too many of each, on average, whatever the page's length, and in few rounds and requests: each of
-    these costs as much as 4 KB of entries.
-    """
-    result = {limit: extra(count, limit + 1, "hashed") for limit in LIMITS}
-    extras, _, requests = zip(*result.values(), strict=True)
-    assert max(extras) <= 1.75, result
-    assert sum(extras) / len(extras) <= 1.25
-    assert sum(requests) / len(requests) <= 1.75, result
-    assert max(rounds for _, rounds, _ in result.values()) <= 4 * -(-count // PARALLEL_MAX)
-
-
-@pytest.mark.parametrize("spread", ["random", "one"])
-def test_values_with_very_different_numbers_are_read_carefully(spread: str) -> None:
-    """Of values that a call gives, one may have all of the page, and nothing says which: about one entry too many of
-    each, over pages of all lengths.
-    """
-    extras = [
-        extra(count, limit + 1, spread, 15)[0] for count in (2, 4, 8, 16, 64) for limit in (1, 4, 10, 20, 50, 100)
-    ]
-    assert sum(extras) / len(extras) <= 1.35
-    assert max(extras) <= 6
-
-
-def test_one_hot_partition_takes_few_rounds() -> None:
-    hot: list[Place] = [(number,) for number in range(5000)]
-    others: list[list[Place]] = [[(number * 1000 + at,)] for at in range(1, 10) for number in range(1)]
-    read_now, rounds = merged([hot, *others], 501, forward=True, bounded=True)
-    assert rounds <= 12
-    assert read_now <= 2 * 501
 
 
 class Numbered(Entity):

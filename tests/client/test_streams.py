@@ -4,8 +4,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
-import threading
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from collections.abc import AsyncIterator as AwaitedStream
 from collections.abc import Iterator as Stream
@@ -105,36 +103,6 @@ def test_awaited_one_who_stops_leaves_no_task_behind() -> None:
     source = Source()
     assert asyncio.run(some()) == 1
     assert len(source.asked) <= 2
-
-
-def test_awaited_a_fault_in_what_nobody_wants_any_more_is_not_logged() -> None:
-    """asyncio logs the exceptions of tasks that nobody has asked for."""
-    logged: list[Any] = []
-
-    async def some() -> None:
-        asyncio.get_running_loop().set_exception_handler(lambda _, context: logged.append(context))
-        async with aclosing(stream_async(Source(fails_at=1).part, run_async, ahead=True)) as items:
-            async for item in items:
-                if item == 7:
-                    await asyncio.sleep(0.01)  # what is fetched ahead fails
-                    break
-        gc.collect()
-        await asyncio.sleep(0)
-
-    asyncio.run(some())
-    assert logged == []
-
-
-def test_what_was_not_begun_when_the_threads_ended_is_read_here(pool: ThreadPoolExecutor) -> None:
-    """So that a store that was closed says so itself; concurrent.futures would say CancelledError."""
-    source, busy = Source(), threading.Event()
-    pool.submit(busy.wait)
-    items = stream(source.part, run, pool)
-    assert [next(items) for _ in range(10)] == list(range(10))
-    pool.shutdown(wait=False, cancel_futures=True)
-    busy.set()
-    assert next(items) == 10
-    assert source.asked == [0, 1]
 
 
 class Line(Entity):

@@ -4,38 +4,26 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
-from itertools import permutations
-from typing import Annotated, Any, Literal
+from typing import Any
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
-from typing_extensions import TypeAliasType
 
 import keyplan.client.merged_partitions
 import keyplan.client.read_plans
 import keyplan.client.results
 from keyplan import (
-    Add,
-    Append,
     Create,
     Cursor,
     Design,
     Each,
     Entity,
-    Field,
     Index,
     Key,
-    Number,
     Page,
     Range,
-    SetAdd,
-    SetRemove,
     Table,
-    Ttl,
     Unique,
     Version,
     Writes,
@@ -51,10 +39,6 @@ from keyplan.model.stored import key_templates as templates
 from keyplan.model.stored.key_formats import IntegerFormat
 from keyplan.model.stored.stored_keys import CompiledKey
 from keyplan.testing import verify
-from keyplan.testing.oracle import Oracle
-from keyplan.testing.samples import samples
-from keyplan.testing.steps import Steps
-from keyplan.testing.stored_world import scan
 from keyplan_systems.cms import Cms
 from tests.contract.design import Everything
 from tests.seeds import examples, seed
@@ -396,95 +380,3 @@ def test_what_is_broken_is_found(monkeypatch: Patch, break_it: Any, told: str) -
 
 
 # What is drawn, and what it is compared with
-
-
-@pytest.mark.parametrize("annotation", [str | None, Literal["a", None], int | None, Ttl | None, list[str] | None])
-def test_no_value_is_a_sample_of_each_optional_field(annotation: Any) -> None:
-    drawn = samples(annotation)
-    assert drawn.count(None) == 1
-    assert len(drawn) > 1
-
-
-def test_moments_that_are_drawn_lie_a_unit_apart_or_differ_by_their_zone_alone() -> None:
-    drawn = samples(datetime)
-    apart = {later - earlier for earlier, later in permutations(drawn, 2)}
-    assert {timedelta(0), *(timedelta(**{unit: 1}) for unit in ("microseconds", "milliseconds", "days"))} <= apart
-
-
-@pytest.mark.parametrize("unit", ["ms", "s"])
-def test_moments_are_in_order_to_the_unit_that_their_key_keeps(unit: Literal["ms", "s"]) -> None:
-    """What is one unit apart has its place, and what is less apart has none."""
-    by_time = Index("BY_TIME", "by_time_pk", Number("by_time_n"))
-
-    class Event(Entity):
-        group: str
-        at: datetime
-
-        primary = Key("EVENT#{group}", "{at}")
-        in_time = Key("{group}", f"{{at:{unit}}}", index=by_time)
-
-    class Events(Design):
-        table = Table("events", indexes=[by_time])
-
-        @read("E1", key=Event.in_time)
-        def events(self, group: str) -> list[Event]: ...
-
-    step = timedelta(milliseconds=1) if unit == "ms" else timedelta(seconds=1)
-    moments = [datetime(2026, 1, 1, tzinfo=UTC) + step * number / 2 for number in range(8)]
-    with Events.open(":memory:") as events:
-        for moment in moments:
-            events.put(Event(group="a", at=moment))
-        oracle = Oracle(Events.compiled.reads["events"], Events.events.options)
-        groups = oracle.groups(scan(events), {"group": "a"})
-    assert [{event.at for event in group if isinstance(event, Event)} for group in groups] == [
-        {first, second} for first, second in zip(moments[::2], moments[1::2], strict=True)
-    ]
-
-
-class Kinds(Entity):
-    """A field of each kind that a change may depend on."""
-
-    kinds_id: str
-    count: int = 0
-    tags: set[str] = Field(default_factory=set[str])
-    words: list[str] = Field(default_factory=list[str])
-    price: float = 0.0
-
-    primary = Key("KINDS#{kinds_id}", "HEAD")
-
-
-class KindsDesign(Design):
-    table = Table("kinds", entities=[Kinds])
-
-
-@pytest.mark.parametrize(
-    ("own", "expected"),
-    [
-        ({}, {"count": {int, Add}, "tags": {set, SetAdd, SetRemove}, "words": {list, Append}, "price": {float}}),
-        ({"count": st.just(5)}, {"count": {int}, "words": {list, Append}}),
-        (
-            {int: st.just(5), list[str]: st.just(["a"])},
-            {"count": {int}, "tags": {set, SetAdd, SetRemove}, "words": {list}},
-        ),
-    ],
-)
-def test_changes_of_every_kind_are_drawn(own: dict[Any, Any], expected: dict[str, set[type]]) -> None:
-    """Where a strategy of one's own gives a field's values, nothing else is put there."""
-    drawn: dict[str, set[type]] = defaultdict(set)
-
-    compiled = KindsDesign.compiled
-
-    @given(Steps(compiled, own)._change(compiled.entities[Kinds]))
-    def draw(change: Any) -> None:
-        for name, value in change.changes.items():
-            drawn[name].add(type(value))
-            assert name not in own or value == 5
-
-    draw()
-    assert {name: drawn[name] for name in expected} == expected
-
-
-def test_samples_of_an_alias_are_those_of_what_it_names() -> None:
-    few = Annotated[int, Field(ge=5000, le=9000)]
-    assert samples(TypeAliasType("Few", few)) == samples(few)
-    assert set(samples(few)) == {5000, 5001, 5009, 8991, 8999, 9000}

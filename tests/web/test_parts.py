@@ -5,52 +5,25 @@ each from either side.
 from __future__ import annotations
 
 import asyncio
-import json
 import resource
-import time
-from collections.abc import Callable
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from pydantic import TypeAdapter
-from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request as Asked
 
-from keyplan.errors import RequestError, TooManyRequests
-from keyplan.web import api, tracing
-from keyplan.web.api import error_response
-from keyplan.web.application import Beside
+from keyplan.errors import RequestError
 from keyplan.web.connections import Bounds, allow_many_files
-from keyplan.web.openapi import _Lenient
 from keyplan.web.origins import is_foreign, named_host
 from keyplan.web.request_parsing import BODY_BYTES_MAX, FIELDS_MAX, query_pairs, read_body
-from tests.web.library import Library
-from tests.web.support import TestClient
 
 # Schemas
-
-
-def test_a_type_without_a_schema_is_any_value() -> None:
-    assert TypeAdapter(Callable[[int], int]).json_schema(schema_generator=_Lenient) == {}
-    held = TypeAdapter(dict[str, Callable[[], None]]).json_schema(schema_generator=_Lenient)
-    assert (held["type"], held.get("additionalProperties", True)) == ("object", True)
 
 
 # The page
 
 
 # Errors
-
-
-def test_who_asks_too_often_is_told_how_long_to_wait() -> None:
-    slower = TooManyRequests("slower")
-    slower.retry_after_s = 7
-    told = error_response(slower)
-    assert (told.status_code, told.headers["retry-after"]) == (429, "7")
-    for error in (TooManyRequests("slower"), RequestError("wrong")):
-        assert "retry-after" not in error_response(error).headers
 
 
 # Requests
@@ -182,35 +155,3 @@ def test_as_many_connections_as_there_are_files_for(
 
     monkeypatch.setattr(resource, "setrlimit", refused)
     assert allow_many_files(Bounds(connections_max=wanted)).connections_max == min(wanted, max(16, soft - 256))
-
-
-def test_a_site_is_idle_before_anybody_asks() -> None:
-    assert Beside(Starlette(), Starlette()).is_idle.is_set()
-
-
-def test_values_to_begin_with_are_few_and_short(library: Library) -> None:
-    call = library.store.transport.call
-    for number in range(20):
-        title = {0: "", 1: "t" * 200, 2: "t" * 201}.get(number, f"t{number}")
-        item = {"pk": {"S": f"BOOK#{number:03d}"}, "sk": {"S": "#META"}, "isbn": {"S": f"{number:03d}"}}
-        call("PutItem", {"TableName": "library", "Item": {**item, "title": {"S": title}, "shelf": {"S": title or "s"}}})
-    asked: list[Any] = []
-    library.store.on_call = lambda record: asked.append((record.operation, record.parameters))
-    found = asyncio.run(tracing.examples(library))
-    of_all = {"TableName": "library", "Limit": 12, "TotalSegments": 8}
-    assert asked == [("Scan", {**of_all, "Segment": segment}) for segment in range(8)]
-    assert len(found["isbn"]) == 12
-    assert max(map(len, found["shelf"])) <= 200
-    assert json.dumps(found["price_cents"]) == '["0"]'
-    assert "weight" not in found
-
-
-def test_how_long_a_call_took_is_told_to_a_tenth(http: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(api, "time", SimpleNamespace(perf_counter=iter([1.0, 1.1234567]).__next__))
-    assert http.get("/try/book?isbn=none").json()["milliseconds"] == 123.5
-
-
-def test_how_long_a_call_took_is_told(http: TestClient) -> None:
-    began = time.perf_counter()
-    answer = http.get("/try/book?isbn=none").json()
-    assert 0 <= answer["milliseconds"] <= (time.perf_counter() - began) * 1000 + 0.1
