@@ -1,5 +1,5 @@
 """Statements of PartiQL as the service answered them in September 2026 (eu-west-2), where it can't be guessed
-(decision 0076).
+(decision 0011).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What an UpdateItem says is limited by itself, beside the item that it makes (decision 0076)."""
+"""What an UpdateItem says is limited by itself, beside the item that it makes (decision 0011)."""
 
 from __future__ import annotations
 

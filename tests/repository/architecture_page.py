@@ -22,9 +22,8 @@ WALKS = (
     "What runs on the third call, when nothing is compiled any more. A call is an entry into a function, or into a "
     "generator that goes on; statements are SQLite's. In brackets: the same design, by the same program, on "
     "21 November 2026 (a580b44), before the rooms were cut as they are now. What has come to the write since: `yield` "
-    "gives what is stored ([0039](decisions/0039-what-a-yield-gives.md)), only what was read and has changed is tried "
-    "again ([0040](decisions/0040-what-is-tried-again.md)). Why there are more files: "
-    "[0087](decisions/0087-a-walk-may-cross-more-files.md)."
+    "gives what is stored ([0039](decisions/0039-yield-results.md)), only what was read and has changed is tried "
+    "again ([0040](decisions/0040-retries.md))."
 )
 INSIDE = ("model", "client", "store", "store/storage", "analysis")
 """Rooms whose inside is shown."""

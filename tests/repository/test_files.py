@@ -45,11 +45,10 @@ def test_every_page_is_found_from_the_index(folder: str) -> None:
     assert pages - linked == set()
 
 
-def test_decisions_say_why_and_what_they_cost() -> None:
-    """Context, decision, what it costs: a decision without a price wasn't one."""
+def test_decisions_have_a_context_and_consequences() -> None:
     for path in sorted((ROOT / "docs" / "decisions").glob("[0-9]*.md")):
         headings = re.findall(r"^## (.+)$", path.read_text(encoding="utf-8"), re.MULTILINE)
-        assert headings == ["Context", "Decision", "What it costs"], place(path)
+        assert headings == ["Context", "Decision", "Consequences"], place(path)
 
 
 def contract(name: str) -> dict[str, Any]:

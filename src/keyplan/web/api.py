@@ -115,7 +115,7 @@ class Endpoint:
 
     def _carried_out(self, request: Request, sent: Sent) -> Response:
         """The whole of a call under a policy, in a worker thread: who asks, what is asked for, what they are shown. A
-        thread for each would take more of the processor than the call itself (decision 0092).
+        thread for each would take more of the processor than the call itself (decision 0023).
         """
         arguments, caller = self._admitted(request, sent)
         answer = self.design.call(self.pattern.name, arguments)

@@ -404,7 +404,7 @@ EARLIER = (
     ("Only DELETE action is allowed when no attribute value is specified", "Type mismatch for attribute to update"),
     # Of an action, both expressions are read before operands are judged.
     ("^Invalid ConditionExpression: ", "^Invalid UpdateExpression: Incorrect operand type"),
-    # Parentheses are judged where they close (decision 0076), and Local looks at placeholders and operands before.
+    # Parentheses are judged where they close (decision 0011), and Local looks at placeholders and operands before.
     ("redundant parentheses;$", "^Invalid UpdateExpression: |^ExpressionAttribute(Names|Values) contains invalid"),
     # Old conditions are judged by themselves first. What the service tells first isn't recorded.
     ("^Attempted conditional constraint is", "must have equality conditions|^Query key condition not supported"),

@@ -4,7 +4,7 @@ Each field is looked up by the path of its attribute and type (``title`` → ``S
 Python runs per field; the instance is then made as pydantic's ``model_construct`` makes one. What this way can't read
 (another type than the field's, fields that stand only in the key, models with validators that run before) is left to
 the slow way in ``entity.py``, which also finds the words for what is wrong. So is every entity whose schema hasn't the
-shape that is known here, since pydantic promises none (decision 0082).
+shape that is known here, since pydantic promises none (decision 0012).
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 ``Expected``, ``AttributeUpdates``, ``KeyConditions``, ``QueryFilter``, ``ScanFilter`` and ``AttributesToGet`` say
 nothing that an expression couldn't: each becomes the equivalent tree (``keyplan.dynamodb.expressions.tree``), with
 placeholders of its own, and is bound and evaluated as any other. What is wrong with them is told here, in the service's
-words. Source: the developer guide, "Legacy conditional parameters", and recorded answers (decision 0030).
+words. Source: the developer guide, "Legacy conditional parameters", and recorded answers (decision 0031).
 """
 
 from __future__ import annotations
