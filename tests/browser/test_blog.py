@@ -151,6 +151,7 @@ def forget_and_leave(page: Page) -> None:
     assert "/sign-in" in page.url
 
 
+@pytest.mark.nightly
 def test_tags_are_suggested_and_chosen_by_keyboard(visitor: Arrive) -> None:
     page = visitor()
     page.goto("/tags")
@@ -177,6 +178,7 @@ def test_tags_are_suggested_and_chosen_by_keyboard(visitor: Arrive) -> None:
     assert box.get_attribute("aria-expanded") == "false"
 
 
+@pytest.mark.nightly
 def test_an_author_writes_previews_publishes_and_edits_in_two_windows(visitor: Arrive) -> None:
     page = visitor()
     join(page, "Otto Author")
@@ -217,6 +219,7 @@ def test_an_author_writes_previews_publishes_and_edits_in_two_windows(visitor: A
     page.get_by_text("Saved.").wait_for()
 
 
+@pytest.mark.nightly
 def test_a_preview_that_came_too_often_comes_by_itself_a_little_later(visitor: Arrive) -> None:
     page = visitor()
     join(page, "Petra Preview")
@@ -236,6 +239,7 @@ def test_a_preview_that_came_too_often_comes_by_itself_a_little_later(visitor: A
     assert len(refused) == 1
 
 
+@pytest.mark.nightly
 def test_a_moderator_suspends_an_author_and_reads_the_inbox(visitor: Arrive) -> None:
     author = visitor()
     join(author, "Zoe Spam")
@@ -266,6 +270,7 @@ def test_a_moderator_suspends_an_author_and_reads_the_inbox(visitor: Arrive) -> 
     page.get_by_text("The account's status is changed.").wait_for()
 
 
+@pytest.mark.nightly
 def test_on_a_phone_at_night_comments_are_made_hidden_and_a_post_taken_down_and_deleted(
     visitor: Arrive, blog: Blog, tmp_path: Path
 ) -> None:
@@ -332,6 +337,7 @@ def test_everything_works_without_scripts(visitor: Arrive, blog: Blog) -> None:
     page.get_by_role("link", name="Sign in").wait_for()
 
 
+@pytest.mark.nightly
 def test_light_or_dark_is_chosen_and_kept(visitor: Arrive) -> None:
     page = visitor(scheme="light")
     page.goto("/")
@@ -378,6 +384,7 @@ def every_page(visitor: Arrive) -> Iterator[tuple[str, Page]]:
     yield "editor", author
 
 
+@pytest.mark.nightly
 def test_every_page_fits_and_can_be_used_by_everybody(visitor: Arrive) -> None:
     """One load of each page: its widths, its colours, and what the accessibility checker says, where there is one."""
     wrong = {path: faults for path, page in every_page(visitor) if (faults := faults_of_load(page))}

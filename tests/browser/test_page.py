@@ -93,7 +93,9 @@ def test_many_values_are_lines(page: Page) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [320, 390, 768, 1280])
+@pytest.mark.parametrize(
+    "width", [320, *(pytest.param(width, marks=pytest.mark.nightly) for width in (390, 768, 1280))]
+)
 def test_it_fits_every_width_in_both_schemes(browser: Browser, address: str, width: int, scheme: Scheme) -> None:
     context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)
     page = context.new_page()

@@ -184,6 +184,7 @@ def an_order_that_nobody_pays_is_released(shop: Place, page: Page) -> None:
     page.wait_for_url("**/sign-in?next=**")
 
 
+@pytest.mark.nightly
 def test_a_merchant_goes_through_the_orders_by_keyboard(shop: Place) -> None:
     """Orders of every status are found on a phone; one is cancelled, and pieces come into stock."""
     seller = shop.arrive(390, "dark")
@@ -214,6 +215,7 @@ def test_a_merchant_goes_through_the_orders_by_keyboard(shop: Place) -> None:
     assert shop.design.product("black-tea-tin").stock == before + 5
 
 
+@pytest.mark.nightly
 def test_a_merchant_changes_a_price_without_scripts(shop: Place) -> None:
     seller = shop.arrive(scripts=False)
     sign_in(seller, "Email", MERCHANT, SHOP_PASSWORD)
@@ -266,6 +268,7 @@ def test_people_meet_post_and_write(social: Place) -> None:
     assert page.get_by_label("Text").input_value() == "Please?"
 
 
+@pytest.mark.nightly
 def test_a_private_account_lets_people_in(social: Place) -> None:
     """Somebody asks, is refused, asks again and is let in; hears of it, comments; and the comment is taken away."""
     owner, guest = social.arrive(), social.arrive(390, "dark")
@@ -303,6 +306,7 @@ def test_a_private_account_lets_people_in(social: Place) -> None:
     owner.get_by_text("No comments yet.").wait_for()
 
 
+@pytest.mark.nightly
 def test_a_reader_finds_and_cites_a_paper(papers: Place) -> None:
     """One that was added by hand, which stands first in its collection."""
     paper = Paper(paper_id="by-hand", title="Added by hand", collection="data-and-storage", status="published")
@@ -321,6 +325,7 @@ def test_a_reader_finds_and_cites_a_paper(papers: Place) -> None:
     assert started.value.suggested_filename == "paper.bib"
 
 
+@pytest.mark.nightly
 def test_an_author_writes_by_keyboard_and_an_editor_publishes(cms: Place, hook: tuple[str, Heard]) -> None:
     """An author on a phone writes by keyboard; an editor at a desk corrects, compares, schedules and publishes."""
     page = cms.arrive(390, "dark")
@@ -375,6 +380,7 @@ def test_an_author_writes_by_keyboard_and_an_editor_publishes(cms: Place, hook: 
     assert "And more." in page.locator(".versions").inner_text()
 
 
+@pytest.mark.nightly
 def test_the_editor_works_without_scripts(cms: Place) -> None:
     page = cms.arrive(scripts=False)
     sign_in(page, "Email", "editor@example.com", CMS_PASSWORD)
@@ -454,7 +460,9 @@ def pages_of(place: Place, name: str) -> Iterator[tuple[str, Page]]:
             yield path, page
 
 
-@pytest.mark.parametrize("name", list(COUNTS))
+@pytest.mark.parametrize(
+    "name", [name if name == "shop" else pytest.param(name, marks=pytest.mark.nightly) for name in COUNTS]
+)
 def test_every_page_fits_and_can_be_used_by_everybody(request: pytest.FixtureRequest, name: str) -> None:
     """One load of each page: its widths, its colours, and what the accessibility checker says, where there is one."""
     place: Place = request.getfixturevalue(name)

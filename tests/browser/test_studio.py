@@ -120,6 +120,7 @@ def test_the_map_by_keyboard(page: Page, served: tuple[str, str]) -> None:
     page.get_by_role("region", name="Item", exact=True).wait_for(state="detached")
 
 
+@pytest.mark.nightly
 def test_the_palette_leads_anywhere(page: Page, served: tuple[str, str]) -> None:
     show(page, served)
     page.locator(".card").first.wait_for()
@@ -188,6 +189,7 @@ def test_line_ends_survive_a_cell(page: Page, served: tuple[str, str], school: S
     school.delete(Course, course_id="lines")
 
 
+@pytest.mark.nightly
 def test_items_go_out_and_come_back_changed(
     page: Page, served: tuple[str, str], school: School, tmp_path: Path
 ) -> None:
@@ -216,6 +218,7 @@ def test_what_is_unfolded_is_in_the_address(page: Page, served: tuple[str, str])
     page.get_by_text('"TableName"').wait_for()
 
 
+@pytest.mark.nightly
 def test_conditions_find_items(page: Page, served: tuple[str, str]) -> None:
     show(page, served, "?view=data")
     page.get_by_role("button", name="Add a condition").click()
@@ -230,6 +233,7 @@ def test_conditions_find_items(page: Page, served: tuple[str, str]) -> None:
     page.get_by_text("3 items", exact=True).wait_for()
 
 
+@pytest.mark.nightly
 def test_sliders_price_the_traffic(page: Page, served: tuple[str, str]) -> None:
     show(page, served, "?view=cost")
     page.get_by_role("button", name="A call of each a second").click()
@@ -251,6 +255,7 @@ def test_a_scratch_copy_is_compiled(page: Page, served: tuple[str, str]) -> None
     page.get_by_text("As it is open").wait_for()
 
 
+@pytest.mark.nightly
 def test_plans_stand_side_by_side_and_are_worked_by_keyboard(browser: Browser, told: list[str]) -> None:
     """A design without keys: its plans are all that the studio has of it."""
     source = Source(SHOP, "Store", None)
@@ -284,7 +289,7 @@ def test_plans_stand_side_by_side_and_are_worked_by_keyboard(browser: Browser, t
 
 
 @pytest.mark.skipif(not AXE.is_file(), reason="axe-core isn't there: make system gets it")
-@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("view", [VIEWS[0], *(pytest.param(view, marks=pytest.mark.nightly) for view in VIEWS[1:])])
 def test_axe_finds_nothing(page: Page, served: tuple[str, str], view: str) -> None:
     for scheme in ("light", "dark") if view in {"map", "data"} else ("light",):
         page.emulate_media(color_scheme=scheme)
@@ -316,6 +321,7 @@ def test_the_exported_page_works_from_a_file(browser: Browser, school: School, t
 EVIL = '<img src=x onerror="hacked=1"><script>hacked=1</script>"\'`${hacked=1}\u202eRTL\x00\x1b' + "W" * 300
 
 
+@pytest.mark.nightly
 def test_what_is_stored_is_only_text_in_every_view(browser: Browser) -> None:
     """Markup, scripts, text from the right, control characters, huge names, deep and binary values."""
     deep: Any = {"S": EVIL}

@@ -59,6 +59,7 @@ def test_link_runs_only_after_run_is_pressed(browser: Browser, school: School, t
         assert mark.exists()
 
 
+@pytest.mark.nightly
 def test_pasted_text_runs_only_after_run_is_pressed(browser: Browser, school: School, tmp_path: Path) -> None:
     mark = tmp_path / "ran"
     with opened(browser, school) as (page, address):
@@ -86,6 +87,7 @@ def test_pasted_text_runs_only_after_run_is_pressed(browser: Browser, school: Sc
         assert mark.exists()
 
 
+@pytest.mark.nightly
 def test_endless_loop_is_stopped_by_its_button(browser: Browser, school: School) -> None:
     with opened(browser, school) as (page, address):
         page.goto(f"{address}?view=change#scratch={packed('while True: pass')}")
@@ -103,6 +105,7 @@ def test_read_only_studio_ignores_the_text_of_a_link(browser: Browser, school: S
         assert not mark.exists()
 
 
+@pytest.mark.nightly
 def test_new_tab_asks_for_the_token_and_keeps_its_view(browser: Browser, school: School) -> None:
     with serving_studio(school) as (address, token):
         context = browser.new_context()

@@ -70,6 +70,7 @@ class Desk(Design):
     def all_notes(self, reader: str) -> list[Note]: ...
 
 
+@pytest.mark.nightly
 def test_verified() -> None:
     boxes, names = st.sampled_from(["a", "b", "c#"]), st.sampled_from(["x", "y$"])
     values: dict[Any, st.SearchStrategy[Any]] = {"box": boxes, "from_box": boxes, "name": names, "reader": names}

@@ -39,7 +39,7 @@ class Log(Design):
     def flow(self, day: date) -> Iterator[Event]: ...
 
 
-@pytest.mark.parametrize("limit", [1, 3, 10, 25, 100])
+@pytest.mark.parametrize("limit", [1, 25, *(pytest.param(limit, marks=pytest.mark.nightly) for limit in (3, 10, 100))])
 def test_paging_through_shards_reads_little_more_than_it_gives(limit: int) -> None:
     with Log.open(":memory:") as log:
         stored = [Event(event_id=str(number), day=DAY, at=NOON + timedelta(seconds=number)) for number in range(1500)]

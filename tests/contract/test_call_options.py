@@ -225,7 +225,14 @@ def test_a_cursor_holds_its_direction(asking: Caller) -> None:
     assert [value.job_id for value in following] == ["1"]
 
 
-@pytest.mark.parametrize(("store", "stores"), [("memory", 20), ("server", 6), ("dynamodb-local", 4)])
+@pytest.mark.parametrize(
+    ("store", "stores"),
+    [
+        ("memory", 12),
+        pytest.param("server", 6, marks=pytest.mark.nightly),
+        pytest.param("dynamodb-local", 4, marks=pytest.mark.nightly),
+    ],
+)
 def test_generated_stores(store: str, stores: int, tmp_path: Path) -> None:
     """Every pattern against brute force, on each kind of store."""
     folders = (tmp_path / str(number) for number in itertools.count())

@@ -19,7 +19,14 @@ PUBLISHED = (BattleRoyale, ComplaintManagement, GameScores, RecurringPayments)
 
 
 @pytest.mark.parametrize("design", PUBLISHED)
-@pytest.mark.parametrize(("store", "stores"), [("memory", 10), ("server", 4), ("dynamodb-local", 4)])
+@pytest.mark.parametrize(
+    ("store", "stores"),
+    [
+        ("memory", 6),
+        pytest.param("server", 4, marks=pytest.mark.nightly),
+        pytest.param("dynamodb-local", 4, marks=pytest.mark.nightly),
+    ],
+)
 def test_every_pattern_answers_as_it_should(design: type[Design], store: str, stores: int, tmp_path: Path) -> None:
     folders = (tmp_path / str(number) for number in itertools.count())
     verify(design, stores=stores, seed=1, open=lambda: OPENERS[store](design, next(folders)))

@@ -162,7 +162,14 @@ def test_native_attributes_of_every_type(reading: Caller) -> None:
     assert reading.read("things_at", weekday=Color.GREEN, at=time(8, 0, 0, 1)) == [changed]
 
 
-@pytest.mark.parametrize(("store", "stores"), [("memory", 20), ("server", 8), ("dynamodb-local", 6)])
+@pytest.mark.parametrize(
+    ("store", "stores"),
+    [
+        ("memory", 12),
+        pytest.param("server", 8, marks=pytest.mark.nightly),
+        pytest.param("dynamodb-local", 6, marks=pytest.mark.nightly),
+    ],
+)
 def test_generated_stores(store: str, stores: int, tmp_path: Path) -> None:
     """Every pattern against brute force, on each kind of store."""
     folders = (tmp_path / str(number) for number in itertools.count())

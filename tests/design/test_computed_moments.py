@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import pytest
 from datetime import UTC, datetime, timedelta, timezone
 
 from pydantic import computed_field
@@ -56,5 +57,6 @@ def test_items_stand_at_the_moment_that_is_computed_of_them_in_every_zone() -> N
         assert [note.note_id for note in notes.between("g", later)] == ["1"]
 
 
+@pytest.mark.nightly
 def test_answers_equal_a_brute_force_filter() -> None:
     verify(Notes, stores=30, seed=seed(5))

@@ -150,6 +150,7 @@ def test_a_label_tells_whose_an_item_is(app: App) -> None:
         app.transact([Check(Task, task="a", project="p"), Create(Person(employee="b"))])
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("seed", [0, 104])
 def test_the_answers_are_the_brute_force_ones(seed: int) -> None:
     verify(App, stores=25, seed=seed)

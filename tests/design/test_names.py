@@ -213,7 +213,16 @@ def entity_called(name: str) -> None:
     every_room(cls, name)
 
 
-@pytest.mark.parametrize("use", [field_called, key_called, pattern_called, parameter_called, entity_called])
+@pytest.mark.parametrize(
+    "use",
+    [
+        field_called,
+        *(
+            pytest.param(use, marks=pytest.mark.nightly)
+            for use in (key_called, pattern_called, parameter_called, entity_called)
+        ),
+    ],
+)
 def test_every_name_works_or_is_refused(use: Any) -> None:
     refused = {name: error for name in NAMES if (error := refusal_of(use, name)) is not None}
     for name, error in refused.items():

@@ -118,6 +118,7 @@ def test_items_that_others_wrote_so_are_read_and_others_are_told(readings: Readi
     assert readings.since("a", Range(gt=YEAR))[0].at == MOMENT.replace(microsecond=678_000)
 
 
+@pytest.mark.nightly
 def test_the_answers_are_the_brute_force_ones() -> None:
     verify(Readings, stores=25)
 

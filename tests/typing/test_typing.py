@@ -122,6 +122,7 @@ def test_wrong_calls_are_refused_line_by_line(checker: str) -> None:
     assert (accepted, unexpected) == (set(), {})
 
 
+@pytest.mark.nightly
 def test_the_documented_designs_have_no_warnings(tmp_path: Path) -> None:
     """basedpyright as it comes, with the two rules off that docs/designing-more.md names."""
     for page in PAGES:
