@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-import pytest
 from datetime import UTC, datetime, timedelta, timezone
 
+import pytest
 from pydantic import computed_field
 
 from keyplan import Design, Entity, Index, Key, Number, Page, Range, Table, read
