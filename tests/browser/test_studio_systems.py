@@ -1,7 +1,6 @@
 """The studio on all five systems: each view's work by mouse and again by keys alone, what axe says of each view in both
 themes, and the exported page opened from a file. One page load a system. Keys and mouse work all systems and axe goes
-through all of them in ``make nightly`` (``KEYPLAN_STUDIO=all``); otherwise the mouse works one, and axe
-goes through one.
+through all of them in ``make nightly`` (``KEYPLAN_STUDIO=all``); otherwise the mouse and axe go through one system.
 """
 
 from __future__ import annotations
