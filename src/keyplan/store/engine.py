@@ -36,7 +36,7 @@ from keyplan.store.control_plane.time_to_live import REMOVED_TOGETHER, go_on_exp
 from keyplan.store.database import Database, Group, Realism
 from keyplan.store.integrity_check import Finding, check_storage
 from keyplan.store.items.stored_items import SIGNS_OF_DAMAGE, damaged, decode
-from keyplan.store.operations import ACTIONS, Action
+from keyplan.store.operations import Action, action_of
 from keyplan.store.replication.replica_backfill import go_on_joining
 from keyplan.store.state_delays import is_left_undone
 from keyplan.store.storage.key_layouts import StaleTableError
@@ -71,7 +71,7 @@ class Engine:
         self._knows_what_expires = False
         self._tidy_s = 0.0
         """When it is time to tidy again."""
-        self._actions = {name: (operation, ACTIONS[name]) for name, operation in OPERATIONS.items()}
+        self._actions: dict[str, tuple[Operation, Action]] = {}
 
     @classmethod
     def open(
@@ -169,10 +169,7 @@ class Engine:
             DynamoDBError: the error DynamoDB would give (``keyplan.dynamodb.service_errors``).
             StoreError: the store failed; a write was not made.
         """
-        known = self._actions.get(operation)
-        if known is None:
-            raise unknown_operation(operation)
-        kind, action = known
+        kind, action = self._actions.get(operation) or self._loaded(operation)
         kind.validate(params)
         try:
             if not kind.old_names.isdisjoint(params):
@@ -209,6 +206,14 @@ class Engine:
             return self.call(operation, params)
         finally:
             effort.this_thread.left = math.inf
+
+    def _loaded(self, operation: str) -> tuple[Operation, Action]:
+        """An operation that is called for the first time."""
+        kind = OPERATIONS.get(operation)
+        if kind is None:
+            raise unknown_operation(operation)
+        self._actions[operation] = loaded = kind, action_of(operation)
+        return loaded
 
     def _again(self, kind: Operation, action: Action, params: dict[str, Any]) -> dict[str, Any]:
         for _ in range(_STALE_RETRIES):
