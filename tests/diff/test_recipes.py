@@ -18,15 +18,20 @@ from tests.diff.shop import loaded
 BEFORE = """
 from datetime import datetime
 from typing import Annotated, Literal
-from pydantic import StringConstraints, computed_field
+from pydantic import BaseModel, StringConstraints, computed_field
 from keyplan import *
 
 GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
 GSI2 = Index("GSI2", "team", "gsi2sk")
 
 
+class Size(BaseModel):
+    height: int = 1
+
+
 class User(Entity):
     user_id: str
+    size: Size = Size()
     name: str
     email: str
     team: str = "a"
@@ -97,6 +102,10 @@ CHANGES: dict[str, tuple[dict[str, str], str]] = {
                   '    def key(self) -> str:\n        return self.name.upper()'},
         READ + "key: str = 'N') -> list[User]: ...",
     ),
+    "an alias within a model": (
+        {'    height: int = 1': '    height: int = Field(default=1, alias="Height")', BY_NAME: ""},
+        READ + "user_id: str = '1') -> User | None: ...",
+    ),
     "another primary key": (
         {'"USER#{user_id}"': '"U#{user_id}"'},
         READ + "user_id: str = '1') -> User | None: ...",
@@ -130,8 +139,8 @@ def test_a_recipe_does_what_it_says(case: str) -> None:
     names = {name: getattr(keyplan, name) for name in keyplan.__all__}
     with old_design.open(":memory:") as old:
         old_entity: Any = old_design.compiled.by_name["User"].cls
-        old.put(old_entity(user_id="1", name="n", email="e"))
-        old.put(old_entity(user_id="2", name="m", email="f"))
+        old.put(old_entity(user_id="1", name="n", email="e", size={"height": 2}))
+        old.put(old_entity(user_id="2", name="m", email="f", size={"height": 2}))
         recipes = [
             change.action
             for change in difference(old_design.compiled, new_design.compiled).changes
@@ -151,5 +160,6 @@ def test_a_recipe_does_what_it_says(case: str) -> None:
         found: Any = new.call("found", {"token": first.token} if "token" in read.signature.by_name else {})
         users = found if isinstance(found, list) else [found]
         assert "1" in {user.user_id for user in users}
+        assert all(new.get(entity, user_id=user_id).size.height == 2 for user_id in ("1", "2"))
         updated: Any = new.update(next(user for user in users if user.user_id == "1"), email="changed")
         assert new.get(entity, user_id="1") == updated

@@ -37,7 +37,7 @@ from keyplan.model.stored.pydantic_values import Form
 from keyplan.model.stored.stored_entity import CompiledEntity, error_details_of, reject_unknown
 from keyplan.model.stored.stored_fields import StoredField
 from keyplan.model.stored.stored_keys import CompiledKey, check_indexed
-from keyplan.model.stored.update_outcomes import changed, in_map, needs_value, outcome, type_at
+from keyplan.model.stored.update_outcomes import changed, in_map, needs_value, outcome, stored_step, type_at
 
 __all__ = ["CompiledUpdate", "compile_update"]
 
@@ -433,7 +433,9 @@ def _part(
             _check_step(step, place)
             part = part_of(part, step)
             around, annotation = annotation, type_at(annotation, step)
-            whole, path = path, f"{path}[{step}]" if isinstance(step, int) else f"{path}.{update.name(step)}"
+            stored_as = stored_step(around, step)
+            inner = f"[{stored_as}]" if isinstance(stored_as, int) else f".{update.name(stored_as)}"
+            whole, path = path, path + inner
     except Problem as problem:
         raise UpdateRejected(str(problem), place=place, hint=problem.hint) from None
     begins = in_map(around)  # a key of a map may be new

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from types import CodeType
 from typing import Any, cast
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerationError
 
 from keyplan.analysis.diff.changes import Change, Severity
@@ -19,6 +19,7 @@ from keyplan.model.compiled.signatures import type_name
 from keyplan.model.declared.fields import kind_of
 from keyplan.model.declared.stored_as import StoredAs
 from keyplan.model.stored.field_codec import plain
+from keyplan.model.stored.pydantic_values import holds, stored_name
 from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.model.stored.stored_fields import StoredField
 
@@ -62,6 +63,7 @@ def field_changes(place: str, before: CompiledEntity, after: CompiledEntity) -> 
         elif old.attribute != field.attribute:
             yield _moved(where, old, field, _held_in_keys(name, before, after))
         yield from _form_changes(where, old, field, after)
+        yield from _nested_alias_changes(where, old, field, after)
         narrowed = list(_type_changes(where, old, field, after))
         yield from narrowed
         if not any(change.severity is Severity.BREAKS for change in narrowed):
@@ -156,6 +158,44 @@ def _moved(place: str, old: StoredField, new: StoredField, keys: list[str]) -> C
         f"items written before have the old attribute, which isn't looked at: they {reads}",
         f"keep the alias {old.attribute}, or write {new.attribute} into the items before",
     )
+
+
+def _nested_alias_changes(place: str, old: StoredField, new: StoredField, after: CompiledEntity) -> Iterator[Change]:
+    """Fields of nested models that are stored under another name. One that was stored under its own is still read."""
+    olds, news = _nested_names(old.annotation), _nested_names(new.annotation)
+    moved = [(name, olds[name], stored) for name, stored in news.items() if olds.get(name, stored) != stored]
+    if not moved:
+        return
+    breaks = any(was not in {name.rpartition(".")[2], stored} for name, was, stored in moved)
+    what = "; ".join(f"{name} was stored as {was}, and is stored as {stored}" for name, was, stored in moved)
+    code = f"`design.update(item, {new.name}=item.{new.name})`"
+    yield Change(
+        Severity.BREAKS if breaks else Severity.MIGRATE,
+        "nested-alias-changed",
+        place,
+        what,
+        "items written before can't be read"
+        if breaks
+        else "items written before are read, but conditions, filters and updates of parts look under the new name",
+        f"before the new code reads, {copied(after)}"
+        if breaks
+        else f"read each {after.name}, and write the field: {code}",
+    )
+
+
+def _nested_names(annotation: Any) -> dict[str, str]:
+    """What the fields of nested models are stored under, by their model and name."""
+    found: dict[str, str] = {}
+
+    def collect(part: Any) -> bool:
+        if isinstance(part, type) and issubclass(part, BaseModel):
+            found.update(
+                {f"{part.__name__}.{name}": stored_name(name, info) for name, info in part.model_fields.items()}
+            )
+        return False
+
+    holds(annotation, collect)
+    return found
 
 
 # Stored forms
@@ -306,7 +346,7 @@ _NOTHING = "nothing (None)"
 
 def _schema(annotation: Any) -> dict[str, Any]:
     try:
-        result = TypeAdapter(annotation).json_schema()
+        result = TypeAdapter(annotation).json_schema(by_alias=False)
     except (PydanticInvalidForJsonSchema, PydanticSchemaGenerationError, TypeError):
         return {"type": type_name(annotation)}
     return cast("dict[str, Any]", _resolved(result, result.get("$defs", {}), 0))

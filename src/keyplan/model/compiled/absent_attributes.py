@@ -20,7 +20,7 @@ from keyplan.dynamodb.values import AttributeValue
 from keyplan.model.compiled.conditions import placeholder_of
 from keyplan.model.declared.declaration_errors import Problem
 from keyplan.model.declared.fields import is_optional, kind_of
-from keyplan.model.stored.pydantic_values import Form
+from keyplan.model.stored.pydantic_values import Form, field_at, stored_name
 from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.model.stored.stored_fields import nested_default
 from keyplan.model.stored.update_outcomes import type_at
@@ -150,7 +150,7 @@ class Rewriting:
             self.is_undecided = True
             return whole
         parts: list[tree.Condition] = [tree.Call("attribute_exists", (path,))]
-        for field in model.model_fields:
+        for field in (stored_name(name, info) for name, info in model.model_fields.items()):
             part = tree.Path((*path.parts, placeholder_of(field, self.names)))
             value = self.values[name].get("M", {}).get(field)
             if value is None:
@@ -288,9 +288,10 @@ def _defaulted_model(annotation: Any, seen: frozenset[Any] = frozenset()) -> typ
 def _nested_level(annotation: Any, step: str | int, depth: int) -> list[Level]:
     """What is read where a nested value lacks a step; nothing where it can't lack it."""
     kind = kind_of(annotation)
-    info = kind.model_fields.get(str(step)) if isinstance(kind, type) and issubclass(kind, BaseModel) else None
-    if info is None:
+    found = field_at(kind, str(step)) if isinstance(kind, type) and issubclass(kind, BaseModel) else None
+    if found is None:
         return [(depth, None)]
+    info = found[1]
     if info.is_required() and not is_optional(info.annotation):
         return []
     return [(depth, nested_default(kind, str(step)))]

@@ -18,6 +18,7 @@ from keyplan.dynamodb.expressions import tree
 from keyplan.model.compiled.operands import NUMBER, TEXT, UNKNOWN, StoredOperand, part_of, stored_field
 from keyplan.model.declared.declaration_errors import Problem
 from keyplan.model.stored.stored_entity import CompiledEntity
+from keyplan.model.stored.update_outcomes import stored_step, type_at
 
 __all__ = ["Operand", "Translated", "placeholder_of", "symbol_of", "translate"]
 
@@ -199,12 +200,13 @@ class _Translation:
         return placeholder
 
     def _path(self, path: tree.Path) -> tree.Path:
-        parts: list[str | int] = []
-        for position, part in enumerate(path.parts):
-            if isinstance(part, int):
-                parts.append(part)
-            else:
-                parts.append(placeholder_of(self._attribute(part) if position == 0 else part, self.names))
+        name = str(path.parts[0])
+        parts: list[str | int] = [placeholder_of(self._attribute(name), self.names)]
+        annotation = self._owners(name)[0].fields[name].annotation
+        for part in path.parts[1:]:
+            stored = stored_step(annotation, part)
+            parts.append(placeholder_of(stored, self.names) if isinstance(stored, str) else stored)
+            annotation = type_at(annotation, part)
         return tree.Path(tuple(parts))
 
     def _owners(self, name: str | int) -> list[CompiledEntity]:

@@ -90,12 +90,12 @@ def plain(value: Any) -> Any:
 
 
 def _model_fields(model: BaseModel) -> dict[str, Any]:
-    """A nested model's fields by their names. None is left out only where nothing stored is read as None."""
+    """A nested model's fields by their aliases. None is left out only where nothing stored is read as None."""
     result: dict[str, Any] = {}
     for name, info in type(model).model_fields.items():
         value = getattr(model, name)
         if value is not None or info.is_required() or info.default is not None or info.default_factory is not None:
-            result[name] = plain(value)
+            result[info.serialization_alias or info.alias or name] = plain(value)
     for name, value in (model.model_extra or {}).items():
         result[name] = plain(value)
     return result

@@ -20,7 +20,7 @@ from pydantic_core import SchemaError, SchemaValidator, ValidationError
 
 from keyplan.model.declared.entity import Entity
 from keyplan.model.declared.fields import TTL, element_kinds, kind_of, marks_of
-from keyplan.model.stored.pydantic_values import Form, holds
+from keyplan.model.stored.pydantic_values import Form, aliased_models, holds
 from keyplan.model.stored.stored_fields import StoredField
 
 __all__ = ["reader_of", "reads_by_json"]
@@ -54,7 +54,8 @@ def reader_of(
     there.
     """
     paths = {field.name: (field.attribute, _tag_of(field) or _DECODED) for field in fields}
-    validate = None if cls.model_config.get("extra") == "allow" else _validator(cls, paths)
+    by_python = cls.model_config.get("extra") == "allow" or any(aliased_models(field.annotation) for field in fields)
+    validate = None if by_python else _validator(cls, paths)  # a nested alias and a name are looked for there
     if validate is None:
         return slowly
     make, set_attribute = cls.__new__, object.__setattr__

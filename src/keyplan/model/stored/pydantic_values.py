@@ -41,8 +41,10 @@ from keyplan.model.declared.fields import is_alias, kind_of, layers
 
 __all__ = [
     "Form",
+    "aliased_models",
     "annotated",
     "dumper_of",
+    "field_at",
     "form_of",
     "form_of_field",
     "holds",
@@ -50,6 +52,7 @@ __all__ = [
     "json_of",
     "members_of",
     "plain_of",
+    "stored_name",
     "undeclared",
     "unwritable",
 ]
@@ -234,6 +237,33 @@ def _adapter_of(annotation: Any) -> TypeAdapter[Any]:
         return TypeAdapter(annotation)
 
 
+def stored_name(name: str, info: FieldInfo) -> str:
+    """What a field of a model is stored under: its alias, where it has one."""
+    return info.serialization_alias or info.alias or name
+
+
+def field_at(model: type[BaseModel], step: str) -> tuple[str, FieldInfo] | None:
+    """The field of a nested model at a step of a path: by its name, or by what it is stored under."""
+    info = model.model_fields.get(step)
+    if info is not None:
+        return stored_name(step, info), info
+    return next(((step, each) for name, each in model.model_fields.items() if stored_name(name, each) == step), None)
+
+
+def aliased_models(annotation: Any) -> list[type[BaseModel]]:
+    """The models within a type that store a field under another name than its own."""
+    found: list[type[BaseModel]] = []
+
+    def collect(part: Any) -> bool:
+        is_model = isinstance(part, type) and issubclass(part, BaseModel)
+        if is_model and any(stored_name(name, info) != name for name, info in part.model_fields.items()):
+            found.append(part)
+        return False
+
+    holds(annotation, collect)
+    return found
+
+
 # Writing
 
 
@@ -248,9 +278,10 @@ def dumper_of(cls: type[BaseModel], name: str, annotation: Any) -> Callable[[Any
         try:
             instance = cls.model_construct(**{name: value})
             dumped = cls.__pydantic_serializer__.to_python(
-                instance, mode="json", include={name}, by_alias=False, round_trip=True, warnings=False
+                instance, mode="json", include={name}, by_alias=True, round_trip=True, warnings=False
             )
-            result = values.encode(dumped[name])
+            (held,) = dumped.values()
+            result = values.encode(held)
         except (PydanticSerializationError, ValueError, TypeError, AttributeError, KeyError, RecursionError) as error:
             raise values.ValueFault(f"it can't be stored: {_first_line(error)}") from None
         if check is not None:

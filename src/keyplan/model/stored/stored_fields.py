@@ -13,7 +13,7 @@ from decimal import Decimal
 from typing import Annotated, Any
 from uuid import UUID
 
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import AliasChoices, BaseModel, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
@@ -23,7 +23,17 @@ from keyplan.model.declared.fields import bounds_of, is_optional, kind_of, marks
 from keyplan.model.stored.field_codec import Decoder, Encoder, decoder_of, encode_value, encoder_of
 from keyplan.model.stored.key_formats import NumberFormat, TextFormat, format_for
 from keyplan.model.stored.key_templates import Variable
-from keyplan.model.stored.pydantic_values import Form, annotated, dumper_of, form_of_field, json_of, takes_nothing
+from keyplan.model.stored.pydantic_values import (
+    Form,
+    aliased_models,
+    annotated,
+    dumper_of,
+    field_at,
+    form_of_field,
+    json_of,
+    stored_name,
+    takes_nothing,
+)
 from keyplan.model.stored.stored_forms import FieldForm, form_of_mark, is_marked_within, mark_of
 
 __all__ = ["StoredField", "nested_default", "stored_default", "stored_fields"]
@@ -88,7 +98,8 @@ def stored_fields(cls: type[BaseModel]) -> list[StoredField]:
             stored = replace(stored, required=False, default=_default(cls, info))
         elif not info.is_required():
             stored = replace(stored, made_anew=True)
-        fields.append(replace(stored, bounds=tuple(bounds_of(annotation))))
+        problem = stored.problem or _alias_problem(annotation)
+        fields.append(replace(stored, bounds=tuple(bounds_of(annotation)), problem=problem))
     for name, computed in cls.model_computed_fields.items():
         fields.append(_stored(name, computed.alias or name, computed.return_type, computed=True, keeps_null=False))
     return fields
@@ -105,10 +116,24 @@ def _default(cls: type[BaseModel], info: FieldInfo) -> Any:
 
 def nested_default(cls: type[BaseModel], name: str) -> dict[str, Any] | None:
     """The stored form of what a nested model reads where its map lacks a field; None: of none, None, or empty sets."""
-    info = cls.model_fields.get(name)
-    if info is None or info.is_required() or info.default_factory not in _CONSTANT:
+    found = field_at(cls, name)
+    if found is None or found[1].is_required() or found[1].default_factory not in _CONSTANT:
         return None
-    return stored_default(_default(cls, info), encode_value)
+    return stored_default(_default(cls, found[1]), encode_value)
+
+
+def _alias_problem(annotation: Any) -> Problem | None:
+    """Why the fields of nested models can't be stored under their aliases: they wouldn't be read from there."""
+    for model in aliased_models(annotation):
+        for name, info in model.model_fields.items():
+            stored, given = stored_name(name, info), info.validation_alias or info.alias
+            read = given.choices if isinstance(given, AliasChoices) else [given]
+            if stored != name and (stored not in read or stored in model.model_fields):
+                return Problem(
+                    f"{model.__name__}.{name} would be stored as {stored}, and isn't read from there",
+                    "give it one alias, Field(alias=...), that is no other field's name",
+                )
+    return None
 
 
 def stored_default(default: Any, encode: Encoder) -> dict[str, Any] | None:

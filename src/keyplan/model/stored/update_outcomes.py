@@ -30,7 +30,7 @@ from keyplan.model.declared.actions import (
 from keyplan.model.declared.entity import Entity
 from keyplan.model.declared.example_values import typical_value
 from keyplan.model.declared.fields import is_optional, kind_of, layers
-from keyplan.model.stored.pydantic_values import annotated
+from keyplan.model.stored.pydantic_values import annotated, field_at
 from keyplan.model.stored.stored_entity import CompiledEntity, error_details_of
 from keyplan.model.stored.stored_fields import StoredField
 
@@ -42,6 +42,7 @@ __all__ = [
     "likely_outcome",
     "needs_value",
     "outcome",
+    "stored_step",
     "type_at",
     "whole_update",
     "within",
@@ -263,8 +264,8 @@ def type_at(annotation: Any, step: str | int) -> Any:
     if isinstance(kind, type) and issubclass(kind, RootModel):
         return type_at(kind.model_fields["root"].annotation, step)
     if isinstance(kind, type) and issubclass(kind, BaseModel):
-        info = kind.model_fields.get(str(step))
-        return Any if info is None else annotated(info)
+        found = field_at(kind, str(step))
+        return Any if found is None else annotated(found[1])
     inner = next((layer for layer in layers(annotation) if get_args(layer) and kind_of(layer) is kind), annotation)
     arguments = [value for value in get_args(inner) if value is not Ellipsis]
     if not arguments:
@@ -272,6 +273,17 @@ def type_at(annotation: Any, step: str | int) -> Any:
     if isinstance(kind, type) and issubclass(kind, tuple) and isinstance(step, int) and len(arguments) > step:
         return arguments[step]
     return arguments[-1]
+
+
+def stored_step(annotation: Any, step: str | int) -> str | int:
+    """What a step within a type is called where it is stored: of a model's field, its alias."""
+    kind = kind_of(annotation)
+    if isinstance(kind, type) and issubclass(kind, RootModel):
+        return stored_step(kind.model_fields["root"].annotation, step)
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        found = field_at(kind, str(step))
+        return step if found is None else found[0]
+    return step
 
 
 def in_map(annotation: Any) -> bool:
