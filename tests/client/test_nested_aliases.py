@@ -21,8 +21,8 @@ class Spot(BaseModel):
 class Thing(Entity):
     thing_id: str
     where: Spot
-    notes: list[Any] = []
-    spots: dict[str, Spot] = {}
+    notes: list[Any] = Field(default=[])
+    spots: dict[str, Spot] = Field(default={})
     either: Spot | int = 1
 
     primary = Key("THING#{thing_id}", "HEAD")

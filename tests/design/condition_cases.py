@@ -30,7 +30,7 @@ class Mixed(enum.Enum):
 class Place(BaseModel):
     city: str = "Bern"
     code: int = Field(default=1, alias="zip")
-    mark: str = Field(default="", serialization_alias="sign")
+    mark: str = Field(default="", alias="sign")
 
     @computed_field
     def shown(self) -> str:

@@ -160,6 +160,7 @@ def test_a_recipe_does_what_it_says(case: str) -> None:
         found: Any = new.call("found", {"token": first.token} if "token" in read.signature.by_name else {})
         users = found if isinstance(found, list) else [found]
         assert "1" in {user.user_id for user in users}
-        assert all(new.get(entity, user_id=user_id).size.height == 2 for user_id in ("1", "2"))
+        read_again: list[Any] = [new.get(entity, user_id=user_id) for user_id in ("1", "2")]
+        assert [user.size.height for user in read_again] == [2, 2]
         updated: Any = new.update(next(user for user in users if user.user_id == "1"), email="changed")
         assert new.get(entity, user_id="1") == updated
