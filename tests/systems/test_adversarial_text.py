@@ -7,9 +7,9 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from keyplan_systems.marks import as_html, shown_raw
 
 from keyplan_systems.frontmatter import FrontMatterError
-from keyplan_systems.marks import as_html, shown_raw
 from keyplan_systems.posts import first_paragraph, read_post
 from keyplan_systems.site.markdown import render_markdown, without_title
 from keyplan_systems.site.safety import left_out, safe

@@ -1,15 +1,13 @@
-"""Front matter: the fields that stand before a Markdown text, as Jekyll and Hugo write them, with their line numbers.
+"""Front matter: the fields before a Markdown text, with their line numbers.
 
-YAML between lines of ``---``, TOML between lines of ``+++``, one JSON object, or lines of ``Title: …`` that nothing
-stands around, as Pelican and MultiMarkdown have them. What the fields mean to a post, and
-which files of a folder are posts, is in ``posts.py``.
+YAML between lines of ``---``, TOML between lines of ``+++``, one JSON object, or lines of ``Title: …`` without a fence,
+as Pelican and MultiMarkdown have them. What the fields mean to a post is in ``posts.py``.
 """
 
 from __future__ import annotations
 
 import functools
 import json
-import re
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -41,7 +39,7 @@ class FrontMatter:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """A file's front matter as it stands there, and its body. ``first_line``: the file's line the header begins at."""
+    """A file's front matter as written, and its body. ``first_line``: the file's line the header begins at."""
 
     kind: str
     header: str
@@ -54,16 +52,10 @@ HEADER_CHARACTERS_MAX = 64_000
 
 TOO_DEEP = "values within values, too many"
 
-_YAML = re.compile(r"---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
-_TOML = re.compile(r"\+\+\+[ \t]*\n(.*?)^\+\+\+[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
-_JSON = re.compile(r'\{\s*["}]')
-_METADATA = re.compile(r"(?:[A-Za-z][\w-]*:(?:[ \t][^\n]*)?\n(?:(?: {4}|\t)[^\n]*\n)*)+(?=\n|\Z)")
-"""Lines of names with values, a value going on in lines that are indented; a blank line ends them."""
+_ENDS = {"---": ("---", "..."), "+++": ("+++",)}
 _METADATA_NAMES = frozenset({"title", "date"})
 _OTHER_NAMES = frozenset({"author", "authors", "category", "lang", "modified", "slug", "status", "summary", "tags"})
-"""Two of them are metadata too: a date may stand in the file's name, and a title in the text."""
-"""Of these there must be one, else a text begins with a colon in its first line."""
-_OPENED = re.compile(r"(---|\+\+\+)[ \t]*(?:\n|\Z)")
+"""Metadata without a fence has one of ``_METADATA_NAMES`` or two of these; other lines with a colon are a text."""
 
 
 def plain_text(data: bytes) -> str:
@@ -73,7 +65,7 @@ def plain_text(data: bytes) -> str:
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise FrontMatterError(
-            f"not UTF-8: the byte 0x{data[error.start]:02x} can't stand there", line=line, hint="save the file as UTF-8"
+            f"not UTF-8: the byte 0x{data[error.start]:02x} is invalid there", line=line, hint="save the file as UTF-8"
         ) from None
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
@@ -83,23 +75,47 @@ def split_front_matter(text: str) -> Parts | None:
 
     Raises FrontMatterError for front matter that doesn't end.
     """
-    for kind, pattern in (("YAML", _YAML), ("TOML", _TOML)):
-        match = pattern.match(text)
-        if match:
-            return Parts(kind, match[1], 2, text[match.end() :].lstrip("\n"))
-    if _JSON.match(text):
+    first, _, rest = text.partition("\n")
+    mark = first.rstrip(" \t")
+    if mark in _ENDS:
+        return _fenced(mark, rest)
+    if text.startswith("{") and text[1:].lstrip()[:1] in {'"', "}"}:
         end = _json_end(text)
         return Parts("JSON", text[:end], 1, text[end:].lstrip("\n"))
-    opened = _OPENED.match(text)
-    if opened:
-        raise FrontMatterError(
-            "the front matter that begins here has no end", line=1, hint=f"close it with a line of {opened[1]}"
-        )
-    match = _METADATA.match(text if text.endswith("\n") else f"{text}\n")
-    names = {line.partition(":")[0].lower() for line in match[0].split("\n")} if match else set[str]()
-    if match and (_METADATA_NAMES & names or len(_OTHER_NAMES & names) > 1):
-        return Parts("metadata", match[0], 1, text[match.end() :].lstrip("\n"))
+    end = _metadata_end(text)
+    names = {line.partition(":")[0].lower() for line in text[:end].split("\n")}
+    if _METADATA_NAMES & names or len(_OTHER_NAMES & names) > 1:
+        return Parts("metadata", text[:end], 1, text[end:].lstrip("\n"))
     return None
+
+
+def _fenced(mark: str, rest: str) -> Parts:
+    at = 0
+    while at < len(rest):
+        end = rest.find("\n", at)
+        end = len(rest) if end < 0 else end
+        if rest[at:end].rstrip(" \t") in _ENDS[mark]:
+            return Parts("YAML" if mark == "---" else "TOML", rest[:at], 2, rest[end:].lstrip("\n"))
+        at = end + 1
+    raise FrontMatterError(
+        "the front matter that begins here has no end", line=1, hint=f"close it with a line of {mark}"
+    )
+
+
+def _metadata_end(text: str) -> int:
+    """Where lines of names with values end, before a blank line; 0 for a text that begins otherwise. A value goes on in
+    lines that are indented.
+    """
+    at = 0
+    for line in text.split("\n"):
+        name, colon, value = line.partition(":")
+        is_name = colon and name[:1].isalpha() and name.isascii() and name.replace("-", "").replace("_", "").isalnum()
+        if not line:
+            return at
+        if not ((is_name and value[:1] in {"", " ", "\t"}) or (at and line.startswith(("    ", "\t")))):
+            return 0
+        at = min(at + len(line) + 1, len(text))
+    return at
 
 
 def _json_end(text: str) -> int:
@@ -222,15 +238,15 @@ def _read_toml(parts: Parts) -> tuple[dict[str, Any], dict[str, int]]:
         raise FrontMatterError(f"the TOML can't be read: {TOO_DEEP}", line=parts.first_line) from None
     except ValueError as error:  # tomllib's own errors are of this kind
         text, _, place = str(error).rpartition(" (at ")
-        match = re.search(r"line (\d+)", place)
-        line = int(match[1]) if match else parts.header.count("\n")
+        number = place.partition("line ")[2].partition(",")[0]
+        line = int(number) if number.isdecimal() else parts.header.count("\n")
         raise FrontMatterError(f"the TOML can't be read: {text or error}", line=line + parts.first_line - 1) from None
-    return fields, _lines(parts, fields, r"^[ \t]*\[*[\"']?{name}[\"']?[ \t]*[\]=.]")
+    return fields, _lines(parts, fields)
 
 
 def _read_json(parts: Parts) -> tuple[dict[str, Any], dict[str, int]]:
     fields = _mapping(json.loads(parts.header), "JSON", parts.first_line)
-    return fields, _lines(parts, fields, r'"{name}"[ \t\n]*:')
+    return fields, _lines(parts, fields)
 
 
 def _read_metadata(parts: Parts) -> tuple[dict[str, Any], dict[str, int]]:
@@ -246,21 +262,25 @@ def _read_metadata(parts: Parts) -> tuple[dict[str, Any], dict[str, int]]:
         name = name.lower()
         fields[name], lines[name] = value.strip(), number
     for name in _METADATA_LISTS & fields.keys():
-        parted = re.split(r";|\n" if ";" in fields[name] else r",|\n", fields[name])
-        fields[name] = [part.strip() for part in parted if part.strip()]
+        divided = fields[name].replace("\n", ";" if ";" in fields[name] else ",")
+        fields[name] = [part.strip() for part in divided.split(";" if ";" in divided else ",") if part.strip()]
     return fields, lines
 
 
 _METADATA_LISTS = frozenset({"author", "authors", "tags", "keywords"})
 
 
-def _lines(parts: Parts, fields: Mapping[str, Any], pattern: str) -> dict[str, int]:
-    """The line of each field, found by its name: the parsers of TOML and JSON don't tell."""
+def _lines(parts: Parts, fields: Mapping[str, Any]) -> dict[str, int]:
+    """The line of each field: the first that begins with its name. The parsers of TOML and JSON don't give lines."""
     result: dict[str, int] = {}
-    for name in fields:
-        match = re.search(pattern.format(name=re.escape(name)), parts.header, re.MULTILINE)
-        if match:
-            result[name] = parts.header.count("\n", 0, match.start()) + parts.first_line
+    for number, line in enumerate(parts.header.split("\n"), parts.first_line):
+        words = line.strip(" \t{[")
+        quoted = words[:1] in {'"', "'"}
+        name = (
+            words[1:].partition(words[0])[0] if quoted else words.partition("=")[0].partition("]")[0].partition(".")[0]
+        )
+        if name.strip() in fields:
+            result.setdefault(name.strip(), number)
     return result
 
 

@@ -1,14 +1,13 @@
-"""Posts: the Markdown files of a folder as Jekyll and Hugo keep them, each read as one post.
+"""Posts: the Markdown files of a folder of a site generator, each read as one post.
 
-Which files are posts, and what their names and fields say, is decided here; the syntax of front matter is in
-``frontmatter.py``. What becomes of a post is its system's matter.
+Which files are posts, and what their names and fields mean, is decided here; the syntax of front matter is in
+``frontmatter.py``.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
-import re
 import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -20,14 +19,15 @@ from typing import Any
 from keyplan import now
 from keyplan.errors import ErrorDetail, RequestError
 from keyplan_systems.frontmatter import FrontMatter, FrontMatterError, plain_text, read_front_matter, split_front_matter
+from keyplan_systems.markdown_parsing import first_heading
 
 __all__ = [
     "FILE_BYTES_MAX",
     "TAKEN",
     "Post",
+    "day_named",
     "fault_of",
     "find_posts",
-    "first_paragraph",
     "is_pattern",
     "read_post",
     "shown",
@@ -41,11 +41,10 @@ NOT_CONTENT = frozenset({"_site", "_includes", "_layouts", "_sass", "_data", "no
 """Folders of Jekyll's and Hugo's that hold no posts. Hidden folders are passed over too."""
 FILE_BYTES_MAX = 4 * 1024 * 1024
 """A larger file isn't opened: no article holds so much."""
-EXCERPT_CHARACTERS = 280
-EXCERPT_SOURCE_MAX = 8_000
-"""Characters at the start of a text in which its first paragraph is looked for."""
-TITLE_SOURCE_MAX = 2_000
-"""Characters of a heading that are read as a title."""
+TITLE_LINES_MAX = 6
+"""Documentation without front matter has its title in one of so many lines: badges may be above it."""
+FIELD_CHARACTERS_MAX = 4_000
+"""Characters of a field's text that are read."""
 TAKEN = frozenset({
     "alias", "aliases", "author", "authors", "categories", "category", "date", "description", "draft", "excerpt",
     "path", "permalink", "pubDate", "publishDate", "published", "published_at", "publishdate", "redirect_from", "slug",
@@ -58,8 +57,8 @@ TAKEN = frozenset({
 class Post:
     """A post as its file says. ``path`` is relative to the folder, with slashes; ``date`` is in UTC, and None where
     neither the fields nor the name or the address give one; ``dated_by`` says which of them did. ``permalink`` is the
-    address that it had, ``aliases`` those that led there. ``fields`` is its front matter. ``said`` is what is to
-    be reported of it: that its site doesn't show it, or that it is another file's translation.
+    address that it had, ``aliases`` those that led there. ``fields`` is its front matter. ``said`` is what is
+    reported of it, with what to do: that it has no text, that its site doesn't list it, that it is a translation.
     """
 
     path: str
@@ -78,7 +77,7 @@ class Post:
     permalink: str | None = None
     aliases: tuple[str, ...] = ()
     fields: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    said: tuple[ErrorDetail, ...] = ()
+    said: tuple[tuple[str, str], ...] = ()
 
     def not_taken(self) -> list[str]:
         """The names of its fields that a post has no place for, those of tables with a dot."""
@@ -205,23 +204,22 @@ def read_post(folder: Path, path: Path) -> Post:
     relative = path.relative_to(folder)
     stem, language = _language(path)
     name = relative.parent.name if stem == "index" and relative.parent.name else stem
-    named = re.fullmatch(r"(\d{4}-\d{1,2}-\d{1,2})[-_](.+)", name)
+    day, undated = day_named(name)
     permalink = fields.text("permalink", "url", "path")
-    slug = fields.text("slug") or _last_segment(permalink) or shown(named[2] if named else name)
+    slug = fields.text("slug") or _last_segment(permalink) or shown(undated)
     slug = f"{slug}-{language.lower()}" if language else slug
     hidden = fields.hidden()
-    said: list[ErrorDetail] = []
+    is_empty = not front.body.strip()
+    said: list[tuple[str, str]] = []
     if hidden:
         said.append(
-            ErrorDetail(shown(relative.as_posix()), f"its site doesn't list it ({hidden}): a draft here", "publish it")
+            (f"drafts, since their site doesn't list them ({hidden.split(' ')[0].rstrip(':')})", "publish them")
         )
     if language:
-        message = f"a translation ({language}) of another file: a post of its own"
-        said.append(ErrorDetail(shown(relative.as_posix()), message, "the CMS has several languages of an article"))
-    is_empty = not front.body.strip()
+        said.append((f"translations ({language}), each a post of its own", "the CMS has articles in several languages"))
     if is_empty:
-        said.append(ErrorDetail(shown(relative.as_posix()), "no text: a draft here", "write a text, then publish it"))
-    moment, dated_by = _dated(fields, named[1] if named else None, permalink, shown(relative.as_posix()))
+        said.append(("drafts, since they have no text", "write a text, then publish them"))
+    moment, dated_by = _dated(fields, day, permalink, shown(relative.as_posix()))
     return Post(
         path=shown(relative.as_posix()),
         title=fields.text("title") or _heading(front.body) or slug.replace("-", " ").replace("_", " ").capitalize(),
@@ -231,7 +229,7 @@ def read_post(folder: Path, path: Path) -> Post:
         authors=fields.people("author", "authors"),
         tags=fields.words("tag", "tags"),
         categories=fields.words("category", "categories"),
-        excerpt=fields.text("excerpt", "description", "summary") or first_paragraph(front.body),
+        excerpt=fields.text("excerpt", "description", "summary"),
         body=front.body,
         modified=modified,
         lines=front.lines,
@@ -243,47 +241,61 @@ def read_post(folder: Path, path: Path) -> Post:
     )
 
 
+def day_named(name: str) -> tuple[str | None, str]:
+    """The day that a file's name begins with (``2024-03-05-hello``), or None, and the rest of the name."""
+    parts = name.replace("_", "-", 3).split("-", 3)
+    if len(parts) < 4 or not parts[3] or not _is_day(*parts[:3]):
+        return None, name
+    day = "-".join(parts[:3])
+    return day, name[len(day) + 1 :]
+
+
+def _is_day(year: str, month: str, day: str) -> bool:
+    numbers = f"{year}{month}{day}"
+    return len(year) == 4 and all(1 <= len(text) <= 2 for text in (month, day)) and _is_number(numbers)
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdecimal()
+
+
 def _language(path: Path) -> tuple[str, str | None]:
     """A file's name without its ending; and without the language, where it is a translation of the file beside it."""
-    match = re.fullmatch(r"(.+)\.([a-z]{2}(?:[-_][A-Za-z]{2,4})?)", path.stem)
-    if match is None or not path.with_name(f"{match[1]}{path.suffix}").is_file():
+    stem, _, language = path.stem.rpartition(".")
+    code, _, region = language.replace("_", "-").partition("-")
+    is_language = len(code) == 2 and code.isascii() and code.islower() and (not region or 2 <= len(region) <= 4)
+    if not stem or not is_language or not path.with_name(f"{stem}{path.suffix}").is_file():
         return path.stem, None
-    return match[1], match[2]
+    return stem, language
 
 
-_ABOUT_FOLDER = re.compile(
-    r"(?:readme|contributing|changelog|changes|history|licen[cs]e|code[-_]of[-_]conduct|security|authors|todo)\b.*",
-    re.IGNORECASE,
+_ABOUT_FOLDER = (
+    *("readme", "contributing", "changelog", "changes", "history", "license", "licence", "security", "authors"),
+    *("code_of_conduct", "code-of-conduct", "codeofconduct", "todo"),
 )
-"""Files that are about a folder, and none of its texts."""
-
-
-_HEADED = re.compile(r"(?:(?![ \t]*(?:```|~~~|#))[^\n]*\n){0,5}# [^\n]*\S[^\n]*\n+[^\n]*\S")
-"""A heading with text below it, in the first lines; marks and badges may stand before it."""
-
-
-_RULE = re.compile(r"(?:-{3,}|\*{3,}|_{3,})[ \t]*(?:\n|$)")
-"""A line below the title, which a page draws for itself."""
+"""How the names of files begin that are about a folder, and none of its texts."""
 
 
 def _front_of(stem: str, text: str) -> FrontMatter:
-    """The front matter of a text. Documentation does without: a text that begins with a heading has it as its title.
+    """The front matter of a text. Documentation does without: a text with a heading at its start has it as its title.
 
     Raises FrontMatterError.
     """
-    body = text.lstrip("\n")
-    is_headed = _HEADED.match(body[:EXCERPT_SOURCE_MAX]) is not None
-    if is_headed and split_front_matter(text) is None and not _ABOUT_FOLDER.fullmatch(stem):
-        before, _, rest = f"\n{body}".partition("\n# ")
-        title, _, after = rest.partition("\n")
-        after = _RULE.sub("", after.lstrip("\n"), count=1)
-        title = re.sub(r"[ \t]*\{:?[ \t]*#[^}]*\}[ \t]*$|[ \t]+#+[ \t]*$", "", title[:TITLE_SOURCE_MAX])
-        title = _without_marks(title.strip())
-        return FrontMatter({"title": title}, {}, f"{before.lstrip()}\n{after.lstrip()}".lstrip("\n"))
+    if split_front_matter(text) is None and not stem.lower().startswith(_ABOUT_FOLDER):
+        heading = first_heading(text)
+        if heading is not None and heading.level == 1 and heading.start < TITLE_LINES_MAX:
+            lines = text.split("\n")
+            parts = ("\n".join(part).strip("\n") for part in (lines[: heading.start], lines[heading.end :]))
+            body = "\n\n".join(filter(None, parts))
+            if body:
+                return FrontMatter({"title": _without_attributes(heading.title)}, {}, f"{body}\n")
     return read_front_matter(text)
 
 
-_DATED_PATH = re.compile(r"(?:^|/)(\d{4})[/-](\d{1,2})[/-](\d{1,2})(?=[/_-]|$)")
+def _without_attributes(title: str) -> str:
+    """A title without the attributes behind it: ``Title {#id}``, ``Title {: #id }``."""
+    words, mark, rest = title.rpartition("{")
+    return words.strip() if mark and rest.lstrip(": ").startswith("#") and rest.rstrip("# ").endswith("}") else title
 
 
 def _dated(fields: _Fields, named: str | None, permalink: str | None, path: str) -> tuple[datetime | None, str | None]:
@@ -294,12 +306,18 @@ def _dated(fields: _Fields, named: str | None, permalink: str | None, path: str)
     if named is not None:
         return _moment_named(named), "name"
     for text, what in ((permalink or "", "address"), (path, "path")):
-        match = _DATED_PATH.search(text)
-        result = _moment("-".join(match.groups())) if match else None
+        result = _day_in(text)
         if result is not None:
             return result, what
     result = fields.moment("lastmod", "last_modified_at", "modified", "updated")
     return result, None if result is None else "last change"
+
+
+def _day_in(path: str) -> datetime | None:
+    """The day that the folders of a path name: ``2015/01/09/hello``, ``2015-01-09/hello``."""
+    parts = path[:FIELD_CHARACTERS_MAX].replace("-", "/").replace("_", "/").split("/")
+    days = (three for three in zip(parts, parts[1:], parts[2:], strict=False) if _is_day(*three))
+    return next((moment for three in days if (moment := _moment("-".join(three))) is not None), None)
 
 
 def _bytes_of(path: Path) -> tuple[bytes, datetime]:
@@ -339,7 +357,7 @@ class _Fields:
         for name in names:
             value = self.fields.get(name)
             if isinstance(value, str | int | float | date) and not isinstance(value, bool):
-                text = " ".join(self._checked(name, str(value)).split())
+                text = " ".join(self._checked(name, str(value)[:FIELD_CHARACTERS_MAX]).split())
                 if text:
                     return text
         return None
@@ -447,8 +465,6 @@ class _Fields:
 
 # Dates
 
-_DATED = re.compile(r"(\d{4})[-/](\d{1,2})[-/](\d{1,2})(?:[T ]+(\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?))?(.*)")
-_ZONED = re.compile(r"Z|[+-]\d{2}(?::?\d{2})?")
 _ZONES = {"UTC": 0, "GMT": 0, "EST": -5, "EDT": -4, "CST": -6, "CDT": -5, "MST": -7, "MDT": -6, "PST": -8, "PDT": -7}
 """Names of zones that RFC 822 knows, in hours from UTC."""
 _FILE_DATES = frozenset({"last modified", "created", "git last modified", "git created"})
@@ -473,20 +489,34 @@ def _moment(value: Any) -> datetime | None:
 
 
 def _moment_in(text: str) -> datetime | None:
-    match = _DATED.fullmatch(text)
-    if match:
-        year, month, day, clock, rest = match.groups()
-        zone = _zone(rest, year)
-        if zone is None or (zone and not clock):
+    text = text[:FIELD_CHARACTERS_MAX]
+    day, _, rest = text.partition("T" if "T" in text[:11] else " ")
+    parts = day.replace("/", "-").split("-")
+    if len(parts) == 3 and _is_day(*parts):
+        clock, zone = _clock(rest, parts[0])
+        if clock is None or zone is None or (zone and not clock):
             return None
-        hours = f"T{clock.rjust(5, '0') if clock.count(':') == 1 else clock.zfill(8)}{zone}" if clock else ""
-        return datetime.fromisoformat(f"{year}-{month:0>2}-{day:0>2}{hours}")
+        year, month, number = parts
+        return datetime.fromisoformat(f"{year}-{month:0>2}-{number:0>2}{clock}{zone}")
     for layout in _WORDED:
         try:
             return datetime.strptime(text, layout)  # noqa: DTZ007 - the caller gives it the zone
         except ValueError:
             continue
     return parsedate_to_datetime(text)
+
+
+def _clock(rest: str, year: str) -> tuple[str | None, str | None]:
+    """The clock behind a day as ISO 8601 has it ("" without one), and its zone; None for what can't be read."""
+    words = rest.split()
+    if not words or ":" not in words[0]:
+        return "", _zone(rest, year)
+    end = next((at for at, letter in enumerate(words[0]) if letter in "Z+-"), len(words[0]))
+    clock = words[0][:end]
+    if not _is_number(clock.replace(":", "").replace(".", "", 1)) or clock.count(":") > 2:
+        return None, None
+    hours, colon, minutes = clock.partition(":")
+    return f"T{hours:0>2}{colon}{minutes}", _zone(" ".join([words[0][end:], *words[1:]]), year)
 
 
 def _zone(rest: str, year: str) -> str | None:
@@ -501,7 +531,7 @@ def _zone(rest: str, year: str) -> str | None:
             return None
         if word in _ZONES:
             text = f"{_ZONES[word]:+03d}:00"
-        elif _ZONED.fullmatch(word):
+        elif word == "Z" or (word[0] in "+-" and len(word) in {3, 5, 6} and _is_number(word[1:].replace(":", "", 1))):
             text = word
         else:
             return None
@@ -520,7 +550,8 @@ def _moment_named(text: str) -> datetime:
 
 def is_pattern(address: str) -> bool:
     """Whether an address is made by its site: ``/:title/``, ``/{{ title | slug }}/``."""
-    return re.search(r":\w|\{", address.partition("://")[2] if "://" in address else address) is not None
+    path = address.partition("://")[2] if "://" in address else address
+    return "{" in path or any(part[:1].isalpha() for part in path.split(":")[1:])
 
 
 def _last_segment(permalink: str | None) -> str | None:
@@ -530,69 +561,12 @@ def _last_segment(permalink: str | None) -> str | None:
     parts = [part for part in permalink.split("?")[0].split("#")[0].split("/") if part]
     if parts and parts[-1] in {"index.html", "index.htm"}:
         parts.pop()
-    return re.sub(r"\.html?$", "", parts[-1]) if parts else None
+    return parts[-1].removesuffix(".html").removesuffix(".htm") if parts else None
 
 
 def _heading(body: str) -> str | None:
-    """The first heading, of either kind: ``# Title``, or underlined with ``===``."""
-    fenced = False
-    lines = body.split("\n")
-    for line, after in zip(lines, [*lines[1:], ""], strict=True):
-        if line.startswith(("```", "~~~")):
-            fenced = not fenced
-        match = None if fenced else re.fullmatch(r" {0,3}#{1,6}[ \t]+(.*?)[ \t]*#*[ \t]*", line[:TITLE_SOURCE_MAX])
-        if match and match[1]:
-            return _without_marks(match[1])
-        if not fenced and line.strip() and re.fullmatch(r" {0,3}=+[ \t]*", after):
-            return _without_marks(line.strip()[:TITLE_SOURCE_MAX])
-    return None
-
-
-def first_paragraph(body: str) -> str | None:
-    """The first paragraph as plain text on one line, cut at a word; None where there is none.
-
-    Headings, rules, lists, tables, code, HTML blocks and template tags are passed over.
-    """
-    text = re.sub(r"^(```|~~~).*?^\1[ \t]*$|<!--.*?-->", "", body[:EXCERPT_SOURCE_MAX], flags=re.DOTALL | re.MULTILINE)
-    for block in re.split(r"\n[ \t]*\n", text):
-        first = block.strip("\n")
-        if not first.strip() or re.match(r"\s*(?:#|>|[-*+|] |[-*_=]{3,}|<|\{%|\[[^\]]+\]:|!\[)|\t| {4}", first):
-            continue
-        if re.search(r"\n {0,3}(?:=+|-+)[ \t]*$", first):
-            continue
-        plain = _without_marks(" ".join(first.split()))
-        if plain:
-            return plain if len(plain) <= EXCERPT_CHARACTERS else f"{_cut(plain)}…"
-    return None
-
-
-def _cut(text: str) -> str:
-    head = text[: EXCERPT_CHARACTERS - 1]
-    return (head.rpartition(" ")[0] or head).rstrip(" ,;:.–-")
-
-
-def _without_marks(text: str) -> str:
-    """A text without Markdown's marks: images go, links and emphasis leave their words.
-
-    Authors write these texts: each expression stops at the next opening bracket, so none reads a stretch twice.
-    """
-    text = re.sub(r"!\[[^\[\]]*\](?:\([^()]*\)|\[[^\[\]]*\])", "", text)
-    text = re.sub(r"\[([^\[\]]*)\](?:\([^()]*\)|\[[^\[\]]*\])", r"\1", text)
-    text = re.sub(r"\[\^[^\[\]\s]+\]|\{\{[^{}]*\}\}|\{%[^{}]*%\}|<[^<>]*>", "", text)
-    return " ".join(_without_emphasis(text).split())
-
-
-def _without_emphasis(text: str) -> str:
-    """A text without the pairs of marks around emphasized words and code, in time linear in its length."""
-    parts = re.split(r"(\*+|__|`+)", text)  # marks have the odd places
-    opened: dict[str, int] = {}
-    for place in range(1, len(parts), 2):
-        mark, before, after = parts[place], parts[place - 1], parts[place + 1]
-        if mark in opened and before and not before[-1].isspace():
-            parts[opened.pop(mark)] = parts[place] = ""
-        elif after and not after[0].isspace():
-            opened[mark] = place
-    return "".join(parts)
+    heading = first_heading(body)
+    return None if heading is None else _without_attributes(heading.title)
 
 
 # Ids

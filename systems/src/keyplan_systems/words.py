@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import posixpath
-import re
 import unicodedata
 from urllib.parse import unquote, urlsplit
 
-from keyplan_systems.posts import first_paragraph
+from keyplan_systems.markdown_parsing import first_paragraph
 
 __all__ = [
     "EXCERPT_MAX",
@@ -24,11 +23,13 @@ __all__ = [
     "word_count",
 ]
 
-_ASCII_SLUG = re.compile(r"[A-Za-z0-9]+(?:-[A-Za-z0-9]+)*")
 EXCERPT_MAX = 300
 SLUG_MAX = 100
 """Characters of a slug that is made of a title."""
 TAG_MAX = 40
+TEXT_CHARACTERS_MAX = 1_000
+"""Characters of a title, a name or a tag that are read."""
+ADDRESS_CHARACTERS_MAX = 2_000
 _ENDS = ",;-"
 _NO_TEXT = {"Cc", "Cs", "Zl", "Zp"}
 """Controls, halves of characters, ends of lines and paragraphs, as Unicode calls them."""
@@ -42,7 +43,9 @@ def slug_from(title: str, otherwise: str = "post") -> str:
     Letters of every script stay, with the signs that are part of a syllable; accents and points over them go, and all
     between words is one hyphen. ``otherwise`` is the slug of a title without letters and numbers.
     """
-    plain = "".join(letter for letter in unicodedata.normalize("NFKD", title) if not _is_accent(letter))
+    plain = "".join(
+        letter for letter in unicodedata.normalize("NFKD", title[:TEXT_CHARACTERS_MAX]) if not _is_accent(letter)
+    )
     text = "".join(letter if _in_word(letter) else " " for letter in unicodedata.normalize("NFC", plain).lower())
     slug = ""
     for word in text.split():
@@ -60,7 +63,7 @@ def is_slug(text: str) -> bool:
     of a letter, of numerals for instance. Of ASCII they have the same, and each post that is read has such a slug.
     """
     if text.isascii():
-        return _ASCII_SLUG.fullmatch(text) is not None
+        return all(word.isalnum() for word in text.split("-"))
     return all(word and all(map(_in_word, word)) for word in text.split("-"))
 
 
@@ -76,16 +79,19 @@ def _is_accent(text: str) -> bool:
 
 def address_key(address: str) -> str:
     """An address as two of the same are alike: ``/a/b`` for ``/a/b/``, ``/a/b.html`` and ``/A/b/index.html``."""
-    plain = re.split("[#?]", address, maxsplit=1)[0]
+    plain = address[:ADDRESS_CHARACTERS_MAX].partition("#")[0].partition("?")[0]
     path = unquote(urlsplit(plain).path if "://" in plain else plain)
-    path = re.sub(r"(?:/index)?\.html?$|/index$", "", "/" + path.strip("/").lower())
-    return posixpath.normpath(path).replace("//", "/")
+    path = f"/{path.strip('/').lower()}"
+    page = path.removesuffix(".html").removesuffix(".htm")
+    path = page.removesuffix("/index") if page != path or path.endswith("/index") else path
+    return posixpath.normpath(path or "/").replace("//", "/")
 
 
 def tag_from(text: str) -> str:
     """A tag as it is kept: lower case, a hyphen for each space, no ``#`` before it; empty when nothing is left."""
-    shown = "".join(word for word in text if word.isspace() or not _is_hidden(word))
-    return _trimmed(_trimmed(re.sub(r"[\s_,]+", "-", shown.strip().lower()))[:TAG_MAX])
+    shown = "".join(word for word in text[:TEXT_CHARACTERS_MAX] if word.isspace() or not _is_hidden(word))
+    words = shown.lower().replace("_", " ").replace(",", " ").split()
+    return _trimmed(_trimmed("-".join(words))[:TAG_MAX])
 
 
 def _trimmed(tag: str) -> str:
@@ -94,7 +100,7 @@ def _trimmed(tag: str) -> str:
     while tag != before:
         before = tag
         tag = tag.strip(_ENDS).lstrip("#").rstrip(".")
-        if not re.match(r"\.[^\W\d_]", tag):
+        if not tag[1:2].isalpha():
             tag = tag.lstrip(".")
     return tag
 
@@ -122,9 +128,23 @@ def excerpt_from(content: str) -> str:
 
 
 def plain_words(content: str) -> str:
-    """The words of a Markdown text without its marks, addresses and tags: what a search looks through."""
-    text = re.sub(r"!?\[([^\[\]]*)\](?:\([^()\n]*\)|\[[^\[\]]*\])|<[^<>\n]*>|https?://\S+|[`*#>|]+", r" \1 ", content)
-    return " ".join(text.split())
+    """The words of a Markdown text for a search: without the addresses of links, and without HTML tags."""
+    words = (word.partition("](")[0] for word in _without_tags(content).split())
+    return " ".join(word.translate(_MARKS) for word in words if "://" not in word)
+
+
+_MARKS = str.maketrans(dict.fromkeys("`*#>|[]()!", " "))
+
+
+def _without_tags(content: str) -> str:
+    """A text without what is between ``<`` and ``>`` on one line."""
+    lines: list[str] = []
+    for line in content.split("\n"):
+        parts = line.split("<")
+        lines.append(
+            parts[0] + "".join(f" {part.partition('>')[2]}" if ">" in part else f"<{part}" for part in parts[1:])
+        )
+    return "\n".join(lines)
 
 
 def word_count(content: str) -> int:

@@ -1,8 +1,7 @@
-"""Loading a folder of Markdown posts into the blog: Jekyll's, Hugo's, or any with front matter.
+"""Import of a folder of Markdown posts into the blog, as site generators keep them.
 
-A post's author becomes a user, who has no password and so can't sign in. The same folder can be loaded again: a file
-that has changed changes its post, one that hasn't leaves it as it is, edits made in the blog included. What a file
-says is read by ``keyplan_systems.posts``.
+A post's author becomes a user without a password. The same folder can be imported again: a file that has changed
+changes its post, one that hasn't leaves it as it is, edits made in the blog included.
 """
 
 from __future__ import annotations
@@ -36,15 +35,15 @@ from keyplan_systems.blog.entities import (
 from keyplan_systems.blog.files import files_of
 from keyplan_systems.blog.searching import rebuild
 from keyplan_systems.frontmatter import FrontMatterError
+from keyplan_systems.grouped_faults import GroupedFaults
 from keyplan_systems.history import History, HistoryError
 from keyplan_systems.linking import LINKED_BYTES_MAX, Links, SiteFolder, former_addresses
+from keyplan_systems.plain_markdown import Plain, plain_markdown
 from keyplan_systems.posts import Post as PostFile
 from keyplan_systems.posts import fault_of, find_posts, is_pattern, read_post, shown, stable_id
 from keyplan_systems.site.files import KINDS, name_of
 from keyplan_systems.site.markdown import looked_at
 from keyplan_systems.site.searching import refill_beside
-from keyplan_systems.sitedata import said_of_folders
-from keyplan_systems.translating import Translation, translate
 from keyplan_systems.words import EXCERPT_MAX, address_key, excerpt_from, slug_from, tag_from
 
 __all__ = ["load"]
@@ -55,34 +54,37 @@ USERNAME_MAX = 40
 
 
 def load(design: Blog, folder: Path, progress: Progress, /) -> LoadReport:
-    """Load every post below a folder. What isn't taken over as it is, is a fault with its file.
+    """Import every post below a folder.
 
-    ``loaded`` counts the posts that now stand as their files say, those that already did included. Raises RequestError
-    for a folder that isn't there and for YAML without PyYAML, StoreError when the store can't be written.
+    What can't be imported is a fault with its file; what is changed or left out within posts is one fault per kind.
+    ``loaded`` counts the posts that are as their files are, unchanged ones included. Raises RequestError for a missing
+    folder and for YAML without PyYAML, StoreError when the store can't be written.
     """
     paths, faults = find_posts(folder)
     report = LoadReport(errors=faults)
     with contextlib.closing(_Import(design, folder, report)) as work:
         work.survey(paths)
-        report.errors.extend(said_of_folders(work.site, paths))
+        report.faults.extend(work.site.folder_wide(paths))
         progress(0, len(paths))
         for number, path in enumerate(paths, 1):
             work.load(path)
             progress(number, len(paths))
         work.check_anchors()
-    with suppress(WriteFailed):  # somebody else makes it at the same moment
+        work.groups.report_to(report)
+    with suppress(WriteFailed):  # another process writes it at the same moment
         design.refresh_front_page(force=True)
     refill_beside(design.store.url, partial(rebuild, design))
     return report
 
 
 class _Import:
-    """One import of a folder: its site, its history, and where its posts are from now on."""
+    """One import of a folder: its site, its history, and the addresses of its posts."""
 
     def __init__(self, design: Blog, folder: Path, report: LoadReport) -> None:
         self.design = design
         self.folder = folder
         self.report = report
+        self.groups = GroupedFaults()
         self.site = SiteFolder(folder)
         self.files = files_of(design)
         self.users: dict[str, User] = {}
@@ -157,17 +159,14 @@ class _Import:
                 ids = self.ids.get(address or post_address(self.slugs[path]))
                 if ids is not None and unquote(anchor) not in {*ids, "", "top"}:
                     lost[unquote(link)[:200]] += 1
-            for link, count in lost.items():
-                times = f" ({count} times)" if count > 1 else ""
-                message = f"{link!r}{times} leads to no heading there"
-                self.report.fault(ErrorDetail(path, message, "write the heading's id behind it: ## Title {#id}"))
+            self.groups.add("links to missing headings", path, lost, "write the heading's id behind it: ## Title {#id}")
 
     # What a file says
 
     def _moment(self, file: PostFile) -> datetime | None:
         """Return when a post was published, and count the source of the date.
 
-        A file's own time only tells when it was copied: such a post becomes a draft, and is reported.
+        A file's own time is that of its copy: a post without another date becomes a draft, and is reported.
         """
         if file.date is not None:
             if file.dated_by in {"last change", "path", "address"}:
@@ -177,44 +176,29 @@ class _Import:
         if begun is not None:
             self.report.counts["posts dated by their first commit"] += 1
             return begun
-        self.report.fault(
-            ErrorDetail(file.path, "no date: a draft here, since a file's own time isn't one", "write date: 2026-11-21")
-        )
+        self.groups.add("drafts, since they have no date", file.path, {file.slug: 1}, "write date: 2026-11-21")
         return None
 
     def _text(self, file: PostFile) -> str:
-        """The text in plain Markdown, with links that lead where things are now."""
-        mdx = file.path.lower().endswith(".mdx")
-        made = self._translated(file)
-        for what, count in made.translated.items():
-            self.report.counts[f"tags translated: {what}"] += count
-        text = self.links.in_text(file.path, made.text)
-        look = looked_at(text)
-        if mdx:  # components are said to stand there
-            look.left_out = Counter({what: count for what, count in look.left_out.items() if not what[1].isupper()})
-        dropped = made.dropped + look.left_out
-        for counts, said in ((made.kept, "stands in the text as it is"), (dropped, "is left out")):
-            for what, count in counts.items():
-                times = f" ({count} times)" if count > 1 else ""
-                self.report.fault(
-                    ErrorDetail(file.path, f"{what}{times} {said}", "it means something to its own site only")
-                )
+        """The text in plain Markdown, with links that lead where their targets are now."""
+        self.links.lost.clear()
+        plain = self._plain(file)
+        look = looked_at(plain.text)
+        for kind, names in plain.removed.items():
+            self.groups.add(f"{kind}, not rendered", file.path, names, "write them as Markdown")
+        self.groups.add("HTML that pages don't show", file.path, look.left_out, "write it as Markdown")
+        self.groups.add("links to nothing in the folder, kept", file.path, self.links.lost, "change or remove them")
         self.ids[post_address(self.slugs[file.path])] = look.ids
         self.anchored[file.path] = [link for link in look.links if "#" in link]
-        for target, count in self.links.lost.items():
-            times = f" ({count} times)" if count > 1 else ""
-            self.report.fault(
-                ErrorDetail(file.path, f"{target!r}{times} leads to nothing in the folder", "the link stays")
-            )
-        return text
+        return plain.text
 
-    def _translated(self, file: PostFile) -> Translation:
-        return translate(
+    def _plain(self, file: PostFile) -> Plain:
+        below = (self.site.folder / file.path).parent
+        return plain_markdown(
             file.body,
-            self.site.values(file.fields),
-            lambda name: self._place_of(file.path, name),
+            partial(self.links.address, file.path),
+            partial(self.site.included, below),
             mdx=file.path.lower().endswith(".mdx"),
-            own=self.site.shortcodes,
         )
 
     def _heading(self, address: str, anchor: str) -> str:
@@ -228,18 +212,11 @@ class _Import:
             ids = self.headings[address] = {}
             with suppress(FrontMatterError):  # it is reported when it is loaded
                 file = read_post(self.folder, self.folder / self.paths[address])
-                for text in looked_at(self._translated(file).text).ids:
+                for text in looked_at(plain_markdown(file.body).text).ids:
                     ids.setdefault(_letters(text), []).append(text)
         meant = unquote(anchor)
         same = ids.get(_letters(meant), [])
         return same[0] if len(same) == 1 and meant != same[0] else anchor
-
-    def _place_of(self, path: str, name: str) -> str | None:
-        place, mark, anchor = name.partition("#")
-        if not place:
-            return f"#{anchor}"
-        text = self.links.text(path, place)
-        return None if text is None else f"{text}{mark}{anchor}"
 
     def _keep(self, path: Path) -> str | None:
         """Keep a file that a text shows, and give its address; None for a kind that isn't kept."""
@@ -274,28 +251,28 @@ class _Import:
             created_at=made,
         )
         before = self._write(file, wanted, text)
-        # What was published once, and taken back in the blog, stays so. A post of the future waits, as elsewhere.
+        # A post that was unpublished in the blog stays so. A post of the future waits.
         if not is_draft and made <= now() and (before is None or before.post.published_at is None):
             self.design.publish_as_of(post_id, made)
         self.loaded.add(post_id)
         self.report.counts["drafts" if is_draft else "posts"] += 1
-        for fault in file.said:
-            self.report.fault(fault)
+        for message, hint in file.said:
+            self.groups.add(message, file.path, {file.slug: 1}, hint)
         if not is_draft and made > now():
             self.report.counts["posts of the future, which are drafts"] += 1
         for name in file.not_taken():
             self.report.counts[f"fields left out: {name[:60]}"] += 1
         if file.permalink is not None and is_pattern(file.permalink):
-            message = f"the address {file.permalink!r} is made by its own site: it isn't known here"
-            self.report.fault(ErrorDetail(file.path, message, "write it out, or redirect_from: with what it was"))
+            patterns = {file.permalink[:60]: 1}
+            self.groups.add("addresses made by a template", file.path, patterns, "write them out, or as redirect_from:")
         if others:
             self.report.counts["posts with several authors"] += 1
         for path in self.former[file.path]:
             if path != address_key(post_address(wanted.slug)):
                 led = self.design.redirect(path)
                 if led is not None and led.post_id != post_id and led.post_id in self.loaded:
-                    message = f"{path} was the address of another file too: it leads here"
-                    self.report.fault(ErrorDetail(file.path, message, "take it from one of them"))
+                    message = f"{path} was the address of another file too: it leads to this one"
+                    self.report.fault(ErrorDetail(file.path, message, "remove it from one of them"))
                 if led is None or led.post_id != post_id:
                     self.design.lead(path, post_id)
                 self.report.counts["addresses that lead to posts"] += 1

@@ -1,12 +1,12 @@
-"""Loading a folder of Markdown posts into the CMS: Jekyll's, Hugo's, or any with front matter.
+"""Import of a folder of Markdown posts into the CMS, as site generators keep them.
 
 A post becomes an article with its tags; its history in git, where there is one, becomes the article's versions. The
-same folder can be loaded again: what is there already is updated, and nothing doubles. What a post's file says is read
-by ``keyplan_systems.posts``, git by ``history.py``.
+same folder can be imported again: articles are updated, and nothing doubles.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -23,12 +23,13 @@ from keyplan_systems.cms.design import Cms
 from keyplan_systems.cms.entities import EXCERPT_MAX, TAGS_MAX, Article, ArticleSlug, ArticleVersion, TagArticle
 from keyplan_systems.cms.placing import check_body, former_slugs, moved, new_version, tagged, word_count
 from keyplan_systems.frontmatter import FrontMatterError
+from keyplan_systems.grouped_faults import GroupedFaults
 from keyplan_systems.history import History, HistoryError, Revision
 from keyplan_systems.linking import Links, SiteFolder
+from keyplan_systems.markdown_parsing import first_paragraph
 from keyplan_systems.paging import pages_of
+from keyplan_systems.plain_markdown import plain_markdown
 from keyplan_systems.posts import Post, fault_of, find_posts, read_post, shown, stable_id
-from keyplan_systems.sitedata import said_of_folders
-from keyplan_systems.translating import translate
 
 __all__ = ["load"]
 
@@ -48,18 +49,19 @@ def load(design: Cms, folder: Path, progress: Progress) -> LoadReport:
     """
     paths, faults = find_posts(folder)
     report = LoadReport(errors=faults)
-    histories, site = _Histories(folder, report), SiteFolder(folder)
-    report.errors.extend(said_of_folders(site, paths))
+    histories, site, groups = _Histories(folder, report), SiteFolder(folder), GroupedFaults()
+    report.faults.extend(site.folder_wide(paths))
     progress(0, len(paths))
     try:
         for number, path in enumerate(paths, 1):
             post = _load_one(design, folder, path, histories, report)
             if post is not None:
                 report.loaded += 1
-                _tell_what_stays(post, site, report)
+                _report_losses(post, site, groups, report)
             progress(number, len(paths))
     finally:
         histories.close()
+    groups.report_to(report)
     return report
 
 
@@ -89,7 +91,7 @@ class _Histories:
 
     def _failed(self, error: HistoryError) -> None:
         message = f"git's history is left out from here on: {error}"
-        self._report.errors.append(ErrorDetail(self._place, message, "such posts are loaded with one version each"))
+        self._report.faults.append(ErrorDetail(self._place, message, "such posts are loaded with one version each"))
         self.close()
 
     def close(self) -> None:
@@ -107,50 +109,38 @@ def _load_one(design: Cms, folder: Path, path: Path, histories: _Histories, repo
         revisions = histories.revisions(post.path)
         article_id = _known_id(design, post, histories.former(post.path))
     except FrontMatterError as error:
-        report.errors.append(fault_of(place, error))
+        report.faults.append(fault_of(place, error))
         return None
     try:
         check_body(post.body, place)
         _take_in(design, post, article_id, _complete(post, revisions, report), report)
     except FrontMatterError as error:
-        report.errors.append(fault_of(place, error))
+        report.faults.append(fault_of(place, error))
     except StoreError:
         raise
     except KeyplanError as error:
-        report.errors.append(ErrorDetail(place, error.message, error.hint, error.code))
+        report.faults.append(ErrorDetail(place, error.message, error.hint, error.code))
     else:
         return post
     return None
 
 
-def _tell_what_stays(post: Post, site: SiteFolder, report: LoadReport) -> None:
-    """What an article has no place for, and what of its text means something to its own site only.
+def _report_losses(post: Post, site: SiteFolder, groups: GroupedFaults, report: LoadReport) -> None:
+    """Report what an article has no place for, and what of its text only its own site understands.
 
-    Texts aren't changed: who shows them is another program, and each commit's text is a version.
+    The text stays as it is, since each commit's text is a version.
     """
-
-    def say(message: str, hint: str) -> None:
-        report.fault(ErrorDetail(post.path, message, hint))
-
-    if len(post.authors) > 1:
-        say(f"several authors: the article's is {post.authors[0]!r}, without {', '.join(post.authors[1:])}", "name one")
-    if post.aliases:
-        say(f"addresses that led to it don't lead here: {', '.join(post.aliases)[:300]}", "let the site redirect them")
+    groups.add("further authors, left out", post.path, Counter(post.authors[1:]), "an article has one")
+    groups.add("former addresses, left out", post.path, Counter(post.aliases), "let the site redirect them")
     if post.excerpt is not None and len(post.excerpt) > EXCERPT_MAX:
-        say(f"its excerpt is cut after {EXCERPT_MAX:,} characters", "say it in fewer words")
-    made = translate(post.body, {}, lambda _: None, mdx=post.path.lower().endswith(".mdx"))
-    for what, count in (made.translated + made.kept + made.dropped).items():
-        times = f" ({count} times)" if count > 1 else ""
-        say(f"{what}{times} stands in the text as it is", "it means something to its own site only")
+        groups.add("excerpts that were cut", post.path, {"excerpt": 1}, f"they have {EXCERPT_MAX:,} characters at most")
     links = Links(site, {}, {}, lambda _: None)
-    links.in_text(post.path, post.body)
-    if links.lost:
-        some = ", ".join([*map(repr, list(links.lost)[:3]), *(["…"] * (len(links.lost) > 3))])
-        say(
-            f"links and pictures of its own site stay as they are: {links.lost.total():,} ({some})", "see to them there"
-        )
-    for fault in post.said:
-        report.fault(fault)
+    plain = plain_markdown(post.body, partial(links.address, post.path), mdx=post.path.lower().endswith(".mdx"))
+    for kind, names in plain.removed.items():
+        groups.add(f"{kind}, not rendered", post.path, names, "they stay in the text; pages show a placeholder")
+    groups.add("links within its own site, kept", post.path, links.lost, "change them")
+    for message, hint in post.said:
+        groups.add(message, post.path, {post.slug: 1}, hint)
     for name in post.not_taken():
         report.counts[f"fields left out: {name[:60]}"] += 1
 
@@ -164,7 +154,7 @@ def _complete(post: Post, revisions: Sequence[Revision], report: LoadReport) -> 
             result.append(revision)
         except RequestError as error:
             message = f"its text of {revision.moment:%Y-%m-%d %H:%M} is left out: {error.message}"
-            report.errors.append(ErrorDetail(post.path, message, error.hint, error.code))
+            report.faults.append(ErrorDetail(post.path, message, error.hint, error.code))
     if not result or result[-1].body != post.body:
         moment = post.modified if result else post.date or post.modified
         result.append(Revision(post.body, None, moment))
@@ -179,7 +169,7 @@ def _article_of(post: Post, revisions: Sequence[Revision]) -> Article:
             f"{len(tags)} tags and categories; an article may have {TAGS_MAX}", line=post.lines.get("tags")
         )
     created = post.date or revisions[0].moment
-    excerpt = post.excerpt
+    excerpt = post.excerpt or first_paragraph(plain_markdown(post.body).text)
     if excerpt is not None and len(excerpt) > EXCERPT_MAX:
         excerpt = f"{excerpt[: EXCERPT_MAX - 1].rstrip()}…"
     author = next((text for text in (*post.authors, revisions[0].author) if text), NOBODY)

@@ -15,21 +15,20 @@ import hashlib
 import re
 import threading
 from collections import Counter, OrderedDict
-from collections.abc import Iterator, MutableMapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
-from markdown_it.rules_block import StateBlock
 from markdown_it.rules_core import StateCore, linkify
-from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 from markdown_it.utils import OptionsDict
 from markupsafe import escape
 from mdit_py_plugins.deflist import deflist_plugin
 from mdit_py_plugins.footnote import footnote_plugin
 
+from keyplan_systems.markdown_parsing import NESTING_MAX, TooIntricate, allowance, bound
 from keyplan_systems.site.highlighting import highlighted
 from keyplan_systems.site.limits import Gate
 from keyplan_systems.site.safety import SCHEMES, left_out, safe
@@ -38,21 +37,11 @@ __all__ = ["Look", "is_rendered", "looked_at", "render_markdown", "without_title
 
 CACHED_BYTES_MAX = 32 * 1024 * 1024
 """How much rendered text is kept."""
-NESTING_MAX = 20
-STEPS_MIN = 10_000
-CHARACTERS_A_STEP = 5
-"""Tries that a text may take: so many in any case, and one more for so many characters. Prose takes fewer."""
-BLOCK_STEPS = 4
-"""What a try of a block counts: it looks at more than one of a word."""
 EXPANSION_CHARACTERS = 1_000_000
 """How much longer than its text a page may be, besides what grows with the text."""
 RENDERED_AT_ONCE = 2
 """Rendering takes a core; more of them at once would only make everybody wait."""
 RENDERED_WAITING = 16
-
-
-class _TooIntricate(Exception):
-    """A text takes more tries than it may."""
 
 
 def _image(self: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: Any) -> str:
@@ -95,30 +84,13 @@ def _table_close(self: RendererHTML, tokens: Sequence[Token], index: int, option
     return self.renderToken(tokens, index, options, env) + "</div>\n"
 
 
-def _step(env: MutableMapping[str, Any], weight: int = 1) -> bool:
-    """Count a try, whatever it leads to."""
-    env["steps"] -= weight
-    if env["steps"] < 0:
-        raise _TooIntricate
-    return False
-
-
-def _inline_step(state: StateInline, silent: bool) -> bool:  # noqa: ARG001 - the parser's own form of a rule
-    return _step(state.env)
-
-
-def _block_step(state: StateBlock, first: int, last: int, silent: bool) -> bool:  # noqa: ARG001 - the same
-    return _step(state.env, BLOCK_STEPS)
-
-
 def _parser() -> MarkdownIt:
     made = MarkdownIt("commonmark", {"html": True, "linkify": True, "maxNesting": NESTING_MAX})
     made.enable(["table", "strikethrough", "linkify"]).use(footnote_plugin).use(deflist_plugin)
     if made.linkify is not None:  # a bare example.com may be a file's name; addresses begin with http://
         made.linkify.set({"fuzzy_link": False, "fuzzy_email": False, "fuzzy_ip": False})
     made.core.ruler.at("linkify", _addresses)
-    made.inline.ruler.before("text", "step", _inline_step)
-    made.block.ruler.before("table", "step", _block_step)
+    bound(made)
     made.core.ruler.push("headings", _headings)
     made.core.ruler.push("tasks", _tasks)
     rules = {
@@ -282,10 +254,10 @@ def _key(text: str) -> bytes:
 
 
 def _rendered(text: str) -> str:
-    env: dict[str, Any] = {"steps": STEPS_MIN + len(text) // CHARACTERS_A_STEP}
+    env = allowance(text)
     try:
         tokens = _PARSER.parse(text, env)
-    except _TooIntricate:
+    except TooIntricate:
         return _as_typed(text, "This text asks too much of the renderer, and is shown as it was typed.")
     _bounded(tokens, len(text))
     html = safe(_PARSER.renderer.render(tokens, _PARSER.options, env))
@@ -318,11 +290,11 @@ _HREFS = re.compile(r"""<a\s[^<>]*?\bhref\s*=\s*["']([^"'<>]+)["']""", re.IGNORE
 
 def looked_at(text: str) -> Look:
     """Look at a text without rendering it, for those who take texts over from elsewhere."""
-    env: dict[str, Any] = {"steps": STEPS_MIN + len(text) // CHARACTERS_A_STEP}
+    env = allowance(text)
     look = Look()
     try:
         tokens = _PARSER.parse(text, env)
-    except _TooIntricate:
+    except TooIntricate:
         look.left_out["all Markdown, since the text asks too much of the renderer,"] += 1
         return look
     for token in _each(tokens):

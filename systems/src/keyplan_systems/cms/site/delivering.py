@@ -11,10 +11,11 @@ from keyplan_systems.cms.design import Cms
 from keyplan_systems.cms.entities import MAIN, PublishedArticle, PublishedTag
 from keyplan_systems.cms.reading import previewed, readable
 from keyplan_systems.pages.site import Turn
+from keyplan_systems.plain_markdown import plain_markdown
 from keyplan_systems.site.markdown import render_markdown, without_title
 from keyplan_systems.site.problems import not_found
 
-__all__ = ["article", "articles", "preview"]
+__all__ = ["article", "articles", "preview", "shown_text"]
 
 CmsTurn = Turn[Cms]
 TEXT_CHARACTERS_MAX = 500
@@ -67,6 +68,12 @@ def article(turn: CmsTurn) -> Response:
     return JSONResponse(content, headers={"etag": tag})
 
 
+def shown_text(body: str, title: str) -> Markup:
+    """The HTML of an article's text. Template tags of its own site are placeholders."""
+    html = render_markdown(plain_markdown(without_title(body, title)).text)
+    return Markup(html)  # noqa: S704 - the renderer removes markup that isn't safe
+
+
 def preview(turn: CmsTurn) -> Response:
     """The version that a link shows, for as long as the link lasts."""
     result = previewed(turn.design, turn.path("token"))
@@ -74,8 +81,7 @@ def preview(turn: CmsTurn) -> Response:
         raise not_found()
     title = result.version.title or result.article.title
     turn.limit("preview", turn.address, cost=1 + len(result.version.body) / 20_000)
-    html = render_markdown(without_title(result.version.body, title))
-    shown = Markup(html)  # noqa: S704 - the renderer lets no markup of the author's through
+    shown = shown_text(result.version.body, title)
     response = turn.page("preview.html", article=result.article, version=result.version, title=title, shown=shown)
     response.headers["referrer-policy"] = "no-referrer"  # the address is the key
     return response

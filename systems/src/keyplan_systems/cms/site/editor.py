@@ -16,6 +16,7 @@ from keyplan_systems.cms.settings import Settings
 from keyplan_systems.cms.site.desk import SLUG_CHARACTERS_MAX, TITLE_CHARACTERS_MAX, taken_slug
 from keyplan_systems.cms.site.people import may_publish, may_write
 from keyplan_systems.pages.site import Turn
+from keyplan_systems.plain_markdown import plain_markdown
 from keyplan_systems.site.incoming import Form
 from keyplan_systems.site.markdown import is_rendered, render_markdown, without_title
 from keyplan_systems.site.problems import Problem, not_found
@@ -210,7 +211,8 @@ def _typed(article: Article, version: ArticleVersion | None) -> Form:
 
 def _rendered(turn: CmsTurn, form: Form) -> str:
     """The text of a form as readers see it. What isn't known counts by its length: rendering takes a while."""
-    content = without_title(form["content"][:TEXT_CHARACTERS_MAX].replace("\r\n", "\n"), form["title"])
+    typed = form["content"][:TEXT_CHARACTERS_MAX].replace("\r\n", "\n")
+    content = plain_markdown(without_title(typed, form["title"])).text
     if not is_rendered(content):
         turn.limit("preview", turn.person.user_id, cost=1 + len(content) / PREVIEW_CHARACTERS)
     return render_markdown(content)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from markupsafe import Markup
 from starlette.responses import Response
 
 from keyplan_systems.cms.design import Cms
 from keyplan_systems.cms.differences import differences
+from keyplan_systems.cms.site.delivering import shown_text
 from keyplan_systems.cms.site.desk import names_of
 from keyplan_systems.cms.site.editor import own_article
 from keyplan_systems.cms.site.people import may_publish
 from keyplan_systems.pages.site import Turn
-from keyplan_systems.site.markdown import render_markdown, without_title
 from keyplan_systems.site.problems import not_found
 
 __all__ = ["restore", "version", "versions"]
@@ -42,7 +41,7 @@ def version(turn: CmsTurn) -> Response:
         names=names_of(turn.design, [article_version.created_by]),
         before=before,
         lines=None if before is None else differences(before.body, article_version.body),
-        shown=Markup(render_markdown(without_title(article_version.body, article_version.title or article.title))),  # noqa: S704
+        shown=shown_text(article_version.body, article_version.title or article.title),
         editor=may_publish(turn.person),
     )
 

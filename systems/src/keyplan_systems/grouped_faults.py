@@ -1,0 +1,55 @@
+"""Faults of an import grouped by kind: one line for all of a kind, however many files have it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from keyplan.errors import ErrorDetail
+from keyplan.systems import LoadReport
+
+__all__ = ["GroupedFaults"]
+
+NAMES_SHOWN = 8
+NAMES_MAX = 10_000
+"""Names of one kind that are counted each; of more, only their number is known."""
+
+
+@dataclass
+class _Group:
+    place: str
+    """The first file."""
+    hint: str
+    files: int = 0
+    total: int = 0
+    names: Counter[str] = field(default_factory=Counter[str])
+
+
+class GroupedFaults:
+    """What an import changed or couldn't take, by kind."""
+
+    def __init__(self) -> None:
+        self._groups: dict[str, _Group] = {}
+
+    def add(self, kind: str, place: str, names: Mapping[str, int], hint: str) -> None:
+        """Count what one file has of a kind, by its names."""
+        if not names:
+            return
+        group = self._groups.setdefault(kind, _Group(place, hint))
+        group.files += 1
+        for name, count in names.items():
+            group.total += count
+            if name in group.names or len(group.names) < NAMES_MAX:
+                group.names[name] += count
+
+    def report_to(self, report: LoadReport) -> None:
+        """Add a fault for each kind: how many, in how many files, and the most frequent names."""
+        for kind, group in sorted(self._groups.items(), key=lambda entry: -entry[1].total):
+            shown = ", ".join(
+                name if count == 1 else f"{name} ×{count:,}" for name, count in group.names.most_common(NAMES_SHOWN)
+            )
+            more = len(group.names) - NAMES_SHOWN
+            shown += f", and {more:,} more" if more > 0 else ""
+            files = f"in {group.files:,} files, first in {group.place}" if group.files > 1 else f"in {group.place}"
+            report.fault(ErrorDetail(group.place, f"{kind}: {group.total:,} {files} ({shown})", group.hint))
