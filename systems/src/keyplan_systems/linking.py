@@ -19,7 +19,7 @@ from urllib.parse import quote, unquote
 from keyplan.errors import ErrorDetail
 from keyplan_systems.frontmatter import FrontMatterError, load_yaml, plain_text, split_front_matter
 from keyplan_systems.posts import TAKEN, Post, day_named, is_pattern, shown
-from keyplan_systems.words import address_key
+from keyplan_systems.words import address_key, has_scheme
 
 __all__ = ["LINKED_BYTES_MAX", "Links", "SiteFolder", "former_addresses"]
 
@@ -268,7 +268,7 @@ class Links:
             if target.startswith(own):
                 target = target[len(own) :] or "/"
         target = f"/{target[2:]}" if target.startswith("@/") else target  # Zola's: below content
-        if not target or target.startswith(("//", "{")) or _has_scheme(target):
+        if not target or target.startswith(("//", "{")) or has_scheme(target):
             return given
         end = min((at for at in (target.find("#"), target.find("?")) if at >= 0), default=len(target))
         place, mark, rest = target[:end], target[end : end + 1], target[end + 1 :]
@@ -312,8 +312,3 @@ class Links:
 def _page_id(anchor: str) -> str:
     """The id of a heading as a page has it: without underscores inside, which mark the page's own ids."""
     return anchor if anchor.startswith("_") else anchor.replace("_", "")
-
-
-def _has_scheme(address: str) -> bool:
-    scheme, colon, _ = address.partition(":")
-    return bool(colon) and scheme[:1].isalpha() and all(letter.isalnum() or letter in "+.-" for letter in scheme)

@@ -14,6 +14,7 @@ __all__ = [
     "TAG_MAX",
     "address_key",
     "excerpt_from",
+    "has_scheme",
     "is_line",
     "is_slug",
     "is_tag",
@@ -85,6 +86,12 @@ def address_key(address: str) -> str:
     page = path.removesuffix(".html").removesuffix(".htm")
     path = page.removesuffix("/index") if page != path or path.endswith("/index") else path
     return posixpath.normpath(path or "/").replace("//", "/")
+
+
+def has_scheme(address: str) -> bool:
+    """Whether an address begins with a scheme: ``https:``, ``mailto:``."""
+    scheme, colon, _ = address[:100].partition(":")
+    return bool(colon) and scheme[:1].isalpha() and all(letter.isalnum() or letter in "+.-" for letter in scheme)
 
 
 def tag_from(text: str) -> str:

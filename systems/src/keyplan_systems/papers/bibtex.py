@@ -38,6 +38,7 @@ from keyplan_systems.papers.records import (
     Record,
     Trouble,
     collection_of,
+    day_in,
     doi_of,
     moment_of,
     topics_of,
@@ -47,6 +48,12 @@ __all__ = ["read_bibtex"]
 
 PART_CHARACTERS = 256 * 1024
 """So much of the file is parsed at a time, and up to the end of the entry it ends in."""
+KEY_CHARACTERS_MAX = 500
+TEXT_CHARACTERS_MAX = 40_000
+"""Characters of a value that are decoded: twice what an abstract may have."""
+NAMES_CHARACTERS_MAX = 100_000
+COMMAS_MAX = 2
+"""Of a name: ``Last, Jr., First``."""
 ENTRY_CHARACTERS_MAX = 4 * 1024 * 1024
 """No entry is longer: behind it the file is cut wherever it is."""
 VALUE_CHARACTERS_MAX = 200_000
@@ -67,15 +74,8 @@ INHERITED = (
 )  # fmt: skip
 """What is said of a volume and holds for what is in it."""
 
-_STARTS = re.compile(r"[ \t]*@\w*[ \t]*[{(]")
-_CROSSREF = re.compile(r"\bcrossref\s*=\s*[{\"]\s*([^}\"]*?)\s*[}\"]", re.IGNORECASE)
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_IS_DATE = {
-    "date": re.compile(r"\d{4}(?:-\d{1,2}(?:-\d{1,2})?)?"),
-    "month": re.compile(rf"(?:{'|'.join(_MONTHS)})[a-z]*\.?|1[0-2]|0?[1-9]", re.IGNORECASE),
-    "year": re.compile(r"\d{4}"),
-}
-"""Values that say no more than the date does that is made of them."""
+_MONTH_NUMBERS = frozenset(str(number) for number in range(1, 13))
 _ROLES: tuple[tuple[str, Role], ...] = (("author", "author"), ("editor", "editor"))
 
 # bibtexparser logs what it can't parse, and gives it too: it is told from there.
@@ -142,7 +142,7 @@ def read_bibtex(path: Path, beside: Sequence[Path] = ()) -> Iterator[Record | Tr
     """
     known = _Known()
     files = dict.fromkeys((*beside, path))
-    wanted = {name.lower() for _, text in _parts(path, _untold) for name in _CROSSREF.findall(text)}
+    wanted = {name for _, text in _parts(path, _untold) for name in _crossrefs(text.lower())}
     for file in files:
         for start, text in _parts(file, _untold) if wanted or file != path else ():
             for _, block in _blocks(start, text):
@@ -163,6 +163,17 @@ def read_bibtex(path: Path, beside: Sequence[Path] = ()) -> Iterator[Record | Tr
             "what would be inherited is missing",
             "give a folder that has the file of those entries too",
         )
+
+
+def _crossrefs(text: str) -> Iterator[str]:
+    """The keys of the entries that others refer to, of a text in small letters."""
+    place = 0
+    while (place := text.find("crossref", place)) >= 0:
+        place += len("crossref")
+        words = text[place : place + KEY_CHARACTERS_MAX].lstrip(" \t\n=")
+        end = min((at for at in (words.find("}"), words.find('"', 1)) if at > 0), default=0)
+        if words[:1] in {"{", '"'} and end:
+            yield words[1:end].strip()
 
 
 def _untold(line: int, message: str, hint: str | None) -> None:
@@ -189,7 +200,7 @@ def _parts(path: Path, tell: Tell) -> Iterator[tuple[int, str]]:
         taken: list[str] = []
         start, size = 1, 0
         for number, line in Lines(file, tell, fallback="latin-1"):
-            if (size >= PART_CHARACTERS and _STARTS.match(line)) or size >= ENTRY_CHARACTERS_MAX:
+            if (size >= PART_CHARACTERS and _starts_entry(line)) or size >= ENTRY_CHARACTERS_MAX:
                 yield start, "".join(taken)
                 taken, start, size = [], number, 0
             # Lines that were left out leave a gap, which keeps the numbers of those behind them.
@@ -199,6 +210,12 @@ def _parts(path: Path, tell: Tell) -> Iterator[tuple[int, str]]:
             size += len(line)
         if taken:
             yield start, "".join(taken)
+
+
+def _starts_entry(line: str) -> bool:
+    words = line.lstrip(" \t")
+    opened = words.replace("(", "{", 1).partition("{")[0]
+    return words.startswith("@") and opened != words and opened[1:].strip().isidentifier()
 
 
 def _blocks(start: int, text: str) -> Iterator[tuple[int, Block]]:
@@ -251,6 +268,8 @@ class _EntryReader:
     line: int
     entry: Entry
     known: _Known
+    troubles: list[Trouble] = field(default_factory=list[Trouble])
+    """What is reported besides: names that were changed."""
 
     def read(self) -> Iterator[Record | Trouble]:
         """The record, and what is to be told of it besides."""
@@ -279,7 +298,7 @@ class _EntryReader:
             collection=collection,
             kind=kind,
             published_at=_published({**inherited, **own}),
-            people=tuple(_people(own, inherited, kind)),
+            people=tuple(self._people(own, inherited, kind)),
             topics=topics_of(_text(own.get("keywords", own.get("keyword", "")))),
             abstract=_text(own.get("abstract", "")),
             doi=doi_of(_address(own.get("doi")), _address(own.get("url"))),
@@ -288,9 +307,10 @@ class _EntryReader:
             issue=_short(own.get("number") or inherited.get("number")),
             pages=_pages(own.get("pages")),
             publisher=_short(own.get("publisher") or inherited.get("publisher") or own.get("school")),
-            editors=tuple(_editors(own, inherited, kind)),
+            editors=tuple(self._editors(own, inherited, kind)),
             further={name: further[name] for name in sorted(further) if further[name]},
         )
+        yield from self.troubles
 
     def _inherited(self, name: str) -> dict[str, str]:
         """What the entry that this one refers to says."""
@@ -327,30 +347,43 @@ class _EntryReader:
         taken.add("keywords" if "keywords" in said else "keyword")
         dated = {name: said[name] for name in ("date", "month", "year") if name in said}
         if _published(dated) != UNDATED:
-            taken |= {name for name, text in dated.items() if _IS_DATE[name].fullmatch(text.strip())}
+            taken |= {name for name, text in dated.items() if _is_date(name, text.strip().rstrip("."))}
         return {name: _text(text) for name, text in said.items() if name not in taken}
 
+    def _people(self, own: Mapping[str, str], inherited: Mapping[str, str], kind: str) -> Iterator[Person]:
+        """Authors, and the editors of what they edited: those of the proceedings are no part of a paper."""
+        for name, role in _ROLES:
+            value = own.get(name, "") or (inherited.get(name, "") if kind == "proceedings" else "")
+            if not (role == "editor" and "author" in own):
+                yield from (Person(printed, role) for printed in self._names(value))
 
-def _people(own: Mapping[str, str], inherited: Mapping[str, str], kind: str) -> Iterator[Person]:
-    """Authors, and the editors of what they edited: those of the proceedings are no part of a paper."""
-    for name, role in _ROLES:
-        value = own.get(name, "") or (inherited.get(name, "") if kind == "proceedings" else "")
-        if role == "editor" and "author" in own:
-            continue
-        for text in split_multiple_persons_names(value):
-            printed = _text(_first_name_first(text))
-            if printed and printed.lower() != "others":
-                yield Person(printed, role)
+    def _editors(self, own: Mapping[str, str], inherited: Mapping[str, str], kind: str) -> Iterator[str]:
+        """Who edited what a paper appeared in, by the names that are printed; proceedings have them as their people."""
+        if kind != "proceedings" and ("author" in own or "editor" not in own):
+            yield from self._names(own.get("editor", "") or inherited.get("editor", ""))
 
-
-def _editors(own: Mapping[str, str], inherited: Mapping[str, str], kind: str) -> Iterator[str]:
-    """Who edited what a paper appeared in, by the names that are printed; proceedings have them as their people."""
-    if kind == "proceedings" or ("author" not in own and "editor" in own):
-        return
-    for name in split_multiple_persons_names(own.get("editor", "") or inherited.get("editor", "")):
-        printed = _text(_first_name_first(name))
-        if printed and printed.lower() != "others":
+    def _names(self, value: str) -> Iterator[str]:
+        """The names of a list as they are printed. What BibTeX has no form for is reported."""
+        if len(value) > NAMES_CHARACTERS_MAX:
+            self.troubles.append(
+                Trouble(self.line, f"entry {self.entry.key} has names of {len(value):,} characters: cut")
+            )
+        for name in split_multiple_persons_names(value[:NAMES_CHARACTERS_MAX]):
+            printed = _text(name if name.count(",") > COMMAS_MAX else _first_name_first(name))
+            if not printed or printed.lower() == "others":
+                continue
+            if name.count(",") > COMMAS_MAX:
+                message = f"entry {self.entry.key}: the name {printed[:80]!r} has more than two commas: kept as written"
+                self.troubles.append(Trouble(self.line, message, "write it as Last, Jr., First"))
             yield printed
+
+
+def _is_date(name: str, text: str) -> bool:
+    """Whether a value says no more than the date that is made of it."""
+    if name == "month":
+        return (text[:3].lower() in _MONTHS and text.isalpha()) or text.lstrip("0") in _MONTH_NUMBERS
+    parts = text.split("-") if name == "date" else [text]
+    return len(parts) <= 3 and len(parts[0]) == 4 and all(part.isdecimal() and len(part) <= 4 for part in parts)
 
 
 def _short(value: str | None) -> str | None:
@@ -359,7 +392,10 @@ def _short(value: str | None) -> str | None:
 
 def _pages(value: str | None) -> str | None:
     """Pages as they are printed: ``101--117`` is ``101–117``."""
-    return None if value is None else re.sub(r"\s*-{1,3}\s*", "–", _text(value)) or None
+    if value is None:
+        return None
+    dashed = _text(value).replace("---", "-").replace("--", "-").replace("—", "-")
+    return "–".join(part.strip() for part in dashed.split("-")) or None
 
 
 def _first_name_first(name: str) -> str:
@@ -372,21 +408,24 @@ def _first_name_first(name: str) -> str:
 
 def _published(fields: Mapping[str, str]) -> datetime:
     """The date of the entry, as far as it says one."""
-    dated = re.match(r"\s*(\d{4})(?:-(\d{1,2}))?(?:-(\d{1,2}))?", fields.get("date", ""))
-    moment = moment_of(*dated.groups()) if dated else None
-    year = re.search(r"\b(\d{4})", fields.get("year", ""))
+    words = _words(fields.get("year", ""))
+    year = next((word[:4] for word in words if len(word) >= 4 and word[:4].isdecimal()), None)
+    moment = day_in(fields.get("date", ""))
     if moment is None and year is not None:
-        moment = moment_of(year[1], _month(fields.get("month", "")))
+        moment = moment_of(year, _month(fields.get("month", "")))
     return moment or UNDATED
 
 
 def _month(text: str) -> int | None:
     """The first month that a text names, in letters or as a number."""
-    named = re.search("|".join(_MONTHS), text.lower())
-    if named:
-        return _MONTHS.index(named[0]) + 1
-    number = re.search(r"\b(1[0-2]|0?[1-9])\b", text)
-    return int(number[1]) if number else None
+    words = [word.lower() for word in _words(text)]
+    named = next((word[:3] for word in words if word[:3] in _MONTHS), None)
+    number = next((word.lstrip("0") for word in words if word.lstrip("0") in _MONTH_NUMBERS), None)
+    return _MONTHS.index(named) + 1 if named else int(number) if number else None
+
+
+def _words(text: str) -> list[str]:
+    return "".join(letter if letter.isalnum() else " " for letter in text[:KEY_CHARACTERS_MAX]).split()
 
 
 # Values
@@ -416,6 +455,7 @@ def _pieces(raw: str) -> Iterator[str]:
 
 def _text(value: str) -> str:
     """A value in plain text on one line, LaTeX's accents and marks decoded."""
+    value = value[:TEXT_CHARACTERS_MAX]
     if any(mark in value for mark in ("\\", "$", "~", "--", "``", "''")):
         try:
             return _inline(_decoder().latex_to_text(_COMMAND.sub(_spelled, _SORT_KEY.sub("", value))))

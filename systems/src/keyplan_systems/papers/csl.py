@@ -1,19 +1,18 @@
-"""CSL-JSON read object by object: the form that Zotero, Mendeley and pandoc give bibliographies in.
+"""CSL-JSON, the form of bibliographies of Zotero, Mendeley, Crossref and pandoc.
 
-A file is an array of objects, objects line by line, or ``{"items": [...]}``; it may be larger than memory. An object
-that can't be parsed is told by its line, and reading goes on with the next one.
+A file is an array of objects, objects line by line, or ``{"items": [...]}``. An object that can't be parsed is reported
+by its line, and reading goes on with the next one.
 """
 
 from __future__ import annotations
 
-import codecs
-import re
+import json
 from collections.abc import Iterator, Mapping
 from datetime import datetime
+from html import unescape
+from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any, BinaryIO
-
-import orjson
+from typing import Any
 
 from keyplan_systems.papers.design import Role
 from keyplan_systems.papers.records import (
@@ -23,6 +22,7 @@ from keyplan_systems.papers.records import (
     Record,
     Trouble,
     collection_of,
+    day_in,
     doi_of,
     moment_of,
     topics_of,
@@ -30,13 +30,12 @@ from keyplan_systems.papers.records import (
 
 __all__ = ["read_csl"]
 
-READ_BYTES = 64 * 1024
-OBJECT_CHARACTERS_MAX = 4 * 1024 * 1024
-"""No entry is longer: a brace isn't closed."""
-TOLD_TOGETHER = 100
-"""Faults between two objects that are kept: a file may hold no object at all."""
-
-_WRAPPER = re.compile(r'\s*\{\s*"(?:items|references)"\s*:\s*\[')
+FILE_BYTES_MAX = 64 * 1024 * 1024
+TEXT_CHARACTERS_MAX = 40_000
+"""Characters of a field's text that are read: twice what an abstract may have."""
+TROUBLES_MAX = 1_000
+_WRAPPERS = ('"items"', '"references"')
+_BETWEEN = " \t\r\n,[]}"
 _TAKEN = frozenset({
     "id", "type", "title", "publisher", "issued", "author", "contributor", "editor", "keyword", "abstract", "DOI",
     "URL", "volume", "issue", "page",
@@ -50,8 +49,6 @@ _BIBTEX_NAMES = {
     "accessed": "urldate",
 }
 """What BibTeX calls what CSL has another name for."""
-_BETWEEN = " \t\r\n,[]}"
-_MARKS = re.compile(r'["\\{}]')
 _ROLES: tuple[tuple[str, Role], ...] = (
     ("author", "author"),
     ("contributor", "contributor"),
@@ -61,131 +58,61 @@ _ROLES: tuple[tuple[str, Role], ...] = (
 
 def read_csl(path: Path) -> Iterator[Record | Trouble]:
     """The records of a file, and what isn't an entry. Raises OSError."""
-    with path.open("rb") as file:
-        objects = _Objects(file)
-        for line, text in objects:
-            yield from objects.others()
-            if text is None:
-                yield Trouble(line, "an object isn't closed", "close its braces and its texts")
-                continue
-            try:
-                data = orjson.loads(text)
-            except ValueError as error:
-                at = line + getattr(error, "lineno", 1) - 1
-                yield Trouble(at, f"the entry can't be read: {getattr(error, 'msg', error)}")
-                continue
-            yield from _read(line, data)
-        yield from objects.others()
+    if path.stat().st_size > FILE_BYTES_MAX:
+        yield Trouble(1, f"the file is larger than {FILE_BYTES_MAX:,} bytes: not read", "divide it")
+        return
+    troubles = 0
+    for line, entry in _objects(path.read_bytes().decode("utf-8-sig", "replace")):
+        if isinstance(entry, Trouble):
+            troubles += 1
+            yield entry
+            if troubles >= TROUBLES_MAX:
+                yield Trouble(line, f"{troubles:,} errors: the rest of the file isn't read", "correct these first")
+                return
+        else:
+            yield from _read(line, entry)
 
 
-class _Objects:
-    """The outermost objects of a file, as texts with the lines that they begin on; None for one that has no end."""
-
-    def __init__(self, file: BinaryIO) -> None:
-        self._file = file
-        self._decoder = codecs.getincrementaldecoder("utf-8-sig")("replace")
-        self._text = ""
-        self._line = 1
-        self._others: list[Trouble] = []
-        self._open = 0
-        """How many brackets between the objects are open."""
-        self._broken = False
-        """Whether a fault was found that may be why a bracket isn't seen to be closed."""
-
-    def __iter__(self) -> Iterator[tuple[int, str | None]]:
-        self._more()
-        wrapper = _WRAPPER.match(self._text)
-        if wrapper:
-            self._open = 1
-            self._drop(wrapper.end())
-        while self._begin():
-            line, end = self._line, self._end()
-            if end is None or self._swallowed(end):
-                again = self._next_like_this(end)
-                self._broken = True
-                yield line, None
-                self._drop(again)
-            else:
-                text = self._text[:end]
-                self._drop(end)
-                yield line, text
-        if self._open > 0 and not self._broken:
-            self._others.append(Trouble(self._line, "the list isn't closed", "the file may be cut off: fetch it again"))
-
-    def _more(self) -> bool:
-        """Read on; False at the end of the file."""
-        data = self._file.read(max(READ_BYTES, len(self._text)))
-        self._text += self._decoder.decode(data, final=not data)
-        return bool(data)
-
-    def _drop(self, count: int) -> None:
-        self._line += self._text.count("\n", 0, count)
-        self._text = self._text[count:]
-
-    def _begin(self) -> bool:
-        """Go to the next object; False where there is none."""
-        while (at := self._text.find("{")) < 0:
-            self._pass(len(self._text))
-            if not self._more():
-                return False
-        self._pass(at)
-        return True
-
-    def _pass(self, count: int) -> None:
-        """Pass over what stands between objects: commas and brackets, and nothing else."""
-        self._open += self._text.count("[", 0, count) - self._text.count("]", 0, count)
-        other = self._text[:count].lstrip(_BETWEEN)
-        self._broken = self._broken or bool(other)
-        if other and len(self._others) < TOLD_TOGETHER:
-            line = self._line + self._text.count("\n", 0, count - len(other))
-            self._others.append(Trouble(line, f"not an entry: {' '.join(other.split())[:60]!r}"))
-        self._drop(count)
-
-    def others(self) -> Iterator[Trouble]:
-        """What stood between the objects up to here."""
-        yield from self._others
-        self._others.clear()
-
-    def _end(self) -> int | None:
-        """Where the object that the text begins with ends; None for one without an end."""
-        depth, quoted, at = 0, False, 0
-        while True:
-            for mark in _MARKS.finditer(self._text, at):
-                if mark.start() < at:
-                    continue  # behind a backslash
-                at = mark.end()
-                if mark[0] == "\\":
-                    at += 1
-                elif mark[0] == '"':
-                    quoted = not quoted
-                elif not quoted:
-                    depth += 1 if mark[0] == "{" else -1
-                    if depth == 0:
-                        return at
-            at = max(at, len(self._text))
-            if len(self._text) > OBJECT_CHARACTERS_MAX or not self._more():
-                return None
-
-    def _swallowed(self, end: int) -> bool:
-        """Whether an object isn't one, and has others within it: its own end was missing."""
-        if self._resume(end) is None:
-            return False
+def _objects(text: str) -> Iterator[tuple[int, Any]]:
+    """The outermost objects of a text with their lines, and a Trouble for what can't be parsed. It is read once: behind
+    an error, reading goes on with the next line that begins with an object.
+    """
+    decoder = json.JSONDecoder()
+    start = text.find("[", 0, 200) + 1 if text[:200].lstrip("{ \t\r\n").startswith(_WRAPPERS) else 0
+    line, counted, place = 1, 0, start
+    while (begin := text.find("{", place)) >= 0:
+        line, counted = line + text.count("\n", counted, begin), begin
+        between = text[place:begin].strip(_BETWEEN)
+        if between:
+            yield line, Trouble(line, f"not an entry: {' '.join(between[:200].split())[:60]!r}")
         try:
-            orjson.loads(self._text[:end])
-        except ValueError:
-            return True
-        return False
+            entry, place = decoder.raw_decode(text, begin)
+        except json.JSONDecodeError as error:
+            yield line, Trouble(line, f"the entry can't be read: {error.msg}", "close its braces and its texts")
+            place = _next_line_of_object(text, max(begin + 1, error.pos))
+        except RecursionError:
+            yield line, Trouble(line, "the entry can't be read: too many values within values")
+            place = _next_line_of_object(text, begin + 1)
+        except ValueError as error:
+            yield line, Trouble(line, f"the entry can't be read: {error}")
+            place = _next_line_of_object(text, begin + 1)
+        else:
+            yield line, entry
+    if text[place:].strip(_BETWEEN):
+        last = line + text.count("\n", counted, place)
+        yield last, Trouble(last, f"not an entry: {' '.join(text[place : place + 200].split())[:60]!r}")
+    elif (start or text.lstrip().startswith("[")) and "]" not in text[place:]:
+        last = 1 + text.count("\n")
+        yield last, Trouble(last, "the list isn't closed", "the file may be cut off: fetch it again")
 
-    def _next_like_this(self, end: int | None) -> int:
-        """Where to go on behind an object that has no end of its own."""
-        return self._resume(end) or end or len(self._text)
 
-    def _resume(self, end: int | None) -> int | None:
-        """The beginning of a line with another object, before ``end``."""
-        match = re.compile(r'\n[ \t]*\{(?=\s*"(?:id|type|title|citation-key)")').search(
-            self._text, 1, end or len(self._text)
-        )
-        return match.start() if match else None
+def _next_line_of_object(text: str, place: int) -> int:
+    """Where the next line begins that begins with an object; the text's end where there is none."""
+    while (place := text.find("\n", place)) >= 0:
+        place += 1
+        if text[place : place + 100].lstrip(" \t").startswith("{"):
+            return place
+    return len(text)
 
 
 # Entries
@@ -280,8 +207,7 @@ def _issued(issued: Any) -> datetime | None:
         if parts and isinstance(parts[0], list) and parts[0]:
             return moment_of(*parts[0][:3])
         issued = issued.get("raw") or issued.get("literal")
-    dated = re.match(r"\s*(\d{4})(?:-(\d{1,2}))?(?:-(\d{1,2}))?", _text(issued))
-    return moment_of(*dated.groups()) if dated else None
+    return day_in(_text(issued))
 
 
 def _keywords(data: Mapping[str, Any]) -> str:
@@ -292,8 +218,45 @@ def _list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [] if value is None else [value]
 
 
+class _Words(HTMLParser):
+    """The text of a value with HTML (``<i>``), JATS (``<jats:p>``) or entities (``&amp;``)."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.parts: list[str] = []
+
+    def handle_data(self, data: str) -> None:
+        self.parts.append(data)
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:  # noqa: ARG002 - the parser's own form
+        if tag.rpartition(":")[2] in _BLOCKS:
+            self.parts.append(" ")
+        elif ":" not in tag and tag not in _INLINE:
+            self.parts.append(self.get_starttag_text() or "")
+
+
+_BLOCKS = frozenset({"p", "div", "br", "li", "ul", "ol", "title", "sec", "label", "list", "list-item"})
+_INLINE = frozenset({"a", "b", "bold", "em", "i", "italic", "sc", "scp", "span", "strong", "sub", "sup", "tt", "u"})
+"""Markup that goes without a space. Other words between ``<`` and ``>`` are no markup, and stay."""
+
+
 def _text(value: Any) -> str:
-    """A text on one line without marks of formatting (``<i>``); "" for what is no text and no number."""
+    """A text on one line without markup; "" for what is no text and no number."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return ""
-    return " ".join(re.sub(r"</?(?:i|b|sub|sup|sc|span)\b[^<>]*>", "", str(value)).split())
+    text = str(value)[:TEXT_CHARACTERS_MAX]
+    if "<" in text or "&" in text:
+        text = _without_markup(text)
+    return " ".join(text.split())
+
+
+def _without_markup(text: str) -> str:
+    """A text without tags. What is between ``<`` and ``>`` and isn't like one stays: ``a < b > c``."""
+    end = text.rfind(">") + 1
+    words = _Words()
+    try:
+        words.feed(text[:end])
+        words.close()
+    except AssertionError:  # what the parser says of <![ that declares nothing
+        return unescape(text)
+    return "".join(words.parts) + unescape(text[end:])

@@ -7,6 +7,7 @@ updated, and nothing doubles. The formats are read by ``bibtex.py`` and ``csl.py
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -44,6 +45,7 @@ __all__ = ["load"]
 
 BIBTEX = (".bib", ".bibtex")
 CSL = (".json", ".jsonl")
+TOPIC_CHARACTERS_MAX = 200
 ATTEMPTS = 5
 """How often a paper is updated that others change at the same moment."""
 REMEMBERED_MAX = 200_000
@@ -63,7 +65,8 @@ def load(design: Papers, path: Path, progress: Progress) -> LoadReport:
         steps = Steps(progress, sum(counts))
         met: set[str] = set()
         for file, lines in zip(files, counts, strict=True):
-            loading = _Loading(design, file, report, met)
+            place = file.name if file == path else file.relative_to(path).as_posix()
+            loading = _Loading(design, place, report, met)
             for result in _read(file, files):
                 loading.take(result)
                 steps.at(result.line)
@@ -76,7 +79,12 @@ def _files(path: Path) -> list[Path]:
     if not path.is_dir():
         return [path]
     known = (*BIBTEX, *CSL)
-    paths = sorted(element for element in path.iterdir() if element.suffix.lower() in known and element.is_file())
+    paths: list[Path] = []
+    for folder, folders, names in os.walk(path):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        found = (Path(folder, name) for name in names if not name.startswith("."))
+        paths += [each for each in found if each.suffix.lower() in known and each.is_file() and not each.is_symlink()]
+    paths.sort(key=lambda each: each.relative_to(path).parts)
     if not paths:
         raise RequestError(
             f"{path} has no bibliography", hint=f"give a file, or a folder with {', '.join(known)} files"
@@ -112,7 +120,8 @@ class _Loading:
     """The loading of one file."""
 
     design: Papers
-    path: Path
+    place: str
+    """The file, relative to the folder that is imported."""
     report: LoadReport
     met: set[str]
     """The ids of all files' entries."""
@@ -147,13 +156,13 @@ class _Loading:
             )
             self._tell(record.line, f"entry {record.paper_id}: {'; '.join(said)}")
         except KeyplanError as error:
-            where = f"{self.path.name}:{record.line}"
+            where = f"{self.place}:{record.line}"
             self.report.fault(ErrorDetail(where, f"entry {record.paper_id}: {error.message}", error.hint, error.code))
         else:
             self.report.loaded += 1
 
     def _tell(self, line: int, message: str, hint: str | None = None) -> None:
-        self.report.fault(ErrorDetail(f"{self.path.name}:{line}", message, hint))
+        self.report.fault(ErrorDetail(f"{self.place}:{line}", message, hint))
 
     def _take_in(self, record: Record) -> None:
         """Bring a paper, its memberships and its topics to what the entry says."""
@@ -166,7 +175,7 @@ class _Loading:
             status="published",
             published_at=record.published_at,
             updated_at=record.published_at,
-            topics=set(self._bounded(record, "topics", record.topics, TOPICS_MAX)),
+            topics=set(self._bounded(record, "topics", self._topics(record), TOPICS_MAX)),
             doi=record.doi,
             url=self._short(record, "url", record.url, 1000),
             volume=self._short(record, "volume", record.volume),
@@ -216,9 +225,11 @@ class _Loading:
         people: dict[str, Person] = {}
         for person in record.people:
             handle = handle_of(person.name)
-            if handle:
-                people.setdefault(handle, person)
-            else:
+            before = people.setdefault(handle, person) if handle else None
+            if before is not None and before.name != person.name:
+                message = f"{person.name!r} and {before.name!r} have one handle: listed once, by the latter"
+                self._tell(record.line, f"entry {record.paper_id}: {message}", "write different people differently")
+            if not handle:
                 self._tell(record.line, f"entry {record.paper_id}: no handle can be made of the name {person.name!r}")
         for position, handle in enumerate(self._bounded(record, "authors", list(people), AUTHORS_MAX), 1):
             yield Membership(
@@ -229,6 +240,14 @@ class _Loading:
                 name=self._cut(record, "name of an author", people[handle].name, 500),
                 published_at=record.published_at,
             )
+
+    def _topics(self, record: Record) -> Sequence[str]:
+        """The keywords that may be topics; longer ones are reported."""
+        for topic in record.topics:
+            if len(topic) > TOPIC_CHARACTERS_MAX:
+                message = f"a keyword of {len(topic):,} characters is left out: {topic[:40]!r}"
+                self._tell(record.line, f"entry {record.paper_id}: {message}", "divide keywords by commas")
+        return [topic for topic in record.topics if len(topic) <= TOPIC_CHARACTERS_MAX]
 
     def _bounded(self, record: Record, what: str, result: Sequence[str], most: int) -> Sequence[str]:
         if len(result) > most:

@@ -19,6 +19,7 @@ __all__ = [
     "Record",
     "Trouble",
     "collection_of",
+    "day_in",
     "doi_of",
     "handle_of",
     "moment_of",
@@ -27,6 +28,8 @@ __all__ = [
 
 FIELD_NAME = re.compile(r"[a-z][a-z0-9_:+.-]{0,59}")
 """The name of a further field."""
+WORD_CHARACTERS_MAX = 1_000
+"""Characters of a name or an address that are read."""
 UNDATED = datetime(1, 1, 1, tzinfo=UTC)
 """The date of what has none: it stands last where the newest stand first."""
 NAMED_KINDS = {
@@ -94,23 +97,33 @@ class Trouble:
 
 def doi_of(text: str | None, url: str | None) -> str | None:
     """The DOI, whether it is written alone or as an address, or in the paper's address; None where there is none."""
-    match = re.search(r"\b10\.[\d.]+/\S+", text or "")
-    if match is None and text:
+    doi = _doi_in(text or "")
+    if doi is None and text:
         return text[:500]
-    if match is None:
-        match = re.search(r"(?<=doi\.org/)10\.[\d.]+/\S+", url or "")
-    return None if match is None else match[0][:500]
+    return doi or _doi_in((url or "")[:WORD_CHARACTERS_MAX].partition("doi.org/")[2])
+
+
+def _doi_in(text: str) -> str | None:
+    """The first word that is a DOI, or ends with one."""
+    for word in text[:WORD_CHARACTERS_MAX].split():
+        at = word.find("10.")
+        registrant, slash, suffix = word[at + 3 :].partition("/")
+        is_word = at == 0 or (at > 0 and not word[at - 1].isalnum())
+        if is_word and slash and suffix and registrant.replace(".", "").isdecimal():
+            return word[at : at + 500]
+    return None
 
 
 def handle_of(name: str) -> str:
     """The handle of a name: ``Erdős, P.`` and ``Erdos, P.`` are one. Letters that aren't Latin stay; "" for none."""
-    plain = "".join(text for text in unicodedata.normalize("NFKD", name) if not unicodedata.combining(text))
-    return re.sub(r"[\W_]+", "-", plain.replace("ß", "ss").casefold()).strip("-")[:250]
+    decomposed = unicodedata.normalize("NFKD", name[:WORD_CHARACTERS_MAX])
+    plain = "".join(letter for letter in decomposed if not unicodedata.combining(letter)).casefold()
+    return "-".join("".join(letter if letter.isalnum() else " " for letter in plain).split())[:250].strip("-")
 
 
 def topics_of(text: str) -> tuple[str, ...]:
     """Keywords divided by commas or semicolons, in small letters, each once."""
-    parts = (" ".join(part.split()).lower() for part in re.split(r"[;,\n]", text))
+    parts = (" ".join(part.split()).lower() for part in text.replace(";", ",").replace("\n", ",").split(","))
     return tuple(dict.fromkeys(part for part in parts if part))
 
 
@@ -125,3 +138,10 @@ def moment_of(year: object, month: object = None, day: object = None) -> datetim
         return datetime(int(str(year)), int(str(month or 1)), int(str(day or 1)), tzinfo=UTC)
     except (ValueError, OverflowError):
         return None if month is None and day is None else moment_of(year)
+
+
+def day_in(text: str) -> datetime | None:
+    """The day that a text begins with, as far as it says one: ``2026``, ``2026-05``, ``2026-05-04``."""
+    year, *rest = text.strip()[:10].split("-")
+    numbers = [part for part in rest[:2] if part.isdecimal() and len(part) <= 2]
+    return moment_of(year[:4], *numbers) if year[:4].isdecimal() and len(year) >= 4 else None

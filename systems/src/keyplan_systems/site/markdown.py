@@ -28,10 +28,12 @@ from markupsafe import escape
 from mdit_py_plugins.deflist import deflist_plugin
 from mdit_py_plugins.footnote import footnote_plugin
 
+from keyplan_systems.html_tags import html_tags
 from keyplan_systems.markdown_parsing import NESTING_MAX, TooIntricate, allowance, bound
 from keyplan_systems.site.highlighting import highlighted
 from keyplan_systems.site.limits import Gate
 from keyplan_systems.site.safety import SCHEMES, left_out, safe
+from keyplan_systems.words import has_scheme
 
 __all__ = ["Look", "is_rendered", "looked_at", "render_markdown", "without_title"]
 
@@ -275,8 +277,8 @@ def _as_typed(text: str, reason: str) -> str:
 
 @dataclass
 class Look:
-    """What stands in a text's page: ``ids`` that links may lead to, ``links`` in their order, and ``left_out``, what is
-    written in the text and isn't in the page.
+    """What a text's page has: ``ids`` that links may lead to, and ``links`` in their order; and ``left_out``, what the
+    page doesn't have of the text.
     """
 
     ids: set[str] = field(default_factory=set[str])
@@ -284,12 +286,11 @@ class Look:
     left_out: Counter[str] = field(default_factory=Counter[str])
 
 
-_HEADING_IDS = re.compile(r"""<(?:h[2-6]|dt)\s[^<>]*?\bid\s*=\s*["']?([^\s"'<>]+)""", re.IGNORECASE)
-_HREFS = re.compile(r"""<a\s[^<>]*?\bhref\s*=\s*["']([^"'<>]+)["']""", re.IGNORECASE)
+_WITH_IDS = frozenset({"h2", "h3", "h4", "h5", "h6", "dt"})
 
 
 def looked_at(text: str) -> Look:
-    """Look at a text without rendering it, for those who take texts over from elsewhere."""
+    """Look at a text without rendering it: for imports."""
     env = allowance(text)
     look = Look()
     try:
@@ -304,12 +305,16 @@ def looked_at(text: str) -> Look:
             look.links.append(str(token.attrs.get("href", "")))
         elif token.type in {"html_block", "html_inline"}:
             look.left_out.update(left_out(token.content))
-            look.ids.update(_HEADING_IDS.findall(token.content))
-            look.links += _HREFS.findall(token.content)
+            for name, attributes in html_tags(token.content):
+                given = dict(attributes)
+                if name.lower() in _WITH_IDS and given.get("id"):
+                    look.ids.add(given["id"])
+                if name.lower() == "a" and given.get("href"):
+                    look.links.append(given["href"])
     for link in look.links:
-        scheme = re.match(r"([a-zA-Z][\w+.-]*):", link)
-        if scheme is not None and scheme[1].lower() not in SCHEMES:
-            look.left_out[f"a link's {scheme[1].lower()}: address"] += 1
+        scheme = link.partition(":")[0].lower()
+        if has_scheme(link) and scheme not in SCHEMES:
+            look.left_out[f"a link's {scheme}: address"] += 1
     return look
 
 

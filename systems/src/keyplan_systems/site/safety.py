@@ -7,6 +7,8 @@ from collections.abc import Iterator
 
 import nh3
 
+from keyplan_systems.html_tags import html_tags
+
 __all__ = ["SCHEMES", "left_out", "safe"]
 
 TAGS = {
@@ -102,26 +104,17 @@ def safe(html: str) -> str:
     return _CLEANER.clean(_NOSCRIPT.sub("", _FORMATTING.sub(r"<\1>", html[:end])) + html[end:])
 
 
-# What isn't let through
-
-_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
-_ELEMENT = re.compile(r"""<([a-zA-Z][\w-]*)((?:\s(?:[^<>"']|"[^"]*"|'[^']*')*)?)/?>""")
-_ATTRIBUTE = re.compile(r"""([\w:@.-]+)(?:\s*=\s*("[^"]*"|'[^']*'|[^\s"'<>]+))?""")
-
-
 def left_out(html: str) -> Iterator[str]:
-    """What ``safe`` takes away of HTML that somebody wrote, each time: elements, whose text stays unless it is a
-    program's, and attributes, as ``<p align>``. Not ``rel``, which links get anew, and no comments.
+    """What ``safe`` removes of HTML, each time: elements, whose text stays unless it is a program's, and attributes, as
+    ``<p align>``. Not ``rel``, which links get again, and no comments.
     """
-    end = html.rfind("-->") + 3 if "-->" in html else 0  # an unclosed comment is read once
-    for element in _ELEMENT.finditer(_COMMENT.sub("", html[:end]) + html[end:]):
-        tag = element[1].lower()
-        if tag not in TAGS:
-            yield f"<{element[1]}>"
+    for name, attributes in html_tags(html):
+        tag = name.lower()
+        if tag not in TAGS and tag != "noscript":
+            yield f"<{name}>"
             continue
-        for attribute in _ATTRIBUTE.finditer(element[2]):
-            name, value = attribute[1].lower(), (attribute[2] or "").strip("\"'")
-            if name == "rel":
+        for attribute, value in attributes:
+            if attribute == "rel":
                 continue
-            if name not in ATTRIBUTES.get(tag, set()) or _kept(tag, name, value) is None:
-                yield f"<{tag} {name}>"
+            if attribute not in ATTRIBUTES.get(tag, set()) or _kept(tag, attribute, value) is None:
+                yield f"<{tag} {attribute}>"

@@ -1,20 +1,17 @@
-"""Search of texts: an interface, and one that needs nothing else, SQLite's FTS5 in a file beside the store.
+"""Search of texts: an interface, and one on SQLite's FTS5, in a file beside the store.
 
-Whoever has another engine (OpenSearch, say) gives an object with the same four methods. What is put in is the system's
-matter: only what everybody may read. The index can be thrown away and made anew from the store.
+Another engine (OpenSearch, say) is an object with the same four methods. What is indexed is the system's decision: only
+what every visitor may read. The index can be deleted and rebuilt from the store.
 """
 
 from __future__ import annotations
 
-import math
-import re
 import threading
 import time
 import unicodedata
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from operator import mul
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -24,6 +21,7 @@ from keyplan.errors import StoreError
 
 __all__ = ["Document", "FtsSearch", "Search", "refill_beside", "search_beside"]
 
+QUERY_CHARACTERS_MAX = 500
 QUERY_WORDS_MAX = 12
 WORD_CHARACTERS_MAX = 60
 TEXT_CHARACTERS_MAX = 400_000
@@ -31,38 +29,21 @@ BUSY_MS = 5_000
 BUSY_PAUSE_S = 0.005
 CACHE_KIB = 32_768
 RANKED_MAX = 60
-"""How many documents are ranked at most: ranking all that have a common word would hold the site up."""
-WEIGHTS = (10.0, 6.0, 4.0, 1.0)
-"""Of a word in the title, the tags, the authors, the text."""
-SATURATION, SHORTNESS = 1.2, 0.75
-"""BM25's k1 and b: how soon a further mention adds little, and how much a long text must mention a word more often."""
-RARITY_MIN = 1e-6
-"""Of a word that half of the documents have, or more."""
-COMMON_FROM = 1_000
-"""From so many documents on, such a word isn't asked for beside others: it says nothing of a document, and to look it
-up in all of them takes longer than all else.
-"""
-RARITIES_MAX = 10_000
-COUNTED_MAX = 100
-"""How many documents with a word are counted at most."""
-GROWN = 1.2
-"""How many times as large the index is when words are counted anew."""
+"""Documents that are ranked: the latest with all words, and the latest with all words in the title."""
 ANSWERS_MAX = 1_000
-"""Answers that are kept until the index changes: what is asked as somebody types is asked by many."""
-FORMAT = 1
-"""Of the file. One of another format is emptied, and filled anew as any empty one is."""
-_TEXTS = """
+"""Answers that are kept until the index changes: many visitors type the same."""
+FORMAT = 2
+"""Of the file. One of another format is emptied, and filled again as any empty one is."""
+_TABLES = """
 DROP TABLE IF EXISTS documents; DROP TABLE IF EXISTS titles; DROP TABLE IF EXISTS ids;
 CREATE TABLE ids (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE);
 CREATE VIRTUAL TABLE documents USING fts5(
   title, tags, authors, text, tokenize = "unicode61 remove_diacritics 2", prefix = '2 3');
-CREATE VIRTUAL TABLE titles USING fts5(
-  title, content = '', contentless_delete = 1, tokenize = "unicode61 remove_diacritics 2", prefix = '2 3');
 """
-"""Titles stand by themselves, too: to look common words up in the titles alone takes as long as to look them up in all
-texts, where both are in one table.
+_RANKED = """
+SELECT rowid, bm25(documents, 10, 6, 4, 1) FROM documents WHERE documents MATCH ? ORDER BY rowid DESC LIMIT ?
 """
-_SCORES = {"documents": "score", "titles": "title_score"}
+"""Words weigh most in the title, then in the tags, the authors, the text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,14 +55,6 @@ class Document:
     tags: str
     authors: str
     text: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Counted:
-    """How rare a word was among so many documents."""
-
-    documents: int
-    rarity: float
 
 
 class Search(Protocol):
@@ -113,11 +86,9 @@ class FtsSearch:
     def __init__(self, place: Path | None) -> None:
         self.place = place
         self._lock = threading.Lock()
-        self._rarities: dict[str, _Counted] = {}
         self._answers: OrderedDict[tuple[str, int], Sequence[str]] = OrderedDict()
         self._version = -1
         """Of the file's content, as of ``_answers``."""
-        self._bm25 = {table: _Bm25() for table in _SCORES}
         self._connection = self._opened()
 
     def put(self, document: Document) -> None:
@@ -133,26 +104,21 @@ class FtsSearch:
         return self._write(documents, None)
 
     def find(self, query: str, limit: int) -> Sequence[str]:
-        """Documents by BM25, a word in the title weighing most. Those that have the last word whole come first.
-
-        Of more than ``RANKED_MAX`` documents the latest put in are ranked, and of those with the words in their titles.
-        In a large index, words that most documents have aren't asked for.
-        """
+        """Documents by BM25. Those that have the last word whole come first."""
         ids: Sequence[str] = ()
         with self._lock:
             try:
-                with self._connection:  # all statements see the index as it is at the first
-                    ids = self._answer(query, limit)
+                with self._connection:  # all statements see the same index
+                    ids = self._answer(query[:QUERY_CHARACTERS_MAX], limit)
             except apsw.Error as error:
                 raise self._failed(error) from None
         return ids
 
     def _answer(self, query: str, limit: int) -> Sequence[str]:
-        """What was answered before, where nobody has written since; else what is found now."""
+        """The answer that was kept, where no connection has written since; else a new one."""
         version = int(self._value("PRAGMA data_version"))  # another where another connection has written
         if version != self._version:
             self._answers.clear()
-            self._count_anew()
             self._version = version
         known = self._answers.get((query, limit))
         if known is None:
@@ -164,62 +130,19 @@ class FtsSearch:
         return known
 
     def _best(self, query: str, limit: int) -> Sequence[str]:
-        scores: dict[int, float] = {}
-        ids: list[str] = []
-        documents = int(self._value("SELECT coalesce(max(number), 0) FROM ids"))  # at most
+        numbers: dict[int, None] = {}
         for words in readings_of(query):
-            more = self._scores(words, documents)
-            best = sorted(more.keys() - scores, key=lambda number: (more[number], number), reverse=True)
-            ids += map(self._id_of, best[: limit - len(ids)])
-            scores |= more
-            if len(ids) >= limit:
+            ranks = self._ranks(words)
+            if len(ranks) >= RANKED_MAX:
+                ranks |= self._ranks(f"title : ({words})")
+            numbers |= dict.fromkeys(sorted(ranks, key=lambda number: (ranks[number], -number)))
+            if len(numbers) >= limit:
                 break
-        return ids
+        return [self._id_of(number) for number in list(numbers)[:limit]]
 
-    def _scores(self, words: Sequence[str], documents: int) -> dict[int, float]:
-        """The latest documents that have all the words, each with its score; the highest is the best."""
-        rarities = {word: self._rarity(word, documents) for word in words}
-        telling = [word for word in words if rarities[word] > RARITY_MIN]
-        if telling and documents >= COMMON_FROM:
-            words = telling
-        asked = " ".join(words)
-        weights = [rarities[word] for word in words]
-        scores = self._latest(asked, weights)
-        return scores if len(scores) < RANKED_MAX else self._latest(asked, weights, "titles") | scores
-
-    def _latest(self, match: str, rarities: Sequence[float], table: str = "documents") -> dict[int, float]:
-        score = f"{_SCORES[table]}({table}{', ?' * len(rarities)})"
-        rows = self._connection.execute(
-            f"SELECT rowid, {score} FROM {table} WHERE {table} MATCH ? ORDER BY rowid DESC LIMIT ?",  # noqa: S608
-            (*rarities, match, RANKED_MAX),
-        )
-        return {int(number): float(score) for number, score in rows}
-
-    def _rarity(self, word: str, documents: int) -> float:
-        """BM25's weight of a word: how few of the documents have it. What was counted serves until the index is much
-        larger.
-        """
-        counted = self._rarities.get(word)
-        if counted is None or documents > counted.documents * GROWN:
-            having = self._having(word, documents)
-            rarity = max(RARITY_MIN, math.log((documents - having + 0.5) / (having + 0.5)))
-            if len(self._rarities) >= RARITIES_MAX:
-                self._rarities.clear()
-            self._rarities[word] = counted = _Counted(documents, rarity)
-        return counted.rarity
-
-    def _having(self, word: str, documents: int) -> float:
-        """How many documents have a word; of a common one as many as its latest let expect, since to count all takes
-        milliseconds.
-        """
-        ((count, first),) = self._connection.execute(
-            "SELECT count(*), min(rowid) FROM "
-            "(SELECT rowid FROM documents WHERE documents MATCH ? ORDER BY rowid DESC LIMIT ?)",
-            (word, COUNTED_MAX),
-        )
-        if int(count) < COUNTED_MAX:
-            return int(count)
-        return min(documents, COUNTED_MAX * documents / (documents - int(first) + 1))
+    def _ranks(self, match: str) -> dict[int, float]:
+        """The latest documents that match, each with its BM25: the lowest is the best."""
+        return {int(number): float(rank) for number, rank in self._connection.execute(_RANKED, (match, RANKED_MAX))}
 
     def _id_of(self, number: int) -> str:
         return str(self._value("SELECT id FROM ids WHERE number = ?", number))
@@ -244,11 +167,9 @@ class FtsSearch:
             made.set_busy_timeout(BUSY_MS)
             made.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
             _use_wal(made)
-            made.execute("PRAGMA synchronous = NORMAL")  # it can be made anew
+            made.execute("PRAGMA synchronous = NORMAL")  # it can be rebuilt
             if made.pragma("user_version") != FORMAT:
-                _make_anew(made)
-            for table, name in _SCORES.items():  # last: it reads the file, and fails where another is changing its form
-                made.register_fts5_function(name, self._bm25[table].score)
+                _create_tables(made)
         except apsw.Error as error:
             raise self._failed(error) from None
         return made
@@ -257,11 +178,10 @@ class FtsSearch:
         count = 0
         with self._lock:
             self._answers.clear()
-            self._count_anew()
             try:
                 with self._connection:
                     if removed is None:
-                        self._connection.execute(_TEXTS)
+                        self._connection.execute(_TABLES)
                     for text in removed or ():
                         self._forget(text)
                     for document in documents:
@@ -271,15 +191,10 @@ class FtsSearch:
                 raise self._failed(error) from None
         return count
 
-    def _count_anew(self) -> None:
-        for bm25 in self._bm25.values():
-            bm25.average = None
-
     def _forget(self, document_id: str) -> None:
         row = self._connection.execute("SELECT number FROM ids WHERE id = ?", (document_id,)).fetchone()
         if row is not None:
             self._connection.execute("DELETE FROM documents WHERE rowid = ?", row)
-            self._connection.execute("DELETE FROM titles WHERE rowid = ?", row)
             self._connection.execute("DELETE FROM ids WHERE number = ?", row)
 
     def _add(self, document: Document) -> None:
@@ -290,10 +205,11 @@ class FtsSearch:
         self._connection.execute(
             "INSERT INTO documents (rowid, title, tags, authors, text) VALUES (?, ?, ?, ?, ?)", row
         )
-        self._connection.execute("INSERT INTO titles (rowid, title) VALUES (?, ?)", row[:2])
 
     def _failed(self, error: Exception) -> StoreError:
-        return StoreError(f"the search can't be used: {error}", place=str(self.place), hint="make it anew")
+        return StoreError(
+            f"the search can't be used: {error}", place=str(self.place), hint="delete the file: it is rebuilt"
+        )
 
 
 def search_beside(url: str, fill: Callable[[FtsSearch], object], place: str | None = None) -> FtsSearch:
@@ -308,9 +224,7 @@ def search_beside(url: str, fill: Callable[[FtsSearch], object], place: str | No
 
 
 def refill_beside(url: str, fill: Callable[[FtsSearch], object]) -> None:
-    """Fill the index of a store anew, after something wrote past the site. One that isn't there yet is filled by the
-    site when it begins.
-    """
+    """Rebuild the index of a store, after an import has written without it. A missing one is built by the site."""
     path = Path(url).with_suffix(".search")
     if url == ":memory:" or "://" in url or not path.exists():
         return
@@ -322,7 +236,7 @@ def refill_beside(url: str, fill: Callable[[FtsSearch], object]) -> None:
 
 
 def _use_wal(connection: apsw.Connection) -> None:
-    """Bring the file into the mode in which others read while one writes. SQLite doesn't wait for that by itself."""
+    """Set the mode in which others read while one writes. SQLite doesn't wait for that lock itself."""
     until = time.monotonic() + BUSY_MS / 1000
     while True:
         try:
@@ -335,12 +249,12 @@ def _use_wal(connection: apsw.Connection) -> None:
             return
 
 
-def _make_anew(connection: apsw.Connection) -> None:
-    """Make the tables of this format, unless another process did so just before."""
+def _create_tables(connection: apsw.Connection) -> None:
+    """Create the tables of this format, unless another process just did."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         if connection.pragma("user_version") != FORMAT:
-            connection.execute(_TEXTS)
+            connection.execute(_TABLES)
             connection.pragma("user_version", FORMAT)
         connection.execute("COMMIT")
     except BaseException:
@@ -349,34 +263,15 @@ def _make_anew(connection: apsw.Connection) -> None:
         raise
 
 
-def readings_of(query: str) -> Sequence[Sequence[str]]:
-    """What was typed, as words of an FTS5 query that are all wanted: with the last word whole, then as a beginning.
+def readings_of(query: str) -> Sequence[str]:
+    """FTS5 queries for all words of what was typed: with the last word whole, then as a beginning.
 
-    Every word stands in quotes, so nothing that is typed is an operator. A letter alone begins too many words.
+    Every word is quoted, so nothing that is typed is an operator. A single ASCII letter isn't read as a beginning.
     """
     plain = unicodedata.normalize("NFC", query)
-    words = [word[:WORD_CHARACTERS_MAX] for word in re.findall(r"[^\W_]+", plain)][:QUERY_WORDS_MAX]
-    if not words:
+    words = "".join(letter if letter.isalnum() else " " for letter in plain).split()[:QUERY_WORDS_MAX]
+    quoted = [f'"{word[:WORD_CHARACTERS_MAX]}"' for word in words]
+    if not quoted:
         return ()
-    quoted = [f'"{word}"' for word in words]
-    is_ended = re.search(r"\w$", plain) is None or (len(words[-1]) == 1 and words[-1].isascii())
-    return (quoted,) if is_ended else (quoted, [*quoted[:-1], f"{quoted[-1]}*"])
-
-
-class _Bm25:
-    """BM25 of documents: FTS5's own counts every word anew in each query, however common it is."""
-
-    def __init__(self) -> None:
-        self.average: float | None = None
-        """The words of a document, on average; None when the index has changed since they were counted."""
-
-    def score(self, api: apsw.FTS5ExtensionApi, *rarities: Any) -> float:
-        """That of the document that is looked at, for the rarities of the words."""
-        if self.average is None:
-            self.average = api.column_total_size(-1) / api.row_count
-        length = 1 - SHORTNESS + SHORTNESS * api.column_size(-1) / self.average
-        score = 0.0
-        for phrase, rarity in zip(range(api.phrase_count), rarities, strict=False):  # a word of unknown letters is none
-            weight = sum(map(mul, WEIGHTS, map(len, api.phrase_locations(phrase))))
-            score += rarity * weight * (SATURATION + 1) / (weight + SATURATION * length)
-        return score
+    is_ended = not plain[-1].isalnum() or (len(words[-1]) == 1 and words[-1].isascii())
+    return (" ".join(quoted),) if is_ended else (" ".join(quoted), f"{' '.join(quoted)}*")
