@@ -37,6 +37,7 @@ _INCLUDE_ROOTS = ("_includes", "", "includes", "snippets", "_snippets", "src/_in
 _DATA = (".json", ".11tydata.json", ".11tydata.js", ".11tydata.cjs", ".11tydata.mjs")
 """How files end in which Eleventy has the front matter of a whole folder, behind the folder's name."""
 CONFIG_BYTES_MAX = 256 * 1024
+SEEN_MAX = 10_000
 LINKED_BYTES_MAX = 20 * 1024 * 1024
 
 
@@ -257,6 +258,8 @@ class Links:
 
     def __post_init__(self) -> None:
         self._own = set(self.paths.values())
+        self._seen: dict[tuple[str, str], str | None] = {}
+        """The files that links name, by text and place: to look for one takes the file system a while."""
 
     def address(self, path: str, given: str, is_picture: bool) -> str:
         """The new address of a link of the text at a path; one that leads nowhere stays, and is counted in ``lost``."""
@@ -274,15 +277,24 @@ class Links:
         place, mark, rest = target[:end], target[end : end + 1], target[end + 1 :]
         if place.rstrip("/") in self._own:
             return f"{place.rstrip('/')}{mark}{rest}"
-        result = None if is_picture else self._text(path, place)
-        if result is not None and mark == "#" and rest:
+        result, is_text = self._place(path, place, is_picture)
+        if is_text and result is not None and mark == "#" and rest:
             rest = self.heading(result, _page_id(rest))
-        if result is None and place:
-            result = self._file(path, unquote(place))
         if result is None:
             self.lost[target[:200]] += 1
             return given
         return f"{result}{mark}{rest}"
+
+    def _place(self, path: str, place: str, is_picture: bool) -> tuple[str | None, bool]:
+        """The address of the text or the file that a place means, and whether it is a text."""
+        text = None if is_picture else self._text(path, place)
+        if text is not None or not place:
+            return text, True
+        if (path, place) not in self._seen:
+            if len(self._seen) >= SEEN_MAX:
+                self._seen.clear()
+            self._seen[path, place] = self._file(path, unquote(place))
+        return self._seen[path, place], False
 
     def _text(self, path: str, place: str) -> str | None:
         """The address of the text that a place means, seen from another text's path."""

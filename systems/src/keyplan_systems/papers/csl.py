@@ -89,7 +89,8 @@ def _objects(text: str) -> Iterator[tuple[int, Any]]:
             entry, place = decoder.raw_decode(text, begin)
         except json.JSONDecodeError as error:
             yield line, Trouble(line, f"the entry can't be read: {error.msg}", "close its braces and its texts")
-            place = _next_line_of_object(text, max(begin + 1, error.pos))
+            line_of_error = text.rfind("\n", begin + 1, error.pos + 1)
+            place = _next_line_of_object(text, line_of_error if line_of_error > 0 else max(begin + 1, error.pos))
         except RecursionError:
             yield line, Trouble(line, "the entry can't be read: too many values within values")
             place = _next_line_of_object(text, begin + 1)

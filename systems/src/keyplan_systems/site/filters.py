@@ -61,7 +61,7 @@ def minute(moment: datetime) -> str:
 
 def initials(name: str) -> str:
     """One or two letters that stand for a name."""
-    words = [word for word in re.split(r"[\s.-]+", name) if word]
+    words = name.replace(".", " ").replace("-", " ").split()
     letters = [words[0][0], words[-1][0]] if len(words) > 1 else [word[0] for word in words]
     return "".join(letters).upper() or "?"
 

@@ -113,7 +113,11 @@ def _navigation(value: Any, faults: list[ErrorDetail]) -> tuple[tuple[str, str],
     links: list[tuple[str, str]] = []
     for number, element in enumerate(value if isinstance(value, list) else [value]):
         text, to = (element.get("text"), element.get("to")) if isinstance(element, dict) else (None, None)
-        if isinstance(text, str) and isinstance(to, str) and re.match(r"/(?!/)|https://", to):
+        if (
+            isinstance(text, str)
+            and isinstance(to, str)
+            and (to.startswith("https://") or (to.startswith("/") and not to.startswith("//")))
+        ):
             links.append((text, to))
         else:
             hint = 'navigation = [{ text = "About", to = "/posts/about" }]'

@@ -298,7 +298,7 @@ def _tags(path: str) -> tuple[str, ...]:
 
 def _words(text: str) -> tuple[str, ...]:
     """The tags in a text, each once: its words, as tags are kept."""
-    return tuple(sorted({tag_from(word) for word in re.split(r"[\s,]+", text)} - {""}))
+    return tuple(sorted({tag_from(word) for word in text.replace(",", " ").split()} - {""}))
 
 
 def search(turn: Turn) -> Response:
@@ -331,7 +331,8 @@ def search(turn: Turn) -> Response:
 
 
 def _last_word(query: str) -> str:
-    return tag_from(re.split(r"[\s,]+", query)[-1])
+    words = query.replace(",", " ").split()
+    return tag_from(words[-1]) if words and not query[-1:].isspace() and query[-1] != "," else ""
 
 
 def suggest(turn: Turn) -> Response:

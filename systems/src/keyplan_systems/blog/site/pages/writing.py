@@ -6,7 +6,6 @@ isn't the author of a draft is told that it isn't there.
 
 from __future__ import annotations
 
-import re
 from functools import partial
 from typing import Literal
 
@@ -91,7 +90,7 @@ def _fields(form: Form) -> tuple[str, str, str, tuple[str, ...]]:
     if slug and slug_from(slug) != slug:
         form.fault("slug", f"letters, digits and hyphens; perhaps {slug_from(slug) or 'my-post'}")
     form.labels["tags"] = "Tags"
-    tags = tuple(dict.fromkeys(filter(None, map(tag_from, re.split(r"[\s,]+", form["tags"])))))
+    tags = tuple(dict.fromkeys(filter(None, map(tag_from, form["tags"].replace(",", " ").split()))))
     if len(tags) > TAGS_MAX:
         form.fault("tags", f"at most {TAGS_MAX} tags; these are {len(tags)}")
     return title, content, slug or slug_from(title), tags
@@ -102,7 +101,7 @@ def _people(turn: Turn, form: Form, post: Post | None) -> tuple[str, ...] | None
     if "co_authors" not in form.typed:
         return None
     form.labels["co_authors"] = "Co-authors"
-    names = [text.removeprefix("@").lower() for text in re.split(r"[\s,]+", form["co_authors"]) if text]
+    names = [text.removeprefix("@").lower() for text in form["co_authors"].replace(",", " ").split()]
     names = [name for name in dict.fromkeys(names) if name != turn.user.username]
     if len(names) > CO_AUTHORS_MAX:
         form.fault("co_authors", f"at most {CO_AUTHORS_MAX} co-authors; these are {len(names)}")
