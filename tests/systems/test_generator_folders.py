@@ -144,7 +144,7 @@ def not_imported(report: LoadReport) -> set[str]:
 
 
 def said(report: LoadReport) -> list[tuple[str, str]]:
-    return [(fault.place.partition(":")[0], fault.message) for fault in report.faults]
+    return [(fault.place.partition(":")[0], fault.message) for fault in report.errors]
 
 
 def shown_tags(text: str) -> list[str]:
@@ -162,7 +162,7 @@ def test_every_text_and_paragraph_is_imported_or_reported(name: str, tmp_path: P
     assert lost_lines(folder, texts, report) == []
     assert {title: found for title, text in texts.items() if (found := shown_tags(text))} == {}
     assert statuses["published"] == {"mkdocs": 0, "docusaurus": 1}.get(name, 2)  # of what has a date and a text
-    kinds = [fault.message.partition(":")[0] for fault in report.faults if " in " in fault.message]
+    kinds = [fault.message.partition(":")[0] for fault in report.errors if " in " in fault.message]
     assert len(kinds) == len(set(kinds))  # one line per kind
 
 
@@ -189,7 +189,7 @@ def test_documentation_of_real_generators(name: str) -> None:
     report, texts, _ = imported(DATA / name)
     files = dict(documents(DATA / name))
     assert report.loaded == len(texts) == len([file for file in files if "_index" not in file])
-    assert len(report.faults) <= 20
+    assert len(report.errors) <= 20
     assert {title: found for title, text in texts.items() if (found := shown_tags(text))} == {}
     assert lost_lines(DATA / name, texts, report) == []
 
@@ -202,4 +202,4 @@ def test_the_cms_imports_the_same_texts_unchanged(name: str, tmp_path: Path) -> 
         report = system("cms").load(cms, folder, silent)
         again = system("cms").load(cms, folder, silent)
     assert (report.loaded, again.loaded) == (loaded, loaded)
-    assert again.faults == report.faults
+    assert again.errors == report.errors

@@ -29,7 +29,7 @@ def loaded(blog: Blog, folder: Path, files: dict[str, str]) -> LoadReport:
 
 
 def faults(report: LoadReport) -> list[str]:
-    return [fault.place for fault in report.faults]
+    return [fault.place for fault in report.errors]
 
 
 def one(blog: Blog, slug: str) -> Post:
@@ -41,7 +41,7 @@ def one(blog: Blog, slug: str) -> Post:
 def test_a_jekyll_post(blog: Blog, tmp_path: Path) -> None:
     text = "---\ntitle: Hello\nauthor: Ada Lovelace\ntags: [Web Design, c]\ncategories: news\n---\n\nFirst *words*.\n"
     report = loaded(blog, tmp_path, {"_posts/2024-03-05-hello-world.md": text})
-    assert (report.loaded, report.faults) == (1, [])
+    assert (report.loaded, report.errors) == (1, [])
     post = one(blog, "hello-world")
     assert (post.title, post.status, post.tags, post.excerpt) == (
         "Hello",
@@ -156,7 +156,7 @@ def test_more_tags_than_a_post_may_have_are_told(blog: Blog, tmp_path: Path) -> 
     report = loaded(blog, tmp_path, {"2024-01-01-one.md": "---\ntitle: T\ntags: [g, f, e, d, c, b, a]\n---\nx\n"})
     assert report.loaded == 1
     assert faults(report) == ["2024-01-01-one.md:3"]
-    assert "without b, a" in report.faults[0].message
+    assert "without b, a" in report.errors[0].message
     assert one(blog, "one").tags == ("c", "d", "e", "f", "g")
     check_books(blog)
 
@@ -218,7 +218,7 @@ def test_addresses_by_the_sites_pattern_lead_to_posts(
 ) -> None:
     text = f"---\ndate: 2024-03-05\n---\nSee [itself]({address}/).\n"
     report = loaded(blog, tmp_path, {"_config.yml": settings, place: text})
-    assert report.faults == []
+    assert report.errors == []
     led = blog.redirect(address)
     assert led is not None
     assert led.post_id == one(blog, "hello").post_id
@@ -227,7 +227,7 @@ def test_addresses_by_the_sites_pattern_lead_to_posts(
 def test_authors_are_called_as_the_sites_list_has_them(blog: Blog, tmp_path: Path) -> None:
     listed = "slorber:\n  name: Sébastien Lorber\n  url: https://example.com\nplain: Ann Plain\nnone:\n  url: x\n"
     text = "---\ndate: 2024-01-01\nauthors: [slorber, plain, none]\n---\nText.\n"
-    assert loaded(blog, tmp_path, {"blog/authors.yml": listed, "blog/a.md": text}).faults == []
+    assert loaded(blog, tmp_path, {"blog/authors.yml": listed, "blog/a.md": text}).errors == []
     names = {user.username: user.name for user in blog.latest_users("active")}
     assert names == {"slorber": "Sébastien Lorber", "plain": "Ann Plain", "none": "none"}
 
@@ -235,12 +235,12 @@ def test_authors_are_called_as_the_sites_list_has_them(blog: Blog, tmp_path: Pat
 def test_links_lead_to_headings_whose_ids_had_underscores(blog: Blog, tmp_path: Path) -> None:
     head = "---\ndate: 2024-01-01\n---\n"
     files = {"a.md": f"{head}## `answers_file`\n\n[x](#answers_file)", "b.md": f"{head}[a](a.md#answers_file)"}
-    assert loaded(blog, tmp_path, files).faults == []
+    assert loaded(blog, tmp_path, files).errors == []
 
 
 def test_eleventys_words_for_a_date_are_none(blog: Blog, tmp_path: Path) -> None:
     report = loaded(blog, tmp_path, {"a.md": "---\ntitle: A\ndate: Last Modified\n---\nText.\n"})
-    assert [fault.place for fault in report.faults] == ["a.md"]
+    assert [fault.place for fault in report.errors] == ["a.md"]
     assert report.counts["drafts"] == 1
 
 
@@ -254,7 +254,7 @@ def test_files_without_a_date_or_a_text_become_drafts_and_are_reported(blog: Blo
     report = loaded(blog, tmp_path, files)
     assert [post.title for post in blog.latest_posts()] == ["Dated"]
     assert report.counts["drafts"] == 2
-    assert {fault.place.partition(":")[0] for fault in report.faults} == {"_index.md", "empty.md", "undated.md"}
+    assert {fault.place.partition(":")[0] for fault in report.errors} == {"_index.md", "empty.md", "undated.md"}
 
 
 def test_jekylls_defaults_are_reported(blog: Blog, tmp_path: Path) -> None:
@@ -262,7 +262,7 @@ def test_jekylls_defaults_are_reported(blog: Blog, tmp_path: Path) -> None:
         "title: T\ndefaults:\n- scope: {path: ''}\n  values: {layout: post, author: Ada}\n- values: {category: c}\n"
     )
     report = loaded(blog, tmp_path, {"_config.yml": settings, "_posts/2024-01-01-a.md": "---\ntitle: A\n---\nText.\n"})
-    (fault,) = report.faults
+    (fault,) = report.errors
     assert (fault.place, fault.message) == (
         "_config.yml",
         "settings of whole folders aren't imported: author, category",
@@ -275,7 +275,7 @@ HEAD = "---\ndate: 2024-01-01\n---\n"
 def said(report: LoadReport) -> dict[str, str]:
     """The kinds of a report's faults, each with what was counted of it."""
     return {
-        fault.message.partition(":")[0]: fault.message.rpartition(" (")[2].removesuffix(")") for fault in report.faults
+        fault.message.partition(":")[0]: fault.message.rpartition(" (")[2].removesuffix(")") for fault in report.errors
     }
 
 
@@ -295,7 +295,7 @@ def test_links_to_missing_headings_are_reported_together(blog: Blog, tmp_path: P
         "b.md": f'{HEAD}# T {{#own}}\n\n<a href="a.md#nowhere">back</a>, <h3 id="raw">raw</h3>\n',
         "c.md": f"{HEAD}[1](b.md#raw) [2](https://example.com/#x)\n",
     }
-    (fault,) = loaded(blog, tmp_path, files).faults
+    (fault,) = loaded(blog, tmp_path, files).errors
     assert fault.message == (
         "links to missing headings: 4 in 2 files, first in a.md (#gone ×2, /posts/b#hatch, /posts/a#nowhere)"
     )
@@ -332,7 +332,7 @@ def test_texts_that_their_site_does_not_list_are_drafts(blog: Blog, tmp_path: Pa
 def test_translations_are_posts_of_their_own_and_reported(blog: Blog, tmp_path: Path) -> None:
     names = ("a.md", "a.de.md", "b/index.md", "b/index.pt-br.md", "next.js.md", "_index.fr.md", "v1.md", "v1.10.md")
     report = loaded(blog, tmp_path, dict.fromkeys(names, f"{HEAD}Text.\n"))
-    assert [fault.place for fault in report.faults] == ["_index.fr.md", "a.de.md", "b/index.pt-br.md"]
+    assert [fault.place for fault in report.errors] == ["_index.fr.md", "a.de.md", "b/index.pt-br.md"]
     assert {"a", "a-de", "b", "b-pt-br"} <= {post.slug for post in blog.latest_posts()}
 
 
@@ -345,12 +345,12 @@ def test_settings_of_whole_folders_are_reported_and_former_addresses_lead_on(blo
         "src/notes/b.md": "---\ntitle: B\ndate: 2024-01-01\npermalink: '/x/{{ title | slug }}/'\n---\nText.\n",
     }
     report = loaded(blog, tmp_path, files)
-    assert [fault.place for fault in report.faults] == [
+    assert [fault.place for fault in report.errors] == [
         "src/notes/notes.json",
         "src/notes/notes.11tydata.js",
         "src/notes/b.md",
     ]
-    assert report.faults[0].message == "settings of whole folders aren't imported: permalink, tags"
+    assert report.errors[0].message == "settings of whole folders aren't imported: permalink, tags"
     assert content(blog, "a").strip() == "See [b](/posts/b)."
     led = blog.redirect("/notes/a")
     assert led is not None

@@ -141,8 +141,8 @@ def odd_folder(folder: Path) -> dict[str, str]:
 def test_each_fault_by_name_and_line(cms: Cms, tmp_path: Path) -> None:
     expected = odd_folder(tmp_path)
     report = loaded(cms, tmp_path)
-    result = {fault.place: fault for fault in report.faults}
-    assert len(result) == len(report.faults)
+    result = {fault.place: fault for fault in report.errors}
+    assert len(result) == len(report.errors)
     assert result.keys() == expected.keys()
     for place, said in expected.items():
         assert said in str(result[place]), place
@@ -160,7 +160,7 @@ def test_names_that_are_not_utf8(cms: Cms, tmp_path: Path) -> None:
     write(tmp_path, os.fsdecode(b"th\xe9.md"), POST)
     report = loaded(cms, tmp_path)
     assert report.loaded == 1
-    assert [fault.place for fault in report.faults] == ["caf\ufffd.md:1"]
+    assert [fault.place for fault in report.errors] == ["caf\ufffd.md:1"]
     assert only_article(cms).slug == "th\ufffd"
 
 
@@ -201,7 +201,7 @@ def test_one_slug_of_two_files(cms: Cms, tmp_path: Path) -> None:
     for _ in range(2):  # and loaded again, nothing changes
         report = loaded(cms, tmp_path)
         assert report.loaded == 2
-        (fault,) = report.faults
+        (fault,) = report.errors
         assert (fault.place, "keys-2020-01-02" in fault.message) == ("other/keys.md", True)
     assert {article.slug for article in cms.articles_by_author("ann")} == {"keys", "keys-2020-01-02"}
 
@@ -278,7 +278,7 @@ def test_archived_stays(cms: Cms, tmp_path: Path) -> None:
     write(tmp_path, "a.md", POST.replace("Second.", "Other."))
     report = loaded(cms, tmp_path)
     assert report.loaded == 0
-    assert [(fault.place, fault.code) for fault in report.faults] == [("a.md", "Refused")]
+    assert [(fault.place, fault.code) for fault in report.errors] == [("a.md", "Refused")]
     assert dump(cms) == before
 
 
@@ -319,7 +319,7 @@ def test_losses_of_an_article_are_reported_and_its_text_stays(cms: Cms, tmp_path
     (tmp_path / "a.md").write_text(text)
     report = load(cms, tmp_path, silent)
     assert (report.loaded, report.counts) == (1, {"fields left out: weight": 1})
-    assert sorted(fault.message for fault in report.faults) == [
+    assert sorted(fault.message for fault in report.errors) == [
         "former addresses, left out: 1 in a.md (/old)",
         "further authors, left out: 1 in a.md (ben)",
         "links within its own site, kept: 2 in a.md (p.png, ../b/)",

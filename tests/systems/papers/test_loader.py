@@ -346,7 +346,7 @@ def test_folders_are_searched_for_bibliographies(empty: Papers, tmp_path: Path) 
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(f"@misc{{{Path(name).stem}, title={{T}}}}\nstray\n")
     report = load(empty, tmp_path, silent)
-    assert (report.loaded, [fault.place for fault in report.faults]) == (2, ["2024/may/a.bib:2", "b.bib:2"])
+    assert (report.loaded, [fault.place for fault in report.errors]) == (2, ["2024/may/a.bib:2", "b.bib:2"])
 
 
 def test_a_long_keyword_does_not_lose_its_entry(empty: Papers, tmp_path: Path) -> None:

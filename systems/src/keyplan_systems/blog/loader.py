@@ -64,7 +64,7 @@ def load(design: Blog, folder: Path, progress: Progress, /) -> LoadReport:
     report = LoadReport(errors=faults)
     with contextlib.closing(_Import(design, folder, report)) as work:
         work.survey(paths)
-        report.faults.extend(work.site.folder_wide(paths))
+        report.errors.extend(work.site.folder_wide(paths))
         progress(0, len(paths))
         for number, path in enumerate(paths, 1):
             work.load(path)

@@ -50,7 +50,7 @@ def load(design: Cms, folder: Path, progress: Progress) -> LoadReport:
     paths, faults = find_posts(folder)
     report = LoadReport(errors=faults)
     histories, site, groups = _Histories(folder, report), SiteFolder(folder), GroupedFaults()
-    report.faults.extend(site.folder_wide(paths))
+    report.errors.extend(site.folder_wide(paths))
     progress(0, len(paths))
     try:
         for number, path in enumerate(paths, 1):
@@ -91,7 +91,7 @@ class _Histories:
 
     def _failed(self, error: HistoryError) -> None:
         message = f"git's history is left out from here on: {error}"
-        self._report.faults.append(ErrorDetail(self._place, message, "such posts are loaded with one version each"))
+        self._report.errors.append(ErrorDetail(self._place, message, "such posts are loaded with one version each"))
         self.close()
 
     def close(self) -> None:
@@ -109,17 +109,17 @@ def _load_one(design: Cms, folder: Path, path: Path, histories: _Histories, repo
         revisions = histories.revisions(post.path)
         article_id = _known_id(design, post, histories.former(post.path))
     except FrontMatterError as error:
-        report.faults.append(fault_of(place, error))
+        report.errors.append(fault_of(place, error))
         return None
     try:
         check_body(post.body, place)
         _take_in(design, post, article_id, _complete(post, revisions, report), report)
     except FrontMatterError as error:
-        report.faults.append(fault_of(place, error))
+        report.errors.append(fault_of(place, error))
     except StoreError:
         raise
     except KeyplanError as error:
-        report.faults.append(ErrorDetail(place, error.message, error.hint, error.code))
+        report.errors.append(ErrorDetail(place, error.message, error.hint, error.code))
     else:
         return post
     return None
@@ -154,7 +154,7 @@ def _complete(post: Post, revisions: Sequence[Revision], report: LoadReport) -> 
             result.append(revision)
         except RequestError as error:
             message = f"its text of {revision.moment:%Y-%m-%d %H:%M} is left out: {error.message}"
-            report.faults.append(ErrorDetail(post.path, message, error.hint, error.code))
+            report.errors.append(ErrorDetail(post.path, message, error.hint, error.code))
     if not result or result[-1].body != post.body:
         moment = post.modified if result else post.date or post.modified
         result.append(Revision(post.body, None, moment))
