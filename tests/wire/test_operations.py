@@ -42,7 +42,7 @@ def refused(operation: str, params: Any) -> str:
 
 
 @pytest.mark.parametrize(
-    ("operation", "params", "errors"),
+    ("operation", "params", "faults"),
     [
         ("GetItem", {}, [at("null", "tableName", "not be null"), at("null", "key", "not be null")]),
         ("GetItem", {"TableName": None, "Key": KEY}, [at("null", "tableName", "not be null")]),

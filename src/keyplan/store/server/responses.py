@@ -220,16 +220,22 @@ class TooLargeError(Exception):
 
 
 def unpacked(body: bytes, encoding: bytes, bytes_max: int) -> bytes:
-    """The body, unpacked, of one member of ``gzip`` or of ``deflate``.
+    """The body, unpacked: ``deflate``, or ``gzip`` of up to a hundred members.
 
     Raises:
         TooLargeError: it is larger than ``bytes_max``.
         zlib.error: it isn't of that encoding, it was cut short, or something follows it.
     """
-    unpacker = zlib.decompressobj(_GZIP_WINDOW if encoding == b"gzip" else zlib.MAX_WBITS)
-    result = unpacker.decompress(body, bytes_max + 1)
-    if len(result) > bytes_max:
-        raise TooLargeError
-    if not unpacker.eof or unpacker.unused_data:
-        raise zlib.error("cut short, or more than one member")
-    return result
+    window, members_max = (_GZIP_WINDOW, 100) if encoding == b"gzip" else (zlib.MAX_WBITS, 1)
+    result = b""
+    for _ in range(members_max):
+        unpacker = zlib.decompressobj(window)
+        result += unpacker.decompress(body, bytes_max - len(result) + 1)
+        if len(result) > bytes_max:
+            raise TooLargeError
+        if not unpacker.eof:
+            raise zlib.error("cut short")
+        body = unpacker.unused_data
+        if not body:
+            return result
+    raise zlib.error("more than one")
