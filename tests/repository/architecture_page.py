@@ -1,6 +1,4 @@
-"""The page of the house, docs/architecture.md: its rooms, and which imports which, from the modules' own imports; and
-walks through it: the files and functions that a read, a write and requests over HTTP go by, from running them.
-"""
+"""The page docs/architecture.md: packages and their imports, and the path of a read, a write and HTTP requests."""
 
 from __future__ import annotations
 
@@ -11,19 +9,17 @@ from pathlib import Path
 from tests.repository.files import SOURCE, written_files
 from tests.repository.walks import BEFORE, Walk, walks
 
-HEAD = """# How it is built
+HEAD = """# Architecture
 
-The rooms of `src/keyplan`, and the ways through them. This page is made by `make docs` from the modules' imports \
-(those for types and those within functions included) and from running what it shows; a test keeps it true. Which room \
-may import which is held by the contracts in `pyproject.toml`, and why walls stand where they do is in \
-[decisions](decisions/README.md). What changes where: [CONTRIBUTING](../CONTRIBUTING.md).
+The packages of `src/keyplan`, their imports, and the functions that requests pass through. `make docs` generates this \
+page from the modules' imports (including those for types and those inside functions) and by running the examples. \
+The contracts in `pyproject.toml` define which package may import which; [decisions](decisions/README.md) give the \
+reasons. [CONTRIBUTING](../CONTRIBUTING.md) says where a change belongs.
 """
 WALKS = (
-    "What runs on the third call, when nothing is compiled any more. A call is an entry into a function, or into a "
-    "generator that goes on; statements are SQLite's. In brackets: the same design, by the same program, on "
-    "21 November 2026 (a580b44), before the rooms were cut as they are now. What has come to the write since: `yield` "
-    "gives what is stored ([0039](decisions/0039-yield-results.md)), only what was read and has changed is tried "
-    "again ([0040](decisions/0040-retries.md))."
+    "The functions that run on the third call, when everything is compiled. A call is an entry into a function, or a "
+    "resumption of a generator; statements are SQL statements. In brackets: the same program on 21 November 2026 "
+    "(a580b44)."
 )
 INSIDE = ("model", "client", "store", "store/storage", "analysis")
 """Rooms whose inside is shown."""
@@ -33,19 +29,19 @@ Graph = Mapping[str, set[str]]
 
 def page() -> str:
     """The page, in Markdown."""
-    parts = [HEAD, "## The rooms", "", "Each is above what it imports.", "", *_table(SOURCE)]
+    parts = [HEAD, "## Packages", "", "Each package is listed above those that it imports.", "", *_table(SOURCE)]
     for room in INSIDE:
         parts += ["", f"## Inside `{room}/`", "", *_table(SOURCE / room)]
-    parts += ["", "## Walks", "", *_walks(walks())]
+    parts += ["", "## Paths of a request", "", *_walks(walks())]
     return "\n".join(parts) + "\n"
 
 
 def _table(room: Path) -> list[str]:
     """The parts of a room, the lowest last, each with what it imports of the others."""
     graph = graph_of(room)
-    lines = ["| | what lives there | imports |", "|---|---|---|"]
+    lines = ["| | Contents | Imports |", "|---|---|---|"]
     for name in _from_the_top(graph):
-        imported = ", ".join(f"`{text}`" for text in sorted(graph[name])) or "none of these"
+        imported = ", ".join(f"`{text}`" for text in sorted(graph[name])) or "none"
         lines.append(f"| `{name}` | {_summary(room, name)} | {imported} |")
     return lines
 

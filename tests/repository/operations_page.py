@@ -15,15 +15,15 @@ from tests.engine.tour import Traveller, travel
 
 session = pytest.importorskip("botocore.session")
 Tree = dict[str, Any]
-HEAD = """# Every operation
+HEAD = """# DynamoDB operations
 
-What the store over HTTP and the engine do with each operation of DynamoDB and DynamoDB Streams, and with each member \
-of its request and of its answer, by botocore's models. This page is made by `make docs`, and a test keeps it true.
+Each operation of DynamoDB and DynamoDB Streams, and each member of its request and response, with its state in the \
+embedded store and its server. `make docs` generates this page from botocore's service models and from a test that \
+calls every operation.
 
-- **Request**: the members that are understood. Those *refused* answer `ValidationException`, which names them.
-- **Answer**: the members that were given on a tour of all operations, which is part of the tests. Those *not met* are \
-given in other cases (a large batch, a failure), or are never given because what they tell of isn't here \
-(archived tables, keys of encryption).
+- **Request**: the supported members. *Refused* members cause a `ValidationException` that names them.
+- **Response**: the members that the test received. *Not returned* members appear in other cases (a large batch, a \
+failure), or never, because they describe something that the store doesn't have (archived tables, encryption keys).
 """
 
 
@@ -41,19 +41,19 @@ def _section(name: str, model: Any, traveller: Traveller) -> str:
     lines = [f"## {name}", ""]
     operation = OPERATIONS.get(name)
     if operation is None:
-        return "\n".join([*lines, "Not there: `UnknownOperationException`.", ""])
+        return "\n".join([*lines, "Not supported: `UnknownOperationException`.", ""])
     given = _model_tree(model.input_shape, frozenset())
     understood = _shape_tree(operation.request)
     refused: Tree = {member: {} for member in operation.not_there}
     lines += _lines("Request", _common(given, understood), "refused", _without(given, understood) | refused)
     answered = _model_tree(model.output_shape, frozenset()) if model.output_shape else {}
     if name not in traveller.answers and name in traveller.errors:
-        lines += [f"Answer: on the tour AWS's error, `{traveller.errors[name]}`.", ""]
+        lines += [f"Response: the error that AWS returns, `{traveller.errors[name]}`.", ""]
     else:
         known: Tree = {}
         for answer in traveller.answers.get(name, []) if answered else []:
             _note(model.output_shape, answer, known)
-        lines += _lines("Answer", _common(answered, known), "not met", _without(answered, known))
+        lines += _lines("Response", _common(answered, known), "not returned", _without(answered, known))
     return "\n".join(lines)
 
 
