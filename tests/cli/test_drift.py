@@ -116,3 +116,31 @@ def test_a_table_or_a_file_that_is_not_there_is_told(design: str) -> None:
         pass
     empty = run("drift", design, "--db", "empty.db", "--json")
     assert json.loads(empty.stdout)["error"]["code"] == "StoreError"
+
+
+def test_items_older_than_an_index_or_unreadable_are_counted(design: str) -> None:
+    """The table is as the design has it, and yet an index lacks entries."""
+    whole = {
+        "pk": "NOTE#a", "sk": "META", "name": "a", "author": "x", "tag": "t",
+        "author_pk": "AUTHOR#x", "author_sk": "a", "tag_pk": "TAG#t",
+    }  # fmt: skip
+    assert differences_with_items(design, whole) == (0, [])
+    without = {name: value for name, value in whole.items() if name != "author_pk"}
+    stale = {**whole, "pk": "NOTE#b", "name": "b", "author_sk": "b", "tag_pk": "TAG#u"}
+    unreadable = {"pk": "NOTE#c", "sk": "META", "name": "c"}
+    code, found = differences_with_items(design, without, stale, unreadable)
+    assert (code, found) == (
+        1,
+        [
+            ("Note", "1 of 3 can't be read"),
+            ("Note.by_author", "1 of 3 aren't in BY_AUTHOR"),
+            ("Note.by_tag", "1 of 3 are in BY_TAG under another key"),
+        ],
+    )
+
+
+def differences_with_items(design: str, *items: dict[str, str]) -> tuple[int, list[tuple[str, str]]]:
+    for item in items:
+        change("PutItem", Item={name: {"S": value} for name, value in item.items()})
+    result = run("drift", design, "--json", "--items", "100")
+    return result.exit_code, [(each["place"], each["table"]) for each in json.loads(result.stdout)["differences"]]

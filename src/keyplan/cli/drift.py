@@ -25,13 +25,20 @@ _DRIFTED = 1
 Examples:
   keyplan drift cms --db dynamodb://eu-west-1/cms-prod
   keyplan drift designs.py:Shop --db shop.db --json
+  keyplan drift cms --db dynamodb://eu-west-1/cms-prod --items 1000
 """,
 )
 @name_argument
 @db_option
+@click.option(
+    "--items",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Also read this many items, and count stale and missing index entries, missing claims, and unreadable items.",
+)
 @json_option
 @tells_errors
-def command(name: str, db: str | None, *, as_json: bool) -> None:
+def command(name: str, db: str | None, *, items: int | None, as_json: bool) -> None:
     """Compare a deployed table with its design, without changing anything.
 
     The table's key, its indexes with their keys and projections, and its time to live are compared.
@@ -41,6 +48,7 @@ def command(name: str, db: str | None, *, as_json: bool) -> None:
     from keyplan.cli.create import open_store
     from keyplan.cli.designs import find
     from keyplan.client.conversations import converse
+    from keyplan.client.item_drift import item_drift
     from keyplan.client.table_setup import describe_table, drift
     from keyplan.errors import StoreError
 
@@ -52,17 +60,20 @@ def command(name: str, db: str | None, *, as_json: bool) -> None:
             raise StoreError(f"{where} has no table {table}", hint="create it: keyplan create")
         wanted = result.design.table.create_request(table)
         listed = converse(drift(wanted, there, result.design.compiled.ttl_attribute), store)
+        if items is not None:
+            listed += converse(item_drift(table, result.design.compiled.entities.values(), items), store)
     if as_json:
         echo_json({"table": table, "differences": [asdict(difference) for difference in listed]})
     else:
-        _show(listed, table, where)
+        _show(listed, table, where, items)
     if any(difference.serious for difference in listed):
         raise click.exceptions.Exit(_DRIFTED)
 
 
-def _show(listed: list[Difference], table: str, where: str) -> None:
+def _show(listed: list[Difference], table: str, where: str, items: int | None) -> None:
     if not listed:
-        click.echo(f"The table {table} in {where} is as the design has it.")
+        what = "" if items is None else f", and so are its first {items:,} items"
+        click.echo(f"The table {table} in {where} is as the design has it{what}.")
         return
     from rich.table import Table
 

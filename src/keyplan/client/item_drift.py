@@ -1,0 +1,83 @@
+"""Stored items compared with a design: entries of indexes that are stale or missing, claims that are missing, and items
+that can't be read. Nothing is changed.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from keyplan.client.batches import batch_get
+from keyplan.client.conversations import Conversation, Request
+from keyplan.client.table_setup import Difference
+from keyplan.errors import KeyplanError
+from keyplan.model.stored.stored_entity import CompiledEntity
+
+__all__ = ["item_drift"]
+
+Item = dict[str, dict[str, Any]]
+HINT = "write these items again: keyplan diff prints how, for the change of the design that they are older than"
+
+
+def item_drift(table: str, entities: Iterable[CompiledEntity], items_max: int) -> Conversation[list[Difference]]:
+    """What is different in the first ``items_max`` items of the table, counted by entity and key. The scan is paid
+    for.
+    """
+    known = list(entities)
+    read, wrong = Counter[str](), Counter[tuple[str, str]]()
+    claims: list[tuple[str, Item, Item]] = []
+    request: dict[str, Any] = {"TableName": table, "Limit": items_max}
+    while True:
+        response = yield Request("Scan", request)
+        for item in response["Items"]:
+            owner = next((entity for entity in known if entity.matches(item)), None)
+            if owner is None:
+                continue
+            read[owner.name] += 1
+            try:
+                values = owner.field_values(owner.from_item(item))
+                wrong.update(_wrong_entries(owner, item, values))
+                claims += _claims(owner, values)
+            except KeyplanError:
+                wrong[owner.name, "can't be read"] += 1
+        left = request["Limit"] - response["ScannedCount"]
+        last = response.get("LastEvaluatedKey")
+        if last is None or left <= 0:
+            break
+        request = {**request, "Limit": left, "ExclusiveStartKey": last}
+    held = yield from batch_get(table, [key for _, key, _ in claims], consistent=False)
+    for (place, _, owner_key), claim in zip(claims, held, strict=True):
+        if (claim or {}).get("claim_of") != {"M": owner_key}:
+            wrong[place, "have no claim, or another item has it"] += 1
+    return [
+        Difference(
+            place,
+            "every item readable and under its keys",
+            f"{count:,} of {read[place.partition('.')[0]]:,} {what}",
+            HINT,
+        )
+        for (place, what), count in sorted(wrong.items())
+    ]
+
+
+def _wrong_entries(entity: CompiledEntity, item: Item, values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    own = {field.attribute for field in entity.fields.values()} | {part.name for part, _ in entity.primary.attributes}
+    for key in entity.index_keys:
+        wanted = entity.item_key(key, values) if key.member(values) else {}
+        names = [attribute.name for attribute, _ in key.attributes]
+        held = {name: item[name] for name in names if name in item}
+        is_entry = len(held) == len(names)
+        if wanted and not is_entry:
+            yield f"{entity.name}.{key.name}", f"aren't in {key.place}"
+        elif wanted and held != wanted:
+            yield f"{entity.name}.{key.name}", f"are in {key.place} under another key"
+        elif not wanted and is_entry and not own.issuperset(held) and key not in entity.siblings:
+            yield f"{entity.name}.{key.name}", f"are in {key.place}, and don't belong there"
+
+
+def _claims(entity: CompiledEntity, values: Mapping[str, Any]) -> list[tuple[str, Item, Item]]:
+    """The claims that an item should have: where they are counted, their keys, and the item's."""
+    owner = entity.item_key(entity.primary, values)
+    held = [claim for claim in entity.claims if claim.member(values)]
+    return [(f"{entity.name}.{claim.name}", entity.item_key(claim, values), owner) for claim in held]
