@@ -391,4 +391,24 @@ def test_what_is_broken_is_found(monkeypatch: Patch, break_it: Any, told: str) -
     assert len(steps) <= 8, message
 
 
+def test_a_filter_that_forgets_the_defaults_of_older_items_is_found(monkeypatch: Patch) -> None:
+    monkeypatch.setattr("keyplan.model.compiled.compiled_filters.is_affected", lambda *_: False)
+
+    class Book(Entity):
+        shelf: str
+        number: int
+        stars: int = 5
+
+        primary = Key("SHELF#{shelf}", "{number:04d}")
+
+    class Shelf(Design):
+        table = Table("shelf")
+
+        @read("S1", where="stars >= :stars")
+        def rated(self, shelf: str, stars: int) -> list[Book]: ...
+
+    with pytest.raises(AssertionError, match="an older design wrote"):
+        verify(Shelf, stores=60)
+
+
 # What is drawn, and what it is compared with

@@ -31,7 +31,7 @@ from keyplan.model.stored.key_templates import Variable
 from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.session.design import Design
 from keyplan.testing.report import RunningCounts
-from keyplan.testing.steps import Call, Change, Copy, Erase, Family, Step, Write
+from keyplan.testing.steps import Age, Call, Change, Copy, Erase, Family, Step, Write
 from keyplan.testing.stored_world import World, identity_of, scan
 
 __all__ = ["Missed", "Model", "key_fields_of", "watched"]
@@ -78,6 +78,10 @@ class Model:
                 target = self._pick(step.entity, step.pick, stale=step.stale)
                 if target is not None:
                     self._delete(step.entity, target)
+            case Age():
+                target = self._pick(step.entity, step.pick, stale=False)
+                if target is not None:
+                    self._age(step.entity, target, step.fields)
             case Call():
                 self._call(step)
 
@@ -114,8 +118,8 @@ class Model:
             return
         if isinstance(error, ConditionFailed) and not create and entity.version is not None:
             held = 0 if there is None else getattr(there, entity.version.name)
-            if held != getattr(instance, entity.version.name):
-                return
+            if held != getattr(instance, entity.version.name) or (there is not None and not held):
+                return  # an instance that wasn't read, for an item that may have no version yet
         self._check_refusal(entity, identity, instance, error)
 
     def _update(self, entity: CompiledEntity, target: Entity, changes: Mapping[str, Any]) -> None:
@@ -149,6 +153,21 @@ class Model:
             return
         if not isinstance(error, ConditionFailed) or there == target:
             raise AssertionError(f"delete failed: {error}") from error
+
+    def _age(self, entity: CompiledEntity, target: Entity, fields: int) -> None:
+        """Let an item be as an older design wrote it. The bits of ``fields`` choose what it lacks; keys stay."""
+        keyed = {name for key in (*entity.keys, *entity.claims) for name in (*key.fields, *entity.inputs_of(key))}
+        able = [
+            field for field in entity.fields.values() if field.attribute in entity.read_as or field is entity.version
+        ]
+        gone = [field.attribute for at, field in enumerate(able) if field.name not in keyed and fields >> at & 1]
+        transport, table = self.design.store.transport, self.design.store.table_name
+        key = entity.item_key(entity.primary, entity.field_values(target))
+        item = transport.call("GetItem", {"TableName": table, "Key": key, "ConsistentRead": True})["Item"]
+        item = {name: value for name, value in item.items() if name not in gone}
+        transport.call("PutItem", {"TableName": table, "Item": item})
+        self.log.append(f"an older design wrote {target!r} without {', '.join(gone)}")
+        self._keep(identity_of(entity, entity.field_values(target)), entity.from_item(item))
 
     def _call(self, step: Call) -> None:
         arguments = self._arguments(step)

@@ -294,13 +294,15 @@ def _filters(pattern: ReadPattern) -> list[Filter]:
     if isinstance(pattern.plan, ThroughPlan):
         plans = [plan for way in pattern.plan.ways for plan in (way.junction, way.end)]
     filters = [plan.filter for plan in plans if isinstance(plan, QueryPlan | ScanPlan)]
-    return [condition for condition in filters if condition is not None and not condition.constants]
+    declared = [condition.declared or condition for condition in filters if condition is not None]
+    return [condition for condition in declared if not condition.constants]
 
 
 def _passes(condition: Filter, row: Row, arguments: Mapping[str, Any]) -> bool:
+    """Whether an item passes, as it is read: with the defaults of what it lacks."""
     members = filter_members(condition, arguments)
     given = expressions.Placeholders(dict(members["names"]), members["values"] or None)
-    return expressions.bind_condition(members["text"], given, "FilterExpression").matches(row.item)
+    return expressions.bind_condition(members["text"], given, "FilterExpression").matches(row.as_read)
 
 
 # In which order

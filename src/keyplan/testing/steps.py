@@ -24,7 +24,7 @@ from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.model.stored.stored_fields import StoredField
 from keyplan.testing.samples import strategy_for
 
-__all__ = ["Call", "Change", "Copy", "Erase", "Family", "Step", "Steps", "Write", "smallest"]
+__all__ = ["Age", "Call", "Change", "Copy", "Erase", "Family", "Step", "Steps", "Write", "smallest"]
 
 RUNS = 6
 RUN_MAX = 12
@@ -82,6 +82,15 @@ class Erase:
 
 
 @dataclass(frozen=True, slots=True)
+class Age:
+    """Take from a stored item what an older design didn't write: fields with defaults, and the version."""
+
+    entity: CompiledEntity
+    pick: int
+    fields: int
+
+
+@dataclass(frozen=True, slots=True)
 class Call:
     """Call a write pattern. Arguments come from what is stored (``picks``), or as they were made (``fresh``).
 
@@ -94,7 +103,7 @@ class Call:
     arranged: bool
 
 
-Step = Write | Family | Copy | Change | Erase | Call
+Step = Write | Family | Copy | Change | Erase | Age | Call
 
 
 class Steps:
@@ -111,7 +120,10 @@ class Steps:
         for entity in self.design.entities.values():
             kinds += [self._write(entity), self._family(entity), self._copy(entity), self._change(entity)]
         entities = st.sampled_from(list(self.design.entities.values()))
-        kinds.append(st.builds(Erase, entities, PICK, st.booleans()))
+        kinds += [
+            st.builds(Erase, entities, PICK, st.booleans()),
+            st.builds(Age, entities, PICK, st.integers(0, 1 << 16)),
+        ]
         calls = [self._call(pattern) for pattern in self.design.writes.values()]
         search_strategy = st.one_of(kinds)
         if calls:

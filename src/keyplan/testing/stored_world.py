@@ -37,6 +37,11 @@ class Row:
         """Its fields, computed ones included."""
         return self.entity.field_values(self.instance)
 
+    @cached_property
+    def as_read(self) -> Item:
+        """The item with the defaults of what it lacks."""
+        return {**self.item, **self.entity.encode_fields(self.values)}
+
 
 @dataclass(frozen=True)
 class World:

@@ -100,8 +100,10 @@ def _as_read(condition: Filter, entities: Sequence[CompiledEntity]) -> Filter:
         text = rewriting.text(condition.text)
     except ExpressionFault as fault:
         raise Problem(f"where= gets too long with what it says of items that lack an attribute: {fault}") from None
-    whole = replace(condition, text=text, names=names, constants=constants)
-    return replace(condition, defaulted=tuple(entities), shown=whole) if rewriting.is_undecided else whole
+    whole = replace(condition, text=text, names=names, constants=constants, declared=condition)
+    if rewriting.is_undecided:
+        return replace(condition, defaulted=tuple(entities), declared=condition, shown=whole)
+    return whole
 
 
 def _owner(entities: Sequence[CompiledEntity], field: str) -> CompiledEntity:

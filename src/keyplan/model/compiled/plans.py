@@ -147,6 +147,8 @@ class Filter:
     """
     held: frozenset[str] | None = None
     """The attributes that the index has which is read; None: all."""
+    declared: Filter | None = None
+    """The filter as the pattern says it, where items that lack an attribute need more."""
     shown: Filter | None = None
     """The filter with all that a call's values may add to it; None: as it is."""
 
