@@ -82,7 +82,7 @@ def test_all_faults_at_once_on_stderr(article: Article) -> None:
     for literal in (
         "autor: no such parameter (did you mean author_id?)",
         "author_id: missing",
-        "limit: given twice",
+        "limit: duplicate",
         "limit: input should be greater than or equal to 1",
         "x: isn't name=value",
         "y: isn't JSON",

@@ -205,7 +205,7 @@ def test_each_of_several_files_imports_from_its_own_folder(folder: Path) -> None
 def test_all_names_that_mean_nothing_are_told_at_once() -> None:
     result = run("check", "nowhere.py", "zzz", "inbox.py", "--traffic", "none.toml")
     assert result.exit_code == 2
-    assert all(literal in result.stderr for literal in ("3 faults", "nowhere.py", "'zzz'", "none.toml"))
+    assert all(literal in result.stderr for literal in ("3 errors", "nowhere.py", "'zzz'", "none.toml"))
 
 
 def test_beside_a_design_that_cant_work_the_others_are_checked(inbox: Path) -> None:

@@ -149,4 +149,4 @@ def test_every_pattern_in_markdown(pattern: str) -> None:
 def test_two_forms_at_once_are_refused() -> None:
     result = run("explain", "cms", "--markdown", "--json")
     assert result.exit_code == 2
-    assert "two forms" in result.output
+    assert "mutually exclusive" in result.output

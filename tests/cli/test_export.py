@@ -184,13 +184,13 @@ def test_every_fault_of_the_options_is_told() -> None:
     assert result.exit_code == 2
     assert result.stdout == ""
     for text in (
-        "--region: terraform has no use for it",
-        "--sample: terraform has no use for it",
+        "--region: doesn't apply to terraform",
+        "--sample: doesn't apply to terraform",
         "tag 'x': isn't name=value",
-        "'a b' is no name for a table",
-        "read units: on-demand billing has none",
+        "invalid table name 'a b'",
+        "read units: not allowed with on-demand billing",
         "read units: 0 is less than 1",
-        "AWS has no region 'mars'",
+        "unknown AWS region 'mars'",
     ):
         assert text in result.stderr
 
@@ -198,8 +198,8 @@ def test_every_fault_of_the_options_is_told() -> None:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (("cms", "--to", "mermaid", "--json"), "mermaid has no JSON form"),
-        (("cms", "--to", "markdown", "--json"), "markdown has no JSON form"),
+        (("cms", "--to", "mermaid", "--json"), "mermaid doesn't support JSON"),
+        (("cms", "--to", "markdown", "--json"), "markdown doesn't support JSON"),
         (("cms", "--to", "iam", "-o", "no/such/folder/x.json"), "can't be written"),
         (("cmz", "--to", "iam"), "did you mean cms?"),
         (("cms", "--to", "workbench", "--db", "none.db"), "none.db"),

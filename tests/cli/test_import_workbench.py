@@ -119,5 +119,5 @@ def test_faults_are_told_by_place(folder: Path) -> None:
     assert "DataModel[0].KeyAttributes: field required" in result.stderr
     assert run("import-workbench", "gone.json").exit_code == 2
     (folder / "bytes.json").write_bytes(b"\xff\xfe")
-    assert "isn't text in UTF-8" in run("import-workbench", "bytes.json").stderr
+    assert "isn't valid UTF-8" in run("import-workbench", "bytes.json").stderr
     assert "can't be read" in run("import-workbench", ".").stderr

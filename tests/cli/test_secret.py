@@ -22,7 +22,7 @@ def test_a_kept_secret_has_so_many_bytes_at_least(folder: Path) -> None:
     for length, ends in ((SECRET_BYTES - 1, True), (SECRET_BYTES, False), (SECRET_BYTES + 1, False)):
         file.write_bytes(b"x" * length + b"\n")
         if ends:
-            with pytest.raises(StoreError, match=r"(?s)kept\.secret is too short.*everybody then signs in once more"):
+            with pytest.raises(StoreError, match=r"(?s)kept\.secret is too short.*sign in again"):
                 secret_of("site.db", file)
         else:
             assert secret_of("site.db", file) == b"x" * length

@@ -100,7 +100,7 @@ def test_a_secret_is_given_or_cannot_be_kept(tmp_path: Path, monkeypatch: pytest
     with pytest.raises(RequestError, match="too short"):
         secret_of("a.db")
     monkeypatch.delenv("KEYPLAN_SECRET")
-    with pytest.raises(StoreError, match="can't be kept"):
+    with pytest.raises(StoreError, match="can't be stored"):
         secret_of("a.db", tmp_path / "no such folder" / "secret")
     (tmp_path / "cut").write_text("x")
     with pytest.raises(StoreError, match="too short"):

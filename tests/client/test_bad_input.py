@@ -205,7 +205,7 @@ def test_a_secret_is_a_text_or_bytes(secret: Any) -> None:
 
 
 def test_a_path_with_a_null_says_so() -> None:
-    with pytest.raises(StoreError, match="is no path of a file"):
+    with pytest.raises(StoreError, match="isn't a file path"):
         Things.open("a\x00b")
 
 

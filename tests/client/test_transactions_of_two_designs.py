@@ -54,9 +54,9 @@ def test_what_is_refused_before_anything_is_sent(both: tuple[Shop, Ledger], carr
     shop, ledger = both
     recorder = record(shop)
     for writes, says in (
-        ([], "no write is given"),
-        ([shop.place.in_transaction("o", 1), shop.place], "writes are given by join, not"),
-        (["x"], "writes are given by join, not 'x'"),
+        ([], "needs at least one write"),
+        ([shop.place.in_transaction("o", 1), shop.place], "not a write:"),
+        (["x"], "not a write: 'x'"),
     ):
         with pytest.raises(RequestError, match=says) as raised:
             carry_out(*writes)
@@ -69,10 +69,12 @@ def test_what_is_refused_before_anything_is_sent(both: tuple[Shop, Ledger], carr
             ledger.take.in_transaction("a", 1),
         )
         for pair in ([one, two], [two, three], [one, three, two]):
-            with pytest.raises(RequestError, match="aren't on one store, and a transaction is of one") as raised:
+            with pytest.raises(
+                RequestError, match="are on different stores, and a transaction is limited to one"
+            ) as raised:
                 carry_out(*pair)
             assert raised.value.hint is not None
-            assert raised.value.hint.startswith("open one by the other: ")
+            assert raised.value.hint.startswith("open one on the store of the other: ")
     assert recorder.requests == []
 
 

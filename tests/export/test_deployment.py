@@ -18,20 +18,20 @@ def test_every_fault_is_told() -> None:
     with pytest.raises(RequestError) as error:
         Deployment(table_name="a b", billing="provisioned", write_units=0, tags=tags)
     assert error_details_of(error) == [
-        "table name: 'a b' is no name for a table",
-        "read units: missing: provisioned billing needs them",
+        "table name: invalid table name 'a b'",
+        "read units: required for provisioned billing",
         "write units: 0 is less than 1",
-        "tag 'aws:x': names that begin with aws: are AWS's own",
-        "tag '': a name has 1 to 128 characters, a value up to 256",
-        "tag 'a': a name has 1 to 128 characters, a value up to 256",
-        "tag 'semi;colon': takes letters, digits, spaces and _ . : / = + - @",
+        "tag 'aws:x': names that begin with aws: are reserved",
+        "tag '': a name has 1 to 128 characters, a value at most 256",
+        "tag 'a': a name has 1 to 128 characters, a value at most 256",
+        "tag 'semi;colon': allowed are letters, digits, spaces and _ . : / = + - @",
     ]
 
 
 def test_on_demand_has_no_units() -> None:
     with pytest.raises(RequestError) as error:
         Deployment(read_units=5)
-    assert error_details_of(error) == ["read units: on-demand billing has none"]
+    assert error_details_of(error) == ["read units: not allowed with on-demand billing"]
 
 
 def test_a_table_may_have_50_tags() -> None:
@@ -44,7 +44,7 @@ def test_tags_as_they_are_typed() -> None:
     assert tags_of(["a=b", "c=", "d=e=f"]) == {"a": "b", "c": "", "d": "e=f"}
     with pytest.raises(RequestError) as error:
         tags_of(["a", "b=1", "b=2"])
-    assert error_details_of(error) == ["tag 'a': isn't name=value", "tag 'b': is given twice"]
+    assert error_details_of(error) == ["tag 'a': isn't name=value", "tag 'b': duplicate"]
 
 
 def test_places() -> None:
@@ -55,4 +55,4 @@ def test_places() -> None:
     )
     with pytest.raises(RequestError) as error:
         Place(region="eu-west-11", account="12")
-    assert error_details_of(error) == ["region: AWS has no region 'eu-west-11'", "account: '12' is no account"]
+    assert error_details_of(error) == ["region: unknown AWS region 'eu-west-11'", "account: invalid account '12'"]

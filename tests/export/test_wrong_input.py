@@ -68,7 +68,7 @@ def test_a_page_has_no_json(name: str) -> None:
     inputs = Inputs(design=design("Blog").compiled)
     with pytest.raises(RequestError) as error:
         export(name, inputs, as_json=True)
-    assert str(error.value).startswith(f"--json: {name} has no JSON form")
+    assert str(error.value).startswith(f"--json: {name} doesn't support JSON")
     assert export(name, inputs).text
 
 

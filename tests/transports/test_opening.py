@@ -150,11 +150,11 @@ def test_a_table_that_is_gone(store: FaultyStore) -> None:
     [
         (
             b"HTTP/1.1 302 Found\r\nLocation: /login\r\nContent-Length: 0\r\n\r\n",
-            r"it answers 302 without an error of DynamoDB's: nothing\n.*see that the URL is that of DynamoDB, or of",
+            r"it answers 302 without an error of DynamoDB's: nothing\n.*check that the URL is that of DynamoDB or of",
         ),
         (
             b"HTTP/1.1 404 Not Found\r\nContent-Length: 9\r\n\r\nnot found",
-            r"it answers 404 without an error of DynamoDB's: 'not found'\n.*see that the URL",
+            r"it answers 404 without an error of DynamoDB's: 'not found'\n.*check that the URL",
         ),
         (b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n[]", "it is no object"),
         (b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}", "doesn't describe its table"),

@@ -148,7 +148,7 @@ def test_which_endpoints_have_a_proxy(
 def test_an_address_that_is_no_proxys(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Said before anything is sent, without the address, in which a password may stand."""
     monkeypatch.setenv("HTTPS_PROXY", address)
-    with pytest.raises(StoreError, match="HTTPS_PROXY is no http URL"):
+    with pytest.raises(StoreError, match="HTTPS_PROXY isn't an http URL"):
         proxy_for(parse_url("dynamodb://eu-west-1/notes", "notes"))
 
 

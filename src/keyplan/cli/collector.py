@@ -37,4 +37,4 @@ class Collector:
                 for error in self.errors
                 for fault in (error.errors or (ErrorDetail(error.place or "", error.message, error.hint, error.code),))
             ]
-            raise RequestError(f"{self.message}: {len(faults)} faults", errors=faults)
+            raise RequestError(f"{self.message}: {len(faults)} errors", errors=faults)

@@ -45,7 +45,7 @@ class Found:
         """The system, for what only systems have; ``called``: the name that was typed. Raises UnknownDesign."""
         if self.system is None:
             hint = f"systems have one: {', '.join(system_names()) or 'none is installed'}"
-            raise UnknownDesign(f"{called or self.design.__name__} is a design without {what}", hint=hint)
+            raise UnknownDesign(f"{called or self.design.__name__} has no {what}", hint=hint)
         return self.system
 
 
@@ -112,7 +112,7 @@ def _imported(name: str) -> tuple[ModuleType, str, str]:
         return _file(where), where, class_name
     if where and class_name:
         return _module(where), where, class_name
-    raise UnknownDesign(f"there is no system {name!r}", hint=f"{hint_for(name)}; {_HINT}")
+    raise UnknownDesign(f"unknown system {name!r}", hint=f"{hint_for(name)}; {_HINT}")
 
 
 def find_system(name: str, what: str) -> System:
@@ -127,7 +127,7 @@ def _file_name(class_name: str) -> str:
 def _file(where: str) -> ModuleType:
     path = Path(where).expanduser().resolve()
     if not os.path.isfile(path):  # noqa: PTH113 - a Path raises when a name is too long
-        raise UnknownDesign(f"there is no file {where}", hint="give the path of a Python file, then :Class")
+        raise UnknownDesign(f"file not found: {where}", hint="give the path of a Python file, then :Class")
     name = f"keyplan_design_{path.stem}_{hashlib.sha256(str(path).encode()).hexdigest()[:8]}"
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
@@ -153,9 +153,7 @@ def _module(where: str) -> ModuleType:
     except ModuleNotFoundError as error:
         if error.name is None or not (where == error.name or where.startswith(f"{error.name}.")):
             raise _not_imported(where, error) from None
-        raise UnknownDesign(
-            f"there is no module {where}", hint="it is looked for here and among what is installed"
-        ) from None
+        raise UnknownDesign(f"module not found: {where}", hint="it must be in this folder or installed") from None
     except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever the module does
         raise _not_imported(where, error) from None
 

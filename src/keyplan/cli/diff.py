@@ -60,7 +60,7 @@ def command(old: str, new: str, fail_on: str, *, as_markdown: bool, as_json: boo
     from keyplan.errors import RequestError
 
     if as_markdown and as_json:
-        raise RequestError("--markdown and --json are two forms", hint="choose one")
+        raise RequestError("--markdown and --json are mutually exclusive", hint="choose one")
     before, after = _both(old, new)
     result = difference(before.design.compiled, after.design.compiled)
     if as_json:

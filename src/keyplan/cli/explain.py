@@ -54,7 +54,7 @@ def command(name: str, pattern: str | None, arguments: tuple[str, ...], *, as_ma
     from keyplan.errors import RequestError
 
     if as_markdown and as_json:
-        raise RequestError("--markdown and --json are two forms", hint="choose one")
+        raise RequestError("--markdown and --json are mutually exclusive", hint="choose one")
     design = find(name).design
     if pattern is None:
         result = explained_all(design)

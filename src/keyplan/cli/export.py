@@ -143,7 +143,7 @@ def _inputs(result: Found, to: str, given: Mapping[str, Any], typed: set[str]) -
     from keyplan.formats.registry import Inputs
 
     faults = [
-        ErrorDetail(f"--{name.replace('_', '-')}", f"{to} has no use for it", "leave it out")
+        ErrorDetail(f"--{name.replace('_', '-')}", f"doesn't apply to {to}", "omit it")
         for name in given
         if name in typed - _OPTIONS[to]
     ]
@@ -152,7 +152,7 @@ def _inputs(result: Found, to: str, given: Mapping[str, Any], typed: set[str]) -
     deployment = _made(lambda: Deployment(**{name: given[name] for name in members}, tags=tags or {}), faults)
     place = _made(lambda: Place(region=given["region"], account=given["account"]), faults)
     if faults or deployment is None or place is None:
-        raise RequestError("these options can't be followed", errors=faults)
+        raise RequestError("invalid options", errors=faults)
     return Inputs(
         design=result.design.compiled,
         deployment=deployment,
@@ -227,7 +227,7 @@ def _write(exported: Exported, output: str | None) -> None:
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise RequestError(f"{path} can't be made: {error.strerror or error}", hint="give another place") from None
+        raise RequestError(f"{path} can't be created: {error.strerror or error}", hint="choose another path") from None
     for name, text in exported.parts.items():
         write_text(path / name, text)
     click.echo(f"Wrote {', '.join(exported.parts)} into {path}.")

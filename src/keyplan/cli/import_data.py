@@ -71,7 +71,7 @@ def _source(system: System, given: str) -> Path:
     path = Path(given).expanduser()
     hint = f"{system.name} takes {system.input}"
     if not os.path.exists(path):  # noqa: PTH110 - a Path raises when a name is too long
-        raise RequestError(f"{given} isn't there", hint=hint)
+        raise RequestError(f"file not found: {given}", hint=hint)
     kind = "folder" if path.is_dir() else "file"
     if kind not in system.takes:
         raise RequestError(f"{given} is a {kind}", hint=hint)

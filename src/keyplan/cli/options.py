@@ -103,7 +103,7 @@ def read_text(where: str) -> str:
     except OSError as error:
         raise RequestError(f"{where} can't be read: {error.strerror or error}", hint="give a file") from None
     except UnicodeDecodeError as error:
-        raise RequestError(f"{where} isn't text in UTF-8: byte {error.start} is wrong", place=where) from None
+        raise RequestError(f"{where} isn't valid UTF-8: byte {error.start} is invalid", place=where) from None
 
 
 def write_text(where: Path, text: str) -> None:
@@ -111,4 +111,4 @@ def write_text(where: Path, text: str) -> None:
     try:
         where.write_bytes(text.encode())
     except OSError as error:
-        raise RequestError(f"{where} can't be written: {error.strerror or error}", hint="give another place") from None
+        raise RequestError(f"{where} can't be written: {error.strerror or error}", hint="choose another path") from None

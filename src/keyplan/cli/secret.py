@@ -26,7 +26,7 @@ def secret_of(db: str, file: Path | None = None) -> bytes:
     if given is not None:
         if len(given) < GIVEN_CHARACTERS_MIN:
             raise RequestError(
-                f"{VARIABLE} is too short", hint=f"{GIVEN_CHARACTERS_MIN} characters or more, that nobody can guess"
+                f"{VARIABLE} is too short", hint=f"use at least {GIVEN_CHARACTERS_MIN} random characters"
             )
         return given.encode("utf-8", "surrogateescape")
     if file is None and db == ":memory:":
@@ -45,12 +45,12 @@ def _kept(path: Path) -> bytes:
         result = path.read_bytes().strip()
     except OSError as error:
         raise StoreError(
-            f"the secret in {path} can't be kept: {error.strerror or error}",
-            hint=f"choose another file with --secret-file, or give the secret in {VARIABLE}",
+            f"the secret in {path} can't be stored: {error.strerror or error}",
+            hint=f"choose another file with --secret-file, or set {VARIABLE}",
         ) from None
     if len(result) < SECRET_BYTES:
         raise StoreError(
-            f"the secret in {path} is too short", hint="remove the file; everybody then signs in once more"
+            f"the secret in {path} is too short", hint="delete the file; all users then have to sign in again"
         )
     return result
 

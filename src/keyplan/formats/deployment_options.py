@@ -50,20 +50,20 @@ class Deployment:
     def __post_init__(self) -> None:
         faults = list(self._faults())
         if faults:
-            raise RequestError("the table can't be deployed so", errors=faults)
+            raise RequestError("invalid deployment options", errors=faults)
 
     def _faults(self) -> Iterable[ErrorDetail]:
         if self.table_name is not None and not TABLE_NAME.fullmatch(self.table_name):
             yield ErrorDetail(
-                "table name", f"{self.table_name!r} is no name for a table", "give 3 to 255 of A-Z a-z 0-9 _ . -"
+                "table name", f"invalid table name {self.table_name!r}", "use 3 to 255 characters of A-Z a-z 0-9 _ . -"
             )
         for name, units in (("read units", self.read_units), ("write units", self.write_units)):
             if self.billing == "provisioned" and units is None:
-                yield ErrorDetail(name, "missing: provisioned billing needs them", "give a number of units a second")
+                yield ErrorDetail(name, "required for provisioned billing", "pass the units per second")
             if self.billing == "on-demand" and units is not None:
-                yield ErrorDetail(name, "on-demand billing has none", "leave them out, or choose provisioned billing")
+                yield ErrorDetail(name, "not allowed with on-demand billing", "omit them, or use provisioned billing")
             if units is not None and units < 1:
-                yield ErrorDetail(name, f"{units} is less than 1", "give a number of units a second")
+                yield ErrorDetail(name, f"{units} is less than 1", "pass the units per second")
         yield from _tag_faults(self.tags)
 
     def members(self, design: CompiledDesign) -> dict[str, Any]:
@@ -95,22 +95,22 @@ def tags_of(texts: Iterable[str]) -> dict[str, str]:
         if not equals:
             faults.append(ErrorDetail(f"tag {text!r}", "isn't name=value", "write name=value"))
         elif name in result:
-            faults.append(ErrorDetail(f"tag {name!r}", "is given twice"))
+            faults.append(ErrorDetail(f"tag {name!r}", "duplicate"))
         result[name] = value
     if faults:
-        raise RequestError("wrong tags", errors=faults)
+        raise RequestError("invalid tags", errors=faults)
     return result
 
 
 def _tag_faults(tags: Mapping[str, str]) -> Iterable[ErrorDetail]:
     """Source: "Tagging restrictions in DynamoDB" in the developer guide."""
     if len(tags) > TAGS_MAX:
-        yield ErrorDetail("tags", f"{len(tags)} tags: a table may have {TAGS_MAX}")
+        yield ErrorDetail("tags", f"{len(tags)} tags: a table can have at most {TAGS_MAX}")
     for name, value in tags.items():
         place = f"tag {name!r}"
         if not 1 <= len(name) <= TAG_KEY_MAX or len(value) > TAG_VALUE_MAX:
-            yield ErrorDetail(place, f"a name has 1 to {TAG_KEY_MAX} characters, a value up to {TAG_VALUE_MAX}")
+            yield ErrorDetail(place, f"a name has 1 to {TAG_KEY_MAX} characters, a value at most {TAG_VALUE_MAX}")
         elif name.lower().startswith("aws:"):
-            yield ErrorDetail(place, "names that begin with aws: are AWS's own")
+            yield ErrorDetail(place, "names that begin with aws: are reserved")
         elif not _TAG_TEXT.fullmatch(name) or not _TAG_TEXT.fullmatch(value):
-            yield ErrorDetail(place, "takes letters, digits, spaces and _ . : / = + - @")
+            yield ErrorDetail(place, "allowed are letters, digits, spaces and _ . : / = + - @")

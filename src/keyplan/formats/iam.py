@@ -35,11 +35,11 @@ class Place:
         if self.region != "*" and self.region not in REGIONS:
             near = difflib.get_close_matches(self.region, REGIONS, n=1)
             hint = f"did you mean {near[0]}?" if near else "give one such as eu-west-1"
-            faults.append(ErrorDetail("region", f"AWS has no region {self.region!r}", hint))
+            faults.append(ErrorDetail("region", f"unknown AWS region {self.region!r}", hint))
         if self.account != "*" and not re.fullmatch("[0-9]{12}", self.account):
-            faults.append(ErrorDetail("account", f"{self.account!r} is no account", "give its 12 digits"))
+            faults.append(ErrorDetail("account", f"invalid account {self.account!r}", "pass its 12 digits"))
         if faults:
-            raise RequestError("there is no such place", errors=faults)
+            raise RequestError("invalid region or account", errors=faults)
 
     def arn(self, table: str) -> str:
         """The table's ARN."""

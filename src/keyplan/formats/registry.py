@@ -95,9 +95,7 @@ def _mermaid(inputs: Inputs, *, as_json: bool) -> Exported:
 
 def _refuse_json(name: str, *, as_json: bool) -> None:
     if as_json:
-        raise RequestError(
-            f"{name} has no JSON form", place="--json", hint="leave --json out, or choose another format"
-        )
+        raise RequestError(f"{name} doesn't support JSON", place="--json", hint="omit --json, or choose another format")
 
 
 def _json(value: Any) -> str:

@@ -43,11 +43,11 @@ def arguments_of(
         elif parameter.kind is ParameterKind.RANGE and isinstance(value, str):
             _add_bound(result, name, value, faults)
         elif dot:
-            faults.append(ErrorDetail(name, f"{base} is no range", f"give {base}=…"))
+            faults.append(ErrorDetail(name, f"{base} isn't a range", f"give {base}=…"))
         elif takes_many(parameter) and isinstance(value, str):
             result.setdefault(base, []).append(value)
         elif base in result:
-            faults.append(ErrorDetail(base, "given twice", "give it once"))
+            faults.append(ErrorDetail(base, "duplicate", "pass it once"))
         else:
             result[base] = value
     check_arguments(signature, result, faults)
@@ -65,7 +65,7 @@ def check_arguments(signature: Signature, arguments: Mapping[str, Any], told: It
         faults += [fault for fault in error.errors if fault.message != "missing" or fault.place not in places]
         hint = error.hint
     if faults:
-        message = "wrong arguments" if len(faults) > 1 else "wrong argument"
+        message = "invalid arguments" if len(faults) > 1 else "wrong argument"
         raise ArgumentError(message, place=signature.place, hint=hint, errors=faults)
 
 
@@ -74,6 +74,6 @@ def _add_bound(result: dict[str, Any], name: str, value: str, faults: list[Error
     if bound not in BOUNDS:
         faults.append(ErrorDetail(name, "is a range", f"give {', '.join(f'{base}.{text}=…' for text in BOUNDS)}"))
     elif bound in result.setdefault(base, {}):
-        faults.append(ErrorDetail(name, "given twice", "give it once"))
+        faults.append(ErrorDetail(name, "duplicate", "pass it once"))
     else:
         result[base][bound] = value

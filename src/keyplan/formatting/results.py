@@ -73,9 +73,7 @@ def known_error(error: KeyplanError | ValidationError) -> KeyplanError:
     """The error as one of Keyplan's: values that a write finds not to fit an entity are wrong arguments."""
     if isinstance(error, KeyplanError):
         return error
-    return ArgumentError(
-        f"this {error.title} is not valid", place=error.title, errors=error_details_of(error, error.title)
-    )
+    return ArgumentError(f"invalid {error.title}", place=error.title, errors=error_details_of(error, error.title))
 
 
 def error_json(error: KeyplanError) -> dict[str, Any]:

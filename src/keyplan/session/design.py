@@ -118,7 +118,9 @@ class Design:
     @classmethod
     def _compiled(cls) -> CompiledDesign:
         if not hasattr(cls, "compiled"):
-            raise DesignError("Design itself can't be opened", hint="make a subclass with a table and patterns")
+            raise DesignError(
+                "Design itself can't be opened", hint="define a subclass with a table and access patterns"
+            )
         return cls.compiled
 
     def __enter__(self) -> Self:
@@ -320,14 +322,14 @@ def _address(url: Any, secret: object, design: str) -> str | Store:
         _check_secret(secret)
         return url
     if not isinstance(url, str | Path):
-        raise StoreError(f"a store is named by a path or a URL, not {shown(url)}", place=f"{design}.open")
+        raise StoreError(f"the store must be a path or a URL, not {shown(url)}", place=f"{design}.open")
     _check_secret(secret)
     return str(url)
 
 
 def _check_secret(secret: object) -> None:
     if secret is not None and not isinstance(secret, str | bytes):
-        raise RequestError(f"a secret is a text or bytes, not a {type(secret).__name__}", place="open")
+        raise RequestError(f"the secret must be str or bytes, not {type(secret).__name__}", place="open")
     if isinstance(secret, str) and any("\ud800" <= text <= "\udfff" for text in secret):
         raise RequestError("the secret isn't valid Unicode", place="open")
 

@@ -74,11 +74,13 @@ transact = _Transact()
 
 def _prepared(writes: Sequence[Any]) -> tuple[Store, Conversation[tuple[Any, ...]]]:
     if not writes:
-        raise RequestError("no write is given", place=_PLACE, hint="transact(shop.place.in_transaction(order), ...)")
+        raise RequestError(
+            "transact needs at least one write", place=_PLACE, hint="transact(shop.place.in_transaction(order), ...)"
+        )
     for value in writes:
         if not isinstance(value, Joined):
             raise RequestError(
-                f"writes are given by join, not {shown(value)}",
+                f"not a write: {shown(value)}",
                 place=_PLACE,
                 hint="transact(shop.place.in_transaction(order), ...)",
             )
@@ -87,9 +89,9 @@ def _prepared(writes: Sequence[Any]) -> tuple[Store, Conversation[tuple[Any, ...
     for other in runners[1:]:
         if not store.is_beside(other.store):
             raise RequestError(
-                f"{runners[0]!r} and {other!r} aren't on one store, and a transaction is of one",
+                f"{runners[0]!r} and {other!r} are on different stores, and a transaction is limited to one",
                 place=_PLACE,
-                hint=f"open one by the other: {type(other).__name__}.open(first.store)",
+                hint=f"open one on the store of the other: {type(other).__name__}.open(first.store)",
             )
     parts = [runner.run_joined(value.name, value.arguments) for runner, value in zip(runners, writes, strict=True)]
     return store, run_together(parts, _PLACE)

@@ -262,7 +262,7 @@ def _embedded(path: str, table_name: str, create: bool | None) -> Store:
     from keyplan.store import Engine  # noqa: PLC0415
 
     if "\0" in path or any("\ud800" <= text <= "\udfff" for text in path):
-        raise StoreError(f"{shown(path)} is no path of a file", place="open")
+        raise StoreError(f"{shown(path)} isn't a file path", place="open")
     engine = Engine.open(path, create=create is not False)
     return Store(InProcess(engine.call, engine.close), path, table_name, local=True)
 
@@ -294,7 +294,7 @@ def _prepare(store: Store, design: CompiledDesign, *, create: bool) -> Conversat
         raise StoreError(
             f"{store.url} has no table {store.table_name}",
             place=place,
-            hint="create it: keyplan create, or open(..., create=True); or another region or account has it",
+            hint="create it with keyplan create or open(..., create=True), or check the region and account",
         )
     wrong = [difference for difference in differences(wanted, result) if difference.serious]
     if wrong:

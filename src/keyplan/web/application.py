@@ -53,7 +53,7 @@ def application(
         pattern = design.compiled.pattern(name)
         known = next((endpoint for endpoint in endpoints if endpoint.pattern is pattern), None)
         if known is None:
-            raise UnknownPattern(f"{name} isn't offered here", hint="/openapi.json describes what is")
+            raise UnknownPattern(f"access pattern not found: {name}", hint="see /openapi.json")
         raise HTTPException(405, headers={"Allow": known.method})
 
     async def describe(_request: Request) -> Response:

@@ -99,9 +99,9 @@ class Offer:
         result = self.policy.caller(request)
         if result is None and self.is_closed(pattern):
             raise AuthenticationRequired(
-                f"{pattern.name} needs to know who asks",
+                f"{pattern.name} requires authentication",
                 place=pattern.place,
-                hint=f"sign in, and send {' or '.join(self.policy.security)} along",
+                hint=f"sign in, and send {' or '.join(self.policy.security)}",
             )
         return result
 
@@ -110,7 +110,7 @@ class Offer:
         if self.policy is None:
             return {}
         own = self.policy.filled(pattern.name)
-        faults = [ErrorDetail(name, "is filled in by the server", "leave it out") for name in names if name in own]
+        faults = [ErrorDetail(name, "is set by the server", "omit it") for name in names if name in own]
         if faults:
-            raise ArgumentError("wrong arguments", place=pattern.place, errors=faults)
+            raise ArgumentError("invalid arguments", place=pattern.place, errors=faults)
         return self.policy.fill(pattern.name, caller)

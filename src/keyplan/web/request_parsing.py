@@ -40,10 +40,10 @@ def query_pairs(request: Request) -> list[tuple[str, str]]:
         text = raw.decode("utf-8")
         return parse_qsl(text, keep_blank_values=True, encoding="utf-8", errors="strict", max_num_fields=FIELDS_MAX)
     except UnicodeDecodeError:
-        raise RequestError("the query string isn't UTF-8", hint="percent-encode texts as UTF-8") from None
+        raise RequestError("the query string isn't valid UTF-8", hint="percent-encode strings as UTF-8") from None
     except ValueError:
         raise RequestError(
-            f"the query string has more than {FIELDS_MAX} values", hint="ask in several requests"
+            f"the query string has more than {FIELDS_MAX} values", hint="send several requests"
         ) from None
 
 
@@ -77,18 +77,18 @@ def object_of(body: bytes) -> dict[str, Any]:
     try:
         sent = json.loads(body.decode("utf-8"), object_pairs_hook=_object, parse_constant=_not_json)
     except UnicodeDecodeError:
-        raise RequestError("the body isn't UTF-8", hint="send JSON in UTF-8") from None
+        raise RequestError("the body isn't valid UTF-8", hint="send JSON in UTF-8") from None
     except json.JSONDecodeError as error:
         raise RequestError(
-            f"the body isn't JSON: {error.msg.lower()} at line {error.lineno}, column {error.colno}",
+            f"the body isn't valid JSON: {error.msg.lower()} at line {error.lineno}, column {error.colno}",
             hint="send a JSON object with the parameters by name",
         ) from None
     except RecursionError:
         raise RequestError("the body is nested too deeply", hint="DynamoDB allows 32 levels") from None
     except ValueError as error:
-        raise RequestError(f"the body isn't JSON: {error}") from None
+        raise RequestError(f"the body isn't valid JSON: {error}") from None
     if not isinstance(sent, dict):
-        raise RequestError("the body isn't a JSON object", hint='send the parameters by name: {"article_id": "1"}')
+        raise RequestError("the body must be a JSON object", hint='send the parameters by name: {"article_id": "1"}')
     return sent
 
 
@@ -101,8 +101,8 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     result = dict(pairs)
     if len(result) < len(pairs):
         names = [name for name, _ in pairs]
-        faults = [ErrorDetail(name, "given twice", "give it once") for name in result if names.count(name) > 1]
-        raise RequestError("an object of the body names a member twice", errors=faults)
+        faults = [ErrorDetail(name, "duplicate", "pass it once") for name in result if names.count(name) > 1]
+        raise RequestError("duplicate member in an object of the body", errors=faults)
     return result
 
 

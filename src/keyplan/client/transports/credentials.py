@@ -117,7 +117,7 @@ class FromBotocore:
             frozen = self._credentials.get_frozen_credentials()
         except Exception as error:
             raise StoreError(
-                f"the credentials can't be refreshed: {error}", hint="sign in again (aws sso login), or see to the role"
+                f"the credentials can't be refreshed: {error}", hint="sign in again (aws sso login), or check the role"
             ) from error
         if frozen is not self._frozen or self._current is None:
             self._frozen = frozen
@@ -166,7 +166,7 @@ def _load(location: Location) -> Any:
     except StoreError:
         raise
     except Exception as error:
-        raise StoreError(f"{location.url}: no credentials: {error}", hint="see to the profile or role") from error
+        raise StoreError(f"{location.url}: no credentials: {error}", hint="check the profile or role") from error
     if credentials is None:
         raise StoreError(
             f"{location.url}: no credentials were found",
@@ -181,7 +181,7 @@ def find_region(location: Location) -> str:
     if not region:
         raise StoreError(
             f"{location.url}: no region is known",
-            hint="name it in the URL (dynamodb://eu-west-1/TABLE), or in AWS_REGION",
+            hint="set it in the URL (dynamodb://eu-west-1/TABLE) or in AWS_REGION",
         )
     return str(region)
 

@@ -216,7 +216,7 @@ def connect_failed(location: Location, error: OSError | ssl.SSLError, proxy: Pro
         return Failure(
             StoreError(
                 f"{where} isn't trusted: {error.verify_message}",
-                hint="AWS_CA_BUNDLE names a file with the authority's certificate",
+                hint="set AWS_CA_BUNDLE to a file with the certificate of its authority",
             )
         )
     if isinstance(error, ssl.SSLError):
@@ -247,13 +247,13 @@ def exchange_failed(location: Location, error: OSError | ssl.SSLError | Protocol
         hint = "see that the URL is that of DynamoDB; an endpoint with TLS is dynamodb+https://HOST:PORT/TABLE"
         return Failure(StoreError(text, hint=hint), Kind.TRANSIENT, lost=True)
     text = f"{location.endpoint}: the connection broke: {error}"
-    return Failure(StoreError(text, hint="see to the network, and try again"), Kind.TRANSIENT, lost=True)
+    return Failure(StoreError(text, hint="check the network, and retry"), Kind.TRANSIENT, lost=True)
 
 
 def closed(location: Location) -> Failure:
     """The store closed the connection before the answer was whole."""
     text = f"{location.endpoint}: the connection was closed before the answer was whole"
-    return Failure(StoreError(text, hint="see to the network, and try again"), Kind.TRANSIENT, lost=True)
+    return Failure(StoreError(text, hint="check the network, and retry"), Kind.TRANSIENT, lost=True)
 
 
 def too_slow(location: Location) -> Failure:
@@ -267,7 +267,7 @@ def busy(location: Location) -> Failure:
     """All connections are in use, and stayed so. Nothing was sent."""
     number = location.settings.connections
     text = f"{location.endpoint}: all {number} connections were busy for {location.settings.total_seconds:g} s"
-    return Failure(StoreError(text, hint="?connections= allows more of them"))
+    return Failure(StoreError(text, hint="raise connections= in the URL"))
 
 
 def tls_context() -> ssl.SSLContext:
@@ -276,6 +276,4 @@ def tls_context() -> ssl.SSLContext:
     try:
         return ssl.create_default_context(cafile=bundle)
     except OSError as error:
-        raise StoreError(
-            f"the certificates in {bundle} can't be read: {error}", hint="AWS_CA_BUNDLE names them"
-        ) from None
+        raise StoreError(f"the certificates in {bundle} can't be read: {error}", hint="check AWS_CA_BUNDLE") from None

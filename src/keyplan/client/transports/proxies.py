@@ -62,8 +62,8 @@ def _proxy(address: str) -> Proxy:
         parts, port = urlsplit(""), None
     if parts.scheme != "http" or not parts.hostname:
         raise StoreError(
-            "the environment's HTTPS_PROXY is no http URL",
-            hint="write http://HOST:PORT; NO_PROXY names what needs none",
+            "HTTPS_PROXY isn't an http URL",
+            hint="write http://HOST:PORT; list exceptions in NO_PROXY",
         )
     authorization = ""
     if parts.username is not None:

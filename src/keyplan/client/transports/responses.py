@@ -201,15 +201,13 @@ def _foreign(reply: Reply, body: bytes) -> Failure:
     text = f"it answers {reply.status} without an error of DynamoDB's: {_shown(body)}"
     if reply.status >= 500 or reply.status in {408, 429}:
         kind = Kind.THROTTLED if reply.status in {429, 503} else Kind.TRANSIENT
-        return Failure(StoreError(text, hint="a proxy or the store is down: try again later"), kind, lost=True)
-    return Failure(
-        StoreError(text, hint="see that the URL is that of DynamoDB, or of a store that speaks its protocol")
-    )
+        return Failure(StoreError(text, hint="a proxy or the store is down; retry later"), kind, lost=True)
+    return Failure(StoreError(text, hint="check that the URL is that of DynamoDB or of a compatible store"))
 
 
 def _garbled(why: str) -> StoreError:
     return StoreError(
-        f"the answer is garbled: {why}", hint="see that the URL is that of DynamoDB, and what stands in between"
+        f"invalid response: {why}", hint="check that the URL is that of DynamoDB, and any proxy in between"
     )
 
 

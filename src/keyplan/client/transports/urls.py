@@ -150,7 +150,7 @@ def _options(text: str, query: str) -> dict[str, str]:
         if name not in names:
             near = difflib.get_close_matches(name, names)
             hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(names)}"
-            raise StoreError(f"{text}: there is no option {name!r}", hint=hint)
+            raise StoreError(f"{text}: unknown option {name!r}", hint=hint)
         result[name] = value
     return result
 
