@@ -272,7 +272,6 @@ def _keys(entity: CompiledEntity, update: CompiledUpdate, before: Values, after:
     if entity.siblings:
         idle = [key for key in touched if key in entity.siblings and not (key.member(before) or key.member(after))]
         touched = [key for key in touched if key not in idle]
-    made_anew: dict[str, Any] = {}
     wanted: dict[str, dict[str, str]] = {}
     for key in entity.index_keys:
         if key.member(after):
@@ -303,21 +302,26 @@ def _keys(entity: CompiledEntity, update: CompiledUpdate, before: Values, after:
     for key in (*touched, *idle):
         for name in sorted(inputs[key]):
             if name not in entity.fixed_fields and (key.is_claim or isinstance(changes.get(name, Change()), Change)):
-                if entity.fields[name].made_anew and before[name] is not None:
-                    made_anew[name] = before[name]
-                else:
-                    update.pins[name] = before[name]
-    for name, value in made_anew.items():
-        _pin_made_anew(entity, update, entity.fields[name], value, changes)
+                update.pins[name] = before[name]
+    for name, value in [*update.pins.items()]:
+        _keep_default(entity, update, entity.fields[name], value, changes)
 
 
-def _pin_made_anew(
+def _keep_default(
     entity: CompiledEntity, update: CompiledUpdate, stored: StoredField, value: Any, changes: Values
 ) -> None:
-    """Expect a value, or none: then the item was read with a default that each read makes anew, which is stored now."""
-    name = update.name(stored.attribute)
-    was = update.value(entity.encode_field(stored.name, stored.encode, value))
-    update.clauses.append(f"({name} = {was} OR attribute_not_exists({name}))")
+    """Store a default that a key takes: the item may lack it, and then other defaults would be read beside the key. One
+    that each read computes again is expected, or nothing.
+    """
+    if value is None or not (stored.made_anew or stored.attribute in entity.read_as):
+        return
+    encoded = entity.encode_field(stored.name, stored.encode, value)
+    if not stored.made_anew and encoded != entity.read_as[stored.attribute]:
+        return
+    name, was = update.name(stored.attribute), update.value(encoded)
+    if stored.made_anew:
+        del update.pins[stored.name]
+        update.clauses.append(f"({name} = {was} OR attribute_not_exists({name}))")
     if stored.name not in changes:
         update.sets.append(f"{name} = {was}")
 

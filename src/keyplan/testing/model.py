@@ -288,7 +288,7 @@ class Model:
         return own[pick % len(own)] if own else None
 
     def _changed(self, entity: CompiledEntity, instance: Entity, changes: Mapping[str, Any]) -> Entity | None:
-        values = {**instance.__dict__}
+        values = entity.own_values(instance)
         for name, change in changes.items():
             values[name] = _applied(values[name], change)
             if entity.fields[name].optional and isinstance(values[name], set | frozenset):

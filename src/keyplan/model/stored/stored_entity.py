@@ -46,7 +46,7 @@ __all__ = ["CompiledEntity"]
 
 _SETS = (set, frozenset)
 Reader = Callable[[Mapping[str, Mapping[str, Any]]], Entity]
-_UNVERSIONED = "an item without a version"
+_UNVERSIONED = "_item_without_a_version"
 """Beside an instance's fields: no field can be called so."""
 
 
