@@ -23,9 +23,9 @@ def written(folder: Path, model: object) -> str:
 def test_a_model_becomes_a_design_that_is_explained(folder: Path) -> None:
     assert run("export", "cms", "--to", "workbench", "-o", "model.json").exit_code == 0
     result = run("import-workbench", "model.json", "-o", "made.py")
-    assert (result.exit_code, result.output) == (0, "Wrote made.py: Cms.\n")
+    assert (result.exit_code, result.stdout) == (0, "Wrote made.py: Cms.\n")
     explained = {value["pattern"]: value["key_condition"] for value in json_of("explain", "made.py:Cms")}
-    assert explained["articles_by_author"] == 'gsi1pk = AUTHOR#{author_id}, begins_with(gsi1sk, "ARTICLE#")'
+    assert explained["article_by_author"] == 'gsi1pk = AUTHOR#{author_id}, begins_with(gsi1sk, "ARTICLE#")'
     assert run("import-workbench", "model.json").stdout == (folder / "made.py").read_text(encoding="utf-8")
 
 
@@ -47,7 +47,7 @@ def test_what_a_model_leaves_open_is_told(folder: Path) -> None:
     model = table({"Order": (("PK", "SK"), [])})
     result = run("import-workbench", written(folder, model))
     assert result.exit_code == 0
-    assert "Order.primary: the model has no sample of it" in result.stderr
+    assert "Order: TODO: the model has no sample of it" in result.stderr
 
 
 def test_a_question_that_no_key_answers_is_left_out_and_told(folder: Path) -> None:
@@ -57,7 +57,7 @@ def test_a_question_that_no_key_answers_is_left_out_and_told(folder: Path) -> No
     model["DataModel"][0]["GlobalSecondaryIndexes"][0]["Projection"] = {"ProjectionType": "KEYS_ONLY"}
     result = run("import-workbench", written(folder, model), "-o", "made.py")
     assert result.exit_code == 0
-    assert "no question Shop.order_by_gsi1: GSI1 doesn't project total" in result.stderr
+    assert "no access pattern Shop.order_by_gsi1: GSI1 doesn't project total" in result.stderr
     assert [value["pattern"] for value in json_of("explain", "made.py")] == ["order"]
 
 
@@ -67,25 +67,19 @@ def test_kinds_whose_keys_cant_be_told_apart_are_one_entity_and_reported(folder:
     model = table({"One": (("PK", "SK"), mixed), "Two": (("PK", "SK"), items[0])})
     result = run("import-workbench", written(folder, model), "-o", "made.py")
     assert result.exit_code == 0
-    assert (
-        "OneOrTwo: its kinds have keys that can't be told apart (One: {one_id}, {sk}; Two: {pk}, {sk})" in result.stderr
-    )
-    assert "class OneOrTwo(Entity)" in (folder / "made.py").read_text(encoding="utf-8")
+    assert "One: TODO: Two has keys that could be those of One: they are one entity here" in result.stderr
+    assert "class Two" not in (folder / "made.py").read_text(encoding="utf-8")
 
 
-def test_items_that_would_be_stored_otherwise_are_reported_one_by_one(folder: Path) -> None:
-    items = [
-        {"PK": f"T#{number}", "SK": "META", "GSI1PK": "Q#all", "GSI1SK": at, "madeAt": at, "queue": "all"}
-        for number, at in enumerate(["2026-01-01", "2026-01-02", "2026-01-03", "2026-01-04"])
-    ]
-    items[3]["GSI1SK"] = "2026-02-04"
+def test_items_that_would_be_stored_differently_are_reported(folder: Path) -> None:
+    """Nothing says why they aren't in the index."""
+    items: list[dict[str, str]] = [{"PK": f"T#{number}", "SK": "META", "queue": "all"} for number in range(4)]
+    for item in items[:2]:
+        item |= {"GSI1PK": "Q#all", "GSI1SK": item["PK"]}
     result = run("import-workbench", written(folder, table({"Ticket": (("PK", "SK"), items)})))
     assert result.exit_code == 0
-    assert "# note: GSI1SK: madeAt says otherwise in 1 of 4 items" in result.stdout
-    assert "Ticket.by_gsi1: GSI1SK: madeAt says otherwise in 1 of 4 items" in result.stderr
-    wanted = "Ticket(PK=T#3, SK=META): put back, GSI1SK would be '2026-01-04', and is '2026-02-04'"
-    assert result.stderr.count(wanted) == 1
-    assert result.stderr.count("put back") == 1
+    assert "# TODO: 2 items of the sample aren't in GSI1, and nothing says why: add when=" in result.stdout
+    assert result.stderr.count("put back, GSI1PK would be 'Q#all', but is missing") == 2
 
 
 @pytest.mark.parametrize("place", ["Order.primary", "Shop.order"])

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Any
 
 import pytest
 
-from keyplan import Design, Entity, Field, Key, StoredAs, Table
 from keyplan.formats.deployment_options import Deployment
 from keyplan.formats.workbench_export import model, model_notes
 from keyplan_systems.cms import Cms
@@ -117,20 +116,6 @@ def test_types_are_those_of_what_is_stored() -> None:
     assert "__edb_e__" in facets["Task"]
     assert "__edb_e__" in facets["Note"]
     assert "__edb_e__" not in facets["Root"]
-
-
-def test_code_that_is_left_out_is_told() -> None:
-    class Sealed(Entity):
-        sealed_id: str
-        note: Annotated[str, StoredAs(write=str.encode, read=bytes.decode)] = ""
-        words: list[str] = Field(default_factory=lambda: ["a"])
-
-        primary = Key("SEALED#{sealed_id}", "META")
-
-    class Safe(Design):
-        table = Table("safe", entities=[Sealed])
-
-    assert [note.split(":")[0] for note in model_notes(Safe.compiled)] == ["Sealed.note", "Sealed.words"]
 
 
 def test_metadata_and_billing() -> None:

@@ -287,93 +287,56 @@ def test_whatever_a_file_holds_is_a_model_or_told(data: st.DataObject) -> None:
         assert wrong is None or wrong.errors
 
 
-@pytest.mark.parametrize("seed", range(40))
-def test_a_description_that_was_edited_by_hand_is_a_model_or_told(seed: int) -> None:
-    """Lines lost, repeated and misspelt."""
-    random = Random(seed)
-    model = exported(design("Everything"))
-    lines = model["ModelMetadata"]["Description"].splitlines()
-    for _ in range(random.randint(1, 6)):
-        place = random.randrange(len(lines))
-        start = random.randrange(len(lines[place]) + 1)
-        lines[place : place + 1] = random.choice(
-            (
-                [],
-                [lines[place]] * 2,
-                [
-                    lines[place][:start]
-                    + random.choice(("", "_", "1", ", "))
-                    + lines[place][start + random.randint(0, 5) :]
-                ],
-            )
-        )
-    model["ModelMetadata"]["Description"] = "\n".join(lines)
+DECLARED = "Order.by_status = Key('STATUS#{status}', '{placed}', index='GSI1')"
+EDITED = [
+    ("Key(", "__import__('os').abort("),
+    ("'GSI1'", "__import__('os').abort()"),
+    ("'STATUS#{status}'", "__import__('os').abort()"),
+    ("by_status", "1st"),
+    ("by_status", "class"),
+    ("'GSI1'", "'NONE'"),
+    ("{placed}", "{pla"),
+    (", index", "), ("),
+    ("'{placed}'", "['{placed}', 'x']"),
+]
+
+
+@pytest.mark.parametrize(("old", "new"), EDITED)
+def test_a_description_is_never_run(old: str, new: str) -> None:
+    """Lines that aren't declarations are ignored."""
+    order = {"PK": "O#1", "SK": "META", "GSI1PK": "STATUS#new", "GSI1SK": "2026", "status": "new", "placed": "2026"}
+    model = table({"Order": (("PK", "SK"), [order])})
+    for line in (DECLARED, DECLARED.replace(old, new)):
+        model["ModelMetadata"]["Description"] = f"A shop.\n\nKeys, as Keyplan declares them:\n{line}"
+        made, _, wrong = working_module(read_model(json.dumps(model), "model.json"))
+        assert wrong is None or wrong.errors
+        assert ("by_status" in made.text) is (line == DECLARED or new == "{pla")
+
+
+@pytest.mark.parametrize(
+    "text", ["\x00", "\x00\x01", '"""', "a\nb", "\\", "{x}", "{", "\u202e", "None", "class", "é", "#" * 300]
+)
+@pytest.mark.parametrize("member", ["ModelName", "Description", "FacetName", "attribute", "value", "key", "alias"])
+def test_odd_texts_are_literals_of_the_module(member: str, text: str) -> None:
+    order = {"PK": f"O#{text}" if member == "key" else "O#1", "SK": "META", "note": text if member == "value" else "x"}
+    if member == "attribute":
+        order[text] = "x"
+    aliases = (f"O#<{text}>", "SK") if member == "alias" else ("PK", "SK")
+    model = table({text if member == "FacetName" else "Order": (aliases, [order])})
+    model["ModelName"] = text if member == "ModelName" else "Shop"
+    model["ModelMetadata"]["Description"] = text if member == "Description" else ""
     made, _, wrong = working_module(read_model(json.dumps(model), "model.json"))
     assert made.designs
     assert wrong is None or wrong.errors
 
 
-CODE = "__import__('os').abort()"
-"""It ends the tests where it is run."""
-EDITED = [
-    ("@read('U1')", f"@read({CODE})"),
-    ("@read('U1')", f"@read('U1', where={CODE})"),
-    ("@read('U1')", f"@read('U1', key={CODE})"),
-    ("@read('U1')", f"@read('U1', entity=[{CODE}])"),
-    ("@read('U1')", f"@read('U1', through=Through(User, at={CODE}))"),
-    ("@read('U1')", "@read('U1', 'U2')"),
-    ("@read('U1')", "@read('U1', nothing=1)"),
-    ("user(user_id: str)", f"user(user_id: str = {CODE})"),
-    ("user(user_id: str)", f"user(user_id: {CODE})"),
-    ("user(user_id: str)", f"user(user_id: Literal[{CODE}])"),
-    ("user(user_id: str)", f"user(user_id: Annotated[str, {CODE}])"),
-    ("user(user_id: str)", f"user(user_id: str = Range(ge={CODE}))"),
-    ("user(user_id: str)", "user(user_id: str = Range(above=1))"),
-    ("user(user_id: str)", "user(user_id: str = Range(ge=1, gt=2))"),
-    ("user(user_id: str)", f"user(user_id: str = Decimal({CODE}))"),
-    ("user(user_id: str)", "user(user_id: str = Decimal('many'))"),
-    ("user(user_id: str)", "user(user_id: str, *more: str)"),
-    ("user(user_id: str)", "user(user_id: str, *, more: str)"),
-    ("user(user_id: str)", "user(user_id)"),
-    ("user(user_id: str)", "user(user_id: str, user_id: str)"),
-    ("-> User | None\n", f"-> {CODE}\n"),
-    ("User.name: str = Field('Nobody')", f"User.name: str = Field({CODE})"),
-    ("User.name: str = Field('Nobody')", f"User.name: str = Field(default_factory={CODE})"),
-    ("User.name: str = Field('Nobody')", f"User.name: {CODE}"),
-    ("User.name: str = Field('Nobody')", "User.name: Annotated[str, StoredAs('ms')] = Field('Nobody')"),
-    ("User.name: str = Field('Nobody')", "User.name: str = Field('Nobody', alias='NAME')"),
-    ("User.name: str = Field('Nobody')", f"User.name: str = Field('Nobody', alias={CODE})"),
-    ("User.version: Version", f"User.version: {CODE}"),
-    ("Event.expires: Ttl | None = Field(None)\n", ""),
-    ("User.user_id: str\n", ""),
-    ("Comment.path: tuple[str, ...]", "Comment.path: tuple[str]"),
-    ("Total.amount: int = Field(0)", f"Total.amount: int = CounterShards({CODE})"),
-    ("when={'status': ('published',)}", f"when={{'status': ({CODE},)}}"),
-    ("when={'status': ('published',)}", "when={'status': ('gone', 'published')}"),
-    ("shards=4)", f"shards={CODE})"),
-    ("shards=4)", "shards=True)"),
-    ("local=True)", f"local={CODE})"),
-    ("'CLAIM')", f"{CODE})"),
-    ("total: Total; mark", f"total: {CODE}; mark"),
-    ("(NamedTuple): total", f"({CODE}): total"),
-]
-
-
-@pytest.mark.parametrize(("old", "new"), EDITED)
-def test_no_code_of_a_description_is_run(old: str, new: str) -> None:
-    """A declaration that holds anything else than a literal is none, nor is one that no design can have."""
-    model = exported(design("Everything"))
-    text = model["ModelMetadata"]["Description"]
-    assert old in text
-    model["ModelMetadata"]["Description"] = text.replace(old, new, 1)
-    made, _, _ = working_module(read_model(json.dumps(model), "model.json"))
-    assert "__import__" not in made.text
-
-
-def test_questions_about_an_entity_that_was_renamed_are_left_out_with_the_reason() -> None:
-    model = exported(design("Everything"))
-    (facet,) = [value for value in model["DataModel"][0]["TableFacets"] if value["FacetName"] == "Follow"]
-    facet["FacetName"] = "Subscription"
-    made, _, wrong = working_module(read_model(json.dumps(model), "model.json"))
-    assert wrong is None
-    assert "no question Everything.follows: the model has no Follow" in made.notes
+@pytest.mark.parametrize("place", ["name", "value"])
+def test_half_a_surrogate_pair_is_refused(place: str) -> None:
+    order = {
+        "PK": "O#1",
+        "SK": "META",
+        "note" if place == "value" else "no\ud800te": "\udfff" if place == "value" else "",
+    }
+    error = refused(table({"Order": (("PK", "SK"), [order])}))
+    assert "half a surrogate pair" in error.message
+    assert "DataModel" in str(error.place)

@@ -1,8 +1,9 @@
-"""``keyplan import-workbench``: a design module made of a NoSQL Workbench model."""
+"""``keyplan import-workbench``: a design module from a NoSQL Workbench model."""
 # ruff: noqa: PLC0415 - what is heavy is imported when the command runs
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -61,29 +62,35 @@ def command(file: str, output: str | None) -> None:
 
 
 def working_module(model: Model) -> tuple[MadeModule, list[str], DesignError | None]:
-    """The module, without the questions that its keys can't answer, these with the reason, and what can't work so."""
+    """The module, without the access patterns that its keys can't serve, these with the reason, and what can't work."""
     from keyplan.errors import DesignError
     from keyplan.formats.workbench.module import made_module
 
-    left_out: dict[str, str] = {}
+    omitted: dict[str, str] = {}
+    merged: set[frozenset[str]] = set()
     while True:
-        made = made_module(model, without=left_out)
-        reasons = [f"no question {place}: {left_out[place]}" for place in made.left_out]
+        made = made_module(model, without=omitted, merged=merged)
+        reasons = [f"no access pattern {place}: {omitted[place]}" for place in made.left_out]
         try:
             module = _run(made)
         except DesignError as error:
-            faults = {
-                fault.place: fault.message for fault in error.errors if fault.place.partition(".")[0] in made.designs
+            places = {detail.place: detail.message for detail in error.errors}
+            reads = {place: text for place, text in places.items() if place.partition(".")[0] in made.designs}
+            same = {
+                frozenset({place.partition(".")[0], match[1]})
+                for place, text in places.items()
+                if (match := re.match(r"its key can be the same as (\w+)\.", text)) is not None
             }
-            if not faults.keys() - left_out.keys():
+            if not (same - merged or reads.keys() - omitted.keys()):
                 return made, reasons, error
-            left_out |= faults
+            merged |= same
+            omitted |= {} if same else reads
         else:
             return made, [*reasons, *_sample_faults(made, module)], None
 
 
 def _sample_faults(made: MadeModule, module: ModuleType) -> Iterator[str]:
-    """What of the model's sample the designs can't read, or would store otherwise."""
+    """The items of the model's sample that the designs can't read, or would store differently."""
     from keyplan.formats.workbench.samples import sample_faults
 
     for name, samples in made.samples.items():
@@ -91,7 +98,7 @@ def _sample_faults(made: MadeModule, module: ModuleType) -> Iterator[str]:
 
 
 def _run(made: MadeModule) -> ModuleType:
-    """Run the module: its designs are compiled. All texts of the model stand in it as literals and names."""
+    """Run the module, so that its designs are compiled. All texts of the model are literals in it."""
     module = ModuleType("keyplan_workbench_model")
     sys.modules[module.__name__] = module  # annotations are looked up there
     try:

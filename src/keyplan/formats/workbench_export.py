@@ -10,16 +10,16 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, TypeAdapter
+from pydantic.errors import PydanticUserError
 
 from keyplan.formats.deployment_options import Deployment
-from keyplan.formats.workbench.declarations import CLAIM_ATTRIBUTE, claim_facet, description_of, is_shown
-from keyplan.formats.workbench.declared import field_notes
-from keyplan.formats.workbench.types import serialized_text, stored_text
+from keyplan.formats.workbench.description import CLAIM_ATTRIBUTE, claim_facet, description_of, is_shown
 from keyplan.model.compiled.compiled_design import CompiledDesign
 from keyplan.model.declared.fields import TTL, element_kinds, kind_of, marks_of
 from keyplan.model.declared.indexes import KeyAttribute
@@ -36,7 +36,7 @@ Item = Mapping[str, Mapping[str, Any]]
 _NUMBERS = {int, float, Decimal}
 _TAGS = {bool: "BOOL", bytes: "B", list: "L", tuple: "L", dict: "M", **dict.fromkeys(_NUMBERS, "N")}
 _SET_TAGS = {str: "SS", bytes: "BS", **dict.fromkeys(_NUMBERS, "NS")}
-_DUMPED_TAGS = {"str": "S", "int": "N", "float": "N", "bool": "BOOL", "list[Any]": "L", "dict[str, Any]": "M"}
+_DUMPED_TAGS = {"string": "S", "integer": "N", "number": "N", "boolean": "BOOL", "array": "L", "object": "M"}
 _FORM_TAGS = {"base64": "S", "text": "S", "json": "S", "zlib": "B", "gzip": "B"}
 _ISO_FORMS = {"iso s", "iso ms", "isoformat"}
 
@@ -65,7 +65,7 @@ def model_notes(design: CompiledDesign) -> list[str]:
         if not is_shown(index):
             kind = "a local index" if index.local else "a key of several attributes"
             notes.append(f"{index.name} is left out: Workbench's format has no place for {kind}.")
-    return [*notes, *field_notes(design)]
+    return notes
 
 
 def _table(design: CompiledDesign, deployment: Deployment, items: Iterable[Item]) -> dict[str, Any]:
@@ -172,9 +172,7 @@ def attribute_type(entity: CompiledEntity, field: StoredField) -> str | None:
     if field.form is Form.KEYED:
         return field.key_type
     if field.form in {Form.DUMPED, Form.CUSTOM}:
-        made = field.form is Form.CUSTOM
-        text = serialized_text(entity.cls, field.attribute) if made else stored_text(field.annotation)
-        return _DUMPED_TAGS.get(text.removesuffix(" | None"))
+        return _dumped_tag(entity, field)
     kind = kind_of(field.annotation)
     if TTL.name in marks_of(field.annotation):
         return "N"
@@ -187,6 +185,18 @@ def attribute_type(entity: CompiledEntity, field: StoredField) -> str | None:
     if isinstance(kind, type) and issubclass(kind, BaseModel):
         return "M"
     return None if kind in {object, Any} else _TAGS.get(kind, "S")
+
+
+def _dumped_tag(entity: CompiledEntity, field: StoredField) -> str | None:
+    """DynamoDB's type of what pydantic dumps, by the JSON schema; None for one that has several types."""
+    with suppress(PydanticUserError, TypeError, ValueError, KeyError):
+        if field.form is Form.CUSTOM:
+            schema = entity.cls.model_json_schema(mode="serialization")["properties"][field.attribute]
+        else:
+            schema = TypeAdapter(field.annotation).json_schema(mode="serialization")
+        kinds = {option["type"] for option in schema.get("anyOf", [schema])} - {"null"}
+        return _DUMPED_TAGS.get(kinds.pop()) if len(kinds) == 1 else None
+    return None
 
 
 def _field_types(design: CompiledDesign) -> dict[str, str]:

@@ -1,9 +1,7 @@
-"""A design module made of a NoSQL Workbench model. The other way is ``keyplan.formats.workbench_export``.
+"""NoSQL Workbench models as design modules. ``keyplan.formats.workbench_export`` is the other way.
 
-``reading.py`` reads the file, and ``plain.py`` its values, as a person would; ``tables.py`` lays out the tables of
-other files as Workbench does; ``declarations.py`` reads what Keyplan wrote into its description (``declared.py`` of it
-fields and questions, ``types.py`` their types). ``grouping.py`` tells the sample's items apart, by what ``texts.py``
-takes for words; ``drafts.py`` and ``drafting.py`` make entities of them, ``inference.py`` finds the templates;
-``meeting.py`` says which keys could be the same. ``module.py`` writes the Python module, and ``samples.py`` takes the
-sample through it.
+``reading.py`` reads the file, ``plain.py`` its values, and ``tables.py`` lays out other files as Workbench does.
+``grouping.py`` finds the entities among the items, ``inference.py`` their key templates and fields, ``module.py``
+writes the Python module, and ``samples.py`` reads the sample through it. ``description.py`` writes the keys of a design
+into a model's description and reads them back. Whatever is doubtful is a TODO in the module.
 """

@@ -1,548 +1,381 @@
-"""The template behind a key attribute's sample values: ``ORDER#{order_id}`` from ``ORDER#7``, ``ORDER#8``.
+"""An entity's keys and fields from its sample items.
 
-A value is split at ``#``. A part that is a word in all items is text. A part that repeats another attribute of its item
-is that attribute; where several fit, the one whose name says so. Any other part is a field of its own, named for the
-attribute's alias, the text before it, or what the model calls such values elsewhere. What is a guess is noted.
+A key's value is split at the delimiter. A part that is the same word in all items is text; a part that equals another
+attribute in all items is that field; any other part is a field of its own. A value that is the same in all items
+becomes text with a TODO, never silently.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import UTC, date, datetime, timedelta
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
-from keyplan.formats.workbench.declared import FieldDeclaration
-from keyplan.formats.workbench.texts import (
-    WordList,
-    alpha_start,
-    is_capitals,
-    is_distinctive,
-    is_generic,
-    is_moment_like,
-    is_vocabulary,
-    is_word,
-    marks,
-    plain_word,
-    snake,
-)
+from keyplan.formats.workbench.description import Declaration
+from keyplan.formats.workbench.grouping import Group, is_generic, is_word, key_text, snake
+from keyplan.formats.workbench.reading import Index, KeyAttributes, TableModel
+from keyplan.model.declared.declaration_errors import Problem
 from keyplan.model.stored.key_formats import iso_text
-from keyplan.model.stored.key_templates import unescape
+from keyplan.model.stored.key_templates import split_template
 
-__all__ = ["Column", "Inferred", "Sample", "free_name", "infer", "is_day", "is_moment", "is_padded", "snake"]
+__all__ = ["Draft", "Field", "KeyDraft", "draft"]
 
-_WRITTEN = re.compile(r"[<\[({$]+[A-Za-z][\w -]*[>\])}]+")
-"""A name in brackets: ``<customer id>``."""
-_PLACEHOLDER = re.compile(r"[<\[({]+\s*[A-Za-z][\w -]*[>\])}]+")
-"""A value that stands for one: ``<sub_feature>``."""
-_COMPOUND = re.compile(r"[A-Z][a-z]+(?:[A-Z][a-z]+)+")
-"""A name in place of a value: ``StartDate``."""
-_ENDING = re.compile(r".*\d([A-Z]+)|.+?([|:/~][A-Za-z_]+)", re.DOTALL)
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-PADDED_DIGITS_MIN = 4
-"""From so many digits of the same number on they count as padded, even where none begins with 0."""
-TELLING_CHARACTERS_MIN = 3
-"""A shorter value, the same in all items, may equal an attribute by chance."""
-NAMING_LETTERS_MIN = 4
-"""So many letters before a number name the value: ``account1`` is an account_id, ``T1`` may be anything."""
-MOST = 2 / 3
-"""What so many of the items show is meant, though the sample's other items say otherwise."""
-MOST_ITEMS_MIN = 3
+_PLACEHOLDER = re.compile(r"\$?[<{\[]\s*([A-Za-z][\w -]*?)\s*[>}\]]")
+_TYPES = {"S": "str", "N": "Decimal", "B": "bytes", "BOOL": "bool", "SS": "set[str]", "NS": "set[Decimal]"}
+_TYPES |= {"BS": "set[bytes]", "M": "dict[str, Any]", "L": "list[Any]"}
+_WHEN_MAX = 3
+"""Values of a field that may decide whether an item is in an index."""
 
 
 @dataclass
-class Column:
-    """A field's values in the items: None where an item hasn't it. ``tag`` is DynamoDB's type, "" if none has it.
-    ``constant``: it says what the item is. ``before``: the text before it in the key, for a field that no attribute
-    holds.
-    """
+class Field:
+    """A field: its name, attribute and type. ``values``: per item, None if it lacks the attribute."""
 
     name: str
     attribute: str
-    tag: str
+    type: str
     values: list[Any]
-    constant: bool = False
-    before: str | None = None
-    declared: FieldDeclaration | None = None
-
-    @property
-    def whole(self) -> bool:
-        """Whether each item has it."""
-        return None not in self.values
-
-    def within(self, places: Sequence[int]) -> list[Any]:
-        """Its values in some of the items."""
-        return [self.values[place] for place in places]
-
-
-@dataclass(frozen=True)
-class Sample:
-    """What is known of a key attribute: its values, one an item of ``columns``; the name that its alias gives it, if
-    any; how values are called elsewhere in the model. ``sorts``: it is a sort key. ``whole``: each field must be told
-    from it whole, as in a primary key. ``start``: letters that the last value begins with, which are text.
-    """
-
-    attribute: str
-    kind: str
-    values: Sequence[str]
-    columns: Sequence[Column]
-    words: WordList
-    alias: str
-    sorts: bool
-    whole: bool
-    start: str
-    called: Sequence[tuple[str, frozenset[str]]]
-    entity: str
-    single: bool
-    """Whether each item has a partition of its own, so that its key may be named for the entity."""
+    optional: bool = False
+    todo: str = ""
 
 
 @dataclass
-class Inferred:
-    """A template, the columns that it adds to the entity (what no attribute holds), what of it is a guess, and the
-    items (by place) that it doesn't fit.
-    """
+class KeyDraft:
+    """A key: templates, the name of its index (None for the table), and what is doubtful about it."""
 
-    template: str
-    added: list[Column] = field(default_factory=list[Column])
-    guesses: list[str] = field(default_factory=list[str])
-    misfits: list[int] = field(default_factory=list[int])
-
-
-def infer(sample: Sample) -> Inferred:
-    """The template of a key attribute."""
-    for column in sample.columns:
-        if column.attribute == sample.attribute and column.whole:  # the attribute is a field itself
-            return Inferred(f"{{{column.name}}}")
-    if sample.kind != "S":
-        return _native(sample)
-    for column in sample.columns:
-        if column.before is None and not column.constant and column.tag == "S" and column.values == list(sample.values):
-            return _Inferring(sample, [[value] for value in sample.values]).result()
-    led = [sample.words.led_by(value) for value in sample.values]
-    starts = {lead[0] for lead in led if lead is not None}
-    if len(starts) == 1 and None not in led:
-        values = [[lead[1]] for lead in led if lead is not None]
-        return _Inferring(replace(sample, start=""), values, starts.pop()).result()
-    parts = [sample.words.split(value) for value in sample.values]
-    lengths = Counter(map(len, parts))
-    (usual, count), *others = lengths.most_common()
-    if others and 1 in lengths:  # values that are a whole, whatever they hold
-        return _Inferring(sample, [[value] for value in sample.values]).result()
-    if count >= MOST * len(parts):
-        return _most(sample, parts, usual)
-    return _ragged(sample, parts)
+    name: str
+    templates: list[str]
+    index: str | None = None
+    when: dict[str, tuple[Any, ...]] = field(default_factory=dict[str, tuple[Any, ...]])
+    shards: int = 1
+    todo: list[str] = field(default_factory=list[str])
 
 
-def _most(sample: Sample, parts: list[list[str]], usual: int) -> Inferred:
-    """The template of most items; the others don't fit it."""
-    kept = [place for place, texts in enumerate(parts) if len(texts) == usual]
-    columns = [
-        Column(column.name, column.attribute, column.tag, column.within(kept), column.constant, column.before)
-        for column in sample.columns
-    ]
-    within = Sample(
-        sample.attribute, sample.kind, [sample.values[number] for number in kept], columns, sample.words, sample.alias,
-        sample.sorts, sample.whole, sample.start, sample.called, sample.entity, sample.single,
-    )  # fmt: skip
-    inferred = _Inferring(within, [parts[place] for place in kept]).result()
-    for column in inferred.added:
-        values: list[Any] = [None] * len(parts)
-        for place, value in zip(kept, column.values, strict=True):
-            values[place] = value
-        column.values = values
-    inferred.misfits = [place for place, texts in enumerate(parts) if len(texts) != usual]
-    return inferred
+@dataclass
+class Draft:
+    """An entity: its fields, keys, unique values and discriminators."""
+
+    group: Group
+    fields: list[Field] = field(default_factory=list[Field])
+    keys: list[KeyDraft] = field(default_factory=list[KeyDraft])
+    uniques: list[KeyDraft] = field(default_factory=list[KeyDraft])
+    labels: list[tuple[str, str, str]] = field(default_factory=list[tuple[str, str, str]])
+    todo: list[str] = field(default_factory=list[str])
+
+    def field(self, name: str) -> Field | None:
+        """The field of that name."""
+        return next((each for each in self.fields if each.name == name), None)
 
 
-def _native(sample: Sample) -> Inferred:
-    """A Number or a Binary holds one field as it is; a Number also a moment, without what is below its unit."""
-    equal = [column for column in sample.columns if column.tag == sample.kind and column.values == list(sample.values)]
-    wanted = snake(sample.attribute if is_generic(sample.alias) else sample.alias)
-    for column in sorted(equal, key=lambda column: column.name != wanted):
-        return Inferred(f"{{{column.name}}}")
-    for column in sample.columns:
-        moments = [_moment(value) for value in column.values] if column.tag == "S" else [None]
-        if sample.whole or sample.kind != "N" or None in moments:
-            continue
-        since = [moment - _EPOCH for moment in moments if moment is not None]
-        for unit, step in (("ms", timedelta(milliseconds=1)), ("s", timedelta(seconds=1))):
-            if [str(age // step) for age in since] == list(sample.values):
-                return Inferred(f"{{{column.name}:{unit}}}")
-    name = free_name(wanted, sample.columns)
-    return Inferred(f"{{{name}}}", [Column(name, sample.attribute, sample.kind, list(sample.values))])
+def draft(table: TableModel, group: Group, delimiter: str, declared: Sequence[Declaration]) -> Draft:
+    """The entity of a group of items. ``declared``: what the model's description says of its keys."""
+    return _Drafting(table, group, delimiter, [each for each in declared if each.entity == group.name]).draft()
 
 
-def _moment(text: Any) -> datetime | None:
-    return datetime.fromisoformat(text) if is_moment(text) else None
+class _Drafting:
+    def __init__(self, table: TableModel, group: Group, delimiter: str, declared: Sequence[Declaration]) -> None:
+        self.table = table
+        self.group = group
+        self.items = group.items
+        self.delimiter = delimiter
+        self.declared = declared
+        self.out = Draft(group, todo=list(group.todo))
+        self.keyed = {a.name: a.type for key in (table.key, *(index.key for index in table.indexes)) for a in key.all}
+        self.templates: dict[str, str] = {}
 
+    def draft(self) -> Draft:
+        out = self.out
+        out.labels = [(d.name, *d.texts) for d in self.declared if d.kind == "Discriminator" and len(d.texts) == 2]
+        if self.group.kind is not None and not out.labels and self.group.kind[0] not in self.keyed:
+            out.labels = [("kind", *self.group.kind)]
+        self._add_fields()
+        self._add_key("primary", None, self.table.key, list(range(len(self.items))))
+        for index in self.table.indexes:
+            self._add_index_key(index)
+        for each in self.declared:
+            if each.kind == "Unique":
+                out.uniques.append(KeyDraft(each.name, list(each.texts)))
+                self._add_missing(out.uniques[-1], ["S", "S"])
+        self._keep_declared()
+        primary = {name for text in out.keys[0].templates for name in _names(text)}
+        for own in out.fields:
+            own.optional = own.name not in primary and (not self.items or None in own.values)
+        if not self.items:
+            out.todo.append("the model has no sample of it, so its key and its fields are guesses")
+        return out
 
-class _Inferring:
-    """One key attribute whose values have the same number of parts. ``lead``: text before them all."""
+    # Fields
 
-    def __init__(self, sample: Sample, parts: list[list[str]], lead: str = "") -> None:
-        self.sample = sample
-        self.parts = parts
-        self.lead = lead
-        self.texts: list[str] = []
-        self.out = Inferred("")
-        self.count = len(parts[0])
-        """How many parts each value has."""
-        self.words = self._words()
-        self.sole = self.count == 1 and not lead
-        self.names = self._given_names()
+    def _add_fields(self) -> None:
+        """The attributes that aren't made by a key, also those that no item has."""
+        labels = {attribute for _, attribute, _ in self.out.labels}
+        seen = dict.fromkeys([*self.group.attributes, *(name for item in self.items for name in item)])
+        for attribute in seen:
+            declared = any(each.kind == "Key" for each in self.declared)
+            natural = (
+                not declared and attribute in self.keyed and not is_generic(attribute) and self._is_plain(attribute)
+            )
+            if attribute not in labels and (attribute not in self.keyed or natural):
+                self._add_field(attribute)
 
-    def result(self) -> Inferred:
-        for place in range(self.count):
-            segments = [part[place] for part in self.parts]
-            last = place == self.count - 1
-            if self.words[place]:
-                self.texts.append(segments[0])
-                continue
-            end = "" if last else self._end(segments)
-            kept = [segment.removesuffix(end) for segment in segments]
-            self.texts.append(f"{self._value(place, kept, last=last)}{end}")
-        self.out.template = self.lead + self.sample.words.delimiter.join(self.texts)
-        return self.out
+    def _is_plain(self, attribute: str) -> bool:
+        """Whether a key attribute is a field as it is."""
+        held = [key_text(item, attribute) for item in self.items if attribute in item]
+        return not any(self.delimiter in text for text in held) and not any(text in attribute for text in "#|:/")
 
-    # Words
+    def _add_field(self, attribute: str) -> Field:
+        raw = [item.get(attribute) for item in self.items]
+        present = [value for value in raw if value is not None and "NULL" not in value]
+        tags = {next(iter(value)) for value in present}
+        declared = self.keyed.get(attribute) or self.table.attributes.get(attribute, "")
+        kind, todo = _TYPES.get(declared, "Any"), ""
+        if len(tags) == 1:
+            kind = _type_of(tags.pop(), [next(iter(value.values())) for value in present])
+        elif tags:
+            kind, todo = "Any", f"TODO: the sample has values of types {', '.join(sorted(tags))}"
+        elif declared:
+            todo = "TODO: no item of the sample has it; its type is the one that the model declares"
+        else:
+            todo = "TODO: no item of the sample has it; set its type"
+        values = [None if value is None or "NULL" in value else _plain(value) for value in raw]
+        made = Field(self._free(snake(attribute)), attribute, kind, values, todo=todo)
+        self.out.fields.append(made)
+        return made
 
-    def _words(self) -> list[bool]:
-        """For each part whether it is text: the same in all items, and a word in most."""
-        columns = [column for column in self.sample.columns if column.tag == "S" and not column.constant]
-        votes: list[list[bool]] = []
-        for place, parts in enumerate(self.parts):
-            held = {column.values[place] for column in columns if isinstance(column.values[place], str)}
-            # a word that is the same in all items, and that one of them has as a value by chance, stays a word
-            votes.append(marks(parts, self.sample.words, held, sorts=self.sample.sorts))
-        result: list[bool] = []
-        for place in range(self.count):
-            segments = {part[place] for part in self.parts}
-            share = sum(vote[place] for vote in votes) / len(votes)
-            result.append(len(segments) == 1 and (share > 1 / 2 or self._agreed(place)))
-        return result
+    def _free(self, wanted: str) -> str:
+        name, number = wanted, 2
+        while self.out.field(name) is not None:
+            name, number = f"{wanted}_{number}", number + 1
+        return name
 
-    def _agreed(self, place: int) -> bool:
-        """Whether a part that might be a value is text after all: several items agree on it, and nothing explains it,
-        while what stands beside it changes.
-        """
-        text = self.parts[0][place]
-        if self.lead or not is_word(text) or len(self.parts) < 2:
-            return False
-        if any(text in column.values for column in self.sample.columns if not column.constant):
-            return False
-        if self.count == 1:
-            return is_vocabulary(text) or is_capitals(text) or (self.sample.sorts and text.islower())
-        known = is_capitals(text) or self.sample.words.knows(text)
-        return known and len({*map(tuple, self.parts)}) > 1
+    def _keep_declared(self) -> None:
+        """Key attributes that no key of the entity makes are fields as they are."""
+        made = {each.attribute for each in self.out.fields} | {attribute for _, attribute, _ in self.out.labels}
+        for name in dict.fromkeys(name for item in self.items for name in item):
+            if name not in made and name not in self.templates:
+                self._add_field(name)
 
-    # Values
+    # Keys
 
-    def _given_names(self) -> list[str]:
-        """The names that the alias, or the attribute's own name, gives the values: SubId and SKU of ``SubId#SKU``."""
-        sample = self.sample
-        alias = sample.alias if sample.alias != sample.attribute and not is_generic(sample.alias) else ""
-        if re.search(r"[<>\[\](){}$]", alias) and not _WRITTEN.fullmatch(alias):
-            alias = ""  # a template, and the sample isn't made by it
-        source = alias or ("" if is_generic(sample.attribute) else sample.attribute)
-        texts = {plain_word(part[place]).lower() for part in self.parts for place in self._text_places()}
-        given = [part.strip("<>[](){}$ ") for part in re.split(r"[#|:]", source)]
-        given = [text for text in given if text]
-        count = self.words.count(False)
-        if len(given) != count:
-            given = [text for text in given if plain_word(text).lower() not in texts]
-        if len(given) != count:
-            # An alias that isn't of the same length names the only value, or none
-            return [given[-1]] if alias and count == 1 and given else [""] * count
-        return [snake(text) for text in given] if all(re.search("[A-Za-z]", text) for text in given) else [""] * count
+    def _add_index_key(self, index: Index) -> None:
+        names = [attribute.name for attribute in index.key.all]
+        members = [place for place, item in enumerate(self.items) if all(name in item for name in names)]
+        known = [each for each in self.declared if each.kind == "Key" and each.index == index.name]
+        natural = not self.items and all(self._by_attribute(name) is not None for name in names)
+        if members or known or natural:
+            self._add_key(f"by_{snake(index.name)}", index.name, index.key, members)
 
-    def _text_places(self) -> list[int]:
-        return [place for place, word in enumerate(self.words) if word]
+    def _add_key(self, name: str, index: str | None, key: KeyAttributes, members: Sequence[int]) -> None:
+        known = [d for d in self.declared if d.kind == "Key" and d.index == index and len(d.texts) == len(key.all)]
+        for each in known:
+            made = KeyDraft(each.name, list(each.texts), index, dict(each.when), each.shards)
+            self.templates |= dict(zip([attribute.name for attribute in key.all], made.templates, strict=True))
+            self._add_missing(made, [attribute.type for attribute in key.all])
+            self.out.keys.append(made)
+        if known:
+            return
+        made = KeyDraft(name, [], index)
+        aliases = self.group.aliases if index is None else ("", "")
+        for attribute, alias in zip(key.all, aliases, strict=False):
+            if attribute.name not in self.templates:
+                self.templates[attribute.name] = self._template(attribute.name, attribute.type, alias, members, made)
+            made.templates.append(self.templates[attribute.name])
+        if index is not None and members and len(members) < len(self.items):
+            self._add_condition(made, members)
+        self.out.keys.append(made)
 
-    def _value(self, place: int, segments: list[str], *, last: bool) -> str:
-        number = sum(not word for word in self.words[:place])
-        given = snake(self.names[number]) if self.names[number] else ""
-        before = next((text for text in reversed(self.texts) if text), self.lead)
-        before = re.sub(r"^.*\}\W?", "", before)  # what ends the value before leads this one
-        start = self.sample.start if last else ""
-        if start:
-            segments = [segment.removeprefix(start) for segment in segments]
-        text = self._column(segments, given, before + start)
-        if text is not None:
-            return f"{start}{text}"
-        text = self._behind_name(segments) if not start else None
-        if text is not None:
-            return text
-        name = self._own_name(given, before, segments, start)
-        namesake = next(
-            (column for column in self._columns if given and column.name == given and column.before is None), None
+    def _add_condition(self, made: KeyDraft, members: Sequence[int]) -> None:
+        """What keeps items out of an index: a field in the key that they lack, or the value of another."""
+        others = [place for place in range(len(self.items)) if place not in set(members)]
+        fields = [self.out.field(name) for text in made.templates for name in _names(text)]
+        if any(each is not None and all(each.values[place] is None for place in others) for each in fields):
+            return
+        for each in self.out.fields:
+            inside, outside = ({repr(each.values[place]) for place in places} for places in (members, others))
+            kinds = each.type in {"str", "bool"} and None not in each.values
+            if (
+                kinds
+                and not inside & outside
+                and len(inside) <= _WHEN_MAX
+                and len(inside) < len(members) + (len(inside) == 1)
+            ):
+                made.when = {each.name: tuple(dict.fromkeys(each.values[place] for place in members))}
+                made.todo.append(f"TODO: in the sample, {each.name} decides which items are in {made.index}")
+                return
+        made.todo.append(
+            f"TODO: {len(others)} items of the sample aren't in {made.index}, and nothing says why: add when="
         )
-        if namesake is not None:
-            self.out.guesses.append(f"{namesake.attribute} isn't what the key says: that is called {name}")
-        bare = self.sole and not start
-        values = [_plain(segment) for segment in segments]
-        column = Column(name, self.sample.attribute if bare else name, "S", list(values), before=before + start)
-        self.out.added.append(column)
-        if not given and not (bare and not is_generic(self.sample.attribute)):
-            what = "nothing names" if bare else "no attribute holds"
-            self.out.guesses.append(f"{what} {segments[0]!r}; the name {name} is a guess")
-        return f"{start}{{{name}}}"
+
+    def _add_missing(self, made: KeyDraft, types: Sequence[str]) -> None:
+        """The fields of a declared key: those that no attribute holds, and the types that its formats need."""
+        pairs = zip(types, made.templates, strict=False)
+        for kind, name, spec in ((kind, *pair) for kind, text in pairs for pair in _variables(text)):
+            each = self.out.field(name)
+            if each is None:
+                todo = "TODO: it is part of a key, and no attribute of the sample has its name"
+                each = Field(name, name, "str", [None] * len(self.items), todo=todo)
+                self.out.fields.append(each)
+            if re.match(r"0?\d*d", spec) and "desc" not in spec[:4]:
+                each.type = "int"
+            elif spec.split(":")[0] in {"ms", "s", "desc"} or "%" in spec:
+                each.type = "datetime"
+            elif each.type.startswith("list"):
+                each.type = "tuple[str, ...]"
+            elif kind == "S" and each.type == "Decimal":
+                each.type = "int"
+            elif kind == "N" and each.type == "str":
+                each.type = "Decimal"
+        if any(":rank" in text for text in made.templates):
+            made.templates = [text.replace(":rank", "") for text in made.templates]
+            made.todo.append("TODO: the model doesn't have the values of a rank: give the field its Literal, and :rank")
+
+    def _by_attribute(self, attribute: str) -> Field | None:
+        return next((each for each in self.out.fields if each.attribute == attribute), None)
+
+    def _template(self, attribute: str, kind: str, alias: str, members: Sequence[int], made: KeyDraft) -> str:
+        own = self._by_attribute(attribute)
+        if own is not None and all(own.values[place] is not None for place in members):
+            return f"{{{own.name}}}"
+        if kind != "S":
+            return f"{{{self._add_field(attribute).name}}}"
+        texts = [key_text(self.items[place], attribute) for place in members]
+        schema = self.table.schema.get(self.group.name, {}).get(attribute, "")
+        for given in (alias, schema):
+            if (by_alias := self._by_placeholders(given, texts, members)) is not None:
+                return by_alias
+        if not texts:
+            if attribute == self.table.key.partition.name:
+                return f"{snake(self.group.name).upper()}{self.delimiter}{{{self._added('id', []).name}}}"
+            return snake(self.group.name).upper()
+        parts = [text.split(self.delimiter) for text in texts]
+        if len({len(each) for each in parts}) > 1:
+            made.todo.append(f"TODO: the values of {attribute} have different numbers of parts: it is one field")
+            return f"{{{self._added(attribute, texts, members).name}}}"
+        columns = list(zip(*parts, strict=True))
+        alone = sum(len(set(column)) > 1 or not is_word(column[0]) for column in columns) == 1
+        result: list[str] = []
+        for column in columns:
+            before = next((text for text in reversed(result) if text and "{" not in text), "")
+            result.append(self._part(attribute, list(column), before, alias if alone else "", members, made))
+        template = self.delimiter.join(result)
+        if "{" not in template:
+            made.todo.append(
+                f"TODO: every item of the sample has {template!r} in {attribute}; if it varies, make it a field"
+            )
+        return template
+
+    def _part(
+        self, attribute: str, values: list[str], before: str, alias: str, members: Sequence[int], made: KeyDraft
+    ) -> str:
+        """One part of a template: a field that has these values, text, or a field of its own."""
+        constant = len(set(values)) == 1
+        text = values[0]
+        worded = text == "" or text.isupper() or (len(self.items) > 1 and not before)
+        if constant and worded and (text == "" or is_word(text)):
+            return text
+        wanted = snake(alias) if alias and not is_generic(alias) else ""
+        equal = [each for each in self.out.fields if [_text(each.values[place]) for place in members] == values]
+        equal.sort(key=lambda each: (each.name != wanted, not (before and each.name.startswith(snake(before)))))
+        named = [
+            each for each in equal if not constant or each.name == wanted or each.name.startswith(snake(before or "-"))
+        ]
+        if named:
+            number = named[0].type in {"int", "Decimal"}
+            return f"{{{named[0].name}{':d' if number and attribute != self.table.key.partition.name else ''}}}"
+        padded = [each for each in self.out.fields if self._is_padded(each, values, members)]
+        if padded:
+            return f"{{{padded[0].name}:0{len(values[0])}d}}"
+        name = wanted or (f"{snake(before)}_id" if before else "" if is_generic(attribute) else attribute)
+        if constant:
+            made.todo.append(
+                f"TODO: every item of the sample has {values[0]!r} in {attribute}: it is taken for a field"
+            )
+        return f"{{{self._added(name or attribute, values, members, doubtful=not wanted).name}}}"
 
     @staticmethod
-    def _end(segments: Sequence[str]) -> str:
-        """The word that ends a value and leads the next: P of ``C#1P#1``, ``|USER`` of ``ORG#1|USER#1``."""
-        matches = [_ENDING.fullmatch(text) for text in segments if not is_moment_like(text)]
-        ends = {match.group(1) or match.group(2) for match in matches if match is not None}
-        return ends.pop() if len(ends) == 1 and None not in matches and len(matches) == len(segments) else ""
+    def _is_padded(each: Field, values: Sequence[str], members: Sequence[int]) -> bool:
+        digits = all(value.isdigit() for value in values) and len({len(value) for value in values}) == 1
+        numbers = [_text(each.values[place]) for place in members]
+        return (
+            digits
+            and values[0] != str(int(values[0]))
+            and each.type == "int"
+            and numbers == [str(int(value)) for value in values]
+        )
 
-    def _behind_name(self, segments: list[str]) -> str | None:
-        """A value behind its name: ``project_{project}``."""
-        for column in self.sample.columns:
-            if column.tag not in {"S", "N"} or not column.whole or column.constant or column.before is not None:
-                continue
-            ends = [str(value) for value in column.values]
-            starts = {text.removesuffix(end) for text, end in zip(segments, ends, strict=True) if text.endswith(end)}
-            if len(starts) != 1 or not all(map(str.endswith, segments, ends)):
-                continue
-            start = starts.pop()
-            named = column.name.replace("_", "").startswith(re.sub(r"\W|_", "", start).lower())
-            if start and not start[-1].isalnum() and named:
-                unpadded = column.tag == "N" and (self.sample.sorts or not self.sample.whole)
-                return f"{start}{{{column.name}{':d' if unpadded else ''}}}"
-        return None
+    def _added(
+        self, wanted: str, values: Sequence[str], members: Sequence[int] = (), *, doubtful: bool = True
+    ) -> Field:
+        """A field that no attribute holds by itself."""
+        existing = self.out.field(snake(wanted))
+        held: list[Any] = [None] * len(self.items)
+        for place, value in zip(members, values, strict=False):
+            held[place] = value
+        if existing is not None and existing.values == held:
+            return existing
+        name = self._free(f"{snake(wanted)}_part" if snake(wanted) in self.keyed else snake(wanted))
+        result = Field(name, name, "str", held)
+        if doubtful:
+            result.todo = "TODO: only a key has it; its name is a guess"
+        self.out.fields.append(result)
+        return result
 
-    @property
-    def _columns(self) -> list[Column]:
-        return [*self.sample.columns, *self.out.added]
-
-    def _column(self, segments: list[str], given: str, before: str) -> str | None:
-        """The field that a value repeats, as it stands in a template."""
-        hints = [text for text in (given, snake(plain_word(before)) if plain_word(before) else "") if text]
-        called = self.sample.words.called(before) if before else None
-        telling = len(set(segments)) > 1 or len(segments[0]) >= TELLING_CHARACTERS_MIN or _is_code(segments[0])
-        fields = (column for column in self._columns if not column.constant)
-        exact = [(column, spec) for column in fields if (spec := self._spec(segments, column)) is not None]
-        ranked = sorted(exact, key=lambda pair: -_likeness(pair[0], hints, called, before))
-        for column, spec in ranked:
-            likeness = _likeness(column, hints, called, before)
-            by_value = telling and spec != "d" and self._is_no_chance(column, segments, before, given)
-            if likeness > 0 or by_value:
-                alike = [
-                    candidate for candidate, _ in ranked if _likeness(candidate, hints, called, before) == likeness
-                ]
-                others = [candidate.name for candidate in alike if candidate is not column and candidate.before is None]
-                if others:
-                    self.out.guesses.append(f"{segments[0]!r} may also be {' or '.join(others)}")
-                if spec == "d":
-                    what = f"{segments[0]!r} repeats {column.name} unpadded: 10 sorts before 2"
-                    self.out.guesses.append(f"{what}, so it is found by equality alone")
-                return f"{{{column.name}{':' if spec else ''}{spec}}}"
-        return self._mostly(segments, hints, called, before)
-
-    def _is_no_chance(self, column: Column, segments: list[str], before: str, given: str) -> bool:
-        """Whether a column is meant by a value that it equals, though its name doesn't say so."""
-        if given and column.name != given and column.before is not None:
-            return False  # two names for two parts
-        if column.before is None:  # an attribute: it was put there to be seen
-            named_otherwise = _named_otherwise(column, before, given) and not is_distinctive(segments[0])
-            return column.tag != "S" or len(set(segments)) > 1 or not named_otherwise
-        same = column.before == before
-        return same or (len(set(segments)) > 1 and not before) or len(segments[0]) >= 2 * TELLING_CHARACTERS_MIN
-
-    def _mostly(self, segments: list[str], hints: list[str], called: str | None, before: str) -> str | None:
-        """The field that a value repeats in most of the items."""
-        for column in self._columns:
-            if column.tag != "S" or column.constant:
-                continue
-            pairs = list(zip(map(_plain, segments), column.values, strict=True))
-            agreeing = [text for text, value in pairs if text == value]
-            by_name = _likeness(column, hints, called, before) > 1 and 2 * len(agreeing) >= len(pairs)
-            by_value = len(set(agreeing)) >= MOST_ITEMS_MIN and len(agreeing) > MOST * len(pairs)
-            if agreeing and column.whole and (by_name or by_value):
-                self.out.guesses.append(
-                    f"{column.attribute} says otherwise in {len(pairs) - len(agreeing)} of {len(pairs)} items"
-                )
-                return f"{{{column.name}}}"
-        return None
-
-    def _spec(self, segments: list[str], column: Column) -> str | None:
-        """The format under which a column's values are the segments; None where they aren't."""
-        if column.tag == "S":
-            return "" if [_plain(segment) for segment in segments] == column.values else None
-        if column.tag != "N" or not all(re.fullmatch(r"[0-9]+", segment) for segment in segments):
+    def _by_placeholders(self, given: str, texts: Sequence[str], members: Sequence[int]) -> str | None:
+        """The template that an alias or a schema spells: ``USER#{user_id}``, ``USER#<userId>``, ``${_type}#${id}``."""
+        names = _PLACEHOLDER.findall(given)
+        if not names:
             return None
-        if [str(int(segment)) for segment in segments] != column.values:
+        pattern = re.compile("(.+?)".join(map(re.escape, _PLACEHOLDER.split(given)[::2])), re.DOTALL)
+        matches = [pattern.fullmatch(text) for text in texts]
+        if None in matches:
             return None
-        widths = {len(segment) for segment in segments}
-        width = widths.pop()
-        padded = width >= PADDED_DIGITS_MIN or (width > 1 and any(segment.startswith("0") for segment in segments))
-        if not widths and padded:
-            return f"{width:02d}d"
-        return "d" if self.sample.sorts else ""
-
-    def _own_name(self, given: str, before: str, segments: list[str], start: str) -> str:
-        """A name for a field that no attribute holds."""
-        columns = self._columns
-        if given:
-            return free_name(given, columns)
-        written = _written_name(segments)
-        if written:
-            return free_name(written, columns)
-        lead = plain_word(before.rstrip(":|/")) if before else ""
-        if lead:
-            return free_name(self._name_after(lead, segments), columns)
-        if not is_generic(self.sample.attribute) and self.sole:
-            return free_name(snake(self.sample.attribute), columns)
-        if not start and (known := self._called(segments, "")):
-            return free_name(known, columns)
-        if all(map(is_moment_like, segments)):
-            return free_name("date" if len(segments[0]) <= len("2026-11-21") else "timestamp", columns)
-        word = snake(plain_word(alpha_start(segments)))
-        if not start and len(word) >= NAMING_LETTERS_MIN and alpha_start(segments):
-            return free_name(f"{word}_id", columns)
-        if self.sample.whole and not self.sample.sorts and self.sample.single and self.sample.entity:
-            return free_name(f"{snake(self.sample.entity)}_{'number' if start else 'id'}", columns)
-        if start:
-            entity = snake(self.sample.entity)
-            own = entity if entity.startswith(start.lower()) and self.sample.single else None
-            called = own or self.sample.words.called(start) or snake(plain_word(start))
-            return free_name(f"{called}_number", columns)
-        if self.sole:
-            return free_name(snake(self.sample.attribute), columns)
-        leads = [plain_word(text) for text in self.texts if text and "{" not in text]
-        entity = self.sample.entity if self.sample.sorts else ""
-        called = (self.sample.words.called(leads[0]) or snake(leads[0])) if leads and leads[0] else snake(entity)
-        return free_name(f"{called}_id" if leads or entity else f"{snake(self.sample.attribute)}_part", columns)
-
-    def _name_after(self, lead: str, segments: list[str]) -> str:
-        known = self._called(segments, lead)
-        if known:
-            return known
-        if all(map(is_moment_like, segments)):
-            return f"{snake(lead)}_at"
-        called = self.sample.words.called(lead) or snake(lead)
-        return called if called.endswith("id") else f"{called}_id"
-
-    def _called(self, segments: list[str], lead: str) -> str | None:
-        """What the model calls these values elsewhere."""
-        plain = {_plain(segment) for segment in segments}
-        start = snake(lead) if lead else ""
-        for name, held in self.sample.called:
-            if name == "id" and lead:
-                continue  # the word before it says more
-            if plain <= held and (name.startswith(start) or all(map(is_distinctive, plain))):
-                return name
-        return None
+        template = given
+        for number, name in enumerate(names):
+            values = [match.group(number + 1) for match in matches if match is not None]
+            field_ = self.out.field(snake(name))
+            same = field_ is not None and [_text(field_.values[place]) for place in members] == values
+            own = field_ if same and field_ is not None else self._added(name, values, members, doubtful=False)
+            template = _PLACEHOLDER.sub(f"\0{own.name}\1", template, count=1)
+        return template.replace("\0", "{").replace("\1", "}")
 
 
-def _likeness(column: Column, hints: Sequence[str], called: str | None, before: str) -> int:
-    """How much a column's name says that it is meant: 0 not at all."""
-    if column.before is not None and before and column.before == before:
-        return 4
-    name = column.name
-    for hint in hints:
-        if name in {hint, f"{hint}_id", f"{hint}id", f"{hint}_name"}:
-            return 4
-        if hint.endswith("s") and name in {hint[:-1], f"{hint[:-1]}_id"}:
-            return 3
-    if called and name in {called, f"{called}_id"}:
-        return 3
-    if column.before and before and column.before != before:
-        return 0  # the key says of it that it is something else
-    for hint in hints:
-        if name.startswith(hint) or (len(hint) >= TELLING_CHARACTERS_MIN and hint in name):
-            return 2
-        if hint.startswith(name) and len(name) >= TELLING_CHARACTERS_MIN:
-            return 1
-    return 0
+def _type_of(tag: str, values: Sequence[Any]) -> str:
+    if tag == "N":
+        return "int" if all(re.fullmatch(r"-?\d{1,37}", str(value)) for value in values) else "Decimal"
+    if tag == "S" and values and all(_is_timestamp(str(value)) for value in values):
+        return "datetime"
+    if tag == "L" and values and all(isinstance(part, dict) and "S" in part for value in values for part in value):
+        return "list[str]"
+    return _TYPES.get(tag, "Any")
 
 
-def _written_name(segments: Sequence[str]) -> str:
-    """The name that a sample has in place of a value, the same in all items: ``<customer id>``, ``StartDate``."""
-    text = segments[0]
-    written = _PLACEHOLDER.fullmatch(text.strip()) or _COMPOUND.fullmatch(text)
-    return snake(text) if written and len(set(segments)) == 1 else ""
-
-
-def _is_code(text: str) -> bool:
-    """Whether it has letters and digits: ``R1`` twice is hardly chance, ``1`` may be."""
-    return any(map(str.isalpha, text)) and any(map(str.isdigit, text))
-
-
-def _named_otherwise(column: Column, before: str, given: str) -> bool:
-    """Whether the name that a value was given, or the word before it, speaks of something else than the column."""
-    if given:
-        return True
-    word = snake(plain_word(before)) if before and plain_word(before) else ""
-    return bool(word) and len(word) >= TELLING_CHARACTERS_MIN and column.name.endswith("_id")
-
-
-def _ragged(sample: Sample, parts: list[list[str]]) -> Inferred:
-    """Values of several lengths: the text that all begin with, and a field with any number of parts."""
-    head: list[str] = []
-    shortest = min(map(len, parts))
-    while len(head) < shortest - 1 and len({part[len(head)] for part in parts}) == 1 and parts[0][len(head)]:
-        head.append(parts[0][len(head)])
-    rest = [[_plain(part) for part in texts[len(head) :]] for texts in parts]
-    for column in sample.columns:
-        if column.tag == "L" and column.values == rest:
-            return Inferred(sample.words.delimiter.join([*head, f"{{{column.name}}}"]))
-    texts = [text for text in head if text]
-    lead = plain_word(texts[-1]) if texts else ""
-    alias = sample.alias if re.fullmatch(r"[A-Za-z_]\w*", sample.alias) and sample.alias != sample.attribute else ""
-    called = (
-        snake(alias)
-        if alias
-        else (f"{sample.words.called(lead) or snake(lead)}_id" if lead else snake(sample.attribute))
-    )
-    name = free_name(called, sample.columns)
-    shown = " and ".join(repr(value) for value in list(dict.fromkeys(sample.values))[:2])
-    return Inferred(
-        sample.words.delimiter.join([*head, f"{{{name}}}"]),
-        [Column(name, name, "L", list(rest), before=lead)],
-        [f"{shown} have different numbers of parts: {name} holds any number"],
-    )
-
-
-def free_name(name: str, columns: Iterable[Column]) -> str:
-    """The name, with a number behind it where it is taken."""
-    taken = {column.name for column in columns}
-    number = 2
-    text = name
-    while text in taken:
-        text = f"{name}_{number}"
-        number += 1
-    return text
-
-
-def is_padded(spec: str) -> bool:
-    """Whether a format is a padded number's: ``08d``, ``08d:desc``."""
-    return re.fullmatch(r"0?\d+d(:desc)?", spec) is not None
-
-
-def is_moment(text: Any) -> bool:
-    """Whether a text is a moment as Keyplan stores it: UTC, to the microsecond."""
-    if not isinstance(text, str) or not text.endswith("Z"):
-        return False
+def _is_timestamp(text: str) -> bool:
+    """Whether a text is a timestamp as Keyplan stores it."""
     try:
         return iso_text(datetime.fromisoformat(text)) == text
-    except ValueError:
+    except (ValueError, OverflowError, Problem):
         return False
 
 
-def is_day(text: Any) -> bool:
-    """Whether a text is a day: ``2026-11-21``."""
-    try:
-        return isinstance(text, str) and date.fromisoformat(text).isoformat() == text
-    except ValueError:
-        return False
+def _plain(value: dict[str, Any]) -> Any:
+    return next(iter(value.values()))
 
 
-def _plain(segment: str) -> str:
-    """A part of a key as the value that it was: unescaped where it is one of Keyplan's."""
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _names(template: str) -> list[str]:
+    """The names of the fields in a template; none if it isn't one."""
+    return [name for name, _ in _variables(template)]
+
+
+def _variables(template: str) -> list[tuple[str, str]]:
+    """The fields in a template with their formats."""
     try:
-        return unescape(segment)
-    except ValueError:
-        return segment
+        pieces = split_template(template, raw=True)
+    except Problem:
+        return []
+    return [(piece[0], piece[1]) for piece in pieces if not isinstance(piece, str)]

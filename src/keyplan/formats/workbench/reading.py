@@ -1,8 +1,8 @@
-"""The file of a Workbench model, read: what it says is taken as a person would take it, and what isn't plain is noted.
+"""The file of a Workbench model, read leniently: whatever is unusual is noted.
 
-The format isn't documented by AWS, and files come from several versions, from scripts and from hands. What isn't known
-here is passed over; what is missing is done without, where a person could. A file is refused when it isn't JSON, or
-when it has no table with a partition key. Single values are read in ``plain.py``, other files' tables in ``tables.py``.
+AWS doesn't document the format, and files come from several versions, from scripts and from hands. Unknown members are
+ignored. A file is refused if it isn't JSON, or has no table with a partition key. ``plain.py`` reads single values,
+``tables.py`` the tables of other files.
 """
 
 from __future__ import annotations
@@ -113,6 +113,9 @@ def read_model(text: str, where: str) -> Model:
         raise RequestError("a model is a JSON object", place=where, hint="export it from NoSQL Workbench")
     reader = _Reader()
     try:
+        half = _half_surrogate(data, "")
+        if half is not None:
+            raise RequestError("a text has half a surrogate pair", place=f"{where}: {half}", hint="correct its escapes")
         model = reader.model(as_workbench(data))
     except RecursionError:
         raise RequestError("it is nested too deeply", place=where) from None
@@ -355,6 +358,18 @@ class _Reader:
                 value = as_key
             item[name] = value
         return item
+
+
+def _half_surrogate(data: Any, place: str) -> str | None:
+    """The place of a text that can't be encoded; None if there is none."""
+    if isinstance(data, str):
+        return place if any("\ud800" <= character <= "\udfff" for character in data) else None
+    pairs = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
+    for name, value in pairs:
+        half = _half_surrogate(name, f"{place} (a name)") or _half_surrogate(value, f"{place}.{name!a}".lstrip("."))
+        if half is not None:
+            return half
+    return None
 
 
 def _schema(given: Any) -> dict[str, dict[str, str]]:

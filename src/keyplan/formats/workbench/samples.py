@@ -1,6 +1,4 @@
-"""A model's sample through the design that was made of it: each item must be read as its entity, and put back as it
-was. What isn't is told item by item.
-"""
+"""A model's sample read through its design: each item must be read as its entity, and put back unchanged."""
 
 from __future__ import annotations
 
@@ -14,11 +12,11 @@ from keyplan.model.compiled.compiled_design import CompiledDesign
 __all__ = ["sample_faults"]
 
 _SHOWN_MAX = 5
-"""So many items of an entity are reported one by one."""
+"""Items of an entity that are reported one by one."""
 
 
 def sample_faults(design: CompiledDesign, samples: Mapping[str, Sequence[Item]]) -> Iterator[str]:
-    """What can't be read, or would be stored otherwise, of the items by entity."""
+    """The items that can't be read, or would be stored differently, by entity."""
     for name, items in samples.items():
         result = [
             f"{name}({_key(design, item)}): {fault}"
@@ -27,7 +25,7 @@ def sample_faults(design: CompiledDesign, samples: Mapping[str, Sequence[Item]])
         ]
         yield from result[:_SHOWN_MAX]
         if len(result) > _SHOWN_MAX:
-            yield f"{name}: so it is with {len(result) - _SHOWN_MAX} more of its {len(items)} items"
+            yield f"{name}: and {len(result) - _SHOWN_MAX} more of its {len(items)} items"
 
 
 def _key(design: CompiledDesign, item: Item) -> str:
@@ -36,23 +34,23 @@ def _key(design: CompiledDesign, item: Item) -> str:
 
 
 def _fault(design: CompiledDesign, name: str, item: Item) -> str | None:
-    """Why an item isn't read as its entity and put back as it was; None where it is."""
+    """Why an item isn't read as its entity and put back unchanged; None if it is."""
     entity = design.entity_of(item)
     if entity is None or entity.name != name:
-        return f"the sample's item can't be read: its key isn't made as {name}'s"
+        return f"the sample's item can't be read: its key doesn't fit the templates of {name}"
     try:
         again = entity.to_item(entity.from_item(item))
     except KeyplanError as error:
         reasons = "; ".join(str(fault) for fault in error.errors) or error.message
-        return f"the sample's item can't be read, or not put back: {reasons}"
+        return f"the sample's item can't be read or put back: {reasons}"
     lost = [
-        f"{attribute} would be {_shown(again, attribute)}, and is {_shown(item, attribute)}"
+        f"{attribute} would be {_shown(again, attribute)}, but is {_shown(item, attribute)}"
         for attribute, value in item.items()
         if "NULL" not in value and not (attribute in again and values.same(again[attribute], value))
     ]
     keys = {attribute.name for key in entity.keys for attribute, _ in key.attributes}
     lost += [
-        f"{attribute} would be {_shown(again, attribute)}, and isn't there"
+        f"{attribute} would be {_shown(again, attribute)}, but is missing"
         for attribute in sorted(keys & again.keys() - item.keys())
     ]
     return f"put back, {'; '.join(lost)}" if lost else None
@@ -61,6 +59,6 @@ def _fault(design: CompiledDesign, name: str, item: Item) -> str | None:
 def _shown(item: Mapping[str, object], attribute: str) -> str:
     value = item.get(attribute)
     if not isinstance(value, dict):
-        return "left out"
+        return "missing"
     text = repr(next(iter(value.values())))
     return text if len(text) <= 60 else f"{text[:57]}..."
