@@ -229,9 +229,9 @@ class _Writer:
     def _patterns(self, cls: _Class, design: str, numbers: Iterator[int], taken: _Names) -> Iterator[str]:
         """One item by the primary key, and a page by the partition key of the table and of each index."""
         name = snake(cls.name)
-        found: list[tuple[str, str, list[str], str]] = []
+        patterns: list[tuple[str, str, list[str], str]] = []
         if cls.identity:
-            found.append((name, "", cls.parameters(cls.identity), f"{cls.name} | None"))
+            patterns.append((name, "", cls.parameters(cls.identity), f"{cls.name} | None"))
         for key in cls.draft.keys:
             known = [each for each in cls.variables(key.templates[0]) if each.name not in key.when]
             open_ = [each for text in key.templates[1:] for each in cls.variables(text) if each not in known]
@@ -245,8 +245,8 @@ class _Writer:
             by = "_and_".join(cls.fields[each.name] for each in known)
             called = f"{name}_{cls.keys[key.name]}" if key.index else f"{name}_by_{by}" if by else f"{name}_list"
             page = ["limit: int = 20", "cursor: Cursor | None = None"]
-            found.append((called, options, [*cls.parameters(known), *page], f"Page[{cls.name}]"))
-        for wanted, options, parameters, returns in found:
+            patterns.append((called, options, [*cls.parameters(known), *page], f"Page[{cls.name}]"))
+        for wanted, options, parameters, returns in patterns:
             free = taken.take(wanted)
             if f"{design}.{free}" in self.without:
                 self.left_out.append(f"{design}.{free}")
