@@ -7,8 +7,9 @@ One rewrite of finished conditions serves filters, ``only_if`` and what writes e
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
-from functools import reduce
+from functools import lru_cache, reduce
 from typing import Any
 
 from pydantic import BaseModel
@@ -28,6 +29,10 @@ from keyplan.model.stored.update_outcomes import type_at
 __all__ = ["Rewriting", "as_read", "check_limits", "is_affected"]
 
 _EXISTENCE = frozenset({"attribute_exists", "attribute_not_exists", "attribute_type"})
+_VALUES = re.compile(r":\w+")
+KNOWN_MAX = 512
+"""How many rewritten conditions an entity remembers, by their values."""
+KNOWN_SIZE_MAX = 500
 _ABSENT = "absent"
 """The attribute under which a default is evaluated."""
 
@@ -58,9 +63,18 @@ def as_read(
     ``item`` is the placeholder of the partition key, where the condition may meet a missing item: for that it gives
     what the condition gives as it is. Raises ExpressionFault where it gets longer than DynamoDB takes.
     """
-    return Rewriting(names, values, entities, item, held=held).text(text)
+    known = entities[0].rewritten if len(entities) == 1 else {}
+    key = (text, item, held, repr([values.get(placeholder) for placeholder in _VALUES.findall(text)]))
+    result = known.get(key)
+    if result is None:
+        count = len(names) + len(values)
+        result = Rewriting(names, values, entities, item, held=held).text(text)
+        if len(names) + len(values) == count and len(known) < KNOWN_MAX and len(key[-1]) < KNOWN_SIZE_MAX:
+            known[key] = result
+    return result
 
 
+@lru_cache(KNOWN_MAX)
 def check_limits(text: str) -> None:
     """Raises ExpressionFault for a condition of more than 4 KB or 300 operators."""
     check_size(text)

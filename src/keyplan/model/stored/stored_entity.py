@@ -78,6 +78,8 @@ class CompiledEntity:
         self.indexed = indexed
         self.labels = {label.attribute: label.stored for label in labels}
         """The attributes that tell its items from others, with their values."""
+        self.rewritten: dict[Any, str] = {}
+        """Conditions as they hold for items that lack an attribute, once they were rewritten."""
         self.shares_keys = False
         """Whether another entity's items can have its keys, so that the labels alone tell them apart."""
         keyed = {name for key in (primary, *index_keys, *claims) for name in key.fields}
