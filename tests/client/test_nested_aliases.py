@@ -67,6 +67,17 @@ def test_what_was_written_under_the_name_or_lacks_a_default_is_read() -> None:
             assert things.update(Update(thing, notes=["x"]).only_if("where.floor = :n", n=7)).notes == ["x"]
 
 
+def test_what_was_read_can_be_expected_where_a_nested_default_is_missing() -> None:
+    with Things.open(":memory:") as things:
+        item = {"pk": "THING#1", "sk": "HEAD", "thing_id": "1"}
+        where = {"where": {"M": {"Room": {"S": "r"}}}}
+        things.store.transport.call(
+            "PutItem", {"TableName": "things", "Item": {name: {"S": text} for name, text in item.items()} | where}
+        )
+        thing: Any = things.get(Thing, thing_id="1")
+        assert things.update(Update(thing, notes=["y"]).only_if(where=thing.where)).notes == ["y"]
+
+
 @pytest.mark.parametrize(
     "field",
     [

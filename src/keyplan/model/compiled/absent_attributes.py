@@ -44,7 +44,7 @@ Level = tuple[int, AttributeValue | None]
 
 def is_affected(text: str, names: Mapping[str, str], entities: Sequence[CompiledEntity]) -> bool:
     """Whether a condition may name something that has a default; quick."""
-    if any(not entity.read_as.keys().isdisjoint(names.values()) for entity in entities):
+    if any(not entity.may_lack.isdisjoint(names.values()) for entity in entities):
         return True
     return "." in text or "[" in text
 

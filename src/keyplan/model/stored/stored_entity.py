@@ -15,7 +15,7 @@ from decimal import Decimal
 from functools import cached_property
 from typing import Any
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from keyplan.dynamodb import values
@@ -247,6 +247,16 @@ class CompiledEntity:
             if not field.computed and field.name not in self.key_fields
         }
         return {attribute: default for attribute, default in found.items() if default is not None}
+
+    @cached_property
+    def may_lack(self) -> frozenset[str]:
+        """The attributes that are read with a default where an item lacks them, or a part of them."""
+        models = (
+            f.attribute
+            for f in self.fields.values()
+            if isinstance(kind := kind_of(f.annotation), type) and issubclass(kind, BaseModel)
+        )
+        return frozenset({*self.read_as, *models})
 
     @cached_property
     def read_from_keys(self) -> dict[str, list[tuple[str, str | None]]]:
