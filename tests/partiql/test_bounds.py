@@ -6,36 +6,11 @@ from typing import Any
 
 import pytest
 
-from keyplan.dynamodb.partiql import StatementFault, parse
 from keyplan.dynamodb.values.validation import CONTAINER_DEPTH_MAX
 from keyplan.store import Engine
 from tests.engine.support import answer, create
 
 DEEP = ("Nesting Levels have exceeded supported limits", " under ")
-
-
-@pytest.mark.parametrize(
-    ("index", "shown"),
-    [
-        ("0", ""),
-        ("-0", ""),
-        ("1", ""),
-        ("2147483647", ""),
-        ("2147483648", "[2147483648]"),
-        ("2147483649", "[2147483649]"),
-        ("-1", "[-1]"),
-        ("-2", "[-2]"),
-        ("-2147483648", "[-2147483648]"),
-    ],
-)
-def test_indexes_of_lists(index: str, shown: str) -> None:
-    statement = f"SELECT * FROM orders WHERE pk = 'a' AND b[{index}] = 1"
-    if not shown:
-        parse(statement)
-        return
-    with pytest.raises(StatementFault, match="not within the allowable range") as caught:
-        parse(statement)
-    assert f"index: {shown}" in str(caught.value)
 
 
 @pytest.mark.parametrize("kind", ["list", "map", "both"])

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from keyplan.dynamodb.operations.registry import OPERATIONS
-from keyplan.dynamodb.service_errors import SerializationException, ValidationException
+from keyplan.dynamodb.service_errors import ValidationException
 
 KEY = {"pk": {"S": "a"}}
 GET = {"TableName": "orders", "Key": KEY}
@@ -278,27 +278,6 @@ def test_a_missing_name_of_a_table(operation: str) -> None:
 def test_ten_faults_are_enough() -> None:
     message = refused("TransactGetItems", {"TransactItems": [{}] * 20})
     assert message.startswith("10 validation errors detected")
-
-
-@pytest.mark.parametrize(
-    ("params", "message"),
-    [
-        ({**GET, "TableName": 5}, "NUMBER_VALUE cannot be converted to String"),
-        ({**GET, "TableName": True}, "TRUE_VALUE cannot be converted to String"),
-        ({**GET, "TableName": 1.5}, "DECIMAL_VALUE cannot be converted to String"),
-        ({**GET, "TableName": {}}, "Start of structure or map found where not expected"),
-        ({**GET, "Key": "x"}, "Unexpected value type in payload"),
-        ({**GET, "Key": []}, "Start of list found where not expected"),
-        ({**GET, "TableName": "a!", "Key": {"pk": {"N": 123}}}, "NUMBER_VALUE cannot be converted to String"),
-        ({**GET, "ConsistentRead": "x"}, "STRING_VALUE cannot be converted to Boolean"),
-        (None, "Unexpected value type in payload"),
-        ([], "Start of list found where not expected"),
-    ],
-)
-def test_wrong_json_types(params: Any, message: str) -> None:
-    with pytest.raises(SerializationException) as caught:
-        OPERATIONS["GetItem"].validate(params)
-    assert caught.value.message == message
 
 
 @pytest.mark.parametrize(
