@@ -1,7 +1,6 @@
-"""Capacity units: from bytes to units, and the ``ConsumedCapacity`` member of an answer.
+"""Capacity units from bytes, and the ``ConsumedCapacity`` member of a response.
 
-Rules from the developer guide, "DynamoDB read and write operations" (capacity unit consumption). What was
-read or written is the engine's business; here is only the arithmetic.
+Rules from the developer guide, "DynamoDB read and write operations" (capacity unit consumption).
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""AWS's regions: their names, the places that people know them by, the partitions that they belong to.
-
-Which of them have a price is the price list's business.
-"""
+"""AWS's regions: codes, the locations that people know them by, and their partitions."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""DynamoDB's errors, one class a type. The class's name is the error's type on the wire.
+"""DynamoDB's errors, one class per type. The name of the class is the type on the wire.
 
-Messages are AWS's own texts; the code that finds a fault writes them. Here are only those texts that several
-places share.
+Messages are AWS's texts. The code that finds a fault has its message; here are only texts that several places share.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
-"""Signature Version 4: what is hashed and with which key, for the client that signs and the server that verifies.
+"""Signature Version 4: the string to sign and the signing key, for the client that signs and the server that verifies.
 
-Who signs when, and what a wrong signature is answered with, is theirs. Source: "Create a signed AWS API request" in the
-IAM user guide.
+Source: "Create a signed AWS API request" in the IAM user guide.
 """
 
 from __future__ import annotations

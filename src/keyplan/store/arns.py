@@ -1,4 +1,4 @@
-"""The names that AWS has for tables, their indexes and streams, and for keys of encryption."""
+"""ARNs of tables, indexes, streams and encryption keys."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Work on a whole table in pieces: many transactions, between which others have their turns, under a note of who does
-it. What nobody does any more is taken over by whoever meets it.
+"""Work on a whole table in pieces: many transactions, between which other writers run, under a note of the process that
+does it. Work whose process ended is taken over by the next process that finds it.
 
-What a piece is, where its note stands and what is left behind when it fails is each work's own: ``filling``,
-``backups``, ``restoring``, ``joining``, ``expiry``.
+Backfills of indexes and replicas, backups, restores and the first search for expired items each define their pieces,
+their note, and what is removed when they fail.
 """
 
 from __future__ import annotations

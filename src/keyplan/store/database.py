@@ -1,4 +1,4 @@
-"""What the actions work on: the store, the tables as last read from its catalogue, and a clock."""
+"""The state that operations work on: the storage, the tables as last read from its catalog, and a clock."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The engine: dispatches operations to their actions, and retries those that met a table whose form has
-just changed.
+"""The engine: dispatches operations, and repeats those that met a table whose indexes or stream had just changed. Also
+maps faults to the errors that DynamoDB returns, in the words of the layer that the operation belongs to.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The check of a store: whether the file is sound, and items, their sizes and their index entries agree.
+"""The integrity check: whether the file is sound, and whether items, their sizes and their index entries agree.
 
 ``keyplan dynamodb check`` and the crash tests use it. It reads one snapshot and changes nothing.
 """

@@ -1,8 +1,8 @@
-"""Regions on one machine: a store for each, and global tables whose items come from one to the others.
+"""Regions on one machine: a store for each, and replication of global tables between them.
 
-A write of a global table notes, in its transaction, its time and its region. ``Regions.replicate`` brings what was
-written in one region to the others, later by the lag that was asked for: of two writes of one item the later one wins,
-in every region, and of two at the same time that of the region whose name is greater.
+A write to a global table records its time and region in its transaction. ``Regions.replicate`` copies the writes of
+each region to the others, after the configured lag. The last writer wins in every region; at the same time, the region
+with the greater name.
 """
 
 from __future__ import annotations

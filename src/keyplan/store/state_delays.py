@@ -1,14 +1,12 @@
-"""States that last, where that was asked for: what is created, changed or deleted is so only some seconds later, and
-until then DescribeTable tells CREATING, UPDATING, DELETING and Backfilling, and other changes are refused.
+"""Delayed states, on request (``--settle``): a table or index that is created, changed or deleted is CREATING, UPDATING
+or DELETING for some seconds, and other changes are refused meanwhile.
 
-What goes on stands in a table's definition, under ``Settling``, with the moment when it is over: every process sees it,
-and nobody has to wait for it. Whoever looks at a table later than that takes the note away, or the table. What each
-state admits, and the texts, are recorded of the service (2026-10).
+The note of a change is in the table's definition, under ``Settling``, with the time when it ends. So every process sees
+it, and none waits for it; whoever reads a table later removes the note, or the table. The admitted changes and the
+texts are recorded of the service (October 2026).
 
-A table that is imported is CREATING as long as the import goes on, whether states were asked for or not; its note names
-the import and its process, and says nothing any more when that has ended. So is an index CREATING as long as it is
-filled (``store.control_plane.index_backfill``), and a restored table (``store.backups.restoring``) or a new replica
-(``store.replication.replica_backfill``); its note names the process that fills it, and stays until it is filled.
+A table is also CREATING while it is imported or restored, a replica while it is filled, and an index while it is
+backfilled, with or without delays. These notes name the process that does the work.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""What tables and indexes may be used for: provisioned, on-demand and warm throughput, their rules and how they are
-described. The texts are AWS's. What refuses too much traffic is ``engine.throttle``.
+"""Throughput of tables and indexes: provisioned, on-demand and warm settings, their rules and descriptions. The texts
+are AWS's. ``store.simulation`` throttles requests.
 
 A table and each of its global indexes have *settings*: their part of the definition, with ``ProvisionedThroughput``,
 ``OnDemandThroughput``, ``WarmThroughput`` and, where throughput was changed, ``ThroughputChanges``.

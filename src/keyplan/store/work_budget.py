@@ -1,9 +1,9 @@
-"""How much a thread may do for a request, where others wait for it: the event loop of a server.
+"""The work that a thread may do for one request while others wait for it: the event loop of a server.
 
-What a request costs depends on what is stored: a short filter judges each item of a page, an update reads the whole
-item. So the engine counts what it is about to do, in bytes of stored items, before it does so. In a thread that has a
-limit, a request that would go beyond is given up, nothing done, and may be made again where nobody waits. Other threads
-have no limit. Time isn't measured: it depends on the machine, and on who else works there.
+The cost of a request depends on what is stored: a short filter evaluates each item of a page, an update reads the whole
+item. So the engine counts what it is about to do, in bytes of stored items. In a thread with a limit, a request that
+would exceed it is given up with nothing done, and repeated in a thread without one. Work is counted, not timed: time
+depends on the machine and its load.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The way of an expression: text → tree (cached) → bound to the placeholders of one request.
+"""From the text of an expression to its tree (cached) to a function bound to a request's placeholders.
 
-Each ``parse_*`` gives the tree of a text; each ``bind_*`` goes the whole way and gives what the engine runs.
-Errors of binding carry the prefix that names the expression, ``Invalid FilterExpression: ...``.
+Each ``parse_*`` returns the tree of a text; each ``bind_*`` returns what the engine runs. Errors have the prefix that
+names the expression, ``Invalid FilterExpression: ...``.
 """
 
 from __future__ import annotations

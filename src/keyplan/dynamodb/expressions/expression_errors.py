@@ -1,7 +1,7 @@
-"""The errors of expressions, with DynamoDB's texts.
+"""Errors of expressions, with DynamoDB's texts.
 
-``ExpressionFault`` is a request that can't be understood; ``UpdateFault`` an update that can't be applied to
-the item it met. Which API error they become is the engine's business (both are a ValidationException).
+``ExpressionFault`` is an expression that is invalid; ``UpdateFault`` an update that can't be applied to its item. The
+engine turns both into a ValidationException.
 """
 
 from __future__ import annotations

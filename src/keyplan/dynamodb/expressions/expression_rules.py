@@ -1,9 +1,9 @@
-"""What an expression may hold, judged on its tree alone: functions, reserved words and limits.
+"""Rules of an expression that its tree alone can break: functions, reserved words and limits.
 
-The service judges in two rounds, and this is the first: names of functions and attributes, over the whole
-text. The second, which needs the placeholders, happens while binding (``operands``, ``conditions``,
-``updates``). Source of the limits: the developer guide, "Quotas: Expression parameters"; the texts of errors
-are those of the service.
+The service checks in two rounds, and this is the first: names of functions and attributes, over the whole text. The
+second needs the placeholders and happens while binding (``conditions``, ``updates``). Source of the limits: the
+developer guide, "Quotas: Expression parameters"; the list of reserved words: "Reserved words in DynamoDB". The texts of
+errors are those of the service.
 """
 
 from __future__ import annotations

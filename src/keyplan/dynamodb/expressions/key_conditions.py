@@ -1,8 +1,7 @@
-"""Key conditions: the conditions on partition and sort keys that a query's KeyConditionExpression holds.
+"""Key conditions of a query's KeyConditionExpression.
 
-The expression is a condition like any other, then it is narrowed: equality on every partition attribute, and
-at most one condition on each sort attribute, from left to right, of which only the last may be other than
-``=``.
+The expression is parsed as a condition, then narrowed: equality on every partition attribute, and at most one condition
+on each sort attribute, from left to right, of which only the last may be other than ``=``.
 """
 
 from __future__ import annotations

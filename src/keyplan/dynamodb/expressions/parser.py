@@ -1,7 +1,7 @@
-"""From tokens to trees: the grammar of conditions, projections and updates.
+"""Tokens and the grammar of conditions, projections and updates.
 
-The parser knows the form only. Functions, reserved words and limits are judged by ``rules``, placeholders by
-the binding. A syntax error names the token and its neighbours as the service does.
+The parser knows the form only. ``expression_rules`` checks functions, reserved words and limits; binding checks
+placeholders. A syntax error names the token and its neighbors as the service does.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
-"""Document paths with their names resolved: reading a value in an item, selecting parts, overlaps between
-paths.
+"""Document paths with their names resolved: reading a value in an item, projections, overlaps between paths.
 
-A resolved path is a tuple: ``str`` steps are attribute names, ``int`` steps list indexes. Writing is in
-``writer``.
+A resolved path is a tuple: ``str`` steps are attribute names, ``int`` steps list indexes. ``updates`` writes to paths.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Updates bound to their placeholders: what each action makes of an item.
+"""Updates bound to their placeholders: what each action makes of an item, and writing values at document paths.
 
-Every action reads the item as it was before the update, whatever the order of the text; then all are written
-(``writer``). Sections SET, REMOVE, ADD and DELETE mean what the developer guide, "Update expressions", says.
+Every action reads the item as it was before the update, whatever the order of the text; then all are written together,
+into a new item that shares what didn't change. List indexes refer to the list before the update; an index past its end
+appends. Sections SET, REMOVE, ADD and DELETE mean what the developer guide, "Update expressions", says.
 """
 
 from __future__ import annotations

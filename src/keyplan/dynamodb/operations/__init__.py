@@ -1,5 +1,1 @@
-"""The protocol's vocabulary: the table of operations, request shapes and limits, error types, capacity
-arithmetic.
-
-No database logic lives here, and nothing that opens a socket or a file.
-"""
+"""Operations of the protocol: the table of operations, request shapes and their errors. No database logic, no I/O."""

@@ -1,5 +1,5 @@
-"""The requests of operations that look after tables and never touch an item themselves: policies, insights, replicas,
-auto scaling, backups, exports, imports and bulk operations. Members and limits are those of the API reference.
+"""Requests of operations that manage tables: policies, insights, replicas, auto scaling, backups, exports, imports and
+bulk operations. Members and limits are those of the API reference.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """The table of operations: for each, its request's members with their types and limits.
 
-This is the only list of operations. It drives validation (``Operation.validate``), the engine's dispatch,
-the server's, and the documentation. Members and limits are those of the API reference. Legacy parameters
-(``Expected``, ``KeyConditions``...) are named beside, since they don't go with expressions; those of features that
-aren't there stand apart: they are recognised and refused.
+This is the only list of operations. Validation (``Operation.validate``), the engine, the server and the documentation
+use it. Members and limits are those of the API reference. Legacy parameters (``Expected``, ``KeyConditions``...) are
+listed apart, since they don't go with expressions. Members of features that don't exist here are known, and refused.
 """
 
 from __future__ import annotations

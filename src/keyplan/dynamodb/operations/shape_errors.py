@@ -1,9 +1,10 @@
 """What is wrong with the shape of a request, in AWS's words, order and forms.
 
-AWS checks members in two layers, and which of them an operation has decides the words (decision 0029). The older one
-lists everything that breaks a constraint, and repeats what was given. The current one tells some faults by themselves,
-by the member's name: an empty table name, lengths, and enumerations in words of their own. A request that lacks a
-required member is answered by the older one in any case.
+AWS checks members in two layers, and the operation decides which words are used (decision 0029). The older layer lists
+everything that breaks a constraint, and repeats the value. The current one reports some faults by the member's name: an
+empty table name, lengths, and enumerations in their own words. A missing required member is always reported by the
+older one. SearchVectors has a newer JSON reader, which refuses the first member that it can't read, with the column in
+the text (recorded of the service in October 2026).
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""The shapes of requests, and the predicate that is cheap enough for every request.
+"""The shapes of requests, and a predicate that is cheap enough for every request.
 
-A shape knows its constraints. ``compile_check`` turns it into a predicate; only when that says no, ``explain``
+A shape knows its constraints. ``compile_check`` turns it into a predicate; only when that returns False, ``explain``
 (``keyplan.dynamodb.operations.shape_errors``) walks the request again and raises the error that AWS would.
 
-Attribute values are checked by ``keyplan.values``: here an attribute value is any JSON structure.
+``keyplan.dynamodb.values`` checks attribute values: here one is any JSON structure.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""PartiQL as DynamoDB has it: statements read into trees, and what they say as expressions and keys.
+"""PartiQL as DynamoDB has it: statements parsed to trees, and their conditions and assignments as expressions.
 
-``parse`` reads a statement's text; ``Lowering`` makes the trees of ``keyplan.expressions`` of its conditions and
-assignments, and attribute values of its literals. Nothing here knows tables, and nothing evaluates.
+``parse`` reads a statement's text; ``Lowering`` turns its conditions and assignments into trees of
+``keyplan.dynamodb.expressions``, and its literals into attribute values. Nothing here knows tables or evaluates.
 """
 
 from __future__ import annotations

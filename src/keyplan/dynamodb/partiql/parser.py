@@ -1,7 +1,7 @@
 """From a statement's text to its tree: the grammar that DynamoDB's developer guide describes.
 
-The parser knows the form only; what functions, paths and literals may be is judged when they are lowered. Errors are in
-the words that are recorded of the service.
+The parser knows the form only; ``Lowering`` checks functions, paths and literals. Errors have the texts that are
+recorded of the service.
 """
 
 from __future__ import annotations

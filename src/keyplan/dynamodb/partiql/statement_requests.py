@@ -1,6 +1,8 @@
-"""From the trees of statements to those of expressions, with names and values that stand behind placeholders.
+"""From statement trees to expression trees, whose names and values are placeholders.
 
-So conditions and assignments of statements are bound, checked and evaluated as those of any other request.
+So conditions and assignments of statements are bound, checked and evaluated as those of any other request. A
+``Template`` is lowered once for all uses of a text, before its parameters are known; what needs their values (a set to
+add, a list that contains one) is refused there and lowered at each use.
 """
 
 from __future__ import annotations

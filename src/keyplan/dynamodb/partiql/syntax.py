@@ -1,4 +1,4 @@
-"""The trees of statements, as they are written: frozen, with the places that errors name. One class a form."""
+"""Statement trees: frozen, with the positions that errors name. Each form is one class."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tokens of PartiQL. What they mean together is in ``parser``."""
+"""The tokens of PartiQL, and the errors of statements."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
-"""The order of values: storage forms of keys that sort as DynamoDB sorts, and equality and order of any two
-values.
+"""The order of values: storage forms of keys that sort as DynamoDB sorts, and comparison of any two values.
 
-``key_text`` turns a key's value into text or bytes whose plain byte order (SQLite's BINARY, memcmp) is
-DynamoDB's order; ``key_value`` turns it back. Strings order by their UTF-8 bytes, which is the order of
-Python's ``str``; numbers by value; binaries as unsigned bytes.
+``key_text`` turns a key's value into text or bytes whose byte order (SQLite's BINARY, memcmp) is DynamoDB's order;
+``key_value`` turns it back. Strings order by their UTF-8 bytes, which is the order of Python's ``str``; numbers by
+value; binaries as unsigned bytes.
 """
 
 from __future__ import annotations

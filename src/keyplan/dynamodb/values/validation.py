@@ -1,8 +1,8 @@
-"""Checking of attribute values that come from outside, and their normal form.
+"""Validation of attribute values from outside, and their normal form.
 
-``check_value`` and ``check_item`` refuse what DynamoDB refuses, with its texts, and return the normal form:
-numbers canonical, base64 canonical, sets sorted. What needed no change is returned as it came. Limits that
-belong to a table or to a request (keys, 400 KB) aren't known here.
+``check_value`` and ``check_item`` refuse what DynamoDB refuses, with its texts, and return the normal form: canonical
+numbers and base64, sorted sets. A value that is already normal is returned as it is. Limits of a table or a request
+(keys, 400 KB) aren't checked here.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""Backups: the items of a table as they were, and what the table was, under an ARN of their own. They outlive it.
+"""Backups: the items of a table at one moment, and its description, under an ARN of their own. They outlive the table.
 
-A backup holds the table at one moment, that of its first transaction. Its items are copied in pieces, each a
-transaction of its own, in the order of their rows; meanwhile the table's definition names it, and a write keeps for it
-what the write replaces (``Archives.keep_old``), so that it doesn't matter how far the copy is. What nobody copies any
-more is copied to its end by whoever meets it. The backup that a deleted table leaves takes its items as they are.
+The moment is that of the backup's first transaction. Items are copied in pieces, one transaction each, in the order of
+their rows. Meanwhile the table's definition names the backup, and a write keeps what it replaces for it
+(``Archives.keep_old``), so that the progress of the copy doesn't matter. A copy whose process ended is finished by the
+next process that finds it. The backup that a deleted table leaves takes over its items without a copy.
 
-What a backup says of itself, and the texts of errors, are those of the service's answers.
+Descriptions and texts of errors are those of the service's answers.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
-"""Point-in-time recovery: the window in which a table can be had as it was, and the switch that begins and ends it.
+"""Point-in-time recovery: the switch, and the window of moments that can be restored.
 
-A table that keeps a history remembers, in the transaction of each write, what stood there before
-(``engine.storage.archives``); one that doesn't, pays nothing. Whoever knows the table from before the switch is made to
-look again, so that no write of another process is missed.
+A table with a history keeps, in the transaction of each write, what the write replaced; a table without one pays
+nothing. Processes that know the table from before the switch read it again, so that no write is missed.
 
-Other than at AWS, where the last five minutes come later, the window reaches up to now.
+Unlike at AWS, where the last five minutes can't be restored, the window ends now.
 """
 
 from __future__ import annotations

@@ -1,11 +1,10 @@
-"""Restoring: a table that is made of a backup, or of another table's history, is filled in pieces, each a transaction
-of its own, and is CREATING meanwhile. What nobody fills any more is filled to its end by whoever meets it.
+"""Restores: a table is filled from a backup, or from another table's history, in pieces of one transaction each. It is
+CREATING meanwhile. A restore whose process ended is finished by the next process that finds it.
 
-A backup doesn't change. A table at a moment is what it is now without the writes of after: so first the keys of all
-these writes are marked, and what stood there before the first of each is restored; then, row by row, the items whose
-keys have no mark. What is written from the beginning on doesn't matter to either: it is in the history, and when all
-rows are restored, the writes until then are gone through in the same way, and put right what was restored by its row,
-or wasn't, after it had been written. What is written later than that is no matter any more, however much it is.
+A backup doesn't change. A table at a moment is the table now without the writes since. So first the keys of all these
+writes are marked, and what each key held before its first write is restored; then, row by row, the items whose keys
+have no mark. Writes during the restore are in the history: when all rows are restored, they are processed in the same
+way and correct what was copied too late. Writes after that don't matter.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Tables made of what another one was, or of files: their definition from that of the source and what the request
-overrides. Their items: ``keyplan.store.backups.restoring``.
+"""Definitions of restored and imported tables: from that of the source, with what the request overrides.
 
-What a copy takes over, and what it leaves behind, is as at AWS: keys, indexes, throughput and encryption come along;
-streams, time to live, tags, policies, protection and point-in-time recovery don't.
+As at AWS, keys, indexes, throughput and encryption are copied; streams, time to live, tags, policies, deletion
+protection and point-in-time recovery aren't. ``keyplan.store.backups.restoring`` fills the tables.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
-"""Filling: entries for the items that were there before their index, and tables made of kept items.
+"""Backfill: index entries for the items that were in the table before the index.
 
-A new index is filled in pieces, each a transaction of its own of some hundred items, so that nobody waits longer than
-for one of them. The index stands in the table's definition from the first one on, with a note of who fills it
-(``engine.settling``): writes keep it from then on, reads are refused, and how far it is filled is stored with each
-piece. So the order of writes and pieces doesn't matter: an entry that a write made is written once more, and one that a
-write removes may not be there yet. When who fills an index ends before it is done, whoever meets it goes on.
+An index is filled in pieces of some hundred items, one transaction each, so that other writers wait for one piece at
+most. The table's definition has the index from the first piece, with a note of the process that fills it
+(``store.state_delays``): writes maintain it, reads are refused, and the progress is stored with each piece. So the
+order of writes and pieces doesn't matter. If the process ends, the next one that finds the note continues.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""What a table may be: the rules of CreateTable and UpdateTable beyond the shape of their requests, and the
-definition that is stored. The texts are AWS's.
+"""Table schemas: the rules of CreateTable and UpdateTable beyond the shape of their requests, and the stored
+definition. The texts are AWS's.
 """
 
 from __future__ import annotations

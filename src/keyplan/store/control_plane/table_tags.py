@@ -1,4 +1,4 @@
-"""Tags of tables: what a tag may be, how many there may be, and the resource they belong to.
+"""Tags of tables: their rules, their number, and the resource that an ARN names.
 
 The limits are those of the developer guide, "Tagging restrictions in DynamoDB"; the texts are AWS's.
 """

@@ -1,8 +1,7 @@
-"""The removal of expired items: those whose time-to-live attribute, a Number of seconds since the epoch, has passed.
+"""Time to live: the removal of items whose attribute, a Number of seconds since the epoch, is in the past.
 
-As with the service ("Using time to live" in the developer guide): an expired item is there, and is returned, until it
-is removed; a time more than five years in the past is left alone; what isn't a Number never expires; a removal
-consumes nothing.
+As in the service ("Using time to live" in the developer guide): an expired item is returned until it is removed; a time
+more than five years in the past is ignored; a value of another type never expires; a removal consumes no capacity.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Writing one item: the one place where conditions are judged, items written and index entries kept in step.
+"""Writes of one item: conditions, the item, its index entries, history and stream record, all in one transaction.
 
-Every write operation prepares ``Write`` objects outside the transaction and performs them inside. What is made for each
-write isn't frozen, which would take several times as long to make; nobody changes it.
+Operations prepare ``Write`` objects outside the transaction and perform them inside. The objects made for each write
+aren't frozen, which would take several times as long; nothing changes them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Items between their stored form and Python: UTF-8 JSON bytes and dicts of attribute values."""
+"""The stored form of items: UTF-8 JSON bytes, and the errors of damaged ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Auto scaling of global tables: settings that are kept for each region and described. Nothing scales here."""
+"""Auto scaling of global tables: settings are stored for each region and described. Nothing is scaled."""
 
 from __future__ import annotations
 

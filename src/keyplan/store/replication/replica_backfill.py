@@ -1,9 +1,8 @@
-"""Joining: a new replica is filled with the items of another region in pieces, each a transaction of its own, and is
-CREATING meanwhile. What nobody fills any more is filled to its end by whoever meets it.
+"""Backfill of a new replica with the items of another region, in pieces of one transaction each. It is CREATING
+meanwhile. A backfill whose process ended is finished by the next process that finds it.
 
-The replica is there, and gets what is written in other regions, before its first item is copied. So an item that it has
-already is as new as the one that is to be copied, and so is what is known to be gone; what is written behind the copy
-comes as all writes do.
+The replica receives other regions' writes before its first item is copied. So an item that it already has is at least
+as new as the copy, and so is a deletion that it knows of.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""The parameters from before there were expressions, translated at the door into the trees of expressions.
+"""Legacy parameters, translated to expression trees.
 
-``Expected``, ``AttributeUpdates``, ``KeyConditions``, ``QueryFilter``, ``ScanFilter`` and ``AttributesToGet`` say
-nothing that an expression couldn't: each becomes the equivalent tree (``keyplan.dynamodb.expressions.tree``), with
-placeholders of its own, and is bound and evaluated as any other. What is wrong with them is told here, in the service's
-words. Source: the developer guide, "Legacy conditional parameters", and recorded answers (decision 0031).
+``Expected``, ``AttributeUpdates``, ``KeyConditions``, ``QueryFilter``, ``ScanFilter`` and ``AttributesToGet`` become
+the equivalent tree (``keyplan.dynamodb.expressions.tree``) with placeholders, and are bound and evaluated as any other.
+Errors have the service's texts. Source: the developer guide, "Legacy conditional parameters", and recorded answers
+(decision 0031).
 """
 
 from __future__ import annotations

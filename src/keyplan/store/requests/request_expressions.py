@@ -1,6 +1,4 @@
-"""What requests have in common: their expressions bound together, and what they want to know of consumed
-capacity.
-"""
+"""Parts of requests that operations share: their bound expressions and the consumed capacity that they ask for."""
 
 from __future__ import annotations
 

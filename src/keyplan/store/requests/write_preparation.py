@@ -1,9 +1,7 @@
-"""From the write actions of a request to ``Write`` objects: bound expressions, checked keys and items.
+"""From a request's write actions to ``Write`` objects: bound expressions, checked keys and items.
 
-A transaction's ``Put`` has the members of a ``PutItem``, and so on, so that the same functions serve both.
-
-What is wrong with a request is told in the service's order: its attribute values, its expressions, a table that isn't
-there, a key or an item that doesn't fit the table.
+A transaction's ``Put`` has the members of a ``PutItem``, and so on, so that the same functions serve both. Errors come
+in the service's order: attribute values, expressions, a missing table, a key or an item that doesn't fit the table.
 """
 
 from __future__ import annotations

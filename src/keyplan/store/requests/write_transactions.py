@@ -1,4 +1,4 @@
-"""What the transactions that write have in common: all writes or none, and nothing twice under one token."""
+"""Write transactions: all writes or none, and no repetition under the same ClientRequestToken."""
 
 from __future__ import annotations
 

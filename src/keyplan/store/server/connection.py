@@ -1,7 +1,7 @@
-"""One connection: bytes to requests and answers to bytes, in order, with bounded time and memory.
+"""One HTTP connection: requests from bytes, responses in order, with bounded time and memory.
 
-HTTP itself is parsed by httptools (llhttp). Requests of one connection are answered one after the other; a client may
-send the next before it has the answer.
+httptools (llhttp) parses HTTP. Requests of one connection are answered one after the other; a client may send the next
+one before it has the response.
 """
 
 from __future__ import annotations

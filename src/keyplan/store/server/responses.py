@@ -1,4 +1,8 @@
-"""Answers as bytes: heads with DynamoDB's headers, checksums, and gzip for those who accept it."""
+"""HTTP responses as bytes: status, DynamoDB's headers and checksums, compression, and the form of errors.
+
+Errors of operations come from the engine (``keyplan.dynamodb.service_errors``). Those of the protocol are created here,
+in the words of the service.
+"""
 
 from __future__ import annotations
 

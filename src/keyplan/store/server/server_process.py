@@ -1,4 +1,4 @@
-"""Running a server: the listening socket, the event loop, signals, and worker processes that share one file."""
+"""The server process: the listening socket, the event loop, signals, and worker processes that share one file."""
 
 from __future__ import annotations
 

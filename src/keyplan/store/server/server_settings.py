@@ -1,4 +1,4 @@
-"""What a server is told when it starts, and the rules that hold before it listens."""
+"""Settings of a server, and the rules that they must follow before it listens."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""From a request to its answer: what is asked, by whom, and in which order it is judged, as the service does.
+"""From a request to its response: operation, credentials, and the order of checks, as in the service.
 
-Knows headers and bodies; sockets, and how bytes become requests, are ``connection``'s.
+This module knows headers and bodies; ``connection`` knows sockets and turns bytes into requests.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Signature Version 4: whether a request was signed with one of the keys the server knows.
+"""Signature Version 4: verifies that a request was signed with one of the server's keys.
 
-The steps, their order and the texts of the errors are those of the service (AWS General Reference, "Signature Version
-4 signing process"). A signature stands in the ``Authorization`` header, as SDKs send it, or in the query.
+The steps, their order and the texts of errors are those of the service (AWS General Reference, "Signature Version 4
+signing process"). A signature is in the ``Authorization`` header, as SDKs send it, or in the query string.
 """
 
 from __future__ import annotations

@@ -1,5 +1,8 @@
-"""Threads beside the event loop: for large requests, for large responses that are compressed, and for changes of
-tables. The loop answers other requests meanwhile.
+"""Threads beside the event loop: one for writes, and others for large requests, compressed responses, and changes of
+tables.
+
+Writes that wait while a commit is in progress share the next commit. Each is acknowledged after its commit; one that
+fails doesn't affect the others.
 """
 
 from __future__ import annotations

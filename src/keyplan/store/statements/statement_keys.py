@@ -1,6 +1,6 @@
-"""What a statement's condition says of the keys it reads: the partitions it can find anything in, and their ranges.
+"""The keys that a statement's condition can match: partitions, and ranges of sort keys.
 
-The whole condition filters what is read; so a range may be too wide, but never too narrow.
+The whole condition filters the items that are read; so a range may be too wide, but never too narrow.
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""From PartiQL statements to what native requests are made of: pages to read, keys to get, writes to perform.
-
-A statement's condition is the tree of an expression. Where it holds the partition key to certain values, its pages are
-those of a Query; else they are those of a Scan, as with the service. Nothing is evaluated here.
-"""
+"""Plans of PartiQL statements: pages to read, keys to get, writes to perform."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""A table as the engine knows it: keys, indexes and settings; read from the catalogue and written to it.
+"""A table as the engine knows it: keys, indexes and settings, read from the catalog and written to it.
 
-The stored definition is DynamoDB's own description of the table (the members a DescribeTable answers,
-without what is counted), with the numbers of its indexes in the store beside it.
+The stored definition is DynamoDB's own description of the table (the members of a DescribeTable response, without
+counts), with the numbers of its indexes in the store.
 """
 
 from __future__ import annotations

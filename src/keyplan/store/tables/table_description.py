@@ -1,7 +1,7 @@
-"""The description of a table: what DescribeTable, CreateTable, UpdateTable and DeleteTable answer.
+"""Table descriptions, as DescribeTable, CreateTable, UpdateTable and DeleteTable return them.
 
-Counts are taken from the store while that is quick; those of a large table are remembered for some hours, as
-the service does ("approximately every six hours").
+Items are counted while that is fast; the count of a large table is cached for some hours, as in the service
+("approximately every six hours").
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""A folder that stands in for Amazon S3: a bucket is a folder in it, and an object a file below.
+"""A local folder in place of Amazon S3: a bucket is a subfolder, an object is a file.
 
-Nothing is read or written outside of a bucket, whatever its keys say.
+No key leads out of its bucket, for reading or for writing.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Bulk operations: the items of objects put into a table that is there, each under a condition of its own where its
-record has one; what isn't written is reported to objects.
+"""Bulk operations: put the items of objects into an existing table, each with the condition of its record, and report
+what wasn't written.
 
 A record has an ``Item`` and may have a ``ConditionExpression`` with its ``ExpressionAttributeNames`` and
-``ExpressionAttributeValues``, as a PutItem has. Where the service's documentation doesn't show the form of a report,
-it is ours: a line of JSON for each item, and a manifest that names the files.
+``ExpressionAttributeValues``, as a PutItem has. The service's documentation doesn't show the form of a report; here it
+is one line of JSON for each item, and a manifest that names the files.
 """
 
 from __future__ import annotations

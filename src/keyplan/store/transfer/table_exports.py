@@ -1,7 +1,7 @@
-"""Exports of a table as it was at some moment, or of its changes between two: files as the service writes them.
+"""Exports of a table at a moment, or of its changes between two, in the service's files.
 
-By "DynamoDB table export output format" of the developer guide: data files of lines, packed by gzip, a manifest that
-names each with its count and checksums, and a summary. Items are written as they are read, whatever their number.
+By "DynamoDB table export output format" of the developer guide: gzip data files of lines, a manifest that names each
+with its count and checksums, and a summary. Items are written as they are read, so memory doesn't grow with them.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Imports: a new table filled with the items of objects, some hundred in a transaction, so that other writers come
-between. What is no item of the table is counted, and logged beside the buckets.
+"""Imports: a new table filled with the items of objects, some hundred per transaction, so that other writers run in
+between. Invalid items are counted, and logged beside the buckets.
 
 By "Amazon S3 import formats" and "Import format quotas and validation" of the developer guide.
 """

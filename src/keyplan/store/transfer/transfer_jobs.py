@@ -1,8 +1,7 @@
-"""What exports, imports and bulk operations have in common: an ARN, a record that says how far they are, and somebody
-who does the work.
+"""Jobs of exports, imports and bulk operations: an ARN, a record of the progress, and the process that does the work.
 
-A job is accepted in the call that asks for it, and done behind it: at once in an engine of one's own, in a thread
-beside a server. Its record tells who does it: that of a process that has ended meanwhile is a failure.
+A call accepts a job and starts it: inline in an engine in process, in a thread in a server. A job whose process ended
+is FAILED.
 """
 
 from __future__ import annotations
