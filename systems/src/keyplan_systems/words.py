@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import unicodedata
+from collections.abc import Iterator
 from urllib.parse import unquote, urlsplit
 
 from keyplan_systems.markdown_parsing import first_paragraph
@@ -18,15 +19,19 @@ __all__ = [
     "is_line",
     "is_slug",
     "is_tag",
+    "numbered",
     "plain_words",
+    "shows_something",
     "slug_from",
     "tag_from",
+    "visible",
     "word_count",
 ]
 
 EXCERPT_MAX = 300
 SLUG_MAX = 100
 """Characters of a slug that is made of a title."""
+NUMBERED_MAX = 20
 TAG_MAX = 40
 TEXT_CHARACTERS_MAX = 1_000
 """Characters of a title, a name or a tag that are read."""
@@ -34,6 +39,8 @@ ADDRESS_CHARACTERS_MAX = 2_000
 _ENDS = ",;-"
 _NO_TEXT = {"Cc", "Cs", "Zl", "Zp"}
 """Controls, halves of characters, ends of lines and paragraphs, as Unicode calls them."""
+_BLANK = "\u115f\u1160\u2800\u3164\uffa0"
+"""Letters and signs that are drawn as nothing: fillers of Hangul, the empty pattern of Braille."""
 _TURNING = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 """Characters that change the direction of what follows, also behind a text's own end."""
 
@@ -55,6 +62,13 @@ def slug_from(title: str, otherwise: str = "post") -> str:
             break
         slug = longer
     return slug or otherwise
+
+
+def numbered(slug: str) -> Iterator[str]:
+    """A slug, and the same with a number, for a title that others have too."""
+    yield slug
+    for number in range(2, NUMBERED_MAX + 1):
+        yield f"{slug}-{number}"
 
 
 def is_slug(text: str) -> bool:
@@ -126,7 +140,19 @@ def is_line(text: str) -> bool:
     kinds = {unicodedata.category(word) for word in text}
     if kinds & _NO_TEXT or any(word in _TURNING for word in text):
         return False
-    return any(kind[0] not in "CZ" for kind in kinds)
+    return shows_something(text)
+
+
+def shows_something(text: str) -> bool:
+    """Whether a text has a character that can be seen: not only spaces, marks and characters without width."""
+    return any(unicodedata.category(word)[0] not in "CZM" and word not in _BLANK for word in text)
+
+
+def visible(text: str) -> str:
+    """The text, for pydantic. Raises ValueError for one that shows nothing."""
+    if not shows_something(text):
+        raise ValueError("it shows nothing")
+    return text
 
 
 def excerpt_from(content: str) -> str:

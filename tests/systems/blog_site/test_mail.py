@@ -8,7 +8,8 @@ from collections.abc import Callable
 
 import pytest
 
-from keyplan.errors import RequestError
+from keyplan.errors import ConditionFailed, RequestError
+from keyplan_systems.blog import accounts
 from keyplan_systems.blog.design import Blog
 from keyplan_systems.blog.entities import Credential, User
 from keyplan_systems.blog.site.site import Site
@@ -50,6 +51,18 @@ def test_a_forgotten_password_is_set_by_a_link_that_works_once(
     again = anybody.send("/password/reset", "/sign-in", token=letter.token, new="a third quiet sentence")
     assert again.status_code == 410
     visit().sign_in("ada", NEW_PASSWORD)
+
+
+def test_a_reset_that_was_overtaken_changes_nothing(
+    blog: Blog, ada: User, anybody: Visit, box: Box, site: Site
+) -> None:
+    forget(anybody, "ada@example.com")
+    known = site.mailing.may_reset(box.letters[-1].token)
+    assert known is not None
+    assert site.mailing.reset(box.letters[-1].token, NEW_PASSWORD)
+    with pytest.raises(ConditionFailed):
+        accounts.reset_password(blog, known.user, known.credential, "a third quiet sentence")
+    assert accounts.sign_in(blog, "ada", NEW_PASSWORD).user_id == ada.user_id
 
 
 def test_nobody_is_told_who_is_registered(blog: Blog, ada: User, anybody: Visit, box: Box) -> None:

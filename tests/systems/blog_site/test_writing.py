@@ -86,6 +86,17 @@ def test_the_address_of_another_post_is_told_at_its_field(author: Visit, post: P
     assert len(blog.posts_of_user(post.user_id, "unpublished")) == 0
 
 
+def test_a_second_post_of_a_title_has_a_number(author: Visit, reader: Visit) -> None:
+    for slug in ("a-title", "a-title-2", "a-title-3"):
+        answer = author.send("/write", action="publish", title="A title", content="A text.")
+        assert answer.headers["location"] == f"/posts/{slug}?done=published"
+    assert author.send("/write", title="A title", slug="a-title", content="x").status_code == 422
+    assert 'href="/write"' in author.get("/").text
+    assert 'href="/write"' not in reader.get("/").text
+    for path in (f"/tags/{'x' * 5000}", f"/tags/a-title,{'x' * 41}"):
+        assert author.get(path).status_code == 404
+
+
 @pytest.mark.parametrize(
     ("field", "value", "status"),
     [
@@ -97,7 +108,8 @@ def test_the_address_of_another_post_is_told_at_its_field(author: Visit, post: P
         ("title", "<script>alert(1)</script>", 303),
         ("title", "日本語 🎉", 303),
         ("title", "!!!", 303),
-        ("content", "", 303),
+        ("content", "", 422),
+        ("content", "\u200b\u3164", 422),
         ("content", "x" * 100_001, 422),
         ("content", "ü" * 100_000, 303),
         ("content", "a\x0bb", 422),

@@ -101,7 +101,9 @@ def test_merchants_are_listed(shop: Shop) -> None:
 def test_a_cart_is_ordered_once(shop: Shop) -> None:
     shop.save_address("ada", "home", HOME)
     shop.put_in_cart("ada", "tea", 2)
-    shop.put_in_cart("ada", "cup", 5)
+    with pytest.raises(Refused, match="3 of Cup are in stock"):
+        shop.put_in_cart("ada", "cup", 5)
+    shop.put_in_cart("ada", "cup", 3)
     cart = shop.put_in_cart("ada", "cup", 1)
     assert cart is not None
     assert cart.items == {"tea": 2, "cup": 1}

@@ -47,6 +47,12 @@ class Visit:
         assert match is not None
         return match[1]
 
+    def once(self) -> str:
+        """The field of this page's forms by which a repeated form is recognized."""
+        match = re.search(r'name="once" value="([^"]+)"', self.text)
+        assert match is not None
+        return match[1]
+
     def sign_in(self, login: str, password: str) -> None:
         """Sign in."""
         self.get("/sign-in")

@@ -184,7 +184,7 @@ def test_an_address_is_one_article_s(site: ServedSite) -> None:
     author = visit(site, "author")
     begun(author, "Taken")
     author.get("/new")
-    assert author.send("/new", title="Taken") == 422
+    assert author.send("/new", title="Taken", slug="taken") == 422
     assert author.says("another article has the address taken")
     assert author.send("/new", title="Taken", slug="free") == 200
 

@@ -128,6 +128,15 @@ def test_only_a_signed_token_of_this_site_opens_a_session(served: Served) -> Non
     assert served.page(token) == 200
 
 
+def test_a_private_page_is_never_compressed(served: Served) -> None:
+    visit = served.visit()
+    for path, packed in (("/account", False), ("/static/site.css", True)):
+        answer = visit.client.get(path, headers={"accept-encoding": "gzip"})
+        assert answer.status_code == 200
+        assert (answer.headers.get("content-encoding") == "gzip") is packed, path
+    assert Visit(served.beside).client.get("/static/site.css").headers["content-encoding"] == "gzip"
+
+
 def test_no_secret_of_a_session_is_stored(served: Served) -> None:
     token = served.token(served.visit())
     stored = [str(session.model_dump()) for session in served.design.sessions(token.split(".")[0])]

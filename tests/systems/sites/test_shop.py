@@ -115,12 +115,16 @@ def test_what_keeps_a_cart_from_being_ordered_is_said_on_it(shop: Shop, site: Se
     somebody.get("/addresses")
     somebody.send("/addresses", name="Ann", street="1 Mill Lane", city="Bristol", country="gb")
     somebody.get("/products/smoked-tea")
-    somebody.send("/cart", quantity="9999")
-    assert (somebody.send("/checkout"), somebody.path) == (409, "/checkout")
-    assert somebody.says("Smoked Tea: 40 in stock, and 9999 in your cart")
-    somebody.send("/cart", quantity="1")
+    assert somebody.send("/cart", quantity="41") == 409
+    assert somebody.says("40 of Smoked Tea are in stock")
+    somebody.get("/products/smoked-tea")
+    somebody.send("/cart", quantity="40")
     product = shop.product("smoked-tea")
     assert product is not None
+    shop.update(product, stock=2)
+    assert (somebody.send("/checkout"), somebody.path) == (409, "/checkout")
+    assert somebody.says("Smoked Tea: 2 in stock, and 40 in your cart")
+    somebody.send("/cart", quantity="1")
     shop.reprice("smoked-tea", product.price_cents + 100)
     assert somebody.send("/checkout") == 409
     assert somebody.says("A price has changed since you looked: this is what it costs now")

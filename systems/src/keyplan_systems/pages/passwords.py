@@ -70,7 +70,7 @@ def _write(turn: Turn[Any], login: str, origin: str) -> None:
     text = f"{int(time.time()) + LINK_SECONDS}.{person.session_mark}.{person.user_id}"
     title = turn.site.look.title
     turn.site.joining.mail.send(
-        person.email,
+        person.login,
         f"A new password for {title}",
         f"Hello {person.name},\n\n"
         f"somebody, we hope it was you, has asked for a new password at {title}. Set it here within an hour:\n\n"
@@ -82,7 +82,7 @@ def _write(turn: Turn[Any], login: str, origin: str) -> None:
 def reset_form(turn: Turn[Any]) -> Response:
     """The page that the link leads to."""
     token = turn.query.get("token", "")
-    known = {"token": token, "username": _whose(turn, token).name}
+    known = {"token": token, "username": _whose(turn, token).login}
     return turn.page("reset.html", form=Form(known), field="password", password_min=PASSWORD_MIN)
 
 

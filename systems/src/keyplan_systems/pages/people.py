@@ -23,8 +23,8 @@ class Person:
     name: str
     password_hash: str = field(repr=False)
     roles: Collection[str] = ()
-    email: str = ""
-    """The stored email address, which mail goes to; empty where people sign in with something else."""
+    login: str = ""
+    """What they sign in with, as stored: an email address, or a handle."""
 
     @property
     def session_mark(self) -> str:
@@ -114,9 +114,9 @@ class StoredPeople(ABC, Generic[U]):
         """What a user may do besides."""
         return ()
 
-    def email(self, user: U) -> str:  # noqa: ARG002 - the network has no addresses
-        """The stored email address of a user; empty for none."""
-        return ""
+    @abstractmethod
+    def login(self, user: U) -> str:
+        """What a user signs in with, as stored."""
 
     def person(self, user_id: str) -> Person | None:
         """Somebody by their id."""
@@ -139,10 +139,10 @@ class StoredPeople(ABC, Generic[U]):
             user = self.add(login, name, password_hash)
         except UniqueValueTaken:
             raise Refused("it is taken", errors=[ErrorDetail("login", self.taken)]) from None
-        return Person(user.user_id, user.name, password_hash, self.roles(user), self.email(user))
+        return Person(user.user_id, user.name, password_hash, self.roles(user), self.login(user))
 
     def _person(self, user: U | None) -> Person | None:
         kept = None if user is None else self.password_hash(user.user_id)
         if user is None or kept is None:
             return None
-        return Person(user.user_id, user.name, kept, self.roles(user), self.email(user))
+        return Person(user.user_id, user.name, kept, self.roles(user), self.login(user))

@@ -109,14 +109,16 @@ class CustomerWrites(Reads):
     def put_in_cart(self, user_id: Id, product_id: Id, quantity: Wanted) -> Writes[Cart | None]:
         """Have so many of a product in the cart of its merchant; 0 takes it out. Gives the cart; None for an empty one.
 
-        Nothing is held: what is in stock is asked when the cart is ordered. Raises ItemNotFound for an unknown
-        product, Refused for one that isn't sold any more, for a full cart and for too many carts.
+        Nothing is held: the order checks the stock again. Raises ItemNotFound for an unknown product, Refused for one
+        that isn't sold any more, for more than are in stock, for a full cart and for too many carts.
         """
         product = yield from self.product.read(product_id)
         if product is None:
             raise ItemNotFound(f"there is no product {product_id!r}", place="Shop.put_in_cart")
         if product.listed_at is None and quantity:
             raise Refused(f"{product.name} isn't sold any more", place="Shop.put_in_cart")
+        if quantity > product.stock:
+            raise Refused(f"{product.stock} of {product.name} are in stock", place="Shop.put_in_cart")
         cart = yield from self.cart.read(user_id, product.merchant_id)
         if cart is None:
             if not quantity:

@@ -10,9 +10,11 @@ from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from keyplan_systems.site.assets import STATIC, static_file
 from keyplan_systems.site.guard import Guard
@@ -41,12 +43,33 @@ def application(
     made = Starlette(
         routes=[*routes, Route("/static/{name}", _static)],
         lifespan=lifespan,
-        middleware=[Middleware(Guard, hosts=hosts, secure=secure, larger=larger)],
+        middleware=[
+            Middleware(Guard, hosts=hosts, secure=secure, larger=larger),
+            Middleware(_Compression, cookie=site.visitors.session_cookie),
+        ],
         exception_handlers={HTTPException: _refused(site, moved), Exception: _failed},
     )
     made.router.redirect_slashes = False
     made.state.site = site
     return made
+
+
+class _Compression(GZipMiddleware):
+    """Compresses responses, but for the pages of people who are signed in: how much a page shrinks would tell what it
+    has in common with what somebody else put into its address.
+    """
+
+    def __init__(self, app: ASGIApp, cookie: str) -> None:
+        super().__init__(app, minimum_size=1000, compresslevel=6)
+        self.cookie = f"{cookie}=".encode()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Compress, or pass on."""
+        private = any(name == b"cookie" and self.cookie in value for name, value in scope.get("headers", ()))
+        if private and not scope["path"].startswith("/static/"):
+            await self.app(scope, receive, send)
+        else:
+            await super().__call__(scope, receive, send)
 
 
 async def _static(request: Request) -> Response:

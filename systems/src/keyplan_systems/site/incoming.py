@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl, urlsplit
 from starlette.requests import ClientDisconnect, Request
 
 from keyplan.errors import ErrorDetail, KeyplanError
-from keyplan_systems.words import is_line
+from keyplan_systems.words import is_line, shows_something
 
 __all__ = ["BODY_BYTES_MAX", "BadRequest", "Form", "local_path", "query_of", "read_body", "read_form"]
 
@@ -110,6 +110,8 @@ class Form:
             self.fault(name, "one line only")
         elif any(unicodedata.category(text) in {"Cc", "Cs"} and text not in "\n\t" for text in result):
             self.fault(name, "there is a control character in it")
+        elif result and lines and not shows_something(result):
+            self.fault(name, "it shows nothing")
         elif result and not lines and not is_line(result):
             self.fault(name, "it shows nothing, or has a character in it that hides what it is")
         return result

@@ -30,6 +30,7 @@ from keyplan_systems.site.conditional import unless_known
 from keyplan_systems.site.incoming import BadRequest, Form, local_path, read_body, read_form
 from keyplan_systems.site.limits import Gate, Limit, RateLimiter, TooBusy
 from keyplan_systems.site.problems import Problem, SignInFirst, expired_form, foreign_form, problem_of
+from keyplan_systems.site.repeats import Repeats, ignored
 from keyplan_systems.site.signing import Signer
 from keyplan_systems.site.visitors import BaseVisitor, Visitors
 
@@ -130,6 +131,7 @@ class BaseSite(ABC, Generic[V, T]):
         self.templates = templates
         self.notices = notices
         self.limiters = {name: RateLimiter(limit, clock) for name, limit in limits.items()}
+        self.repeats = Repeats()
         self.hashing = Gate(HASHES_AT_ONCE, HASHES_WAITING)
 
     # What a site of its own says
@@ -204,6 +206,7 @@ class BaseSite(ABC, Generic[V, T]):
     def _run(self, handler: Callable[[T], Response], role: str, request: Request, form: Form | None) -> Response:
         visitor = self.visitors.nobody()
         after: list[Callable[[], None]] = []
+        note: Callable[[Response], None] = ignored
         try:
             visitor = self.visitors.of(request)
             if form is not None:
@@ -211,13 +214,22 @@ class BaseSite(ABC, Generic[V, T]):
             self._admit(visitor, role, request)
             turn = self.turn(request, visitor, Form() if form is None else form)
             after = turn.after
-            self.begin(turn, sent=form is not None)
-            response = handler(turn)
+            sent = {} if form is None else form.typed
+            before, note = self.repeats.location(visitor.bound, request.url.path, sent)
+            if before is not None:
+                response: Response = RedirectResponse(before, status_code=303)
+            else:
+                self.begin(turn, sent=form is not None)
+                response = handler(turn)
         except (Problem, BadRequest, TooBusy, ValidationError, KeyplanError) as error:
             problem = problem_of(error, request.url.path)
             if problem.status == 503:
                 _LOG.warning("%s %s: %s", request.method, request.url.path, error)
             response = self._problem(request, problem, visitor, form)
+        except Exception:
+            note(Response(status_code=500))
+            raise
+        note(response)
         if after:
             response.background = BackgroundTask(_each, after)
         return unless_known(request, self.visitors.finish(visitor, response))

@@ -7,6 +7,7 @@ of that cookie's value, or of the session's token, so it is useless in another b
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Generic, Literal, TypeVar
 
 from starlette.requests import HTTPConnection
@@ -70,12 +71,17 @@ class BaseVisitor(Generic[P]):
         """The session of the person who is signed in."""
         return None if self.signed_in is None else self.signed_in.session
 
+    @cached_property
+    def once(self) -> str:
+        """A random text for the forms of this page, by which a form that is sent twice is recognized."""
+        return random_token()[:16]
+
     @property
     def csrf(self) -> str:
         """The token for the forms of this page. A visitor without any cookie gets one."""
         if self.signed_in is None and self.visit is None:
             self.visit, self.fresh = random_token(), True
-        bound = self._bound
+        bound = self.bound
         if self.form_token is None or self.form_token[0] != bound:  # a page has as many forms as it has rows
             self.form_token = (bound, self.signer.signature("csrf", bound))
         return self.form_token[1]
@@ -84,10 +90,11 @@ class BaseVisitor(Generic[P]):
         """Whether a form's token is this visitor's."""
         if self.signed_in is None and self.visit is None:
             return False
-        return self.signer.matches("csrf", self._bound, token)
+        return self.signer.matches("csrf", self.bound, token)
 
     @property
-    def _bound(self) -> str:
+    def bound(self) -> str:
+        """What this visitor's forms are bound to."""
         return f"visit {self.visit}" if self.signed_in is None else f"session {self.signed_in.token}"
 
 

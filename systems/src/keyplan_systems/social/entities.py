@@ -9,9 +9,10 @@ from datetime import datetime, timedelta
 from typing import Annotated, Literal, Self
 from urllib.parse import quote
 
-from pydantic import StringConstraints
+from pydantic import AfterValidator, StringConstraints
 
 from keyplan import Entity, Field, Index, Key, Ttl, Unique, now, ulid
+from keyplan_systems.words import visible
 
 __all__ = [
     "GSI1",
@@ -48,7 +49,7 @@ GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
 Id = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 Handle = Annotated[str, StringConstraints(min_length=1, max_length=50, strip_whitespace=True, to_lower=True)]
-Text = Annotated[str, StringConstraints(min_length=1, max_length=5000)]
+Text = Annotated[str, StringConstraints(min_length=1, max_length=5000), AfterValidator(visible)]
 
 NotificationKind = Literal["follow", "acceptance", "like", "comment"]
 

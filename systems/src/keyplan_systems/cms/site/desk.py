@@ -12,7 +12,7 @@ from keyplan_systems.cms.design import Cms
 from keyplan_systems.cms.entities import Article, Member, Status
 from keyplan_systems.cms.site.people import may_publish
 from keyplan_systems.pages.site import Turn
-from keyplan_systems.words import slug_from
+from keyplan_systems.words import numbered, slug_from
 
 __all__ = ["STATES", "create", "desk", "names_of", "new", "taken_slug"]
 
@@ -72,13 +72,15 @@ def create(turn: CmsTurn) -> Response:
     slug = form.text("slug", "Address", SLUG_CHARACTERS_MAX, required=False)
     if not form:
         return turn.page("new.html", 422)
-    article = Article(title=title, slug=slug_from(slug or title, "article"), author_id=turn.person.user_id)
-    try:
-        made = turn.design.create_article(article)
-    except ItemExists:
-        taken_slug(turn, article.slug)
-        return turn.page("new.html", 422)
-    return turn.go(f"/articles/{made.article_id}", "made")
+    wanted = slug_from(slug or title, "article")
+    for each in [wanted] if slug else numbered(wanted):
+        try:
+            made = turn.design.create_article(Article(title=title, slug=each, author_id=turn.person.user_id))
+        except ItemExists:
+            continue
+        return turn.go(f"/articles/{made.article_id}", "made")
+    taken_slug(turn, wanted)
+    return turn.page("new.html", 422)
 
 
 def taken_slug(turn: CmsTurn, slug: str) -> None:

@@ -55,8 +55,8 @@ class CmsPeople(StoredPeople[Member]):
         """Replace a password. Raises ConditionFailed if the stored hash isn't ``old_hash``."""
         self._cms.set_password(user_id, old_hash, password_hash)
 
-    def email(self, user: Member) -> str:
-        """The address of a user, as stored."""
+    def login(self, user: Member) -> str:
+        """The email address of a user."""
         return user.email
 
     def roles(self, user: Member) -> Collection[str]:

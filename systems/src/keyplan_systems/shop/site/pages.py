@@ -13,6 +13,7 @@ from keyplan_systems.shop.design import Shop
 from keyplan_systems.shop.entities import HELD, Cart, OrderDetails, PostalAddress, Product
 from keyplan_systems.shop.payments import Declined, Provider
 from keyplan_systems.shop.searching import found_products
+from keyplan_systems.shop.site.countries import COUNTRIES
 from keyplan_systems.site.problems import Problem, not_found
 from keyplan_systems.site.searching import Search
 
@@ -170,8 +171,8 @@ class Customers:
             "city": form.text("city", "City", 100),
             "country": form.text("country", "Country", 60).upper(),
         }
-        if form and not (postal["country"].isascii() and postal["country"].isalpha() and len(postal["country"]) == 2):
-            form.fault("country", "its two-letter code, such as GB or DE")
+        if form and postal["country"] not in COUNTRIES:
+            form.fault("country", "choose a country")
         if not form:
             return _address_page(turn, 422)
         shop, user_id = turn.design, turn.person.user_id
@@ -257,7 +258,8 @@ def addresses(turn: ShopTurn) -> Response:
 
 
 def _address_page(turn: ShopTurn, status: int = 200) -> Response:
-    return turn.page("addresses.html", status, addresses=turn.design.addresses(turn.person.user_id))
+    addresses = turn.design.addresses(turn.person.user_id)
+    return turn.page("addresses.html", status, addresses=addresses, countries=COUNTRIES)
 
 
 def remove_address(turn: ShopTurn) -> Response:

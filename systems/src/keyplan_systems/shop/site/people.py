@@ -50,8 +50,8 @@ class ShopPeople(StoredPeople[User]):
         """Replace a password. Raises ConditionFailed if the stored hash isn't ``old_hash``."""
         self._shop.set_password(user_id, old_hash, password_hash)
 
-    def email(self, user: User) -> str:
-        """The address of a user, as stored."""
+    def login(self, user: User) -> str:
+        """The email address of a user."""
         return user.email
 
     def roles(self, user: User) -> Collection[str]:

@@ -34,6 +34,10 @@ class SocialPeople(StoredPeople[User]):
         credential = self._social.credential(user_id)
         return None if credential is None else credential.password_hash
 
+    def login(self, user: User) -> str:
+        """The handle of a user."""
+        return user.handle
+
     def fault_of(self, login: str) -> str | None:
         """What is wrong with a handle."""
         return None if _HANDLE.fullmatch(_handle(login)) else "2 to 30 letters, digits, and single dots or hyphens"

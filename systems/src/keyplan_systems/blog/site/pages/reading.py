@@ -292,7 +292,9 @@ def tags_of(turn: Turn) -> tuple[str, ...]:
 def _tags(path: str) -> tuple[str, ...]:
     """The tags of an address, each once, as ``tags_path`` has them; ``c++`` is one."""
     meant = {slug: tag for tag, slug in TAG_SLUGS.items()}
-    given = {tag.strip()[:TAG_MAX].lower() for tag in path.split(",")} - {""}
+    given = {tag.strip().lower() for tag in path.split(",")} - {""}
+    if any(len(tag) > TAG_MAX for tag in given):
+        raise not_found()
     return tuple(sorted({meant.get(tag, tag) for tag in given}))
 
 

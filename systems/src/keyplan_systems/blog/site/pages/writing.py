@@ -21,7 +21,7 @@ from keyplan_systems.blog.site.site import Turn
 from keyplan_systems.site.incoming import Form
 from keyplan_systems.site.markdown import is_rendered, render_markdown, without_title
 from keyplan_systems.site.problems import not_found
-from keyplan_systems.words import excerpt_from, slug_from, tag_from
+from keyplan_systems.words import excerpt_from, numbered, shows_something, slug_from, tag_from
 
 __all__ = ["act", "create", "delete", "delete_form", "desk", "edit_form", "new_form", "preview", "save"]
 
@@ -141,15 +141,29 @@ def create(turn: Turn) -> Response:
     if not form:
         return _editor(turn, form, None, 422)
     turn.limit("write", turn.user.user_id)
+    if form["action"] == "publish" and not shows_something(content):
+        form.fault("content", "write something before you publish it")
+        return _editor(turn, form, None, 422)
     try:
         post = Post(user_id=turn.user.user_id, slug=slug, title=title, excerpt=excerpt_from(content), tags=tags)
-        made = _asked(turn, turn.blog.create_post(post, content), people)
+        made = _asked(turn, _created(turn, post, content, numbers=not form["slug"].strip()), people)
     except (ValueError, Refused, ItemExists, UniqueValueTaken) as error:
         _told(form, error)
         return _editor(turn, form, None, 422)
     if form["action"] == "publish":
         return _publish(turn, made, form)
     return turn.go(f"/write/{made.post.post_id}", "saved")
+
+
+def _created(turn: Turn, post: Post, content: str, *, numbers: bool) -> PostWithContent:
+    """A new post. Where another has its address, with a number, unless the address was typed."""
+    for slug in numbered(post.slug):
+        try:
+            return turn.blog.create_post(post.model_copy(update={"slug": slug}), content)
+        except (ItemExists, UniqueValueTaken):
+            if not numbers:
+                raise
+    raise ItemExists("there are too many posts with this title", place="Blog.create_post")
 
 
 def _told(form: Form, error: Exception) -> None:
@@ -220,6 +234,9 @@ def save(turn: Turn) -> Response:
     title, content, slug, tags = _fields(form)
     people = _people(turn, form, post_with_content.post)
     version = form.number("version", "Version")
+    shown = form["action"] == "publish" or post_with_content.post.status == "published"
+    if shown and not shows_something(content):
+        form.fault("content", "a published post needs a text")
     if not form or version is None:
         return _editor(turn, form, post_with_content.post, 422)
     turn.limit("write", turn.user.user_id)

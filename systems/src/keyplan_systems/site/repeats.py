@@ -1,0 +1,68 @@
+"""Forms that are sent twice: a double click, or a page that is sent again.
+
+Each page's forms carry a random field ``once``. A form that comes again, from the same visitor, with the same field and
+the same content, isn't carried out again: it gets the redirect of the first. Kept in this process, in bounded memory.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+
+from starlette.responses import Response
+
+__all__ = ["Repeats", "ignored"]
+
+FORMS_MAX = 5_000
+WAIT_SECONDS = 30
+"""How long a repeated form waits for the first."""
+
+
+class Repeats:
+    """Remembers where forms redirected to."""
+
+    def __init__(self, forms_max: int = FORMS_MAX) -> None:
+        self._forms_max = forms_max
+        self._forms: OrderedDict[bytes, Future[str | None]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def location(
+        self, visitor: str, path: str, typed: Mapping[str, str]
+    ) -> tuple[str | None, Callable[[Response], None]]:
+        """Where this form redirected to when it was sent before, or None; and what notes the response of this time."""
+        if not typed.get("once"):
+            return None, ignored
+        key = hashlib.sha256(json.dumps([visitor, path, sorted(typed.items())]).encode()).digest()
+        with self._lock:
+            before = self._forms.get(key)
+            if before is None:
+                made: Future[str | None] = Future()
+                self._forms[key] = made
+                while len(self._forms) > self._forms_max:
+                    self._forms.popitem(last=False)
+        if before is not None:
+            return _result(before), ignored
+
+        def note(response: Response) -> None:
+            place = response.headers.get("location") if response.status_code == 303 else None
+            if place is None:  # nothing was done: the same may be tried again
+                with self._lock:
+                    self._forms.pop(key, None)
+            made.set_result(place)
+
+        return None, note
+
+
+def _result(before: Future[str | None]) -> str | None:
+    try:
+        return before.result(WAIT_SECONDS)
+    except TimeoutError:
+        return None
+
+
+def ignored(_response: Response) -> None:
+    """Note nothing of a response."""

@@ -1,0 +1,88 @@
+"""Forms of the sites as people send them: twice, empty to the eye, and with what others have already."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from keyplan_systems.cms import Cms
+from keyplan_systems.cms.site.making import make_site as make_cms
+from keyplan_systems.pages.application import ServedSite
+from keyplan_systems.site.passwords import hash_password
+from keyplan_systems.social import Social
+from keyplan_systems.social.site.making import make_site
+from tests.systems.sites.support import OPTIONS, Visit
+
+INVISIBLE = ("\u200b", "\u200d\ufeff", "\u3164", " \u2800 ", "\u2060\u00ad")
+
+
+@pytest.fixture
+def social() -> Iterator[Social]:
+    with Social.open(":memory:", secret="s") as opened:
+        yield opened
+
+
+@pytest.fixture
+def site(social: Social) -> ServedSite:
+    return make_site(social, OPTIONS)
+
+
+@pytest.fixture
+def ada(site: ServedSite) -> Visit:
+    visit = Visit(site.application)
+    visit.get("/sign-up")
+    assert visit.send("/sign-up", login="ada", name="Ada", password="long enough") == 200
+    visit.get("/")
+    return visit
+
+
+def texts(social: Social) -> list[str]:
+    user = social.user_by_handle("ada")
+    assert user is not None
+    return [post.text for post in social.posts_of_user(user.user_id)]
+
+
+def test_a_form_that_is_sent_twice_is_carried_out_once(social: Social, ada: Visit) -> None:
+    fields = {"csrf": ada.csrf(), "once": ada.once(), "text": "Once"}
+    with ThreadPoolExecutor(4) as pool:
+        answers = list(pool.map(lambda _: ada.client.post("/posts", data=fields, follow_redirects=False), range(6)))
+    assert {answer.status_code for answer in answers} == {303}
+    assert len({answer.headers["location"] for answer in answers}) == 1
+    assert texts(social) == ["Once"]
+
+
+def test_another_text_and_another_page_are_another_form(social: Social, ada: Visit) -> None:
+    fields = {"csrf": ada.csrf(), "once": ada.once()}
+    ada.post("/posts", {**fields, "text": "One"})
+    ada.post("/posts", {**fields, "text": "Two"})
+    for _ in range(2):
+        ada.get("/")
+        ada.send("/posts", text="Three")
+    assert sorted(texts(social)) == ["One", "Three", "Three", "Two"]
+
+
+def test_a_form_that_failed_may_be_sent_again(social: Social, ada: Visit) -> None:
+    fields = {"csrf": ada.csrf(), "once": ada.once(), "text": ""}
+    assert [ada.post("/posts", fields) for _ in range(2)] == [422, 422]
+
+
+@pytest.mark.parametrize("text", INVISIBLE)
+def test_a_text_that_shows_nothing_is_refused(social: Social, ada: Visit, text: str) -> None:
+    assert ada.send("/posts", text=text) == 422
+    assert texts(social) == []
+
+
+def test_a_second_article_of_a_title_has_a_number() -> None:
+    with Cms.open(":memory:", secret="s") as cms:
+        application = make_cms(cms, OPTIONS).application
+        application.state.site.people.join("ada@example.com", "Ada", hash_password("long enough"))
+        ada = Visit(application)
+        ada.sign_in("ada@example.com", "long enough")
+        for slug in ("a-title", "a-title-2", "a-title-3"):
+            ada.get("/new")
+            assert ada.send("/new", title="A title") == 200
+            assert cms.article_by_slug(slug) is not None
+        ada.get("/new")
+        assert ada.send("/new", title="A title", slug="a-title") == 422
