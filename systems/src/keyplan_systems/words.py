@@ -68,7 +68,7 @@ def numbered(slug: str) -> Iterator[str]:
     """A slug, and the same with a number, for a title that others have too."""
     yield slug
     for number in range(2, NUMBERED_MAX + 1):
-        yield f"{slug}-{number}"
+        yield f"{slug[: SLUG_MAX - 3]}-{number}"
 
 
 def is_slug(text: str) -> bool:

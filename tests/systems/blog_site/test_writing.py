@@ -79,7 +79,7 @@ def test_a_new_address_redirects_from_the_old_one(author: Visit, anybody: Visit,
 
 
 def test_the_address_of_another_post_is_told_at_its_field(author: Visit, post: Post, blog: Blog) -> None:
-    answer = author.send("/write", title="Keys and doors", content="Mine.", action="save")
+    answer = author.send("/write", title="Keys and doors", slug="keys-and-doors", content="Mine.", action="save")
     assert answer.status_code == 422
     assert 'id="slug-fault"' in answer.text
     assert "Mine." in answer.text

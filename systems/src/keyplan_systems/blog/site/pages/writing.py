@@ -160,8 +160,9 @@ def _created(turn: Turn, post: Post, content: str, *, numbers: bool) -> PostWith
     for slug in numbered(post.slug):
         try:
             return turn.blog.create_post(post.model_copy(update={"slug": slug}), content)
-        except (ItemExists, UniqueValueTaken):
-            if not numbers:
+        except (ItemExists, UniqueValueTaken, Refused) as error:
+            taken = not isinstance(error, Refused) or turn.blog.slug_of(slug) is not None
+            if not (numbers and taken):
                 raise
     raise ItemExists("there are too many posts with this title", place="Blog.create_post")
 
