@@ -14,6 +14,7 @@ from typing import Any
 
 from keyplan.analysis.check.checking import check
 from keyplan.analysis.check.findings import Severity
+from keyplan.analysis.explain.wording import key_names
 from keyplan.analysis.rehearsal.account import Accounts
 from keyplan.analysis.traffic.traffic_file import Traffic
 from keyplan.errors import DesignError, ErrorDetail
@@ -23,10 +24,7 @@ from keyplan.model.compiled.compiler import compile_read
 from keyplan.model.compiled.constants import domain_of
 from keyplan.model.compiled.plan_checks import lacking_in_index
 from keyplan.model.compiled.plans import (
-    BatchGetPlan,
-    ClaimPlan,
     Filter,
-    GetPlan,
     KeyMatch,
     QueryPlan,
     ReadPattern,
@@ -53,7 +51,6 @@ __all__ = [
     "compiled_plan",
     "ordering_field",
     "read_faults",
-    "reads_served",
     "with_updates",
 ]
 
@@ -91,9 +88,12 @@ def _compiled(facts: DesignFacts, keys: Declared, traffic: Traffic | None, *, co
         facts.cls.compiled = compiled
         claims = sum(isinstance(key, Unique) for own in keys.keys.values() for key in own.values())
         weight = weighed(facts.cls, compiled, traffic, claims, len(keys.named) + len(keys.filters))
-    served = reads_served(compiled)
+    served: dict[str, dict[str, None]] = {}
+    for read in compiled.reads.values():
+        for name in ", ".join(key_names(read.plan)).split(", "):
+            served.setdefault(name, {})[read.place] = None
     planned = tuple(
-        PlannedKey(cls, name, key, served.get((cls, name), ()), new=(cls, name) in keys.served)
+        PlannedKey(cls, name, key, tuple(served.get(f"{cls.__name__}.{name}", ())), new=(cls, name) in keys.served)
         for cls, own in keys.keys.items()
         for name, key in own.items()
     )
@@ -198,32 +198,6 @@ def read_faults(facts: DesignFacts, keys: Declared) -> list[ErrorDetail]:
                 except KeyError:
                     continue  # it reads an entity that has a fault of its own
     return faults
-
-
-def reads_served(compiled: CompiledDesign) -> dict[KeyName, tuple[str, ...]]:
-    """The places of the reads that each key answers."""
-    result: dict[KeyName, dict[str, None]] = {}
-    for read in compiled.reads.values():
-        for name in _keys_of(read.plan):
-            result.setdefault(name, {})[read.place] = None
-    return {name: tuple(places) for name, places in result.items()}
-
-
-def _keys_of(plan: ReadPlan) -> Iterator[KeyName]:
-    match plan:
-        case GetPlan() | BatchGetPlan():
-            yield plan.entity.cls, plan.entity.primary.name
-        case ClaimPlan():
-            yield plan.entity.cls, plan.claim.name
-        case QueryPlan():
-            yield from ((match.entity.cls, match.key.name) for match in plan.matches)
-        case ThroughPlan():
-            for way in plan.ways:
-                yield from _keys_of(way.junction)
-                yield from _keys_of(way.end)
-        case ScanPlan():
-            own = ((entity, key) for entity in plan.entities for key in plan.keys if key in entity.index_keys)
-            yield from ((entity.cls, key.name) for entity, key in own)
 
 
 def ordering_field(read: ReadPattern) -> str | None:

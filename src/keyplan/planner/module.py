@@ -9,6 +9,7 @@ import difflib
 import inspect
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -45,13 +46,55 @@ class Rewritten:
         return "".join(lines)
 
 
-@dataclass(frozen=True)
-class _Edit:
-    """Lines ``start`` to ``end`` (counted from 0, the end not included) become these."""
+class _Source:
+    """A module's text with its syntax tree, and the edits of it: byte ranges, as syntax trees count bytes."""
 
-    start: int
-    end: int
-    lines: tuple[str, ...]
+    def __init__(self, text: str) -> None:
+        self.data = text.encode()
+        self.tree = ast.parse(text)
+        starts = accumulate((len(line) for line in self.data.splitlines(keepends=True)), initial=0)
+        self._lines = [0, *starts]
+        self._edits: list[tuple[int, int, str]] = []
+
+    def text(self, node: ast.AST) -> str:
+        """The text of an expression."""
+        return self.data[slice(*self._span(node))].decode()
+
+    def replace(self, node: ast.AST, text: str) -> None:
+        """Put a text in the place of an expression or statement."""
+        self._edits.append((*self._span(node), text))
+
+    def remove(self, node: ast.stmt) -> None:
+        """Remove the lines of a statement."""
+        self._edits.append((self._lines[node.lineno], self._lines[(node.end_lineno or node.lineno) + 1], ""))
+
+    def insert(self, line: int, lines: Sequence[str]) -> None:
+        """Put lines before a line, counted from 1."""
+        at = self._lines[min(line, len(self._lines) - 1)]
+        missing = "\n" if at and not self.data[:at].endswith(b"\n") else ""
+        self._edits.append((at, at, missing + "".join(f"{each}\n" for each in lines)))
+
+    def add_argument(self, call: ast.Call, text: str) -> None:
+        """Put an argument at the end of a call, on a line of its own if the others have one."""
+        end = self._span(call)[1] - 1
+        before = self.data[:end].decode()
+        last = before.rstrip()
+        margin = before[before.rfind("\n") + 1 :]
+        if last.endswith(",") and not margin.strip():
+            self._edits.append((end - len(margin.encode()), end, f"{margin}    {text},\n{margin}"))
+        else:
+            comma = {",": " ", "(": ""}.get(last[-1:], ", ")
+            self._edits.append((end, end, comma + text))
+
+    def edited(self) -> str:
+        """The text with the edits."""
+        result = self.data
+        for start, end, text in sorted(self._edits, key=lambda edit: edit[:2], reverse=True):
+            result = result[:start] + text.encode() + result[end:]
+        return result.decode()
+
+    def _span(self, node: Any) -> tuple[int, int]:
+        return self._lines[node.lineno] + node.col_offset, self._lines[node.end_lineno] + node.end_col_offset
 
 
 def rewritten(plan: Plan, text: str | None = None) -> Rewritten:
@@ -62,32 +105,31 @@ def rewritten(plan: Plan, text: str | None = None) -> Rewritten:
     """
     path = _file_of(plan)
     before = path.read_text(encoding="utf-8") if text is None else text
-    tree = ast.parse(before)
-    lines = before.splitlines()
-    edits = [
-        *_entities(plan, tree),
-        *_table(plan, tree, lines),
-        *_indexes(plan, tree),
-        *_decorators(plan, tree, lines),
-        *_imports(plan, tree),
-    ]
-    after = list(lines)
-    for edit in sorted(edits, key=lambda edit: (edit.start, edit.end), reverse=True):
-        after[edit.start : edit.end] = edit.lines
-    text = "\n".join(after) + "\n"
-    ast.parse(text)
-    return Rewritten(path, before, text)
+    source = _Source(before if before.endswith("\n") else f"{before}\n")
+    _write_entities(plan, source)
+    _write_table(plan, source)
+    _write_indexes(plan, source)
+    methods = {n.name: n for n in ast.walk(source.tree) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)}
+    for place, option in plan.reworded.items():
+        decorators = methods[name].decorator_list if (name := place.rpartition(".")[2]) in methods else []
+        call = next((call for call in decorators if _called(call) == "read"), None)
+        if isinstance(call, ast.Call) and option.partition("=")[0] not in {word.arg for word in call.keywords}:
+            source.add_argument(call, option)
+    _write_imports(plan, source)
+    after = source.edited()
+    ast.parse(after)
+    return Rewritten(path, before, after)
 
 
 def _file_of(plan: Plan) -> Path:
     files = {class_: _source_file(class_) for class_ in (plan.design, *(key.entity for key in plan.keys))}
     different = {*files.values()}
     if None in different or len(different) > 1:
-        faults = [ErrorDetail(class_.__name__, f"is in {file or 'no file'}") for class_, file in files.items()]
+        places = [ErrorDetail(class_.__name__, f"is in {file or 'no file'}") for class_, file in files.items()]
         raise UnknownDesign(
             "the design's classes are in several files, or in none that can be read",
             hint="copy the declarations that are shown",
-            errors=faults,
+            errors=places,
         )
     return Path(str(different.pop()))
 
@@ -100,57 +142,49 @@ def _source_file(class_: type[Any]) -> str | None:
         return None
 
 
-def _class(tree: ast.Module, name: str) -> ast.ClassDef:
-    classes = (node for node in ast.walk(tree) if isinstance(node, ast.ClassDef) and node.name == name)
-    node = next(classes, None)
-    if node is None:
-        raise UnknownDesign(f"the module has no class {name}", hint="copy the declarations that are shown")
-    return node
+def _class(source: _Source, name: str) -> ast.ClassDef:
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.ClassDef) and node.name == name:
+            return node
+    raise UnknownDesign(f"the module has no class {name}", hint="copy the declarations that are shown")
 
 
-# Entities
+def _called(node: ast.AST | None) -> str:
+    """The name of the function that an expression calls."""
+    return node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
 
 
-def _entities(plan: Plan, tree: ast.Module) -> Iterator[_Edit]:
-    by_entity: dict[type[Entity], list[PlannedKey]] = {}
+def _assigned(body: Sequence[ast.stmt], *called: str) -> Iterator[tuple[str, ast.stmt, ast.Call]]:
+    """The names that are assigned a call of one of these functions, with the statement and the call."""
+    for node in body:
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as call) if _called(call) in called:
+                yield name, node, call
+            case ast.AnnAssign(target=ast.Name(id=name), value=ast.Call() as call) if _called(call) in called:
+                yield name, node, call
+            case _:
+                pass
+
+
+def _write_entities(plan: Plan, source: _Source) -> None:
+    by_entity: dict[type[Entity], dict[str, PlannedKey]] = {}
     for key in plan.keys:
-        by_entity.setdefault(key.entity, []).append(key)
-    for entity, keys in by_entity.items():
-        node = _class(tree, entity.__name__)
-        there = {name: statement for statement in node.body for name in _declared(statement)}
-        wanted = {planned_key.name: planned_key for planned_key in keys}
-        new = [planned_key for name, planned_key in wanted.items() if name not in there]
-        gone = [statement for name, statement in there.items() if name not in wanted]
-        yield from (_Edit(statement.lineno - 1, statement.end_lineno or statement.lineno, ()) for statement in gone)
-        at = _after_fields(node)
-        text = [
-            f"    {line}" if line else ""
-            for planned_key in new
-            for line in declaration(planned_key.name, planned_key.key, 4, tree)
-        ]
-        apart = [] if there or not new else [""]
-        yield _Edit(at, at, (*apart, *text))
-
-
-def _declared(node: ast.stmt) -> Iterator[str]:
-    """The name of a key that a statement declares."""
-    called = _called(node.value) if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) else ""
-    if called == "Key" and isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-        yield node.targets[0].id
+        by_entity.setdefault(key.entity, {})[key.name] = key
+    for entity, wanted in by_entity.items():
+        node = _class(source, entity.__name__)
+        there = {name: statement for name, statement, _ in _assigned(node.body, "Key")}
+        for statement in (statement for name, statement in there.items() if name not in wanted):
+            source.remove(statement)
+        new = [key for name, key in wanted.items() if name not in there]
+        lines = [f"    {line}" for key in new for line in declaration(key.name, key.key, 4, source.tree)]
+        if new:
+            source.insert(_after_fields(node) + 1, lines if there else ["", *lines])
 
 
 def _after_fields(node: ast.ClassDef) -> int:
-    """The line after an entity's keys, or after its fields with the last one's docstring."""
-    members = [
-        statement
-        for statement in node.body
-        if isinstance(statement, ast.AnnAssign)
-        or (
-            isinstance(statement, ast.Assign)
-            and isinstance(statement.value, ast.Call)
-            and _called(statement.value) in {"Key", "Unique"}
-        )
-    ]
+    """The last line of an entity's keys, or of its fields with the last one's docstring."""
+    keys = [statement for _, statement, _ in _assigned(node.body, "Key", "Unique")]
+    members = [statement for statement in node.body if isinstance(statement, ast.AnnAssign) or statement in keys]
     last = members[-1] if members else node.body[0]
     match node.body[node.body.index(last) + 1 :]:
         case [ast.Expr(value=ast.Constant(value=str())) as docstring, *_]:
@@ -160,155 +194,94 @@ def _after_fields(node: ast.ClassDef) -> int:
     return last.end_lineno or last.lineno
 
 
-def _called(call: ast.Call) -> str:
-    return call.func.id if isinstance(call.func, ast.Name) else ""
+def _table_call(plan: Plan, source: _Source) -> ast.Call | None:
+    """The call that creates the design's table: in its class, or in the module under the name that the class uses."""
+    body = _class(source, plan.design.__name__).body
+    named = {
+        statement.value.id
+        for statement in body
+        if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Name)
+    }
+    calls = [call for name, _, call in _assigned(body, "Table") if name == "table"]
+    calls += [call for name, _, call in _assigned(source.tree.body, "Table") if name in named]
+    return calls[0] if calls else None
 
 
-# The table, its indexes, the imports
-
-
-def _table(plan: Plan, tree: ast.Module, lines: Sequence[str]) -> Iterator[_Edit]:
-    call = _table_call(plan, tree)
-    if call is None:
-        return
-    if not plan.indexes:
+def _write_table(plan: Plan, source: _Source) -> None:
+    call = _table_call(plan, source)
+    if call is None or not plan.indexes:
         return
     given = next((keyword.value for keyword in call.keywords if keyword.arg == "indexes"), None)
-    names = f"[{', '.join(_variable(tree, index) for index in plan.indexes)}]"
+    names = f"[{', '.join(_variable(source.tree, index) for index in plan.indexes)}]"
     if given is not None:
-        if _source(lines, given) != names:
-            yield _put(lines, given, names)
+        if source.text(given) != names:
+            source.replace(given, names)
     elif call.args:
-        yield _put(lines, call.args[0], f"{_source(lines, call.args[0])}, indexes={names}")
+        source.replace(call.args[0], f"{source.text(call.args[0])}, indexes={names}")
     elif call.keywords:
-        yield _put(lines, call.keywords[0], f"indexes={names}, {_source(lines, call.keywords[0])}")
+        source.replace(call.keywords[0], f"indexes={names}, {source.text(call.keywords[0])}")
 
 
-def _source(lines: Sequence[str], node: ast.expr | ast.keyword) -> str:
-    return ast.get_source_segment("\n".join(lines), node) or ""
-
-
-def _put(lines: Sequence[str], node: ast.expr | ast.keyword, text: str) -> _Edit:
-    """The lines of an expression, with another text in its place."""
-    start, end = node.lineno - 1, node.end_lineno or node.lineno
-    before = lines[start].encode()[: node.col_offset].decode()  # syntax trees count bytes
-    after = lines[end - 1].encode()[node.end_col_offset :].decode()
-    return _Edit(start, end, tuple(f"{before}{text}{after}".split("\n")))
-
-
-def _table_call(plan: Plan, tree: ast.Module) -> ast.Call | None:
-    """The call that creates the design's table: in its class, or in the module under a name that the class uses. None
-    if it isn't in this module.
-    """
-    given = _given(_class(tree, plan.design.__name__).body, "table")
-    if isinstance(given, ast.Name):
-        given = _given(tree.body, given.id)
-    return given if isinstance(given, ast.Call) and _called(given) == "Table" else None
-
-
-def _given(body: Sequence[ast.stmt], name: str) -> ast.expr | None:
-    """The value that a class or a module assigns to a name."""
-    for statement in body:
-        match statement:
-            case ast.Assign(targets=[ast.Name(id=target)]) | ast.AnnAssign(target=ast.Name(id=target)) if (
-                target == name
-            ):
-                return statement.value
-            case _:
-                pass
-    return None
+def _index_name(call: ast.Call) -> str | None:
+    match call.args:
+        case [ast.Constant(value=str() as name), *_]:
+            return name
+        case _:
+            return None
 
 
 def _variable(tree: ast.Module, index: Index) -> str:
     """The name that the module has for an index, or the index's own."""
-    for node in tree.body:
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and _called(node.value) == "Index":
-            first = node.value.args[0] if node.value.args else None
-            if isinstance(first, ast.Constant) and first.value == index.name and isinstance(node.targets[0], ast.Name):
-                return node.targets[0].id
-    return index.name
+    named = {_index_name(call): name for name, _, call in _assigned(tree.body, "Index")}
+    return named.get(index.name, index.name)
 
 
-def _indexes(plan: Plan, tree: ast.Module) -> Iterator[_Edit]:
+def _write_indexes(plan: Plan, source: _Source) -> None:
     """New indexes before what uses them, changed ones in their places; indexes that nothing uses are removed."""
-    there: set[str] = set()
     wanted = {index.name: index for index in plan.indexes}
     patterns = [value for base in plan.design.__mro__ for value in vars(base).values() if isinstance(value, Pattern)]
     whole = [pattern.options.scan_index for pattern in patterns]
     declared = {index.name: index for index in (*plan.design.table.indexes, *whole) if index is not None}
-    for node in tree.body:
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and _called(node.value) == "Index":
-            first = node.value.args[0] if node.value.args else None
-            name = first.value if isinstance(first, ast.Constant) else None
-            if isinstance(name, str) and name in wanted:
-                there.add(name)
-                if name in declared and not wanted[name].same_keys(declared[name]):
-                    text = index_declaration(wanted[name], _variable(tree, wanted[name]))
-                    yield _Edit(node.lineno - 1, node.end_lineno or node.lineno, (text,))
-            elif isinstance(name, str):
-                yield _Edit(node.lineno - 1, node.end_lineno or node.lineno, ())
+    there: set[str] = set()
+    for variable, statement, call in _assigned(source.tree.body, "Index"):
+        name = _index_name(call)
+        if name in wanted:
+            there.add(name)
+            if name in declared and not wanted[name].same_keys(declared[name]):
+                source.replace(statement, index_declaration(wanted[name], variable))
+        elif name is not None:
+            source.remove(statement)
     new = [index_declaration(index, index.name) for index in plan.indexes if index.name not in there]
     if new:
         entities = {key.entity.__name__ for key in plan.keys}
-        table = _table_call(plan, tree)
+        table = _table_call(plan, source)
         users = (
-            statement
-            for statement in tree.body
-            if (isinstance(statement, ast.ClassDef) and statement.name in entities)
-            or any(node is table for node in ast.walk(statement))
+            min(node.lineno, *(each.lineno for each in getattr(node, "decorator_list", [])), node.lineno)
+            for node in source.tree.body
+            if getattr(node, "name", "") in entities or any(part is table for part in ast.walk(node))
         )
-        at = min(map(_start, users)) - 1
-        yield _Edit(at, at, (*new, "", ""))
+        source.insert(min(users), [*new, "", ""])
 
 
-def _decorators(plan: Plan, tree: ast.Module, lines: Sequence[str]) -> Iterator[_Edit]:
-    """The decorators that need another option."""
-    methods = {node.name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
-    for place, option in plan.reworded.items():
-        node = methods.get(place.rpartition(".")[2])
-        calls = [call for call in ([] if node is None else node.decorator_list) if isinstance(call, ast.Call)]
-        call = next((call for call in calls if _called(call) == "read"), None)
-        if call is None or any(keyword.arg == option.partition("=")[0] for keyword in call.keywords):
-            continue
-        at, column = (call.end_lineno or call.lineno) - 1, (call.end_col_offset or 1) - 1
-        before = lines[at].encode()[:column].decode()
-        after = lines[at].encode()[column:].decode()
-        comma = {",": " ", "(": ""}.get(before.rstrip()[-1:], ", ")
-        if not before.strip() and lines[at - 1].rstrip().endswith(","):
-            yield _Edit(at, at, (f"{before}    {option},",))
-        else:
-            yield _Edit(at, at + 1, (f"{before}{comma}{option}{after}",))
-
-
-def _start(node: ast.stmt) -> int:
-    decorators = node.decorator_list if isinstance(node, ast.ClassDef) else []
-    return min((node.lineno, *(expression.lineno for expression in decorators)))
-
-
-def _imports(plan: Plan, tree: ast.Module) -> Iterator[_Edit]:
-    """The names that the declarations need, added to the module's import of keyplan."""
+def _write_imports(plan: Plan, source: _Source) -> None:
+    """Add the names that the declarations need to the module's import of keyplan."""
     kinds = {type(key.key).__name__ for key in plan.keys} | ({"Index"} if plan.indexes else set[str]())
     if any(attribute.type == "N" for index in plan.indexes for attribute in (*index.partition, *index.sort)):
         kinds.add("Number")
-    nodes = [
-        statement for statement in tree.body if isinstance(statement, ast.ImportFrom) and statement.module == "keyplan"
-    ]
+    body = source.tree.body
+    nodes = [node for node in body if isinstance(node, ast.ImportFrom) and node.module == "keyplan"]
     known = {alias.asname or alias.name for node in nodes for alias in node.names}
     if "*" in known or kinds <= known:
         return
     if not nodes:
-        at = next((statement.lineno - 1 for statement in tree.body if not isinstance(statement, ast.Expr)), 0)
-        yield _Edit(at, at, (f"from keyplan import {', '.join(sorted(kinds))}",))
+        first = next((node.lineno for node in body if not isinstance(node, ast.Expr)), 1)
+        source.insert(first, [f"from keyplan import {', '.join(sorted(kinds))}"])
         return
-    node = nodes[0]
-    names = sorted({ast.unparse(name) for name in node.names} | kinds - known, key=_import_order)
+    given = {ast.unparse(name) for name in nodes[0].names}
+    names = sorted(given | kinds - known, key=lambda name: (name[0].islower(), name))
     line = f"from keyplan import {', '.join(names)}"
-    text = (line,) if len(line) <= LINE_MAX else ("from keyplan import (", *(f"    {name}," for name in names), ")")
-    yield _Edit(node.lineno - 1, node.end_lineno or node.lineno, text)
-
-
-def _import_order(name: str) -> tuple[bool, str]:
-    return (name[0].islower(), name)
+    long = "\n".join(("from keyplan import (", *(f"    {name}," for name in names), ")"))
+    source.replace(nodes[0], line if len(line) <= LINE_MAX else long)
 
 
 # Declarations

@@ -8,18 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from keyplan.analysis.explain.wording import proof
+from keyplan.analysis.explain.wording import key_names, proof
 from keyplan.formatting.results import plain
 from keyplan.model.compiled.compiled_design import CompiledDesign
-from keyplan.model.compiled.plans import (
-    BatchGetPlan,
-    ClaimPlan,
-    GetPlan,
-    QueryPlan,
-    ScanPlan,
-    ThroughPlan,
-)
-from keyplan.model.compiled.plans import Plan as PlanOfRead
 from keyplan.model.declared.entity import Entity
 from keyplan.model.declared.indexes import Index
 from keyplan.model.declared.keys import Key, Unique
@@ -151,8 +142,8 @@ class Plan:
     def answers(self) -> list[Answer]:
         """Each access pattern with its operation, its key, and why that works."""
         return [
-            Answer(name, pattern.id, *_answer(pattern.plan), proof(pattern.plan, pattern))
-            for name, pattern in self.compiled.reads.items()
+            Answer(name, read.id, read.plan.operation, ", ".join(key_names(read.plan)), proof(read.plan, read))
+            for name, read in self.compiled.reads.items()
         ]
 
     @property
@@ -243,21 +234,3 @@ def comparison(plans: Sequence[Plan]) -> dict[str, Any]:
 def _listed(names: Sequence[str]) -> str:
     *most, last = names
     return f"{', '.join(most)} and {last}" if most else last
-
-
-def _answer(plan: PlanOfRead) -> tuple[str, str]:
-    match plan:
-        case GetPlan():
-            return "GetItem", f"{plan.entity.name}.{plan.entity.primary.name}"
-        case ClaimPlan():
-            return "GetItem, GetItem", f"{plan.entity.name}.{plan.claim.name}"
-        case BatchGetPlan():
-            return "BatchGetItem", f"{plan.entity.name}.{plan.entity.primary.name}"
-        case QueryPlan():
-            keys = ", ".join(f"{match.entity.name}.{match.key.name}" for match in plan.matches)
-            return "Query" + (" and a filter" if plan.filter is not None else ""), keys
-        case ScanPlan():
-            return "Scan", "no key" if plan.index is None else f"all of {plan.index.name}"
-        case ThroughPlan():
-            ways = [_answer(part) for way in plan.ways for part in (way.junction, way.end)]
-            return ", ".join(text for text, _ in ways), ", ".join(key for _, key in ways)
