@@ -54,7 +54,7 @@ def codes(report: Report) -> list[str]:
     [
         ({}, ["KP201"]),
         ({"KP201": "a few a day"}, []),
-        ({"KP201 Message.primary": "a few a day"}, []),
+        ({"KP201 Message.primary": "a few per day"}, []),
         ({"KP201 primary": "a few a day"}, []),
         ({"KP201 Message": "a few a day"}, ["KP201", "KP901"]),
         ({"KP202": "a few a day"}, ["KP201", "KP901"]),
@@ -70,11 +70,11 @@ def test_silences(ignore: dict[str, str], result: list[str]) -> None:
 def test_a_silence_is_a_mapping_of_texts(wrong: Any) -> None:
     with pytest.raises(DesignError) as caught:
         inbox(wrong)
-    assert "ignore= isn't a mapping of texts" in str(caught.value)
+    assert "ignore= must map strings to strings" in str(caught.value)
 
 
 def test_a_design_made_from_another_has_its_silences() -> None:
-    class Quiet(Base, ignore={"KP201 Message.primary": "a few a day"}):
+    class Quiet(Base, ignore={"KP201 Message.primary": "a few per day"}):
         pass
 
     class Quieter(Quiet, ignore={"KP303 all_messages": "an export"}):

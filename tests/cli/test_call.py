@@ -80,7 +80,7 @@ def test_all_faults_at_once_on_stderr(article: Article) -> None:
     assert result.exit_code == 2
     assert result.stdout == ""
     for literal in (
-        "autor: no such parameter (did you mean author_id?)",
+        "autor: unknown parameter (did you mean author_id?)",
         "author_id: missing",
         "limit: duplicate",
         "limit: input should be greater than or equal to 1",

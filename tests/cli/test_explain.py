@@ -110,7 +110,7 @@ def test_requests_of_many_partitions_are_cut_for_people_only() -> None:
 def test_faults_are_told() -> None:
     result = run("explain", "cms", "article", "id=1")
     assert result.exit_code == 2
-    assert "id: no such parameter" in result.stderr
+    assert "id: unknown parameter" in result.stderr
     assert run("explain", "cms", "articl").exit_code == 2
 
 

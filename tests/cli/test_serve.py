@@ -77,7 +77,7 @@ def test_the_studio_of_a_design_without_keys_has_its_plans(folder: Path) -> None
     with program("studio", "store.py:Store", "--port", "0", cwd=folder) as started:
         assert started.stdout is not None
         text = started.stdout.readline() + started.stdout.readline()
-        assert "Store can't be compiled yet: the design can't work: 3 faults." in text
+        assert "Store can't be compiled yet: invalid design: 3 faults." in text
         address = re.search(r"(http://127\.0\.0\.1:\d+/studio/)\?token=(\S+)", text)
         assert address is not None, text
         headers = {"X-Keyplan-Token": address[2], "Content-Type": "application/json"}

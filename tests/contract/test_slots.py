@@ -152,7 +152,7 @@ def test_what_a_total_is_of(total: str, says: str) -> None:
 
 
 def test_a_total_is_an_int() -> None:
-    with pytest.raises(DesignError, match="total= belongs to an answer of type int"):
+    with pytest.raises(DesignError, match="total= requires the return type int"):
 
         class _Wrong(Design):
             table = Table("wrong")

@@ -164,7 +164,7 @@ def test_what_buckets_do_not_answer_says_why() -> None:
         "open_ended": "a range of it may not be left out",
         "two_ranges": "at and until stand in its partition key, which takes a range of one",
         "narrow": "NARROW doesn't project until, which EventText holds",
-        "completed": "NARROW doesn't project until, which a range is asked of",
+        "completed": "NARROW doesn't project until, which a range uses",
         "one": "so it names many items",
     }.items():
         assert said in faults.pop(f"Wrong.{name}")

@@ -316,7 +316,7 @@ def test_two_of_a_kind_and_other_types_under_a_key_are_refused() -> None:
         class D(Design):
             table = Table("same", indexes=[by_year], entities=[Same, Other, Twice, Crossed, Typed, Nested])
 
-    told(error, "Same: two entities are called so: .*Same and elsewhere.Same", "rename")
+    told(error, "Same: two entities have this name: .*Same and elsewhere.Same", "rename")
     told(error, r"Twice.x_: it is stored as x, and so is first", "aliases")
     told(error, r"Crossed.other: its alias id is another field's name: Crossed\(id=...\) would mean both", "otherwise")
     told(error, r"Crossed.third: its alias other is another field's name", "otherwise")

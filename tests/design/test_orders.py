@@ -165,7 +165,7 @@ def test_orders_are_asked_for_wherever_two_are_possible() -> None:
     [
         ({"scan": True, "newest_first": True}, "newest_first= asks for an order, and a scan gives items in no order"),
         ({"scan": True, "order_by": "score"}, "order_by= asks for an order, and a scan gives items in no order"),
-        ({"scan": True, "through": Link}, "a scan goes by no junction"),
+        ({"scan": True, "through": Link}, "a scan doesn't support junctions"),
     ],
 )
 def test_a_scan_refuses_what_it_would_ignore(options: dict[str, Any], why: str) -> None:
@@ -191,7 +191,7 @@ def test_an_order_that_nothing_has_is_refused() -> None:
     told(
         error, "D.several: newest_first= asks for an order, and items that are read by their keys come in the order of"
     )
-    told(error, "D.alone: no key that serves orders by score")
+    told(error, "D.alone: no matching key orders by score")
 
 
 LOCAL = Index("LOCAL", "pk", "localsk", local=True)

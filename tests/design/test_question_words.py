@@ -68,7 +68,7 @@ def test_unreadable_items_stand_where_each_item_stands_for_itself() -> None:
             @read("V1")
             def visits(self, page: str) -> Readable: ...
 
-    assert told(define)[1] == "Readable.visits takes InvalidItem, and a collection is whole or not there"
+    assert told(define)[1] == "Readable.visits contains InvalidItem, which a collection doesn't support"
 
     def through() -> None:
         class Wrong(Design):
@@ -77,7 +77,7 @@ def test_unreadable_items_stand_where_each_item_stands_for_itself() -> None:
             @read("V1", through=Other)
             def visits(self, other_id: str) -> list[Visit | InvalidItem]: ...
 
-    assert told(through)[1] == "a junction's item that can't be read doesn't say where it leads"
+    assert told(through)[1] == "an invalid junction item doesn't point to an item"
 
 
 def test_unreadable_items_stand_in_the_rest_api() -> None:
@@ -90,11 +90,11 @@ def test_unreadable_items_stand_in_the_rest_api() -> None:
 @pytest.mark.parametrize(
     ("options", "returns", "message"),
     [
-        ({"scan": True, "segments": 0}, list[Visit], "segments=0 is no number from 1 to 100"),
-        ({"scan": True, "segments": 101}, list[Visit], "segments=101 is no number from 1 to 100"),
-        ({"scan": True, "segments": 2}, bool, "segments= reads everything"),
-        ({"segments": 2}, list[Visit], "segments= divides what is read whole"),
-        ({"scan_index": GSI1, "complete": True, "segments": 2}, list[Visit], "segments= reads what the index holds"),
+        ({"scan": True, "segments": 0}, list[Visit], "segments=0 isn't a number from 1 to 100"),
+        ({"scan": True, "segments": 101}, list[Visit], "segments=101 isn't a number from 1 to 100"),
+        ({"scan": True, "segments": 2}, bool, "segments= doesn't support this return type"),
+        ({"segments": 2}, list[Visit], "segments= requires scan=True or scan_index="),
+        ({"scan_index": GSI1, "complete": True, "segments": 2}, list[Visit], "segments= doesn't support complete="),
     ],
 )
 def test_segments_are_for_what_is_read_whole(options: dict[str, Any], returns: Any, message: str) -> None:
@@ -116,7 +116,7 @@ def test_segments_and_a_limit_exclude_each_other_but_for_pages() -> None:
             @read("V1", scan=True, segments=2)
             def visits(self, limit: int) -> list[Visit]: ...
 
-    assert told(define)[1] == "segments= reads everything, and limit a part of it"
+    assert told(define)[1] == "segments= doesn't support limit"
 
 
 def test_a_scan_of_several_segments_has_a_request_for_each() -> None:
@@ -313,7 +313,7 @@ def test_a_direction_is_a_bool() -> None:
     assert told(define) == (
         "Wrong.visits",
         "Visit has no field 'newest_first'",
-        "the direction of the answer is a bool: newest_first: bool = True",
+        "newest_first sets the sort direction: newest_first: bool = True",
     )
 
 
@@ -325,7 +325,7 @@ def test_what_has_no_order_has_no_direction() -> None:
             @read("V1")
             def visit(self, page: str, number: int, newest_first: bool) -> Visit | None: ...
 
-    assert told(define)[1] == "newest_first turns the order of the answer, and it has none"
+    assert told(define)[1] == "newest_first needs a result with an order"
 
     def scanned() -> None:
         class Wrong(Design):
@@ -334,7 +334,7 @@ def test_what_has_no_order_has_no_direction() -> None:
             @read("V1", scan=True)
             def visits(self, newest_first: bool) -> list[Visit]: ...
 
-    assert told(scanned)[1] == "newest_first turns the order of the answer, and it has none"
+    assert told(scanned)[1] == "newest_first needs a result with an order"
 
 
 @pytest.mark.parametrize("option", ["newest_first", "order_by"])
@@ -348,7 +348,7 @@ def test_a_direction_is_said_once(option: str) -> None:
             @read("V1", **given)  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]
             def visits(self, page: str, newest_first: bool) -> list[Visit]: ...
 
-    assert told(define)[1].startswith("the decorator says the direction of the answer, and the parameter")
+    assert told(define)[1].startswith("the decorator and the parameter newest_first")
 
 
 def test_a_key_that_is_named_is_one_of_the_answer() -> None:
@@ -360,8 +360,8 @@ def test_a_key_that_is_named_is_one_of_the_answer() -> None:
             def visits(self, page: str) -> list[Visit]: ...
 
     message, hint = told(define)[1:]
-    assert message == "key= names OTHER#{other_id}, HEAD, which is no key of Visit"
-    assert hint == "give one of theirs: Visit.primary, Visit.by_length, Visit.by_country"
+    assert message == "key= is OTHER#{other_id}, HEAD, which isn't a key of Visit"
+    assert hint == "use one of Visit.primary, Visit.by_length, Visit.by_country"
 
 
 @pytest.mark.parametrize(
@@ -400,7 +400,7 @@ def test_a_key_that_is_named_must_serve() -> None:
             def visits(self, page: str, country: str) -> list[Visit]: ...
 
     message = told(define)[1]
-    assert "the nearest is by_length" in message
+    assert "the closest is by_length" in message
     assert "country would have to stand in it" in message
 
     def strongly() -> None:
@@ -410,7 +410,7 @@ def test_a_key_that_is_named_must_serve() -> None:
             @read("V1", key=Visit.by_length, consistent=True)
             def visits(self, page: str) -> list[Visit]: ...
 
-    assert "a global index can't be read with strong consistency" in told(strongly)[1]
+    assert "global indexes don't support strongly consistent reads" in told(strongly)[1]
 
     def scanned() -> None:
         class Wrong(Design):
@@ -419,7 +419,7 @@ def test_a_key_that_is_named_must_serve() -> None:
             @read("V1", key=Visit.by_length, scan=True)
             def visits(self) -> list[Visit]: ...
 
-    assert told(scanned)[1:] == ("what is read whole is asked by no key", "leave key= out")
+    assert told(scanned)[1:] == ("key= has no effect on a scan", "omit key=")
 
 
 @pytest.mark.parametrize(

@@ -135,7 +135,7 @@ def an_optional_partition_key() -> None:
         def photos(self, owner: str | None = None) -> list[Photo]: ...
 
 
-@refused("Plan.photo", "one item has no limit", "return a Page or a list, or drop the limit")
+@refused("Plan.photo", "one item has no limit", "return a Page or a list, or remove the limit")
 def a_limit_of_one() -> None:
     class Plan(Design):
         table = Table("plan", indexes=[GSI1])
@@ -172,7 +172,7 @@ class Elsewhere(Entity):
     primary = Key("ELSEWHERE#{article_id}", "HEAD")
 
 
-@refused("Plan.parts", "some of the entities' keys are turned (:desc) and some aren't", "no common order")
+@refused("Plan.parts", "some of the entities' keys are reversed (:desc) and some aren't", "no common order")
 def entities_in_two_directions() -> None:
     class Up(Entity):
         thread: str
@@ -238,7 +238,7 @@ def two_memberships_for_one_attribute() -> None:
     design_of(Thing, indexes=(index, two))
 
 
-@refused("Thing.primary", "shards spread by the sort key, which has no field here", "add a field to the sort key")
+@refused("Thing.primary", "shards= needs a field in the sort key", "add a field to the sort key")
 def shards_without_a_field() -> None:
     class Thing(Entity):
         name: str
@@ -260,7 +260,7 @@ def shards_of_several_attributes() -> None:
     design_of(Thing, indexes=(several,))
 
 
-@refused("Plan.on", "no key serves", "it holds only a part of at: give a computed field of that part")
+@refused("Plan.on", "no key supports", "it holds only a part of at: give a computed field of that part")
 def equality_by_a_part_of_a_moment() -> None:
     class Event(Entity):
         event_id: str
@@ -275,7 +275,7 @@ def equality_by_a_part_of_a_moment() -> None:
         def on(self, at: datetime) -> list[Event]: ...
 
 
-@refused("Plan.table", "6 local indexes: DynamoDB allows 5")
+@refused("Plan.table", "6 local indexes; DynamoDB allows 5")
 def too_many_local_indexes() -> None:
     class Plan(Design):
         table = Table("plan", indexes=[Index(f"LSI{number}", "pk", f"s{number}", local=True) for number in range(6)])

@@ -56,13 +56,13 @@ def test_those_of_one_moment_are_different_each_time() -> None:
 
 
 def test_the_moments_that_can_be_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(ArgumentError, match="outside the time that a ULID can hold"):
+    with pytest.raises(ArgumentError, match="outside the range of a ULID"):
         ulid(datetime(1970, 1, 1, tzinfo=UTC) - timedelta(milliseconds=1))
     monkeypatch.setattr("keyplan.model.declared.fields._ulid_last", (0, 0))
     monkeypatch.setattr(time, "time_ns", lambda: LAST_MS * 1_000_000 + 999_999)
     assert ms_of(ulid()) == LAST_MS
     monkeypatch.setattr(time, "time_ns", lambda: (LAST_MS + 1) * 1_000_000)
-    with pytest.raises(ArgumentError, match="outside the time that a ULID can hold"):
+    with pytest.raises(ArgumentError, match="outside the range of a ULID"):
         ulid()
 
 

@@ -172,7 +172,7 @@ def test_what_is_wrong_with_one_pattern_is_told_at_once() -> None:
 
 @pytest.mark.parametrize("attempts", [0, -1, 2.5, "3", None])
 def test_attempts_of_a_write(attempts: Any) -> None:
-    with pytest.raises(DesignError, match=r"Shop.add: attempts= takes a number from 1 on, not"):
+    with pytest.raises(DesignError, match=r"Shop.add: attempts= takes a number of at least 1, not"):
 
         class Shop(Design):
             table = Table("things", entities=[Thing])
@@ -203,7 +203,7 @@ def test_decorators_without_their_parentheses() -> None:
             def add(self, thing: Thing) -> Writes:
                 yield Create(thing)
 
-    told = 'it has no id (give it the name it has in the list of access patterns: @read("R1"), @write("W1"))'
+    told = 'it has no id (pass its id in the list of access patterns: @read("R1"), @write("W1"))'
     assert [str(fault) for fault in error.value.errors] == [f"Shop.thing: {told}", f"Shop.add: {told}"]
 
 
@@ -262,7 +262,7 @@ def test_a_method_that_is_overridden_is_as_the_last_one() -> None:
 
 
 def test_many_values_are_asked_for_by_each() -> None:
-    with pytest.raises(DesignError, match=r"the field Thing.thing_id is str \(write Each\[str\] to ask for many"):
+    with pytest.raises(DesignError, match=r"the field Thing.thing_id is str \(write Each\[str\] to read many"):
 
         class Wrong(Design):
             table = Table("things")

@@ -106,7 +106,7 @@ def _whole(spec: DesignSpec, small: str) -> Iterator[str]:
 
 
 def compiled(text: str, number: int) -> Any:
-    """The design of a text. Where another key holds all that is asked for, nothing is completed."""
+    """The design of a text. Where another key contains everything already, nothing is completed."""
     module = types.ModuleType(f"smaller_design_{number}")
     sys.modules[module.__name__] = module
     try:

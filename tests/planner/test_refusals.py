@@ -85,7 +85,7 @@ CASES: dict[str, tuple[Any, str]] = {
     ),
     "ordered_together": (
         read("Q", order_by="placed_at")(ordered_together),
-        "order_by= names 'placed_at', which is no field of Line (copy placed_at of Order into Line",
+        "order_by= names 'placed_at', which isn't a field of Line (copy placed_at of Order into Line",
     ),
     "strong": (
         read("Q", consistent=True)(strong),
@@ -107,17 +107,17 @@ CASES: dict[str, tuple[Any, str]] = {
     "wrong_type": (read("Q")(wrong_type), "the parameter customer_id is int, but the field Order.customer_id is str"),
     "where_misspelt": (read("Q", where={"stat": "open"})(of_customer), "where= names 'stat'"),
     "twice": (read("Q", where={"state": "open"})(in_state), "fixed by where= and known by a parameter too"),
-    "order_unknown": (read("Q", order_by="nope")(of_customer), "order_by= names 'nope', which is no field of Order"),
+    "order_unknown": (read("Q", order_by="nope")(of_customer), "order_by= names 'nope', which isn't a field of Order"),
     "order_by_list": (read("Q", order_by="tags")(of_customer), "Order.tags is a list, which no key can hold"),
     "odd_collection": (
         read("Q")(odd_collection),
         "Line has order_id, and names the Product by product_id: read through=Line",
     ),
-    "no_limit": (read("Q")(no_limit), "a page needs its limit"),
+    "no_limit": (read("Q")(no_limit), "a Page requires a limit"),
     "nameless": (read("Q")(nameless), "no field identifies an item"),
     "prefix_of_number": (read("Q")(prefix_of_number), "the parameter number is str, but the field Line.number is int"),
     "maybe_none": (read("Q")(maybe_none), "shipped_at may be None, and no key holds items without it"),
-    "bad_return": (read("Q")(bad_return), "the return type dict says nothing that can be read"),
+    "bad_return": (read("Q")(bad_return), "the return type dict isn't supported"),
     "order_of_another": (read("Q", order_by="name")(lines), "(copy name of Product into Line"),
     "ordered_scan": (read("Q", scan=True, order_by="total")(all_orders), "a scan gives items in no order"),
 }

@@ -78,7 +78,7 @@ class CompiledDesign:
 
             near = difflib.get_close_matches(name, self.patterns)
             hint = f"did you mean {near[0]}?" if near else f"its patterns are {', '.join(self.patterns)}"
-            raise UnknownPattern(f"{self.name} has no pattern {name!r}", place=self.name, hint=hint)
+            raise UnknownPattern(f"{self.name} has no access pattern {name!r}", place=self.name, hint=hint)
         return result
 
     @property
@@ -150,7 +150,7 @@ class _Compiler:
         if self.faults:
             count = len(self.faults)
             raise DesignError(
-                f"the design can't work: {count} fault{'s' if count > 1 else ''}",
+                f"invalid design: {count} fault{'s' if count > 1 else ''}",
                 place=self.cls.__name__,
                 errors=self.faults,
             )
@@ -162,7 +162,9 @@ class _Compiler:
         ):
             self.fault(
                 self.cls.__name__,
-                Problem("ignore= isn't a mapping of texts", 'write ignore={"KP201 Message.primary": "a few a day"}'),
+                Problem(
+                    "ignore= must map strings to strings", 'write ignore={"KP201 Message.primary": "a few per day"}'
+                ),
             )
 
     def _check_table(self, table: Table) -> None:
@@ -171,15 +173,15 @@ class _Compiler:
         for name in (table.name, *names):
             if not re.fullmatch(r"[A-Za-z0-9_.-]{3,255}", name):
                 self.fault(
-                    place, Problem(f"{name!r} is no name for a table or an index", "3 to 255 of A-Z a-z 0-9 _ . -")
+                    place, Problem(f"{name!r} isn't a valid table or index name", "3 to 255 of A-Z a-z 0-9 _ . -")
                 )
         for name in {name for name in names if names.count(name) > 1}:
-            self.fault(place, Problem(f"two indexes are called {name}"))
+            self.fault(place, Problem(f"two indexes are named {name}"))
         local = sum(index.local for index in table.indexes)
         if len(names) - local > GLOBAL_INDEXES_MAX:
-            self.fault(place, Problem(f"{len(names) - local} global indexes: DynamoDB allows {GLOBAL_INDEXES_MAX}"))
+            self.fault(place, Problem(f"{len(names) - local} global indexes; DynamoDB allows {GLOBAL_INDEXES_MAX}"))
         if local > LOCAL_INDEXES_MAX:
-            self.fault(place, Problem(f"{local} local indexes: DynamoDB allows {LOCAL_INDEXES_MAX}"))
+            self.fault(place, Problem(f"{local} local indexes; DynamoDB allows {LOCAL_INDEXES_MAX}"))
         types: dict[str, str] = {}
         for owner, attributes in _key_attributes(table):
             for attribute in attributes:
@@ -216,7 +218,7 @@ class _Compiler:
             if other != name:
                 self.fault(
                     f"{self.cls.__name__}.{name}",
-                    Problem(f"{pattern.options.id} is {other}'s id already", "give each pattern its own"),
+                    Problem(f"{pattern.options.id} is {other}'s id already", "give each access pattern its own id"),
                 )
         return result
 
@@ -252,7 +254,7 @@ class _Compiler:
             other = names.setdefault(cls.__name__, cls)
             if other is not cls:
                 where = f"{other.__module__}.{other.__qualname__} and {cls.__module__}.{cls.__qualname__}"
-                self.fault(cls.__name__, Problem(f"two entities are called so: {where}", "rename one of them"))
+                self.fault(cls.__name__, Problem(f"two entities have this name: {where}", "rename one of them"))
             problems = list(entity_problems(cls))
             for name, problem in problems:
                 self.fault(f"{cls.__name__}.{name}", problem)
@@ -383,7 +385,7 @@ def view_problems(view: type[View[Any]], entity: CompiledEntity) -> Iterator[tup
     """What is wrong with a view's fields, each with its name."""
     written = types_in(view)
     if not written:
-        yield "", Problem("it has no fields", f"name those of {entity.name} that are wanted")
+        yield "", Problem("it has no fields", f"declare the fields of {entity.name} that you need")
     for name, annotation in written.items():
         field = entity.fields.get(name)
         if field is None or field.computed:
@@ -396,7 +398,7 @@ def view_problems(view: type[View[Any]], entity: CompiledEntity) -> Iterator[tup
             yield (
                 name,
                 Problem(
-                    f"it is {type_name(annotation)}, and in {entity.name} {type_name(field.annotation)}",
+                    f"it is {type_name(annotation)}, but in {entity.name} it is {type_name(field.annotation)}",
                     "give both the same type",
                 ),
             )

@@ -59,7 +59,7 @@ class _EntityCompiler:
                 Problem(
                     f"{what}",
                     "declare one Key without index=; others need an index, or are Unique claims; `keyplan plan` "
-                    "derives keys from the questions",
+                    "derives keys from access patterns",
                 ),
             )
             faults.extend(self.faults)
@@ -103,7 +103,7 @@ class _EntityCompiler:
             self.fault(
                 name,
                 Problem(
-                    "an entity is stored field by field, which a model_serializer of the whole can't be part of",
+                    "a model_serializer isn't supported: an entity is stored field by field",
                     "serialize single fields (field_serializer), or move them into a nested model",
                 ),
             )
@@ -131,12 +131,12 @@ class _EntityCompiler:
         """An entity has one field for the tokens of its updates, which begins empty and is a set of DynamoDB's."""
         fields = [field for field in self.stored.values() if TOKENS.name in marks_of(field.annotation)]
         for field in fields[1:]:
-            self.fault(
-                field.name, Problem(f"{fields[0].name} keeps the tokens of its updates", "leave out one of the two")
-            )
+            self.fault(field.name, Problem(f"{fields[0].name} keeps the tokens of its updates", "remove one of them"))
         for field in fields:
             if field.default or field.form is not Form.OURS or field.codec is not None:
-                self.fault(field.name, Problem("tokens begin empty, as a set", f"write {field.name}: Tokens = set()"))
+                self.fault(
+                    field.name, Problem("tokens must start as an empty set", f"write {field.name}: Tokens = set()")
+                )
 
     def _check_slots(self, primary: CompiledKey) -> None:
         """A slot spreads what stands in a partition of its own."""
@@ -146,8 +146,8 @@ class _EntityCompiler:
                 self.fault(
                     name,
                     Problem(
-                        "it spreads nothing: it isn't in the primary key's partition",
-                        f'put it there: Key("...#{{{name}:d}}", ...), or write {name}: int',
+                        "it has no effect: it isn't in the partition key of the primary key",
+                        f'add it: Key("...#{{{name}:d}}", ...), or write {name}: int',
                     ),
                 )
 
@@ -176,7 +176,7 @@ class _EntityCompiler:
                 self.fault(
                     key.name,
                     Problem(
-                        f"it holds {name} only in part, so two items whose {name} differs would have one key",
+                        f"it contains only a part of {name}, so two items with different {name} would have one key",
                         f"put the whole {{{name}}} into it, or a field that holds just that part",
                     ),
                 )
@@ -208,15 +208,13 @@ class _EntityCompiler:
             self.fault(
                 name,
                 Problem(
-                    "when= can't keep an item out: the key's attributes are all fields, which are there in any case",
+                    "when= has no effect: all attributes of the key are fields, which are always stored",
                     "give one attribute a name of its own",
                 ),
             )
         sort_templates = tuple(template for _, template in compiled_sort)
         if key.shards > 1 and not primary and not any(template.variables for template in sort_templates):
-            self.fault(
-                name, Problem("shards spread by the sort key, which has no field here", "add a field to the sort key")
-            )
+            self.fault(name, Problem("shards= needs a field in the sort key", "add a field to the sort key"))
         hashed = primary or sort_templates
         return CompiledKey(name, index, compiled_partition, compiled_sort, when, key.shards, hashed, declared=key)
 
@@ -227,7 +225,7 @@ class _EntityCompiler:
         own = next((index for index in self.table.indexes if index.same_keys(key.index)), None)
         if own is None:
             self.fault(
-                name, Problem(f"{key.index.name} isn't among the table's indexes", "add it: Table(..., indexes=[...])")
+                name, Problem(f"{key.index.name} isn't an index of the table", "add it: Table(..., indexes=[...])")
             )
         return own or key.index
 
@@ -259,7 +257,7 @@ class _EntityCompiler:
         pieces = split_template(source, raw=style.raw)
         bare = len(pieces) == 1
         if attribute.type != "S" and not (bare and isinstance(pieces[0], tuple)):
-            raise Problem(f"{attribute.name} is of type {attribute.type}: it takes one field and no other text")
+            raise Problem(f"{attribute.name} is of type {attribute.type}: it must be a single field without other text")
         parts: list[Literal_ | Variable] = []
         for position, piece in enumerate(pieces):
             if isinstance(piece, str):
@@ -274,11 +272,11 @@ class _EntityCompiler:
             last = position == len(pieces) - 1
             form = self._format(stored, spec, attribute, sorts=sorts)
             if kind_of(stored.annotation) is tuple and not _is_of_texts(stored.annotation):
-                raise Problem(f"{{{field_name}}} is a tuple of other things than texts", "make it tuple[str, ...]")
+                raise Problem(f"{{{field_name}}} isn't a tuple of strings", "make it tuple[str, ...]")
             if kind_of(stored.annotation) is tuple and not last:
-                raise Problem(f"{{{field_name}}} has any number of parts, so nothing can follow it")
+                raise Problem(f"{{{field_name}}} has a variable number of parts, so nothing can follow it")
             if kind_of(stored.annotation) is tuple and (style.raw or style.case):
-                raise Problem(f"{{{field_name}}} is a tuple, whose parts are told apart by escapes alone")
+                raise Problem(f"{{{field_name}}} is a tuple, which requires escaping")
             ends = DELIMITER if last else str(pieces[position + 1])
             alone = bare and kind_of(stored.annotation) is not tuple
             own = style if attribute.type == "S" else OURS
@@ -294,8 +292,8 @@ class _EntityCompiler:
         form = {"S": stored.codec.key, "N": stored.codec.number_key}.get(attribute.type)
         if form is None:
             raise Problem(
-                f"{stored.codec.mark} can't stand in a key attribute of type {attribute.type}",
-                f"give it a format of its own in the key, {{{stored.name}:...}}, or use another field",
+                f"{stored.codec.mark} can't be stored in a key attribute of type {attribute.type}",
+                f"give it a format in the key, {{{stored.name}:...}}, or use another field",
             )
         return form
 
@@ -316,7 +314,7 @@ class _EntityCompiler:
         if variable is None or not (variable.format.whole and variable.format.exact):
             raise Problem(
                 f"the key attribute {attribute.name} also stores the field {owner.name}, with another value",
-                "let it hold the whole field and nothing else, rename one of them, or give the field an alias",
+                "store the whole field and nothing else in it, rename one of them, or give the field an alias",
             )
         if owner.keeps_null and owner.optional:
             raise Problem(
@@ -333,12 +331,12 @@ class _EntityCompiler:
         for field_name, value in (key.when or {}).items():
             stored = self.stored.get(field_name)
             if stored is None:
-                self.fault(name, Problem(f"when= names {field_name!r}, which is no field of {self.cls.__name__}"))
+                self.fault(name, Problem(f"when= names {field_name!r}, which isn't a field of {self.cls.__name__}"))
                 continue
             try:
                 result[field_name] = values_asked(constant_of(self.cls.__name__, stored, value))
             except Problem as problem:
-                self.fault(name, Problem(f"when= waits for what can't be: {problem}", problem.hint))
+                self.fault(name, Problem(f"when= can never match: {problem}", problem.hint))
         return result
 
     def _claim(self, name: str, unique: Unique) -> CompiledKey | None:
@@ -360,7 +358,7 @@ class _EntityCompiler:
                         other.name,
                         Problem(
                             f"its texts in {other.place} can be the same as {key.name}'s: {other} against {key}",
-                            "begin one of the templates with another word, so that they are told apart",
+                            "begin one of the templates with another word",
                         ),
                     )
                 continue

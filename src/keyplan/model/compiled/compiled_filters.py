@@ -99,7 +99,7 @@ def _as_read(condition: Filter, entities: Sequence[CompiledEntity]) -> Filter:
     try:
         text = rewriting.text(condition.text)
     except ExpressionFault as fault:
-        raise Problem(f"where= gets too long with what it says of items that lack an attribute: {fault}") from None
+        raise Problem(f"where= is too long with the conditions for missing attributes: {fault}") from None
     whole = replace(condition, text=text, names=names, constants=constants, declared=condition)
     if rewriting.is_undecided:
         return replace(condition, defaulted=tuple(entities), declared=condition, shown=whole)
@@ -111,8 +111,8 @@ def _owner(entities: Sequence[CompiledEntity], field: str) -> CompiledEntity:
     lacking = [entity.name for entity in entities if field not in entity.fields]
     if lacking:
         raise Problem(
-            f"a filter on {field} would leave out every {' and '.join(lacking)}, which has no such field",
-            "ask for each entity by itself, or let a key answer it",
+            f"a filter on {field} would remove every {' and '.join(lacking)}, which has no such field",
+            "read each entity in an access pattern of its own, or use a key",
         )
     first, *others = entities
     for other in others:
@@ -120,7 +120,7 @@ def _owner(entities: Sequence[CompiledEntity], field: str) -> CompiledEntity:
             other.fields[field].attribute,
             stored_field(other, field).form,
         ):
-            raise Problem(f"{first.name}.{field} and {other.name}.{field} are stored in different forms")
+            raise Problem(f"{first.name}.{field} and {other.name}.{field} are stored in different formats")
     return first
 
 
@@ -140,7 +140,7 @@ def _constant(
         stored.append(f":w{len(values)}")
         values[stored[-1]] = encoded
     if len(stored) > IN_OPTIONS_MAX:
-        raise Problem(f"where= gives {field} {len(stored)} values; DynamoDB takes {IN_OPTIONS_MAX} in a filter")
+        raise Problem(f"where= gives {field} {len(stored)} values; DynamoDB allows {IN_OPTIONS_MAX} in a filter")
     if stored:
         clauses.append(f"{name} = {stored[0]}" if len(stored) == 1 else f"{name} IN ({', '.join(stored)})")
     return clauses[0] if len(clauses) == 1 else f"({' OR '.join(clauses)})"
@@ -150,7 +150,7 @@ def _check_parameters(text: str, operands: Iterable[Operand], signature: Signatu
     """Every placeholder is a parameter, of a type that what it is compared with can have. Raises Problem."""
     unknown = sorted({element.name for element in operands} - signature.by_name.keys())
     if unknown:
-        raise Problem(f"where= uses :{', :'.join(unknown)}, which is no parameter")
+        raise Problem(f"where= uses :{', :'.join(unknown)}, which isn't a parameter")
     for operand in operands:
         parameter = signature.by_name[operand.name]
         why = _why_not(operand, parameter)

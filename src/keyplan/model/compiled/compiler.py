@@ -130,7 +130,7 @@ class _Question:
         self.constants = self._checked_constants()
         plan = self._plan()
         if self.direction is not None and not turns(plan):
-            raise Problem("newest_first turns the order of the answer, and it has none", "leave the parameter out")
+            raise Problem("newest_first needs a result with an order", "omit the parameter")
         name = self.signature.place.rpartition(".")[2]
         return ReadPattern(
             id=self.options.id,
@@ -248,13 +248,13 @@ class _Question:
         self._refuse_order(f"{word} gives items in no order")
         for name in self.constants:
             if len({entity.fields[name].attribute if name in entity.fields else None for entity in self.targets}) > 1:
-                raise Problem(f"where= names {name!r}, which isn't a field of all that {word} gives")
+                raise Problem(f"where= names {name!r}, which isn't a field of everything that {word} returns")
         if self.options.scan_index is not None:
             matches = standing_in(self.options.scan_index, self.targets, consistent=self.options.consistent)
             self.constants = without_implied(self.constants, matches)
             return all_of_index(matches, self.targets, self.options, self._filter((), attributes_held(matches)))
         if self.options.complete:
-            raise Problem("the table holds all that is asked for", "leave complete=True out")
+            raise Problem("the table contains everything already", "omit complete=True")
         return ScanPlan(self.targets, self.options.consistent, self._filter(()), segments=self.options.segments)
 
     def _refuse_order(self, why: str) -> None:
@@ -424,7 +424,7 @@ class _Question:
             if named and key not in named:
                 misses.append(Miss(key, "key= names another", NAMED_ELSEWHERE))
             elif self.options.consistent and key.index is not None and not key.index.local:
-                misses.append(Miss(key, "a global index can't be read with strong consistency", 3))
+                misses.append(Miss(key, "global indexes don't support strongly consistent reads", 3))
             else:
                 usable.append(key)
         return usable
@@ -469,12 +469,14 @@ class _Question:
         open_field = unsorted(matches) if self.options.newest_first or self.direction is not None else None
         if open_field is not None:
             raise Problem(
-                f"newest_first= asks for the order of {open_field}, whose texts in the key don't sort as its values do",
-                "leave it out, or pad numbers and keep to one case in the key",
+                f"newest_first= sorts by {open_field}, whose strings in the key don't sort like its values",
+                "omit it, or pad numbers and use one case in the key",
             )
         turned = {match.order[0][1] for match in matches if match.order}
         if len(turned) > 1:
-            raise Problem("some of the entities' keys are turned (:desc) and some aren't, so they have no common order")
+            raise Problem(
+                "some of the entities' keys are reversed (:desc) and some aren't, so they have no common order"
+            )
         return (turned.pop() if turned else False) == newest
 
     def _filter(self, matches: tuple[KeyMatch, ...], held: frozenset[str] | None = None) -> Filter | None:
@@ -504,14 +506,14 @@ class _Question:
                 raise Problem(f"{through.entity.__name__} isn't an entity of the table")
             junctions.append((self.entities[through.entity], dict(through.fields)))
         if not junctions:
-            raise Problem("through= names no junction", "name one, or leave it out")
+            raise Problem("through= has no junction", "add one, or omit it")
         return junctions
 
     def _through(self) -> ThroughPlan:
         if len(self.targets) != 1 or self.shape.kind is ShapeKind.COLLECTION or self.shape.told:
-            raise Problem("a junction leads to one entity", "return a Page, a list, an Iterator or one of it")
+            raise Problem("a junction points to one entity", "return a Page, a list, an Iterator or one of it")
         if self.options.complete:
-            raise Problem("complete= goes by no junction", "leave complete= or through= out")
+            raise Problem("complete= doesn't support junctions", "omit complete= or through=")
         first, *others = [self._way(junction, mapping) for junction, mapping in self._junctions()]
         if others:
             check_union([first, *others])
@@ -545,8 +547,8 @@ class _Question:
         unmet = [name for name in self.constants if name not in elsewhere]
         if isinstance(second, GetPlan) and any(name not in end.key_fields for name in unmet):
             raise Problem(
-                f"where= filters by {', '.join(unmet)}, but each {end.name} is read by its key, unfiltered",
-                f"keep a copy of it in {junction.name}, or leave out what isn't wanted where the answer is used",
+                f"where= filters by {', '.join(unmet)}, but each {end.name} is read by key, without a filter",
+                f"keep a copy of it in {junction.name}, or filter the result in your code",
             )
         fields = {name: mapping.get(name, name) for name in fields_of(second) if end_knowns[name].source == "junction"}
         fixed = sorted(name for name in fields_of(second) if end_knowns[name].source == "constant")

@@ -79,11 +79,11 @@ def translate(text: str, entities: Sequence[CompiledEntity], prefix: str = "") -
     try:
         printed = expressions.to_text(translation.condition(parsed))
     except Problem as problem:
-        raise Problem(f"the condition {text!r} can't be meant: {problem}", problem.hint) from None
+        raise Problem(f"the condition {text!r} is invalid: {problem}", problem.hint) from None
     try:
         expressions.parse_condition(printed)
     except expressions.ExpressionFault as error:
-        raise Problem(f"the condition {text!r} can't be used: {error}") from None
+        raise Problem(f"the condition {text!r} is invalid: {error}") from None
     return Translated(printed, translation.names, translation.operands, _fixed(parsed))
 
 
@@ -139,9 +139,11 @@ class _Translation:
         for side in (first, second):
             why = side.why_unordered() if side is not None and operator in {*_ORDERING, "BETWEEN"} else None
             if side is not None and why is not None:
-                raise Problem(f"{side.name} can't be compared by {operator}: {why}", "compare it with = or IN")
+                raise Problem(f"{side.name} can't be compared with {operator}: {why}", "compare it with = or IN")
         if first is not None and second is not None and not first.comparable(second):
-            raise Problem(f"{first.name} and {second.name} are stored in different forms", "compare fields of one type")
+            raise Problem(
+                f"{first.name} and {second.name} are stored in different formats", "compare fields of one type"
+            )
         return self._operand(left, second), self._operand(right, first, alone=alone)
 
     def _function(self, call: tree.Call) -> tree.Condition:
@@ -166,7 +168,7 @@ class _Translation:
         other = self._stored(second)
         if wanted is not None and other is not None and not wanted.comparable(other):
             raise Problem(
-                f"{call.function}() compares {wanted.name} with {other.name}, which is stored in another form"
+                f"{call.function}() compares {wanted.name} with {other.name}, which is stored in another format"
             )
         return tree.Call(call.function, (self._operand(first, None), self._operand(second, wanted)))
 
@@ -213,7 +215,7 @@ class _Translation:
         owners = [entity for entity in self.entities if name in entity.fields]
         if not owners:
             known = ", ".join(dict.fromkeys(field for entity in self.entities for field in entity.fields))
-            raise Problem(f"it names {name!r}, which is no field", f"the fields are {known}")
+            raise Problem(f"unknown field {name!r}", f"the fields are {known}")
         return owners
 
     def _attribute(self, name: str) -> str:
@@ -241,7 +243,10 @@ class _Translation:
         first, *others = self._stored_parts(parts)
         for other in others:
             if first.form != other.form:
-                raise Problem(f"{first.name} and {other.name} are stored in different forms", "ask for each by itself")
+                raise Problem(
+                    f"{first.name} and {other.name} are stored in different formats",
+                    "read each in an access pattern of its own",
+                )
         return first
 
     def _stored_parts(self, parts: tuple[str | int, ...]) -> list[StoredOperand]:

@@ -239,13 +239,14 @@ def _many(known: Known) -> bool:
 def nothing_serves(asked: str, misses: Sequence[Miss]) -> Problem:
     """That no key serves a question, with the nearest one, and what it lacks."""
     if not misses:
-        return Problem("no key serves", "declare a Key whose partition key is made of the parameters")
+        return Problem("no key serves", "declare a Key whose partition key consists of the parameters")
     nearest = min(misses, key=lambda miss: miss.distance)
     others = [miss for miss in misses if miss is not nearest]
     more = "".join(f"; {miss.key.name}: {miss.reason}" for miss in others[:4])
     return Problem(
-        f"no key serves this question ({asked}) without a scan; the nearest is {nearest.key}: {nearest.reason}{more}",
-        "change the parameters, add a Key on an index with them as its partition key, or say scan=True and pay",
+        f"no key supports this access pattern ({asked}) without a scan; "
+        f"the closest is {nearest.key}: {nearest.reason}{more}",
+        "change the parameters, add a Key on an index with them as its partition key, or set scan=True to allow a scan",
     )
 
 
@@ -282,7 +283,7 @@ def choose(candidates: Sequence[Candidate], order_by: str | None, constants: Map
         fitting = [element for element in candidates if ordered_by(element[1], wanted)]
         if not fitting:
             orders = ", ".join(f"{key.name} orders by {_order(matches)}" for key, matches in candidates)
-            raise Problem(f"no key that serves orders by {wanted}: {orders}")
+            raise Problem(f"no matching key orders by {wanted}: {orders}")
         candidates = fitting
     # What one partition answers needn't be asked of several
     candidates = [element for element in candidates if element[1][0].buckets is None] or candidates
@@ -294,8 +295,8 @@ def choose(candidates: Sequence[Candidate], order_by: str | None, constants: Map
         firsts = dict.fromkeys(match.order[0][0] for _, matches in choices for match in matches if match.order)
         ways = " or ".join(f'order_by="{name}"' for name in firsts)
         raise Problem(
-            f"several keys serve, each in its own order: {names}",
-            f'say which with {ways} ("-{next(iter(firsts))}" for the descending order)',
+            f"several keys match, each in its own order: {names}",
+            f'choose one with {ways} ("-{next(iter(firsts))}" for the descending order)',
         )
     return best
 

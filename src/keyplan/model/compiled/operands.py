@@ -114,7 +114,7 @@ class StoredOperand:
         if self.codec is None and (self.kind is object or self.tag is None):
             return None
         raise Problem(
-            f"contains() looks into texts, lists and sets, and {self.name} is {type_name(self.annotation)}",
+            f"contains() supports strings, lists and sets, and {self.name} is {type_name(self.annotation)}",
             "compare it with =",
         )
 
@@ -122,7 +122,7 @@ class StoredOperand:
         """What ``begins_with()`` takes for it."""
         if self.tag not in {"S", "B", None} or self.epoch or (self.codec is not None and self.tag != "S"):
             raise Problem(
-                f"begins_with() compares texts, and {self.name} is {type_name(self.annotation)}"
+                f"begins_with() supports strings, and {self.name} is {type_name(self.annotation)}"
                 f"{', stored as a number of seconds' if self.epoch else ''}",
                 "compare it with < and >=, or BETWEEN",
             )
@@ -152,8 +152,8 @@ class StoredOperand:
             if self.keeps_null:
                 return {"NULL": True}
             raise ArgumentError(
-                f"{self.name} is not stored where it is None, so nothing can be compared with it",
-                hint="write attribute_not_exists(field), or give only_if(field=None)",
+                f"{self.name} isn't stored if it is None, so it can't be compared with None",
+                hint="use attribute_not_exists(field) or only_if(field=None)",
             )
         try:
             if self.codec is not None:
@@ -221,7 +221,7 @@ def part_of(whole: StoredOperand, step: str | int) -> StoredOperand:
     name = f"{whole.name}[{step}]" if isinstance(step, int) else f"{whole.name}.{step}"
     form = None if whole.codec is None else whole.codec.mark.form
     if form is not None and form != "list":
-        raise Problem(f"{whole.name} is stored as {form}: it has no parts there", "compare it whole")
+        raise Problem(f"{whole.name} is stored as {form}: it has no nested fields", "compare the whole field")
     inner = _inner(whole.annotation)
     kind = kind_of(inner)
     if isinstance(kind, type) and issubclass(kind, RootModel):
@@ -251,10 +251,10 @@ def _field_annotation(model: type[BaseModel], owner: StoredOperand, step: str) -
         return object
     if named:
         raise Problem(
-            f"{owner.name}.{named[0]} isn't stored as {step!r}", f"write {named[0]}: parts have their own names"
+            f"{owner.name}.{named[0]} isn't stored as {step!r}", f"write {named[0]}: nested fields have their own names"
         )
     if step in model.model_computed_fields:
-        raise Problem(f"{owner.name}.{step} is computed, and not stored", "compare what it is computed from")
+        raise Problem(f"{owner.name}.{step} is computed, and not stored", "compare the fields that it depends on")
     raise Problem(f"{owner.name} has no field {step!r}", f"its fields are {', '.join(model.model_fields)}")
 
 

@@ -40,7 +40,7 @@ def kind_problems(options: Options) -> Iterator[Problem]:
     own_id: Any = options.id
     if not isinstance(own_id, str) or not own_id:
         message = f"the id is {shown(own_id)}" if own_id else "it has no id"
-        yield Problem(message, 'give it the name it has in the list of access patterns: @read("R1"), @write("W1")')
+        yield Problem(message, 'pass its id in the list of access patterns: @read("R1"), @write("W1")')
     for name, (kind, words) in _KINDS.items():
         given = getattr(options, name)
         if given is not None and not isinstance(given, kind):
@@ -55,7 +55,7 @@ def kind_problems(options: Options) -> Iterator[Problem]:
 def attempts_problems(attempts: Any) -> Iterator[Problem]:
     """What is wrong with how often a write is tried."""
     if not isinstance(attempts, int) or attempts < 1:
-        yield Problem(f"attempts= takes a number from 1 on, not {shown(attempts)}")
+        yield Problem(f"attempts= takes a number of at least 1, not {shown(attempts)}")
 
 
 def check_options(
@@ -81,32 +81,34 @@ def check_read_whole(options: Options, shape: Shape, conditions: Sequence[Parame
     """
     word = "a scan" if options.scan else "all of an index"
     if options.scan and options.scan_index is not None:
-        raise Problem("scan= reads the table whole, and scan_index= an index", "leave one of them out")
+        raise Problem("scan= reads the whole table, and scan_index= an index", "omit one of them")
     if not shape.many and not shape.told:
-        raise Problem(f"{word} answers with a Page, a list, an Iterator, an int or a bool")
+        raise Problem(f"{word} returns a Page, a list, an Iterator, an int or a bool")
     if options.through is not None:
-        raise Problem(f"{word} goes by no junction", "leave one of them out")
+        raise Problem(f"{word} doesn't support junctions", "omit one of them")
     if conditions:
-        raise Problem(f"{word} takes no key conditions", "use where= with :parameters to filter")
+        raise Problem(f"{word} doesn't support key conditions", "use where= with :parameters to filter")
     return word
 
 
 def _check_shape(signature: Signature, options: Options, shape: Shape) -> None:
     kinds = [parameter.kind for parameter in signature.parameters]
     if ParameterKind.CURSOR in kinds and shape.kind is not ShapeKind.PAGE:
-        raise Problem("a cursor belongs to a Page", "return Page[...], or drop the cursor")
+        raise Problem("a cursor requires a Page", "return Page[...], or remove the cursor")
     if shape.kind is ShapeKind.PAGE and ParameterKind.LIMIT not in kinds:
-        raise Problem("a page needs its limit", "add limit: int = 10, and cursor: Cursor | None = None")
+        raise Problem("a Page requires a limit", "add limit: int = 10, and cursor: Cursor | None = None")
     if shape.lenient and options.through is not None:
         raise Problem(
-            "a junction's item that can't be read doesn't say where it leads",
-            "leave InvalidItem out, or ask for the ends by their keys",
+            "an invalid junction item doesn't point to an item",
+            "remove InvalidItem, or read the items by their keys",
         )
     if ParameterKind.LIMIT in kinds and not shape.many:
-        raise Problem(f"{WORDS[shape.kind]} has no limit", "return a Page or a list, or drop the limit")
+        raise Problem(f"{WORDS[shape.kind]} has no limit", "return a Page or a list, or remove the limit")
     each = [parameter.name for parameter in signature.parameters if parameter.kind is ParameterKind.EACH]
     if each and not (shape.many or shape.told):
-        raise Problem(f"{each[0]} has many values, and the answer is one", "return a Page or a list, or ask for one")
+        raise Problem(
+            f"{each[0]} has many values, but the result is a single item", "return a Page or a list, or pass one value"
+        )
 
 
 def check_field(entity: CompiledEntity, parameter: Parameter) -> None:
@@ -115,16 +117,16 @@ def check_field(entity: CompiledEntity, parameter: Parameter) -> None:
     if field is None:
         raise Problem(
             f"{entity.name} has no field {parameter.name!r}",
-            "the direction of the answer is a bool: newest_first: bool = True"
+            "newest_first sets the sort direction: newest_first: bool = True"
             if parameter.name == "newest_first"
-            else f"name the parameter as the field it speaks of; {entity.name} has {', '.join(entity.fields)}",
+            else f"name the parameter like the field; {entity.name} has {', '.join(entity.fields)}",
         )
     given, wanted = kind_of(parameter.value_type), kind_of(field.annotation)
     if object not in {given, wanted} and given is not wanted:
         raise Problem(
             f"the parameter {parameter.name} is {type_name(parameter.value_type)}, but the field "
             f"{entity.name}.{parameter.name} is {type_name(field.annotation)}",
-            f"write Each[{type_name(field.annotation)}] to ask for many values at once"
+            f"write Each[{type_name(field.annotation)}] to read many values"
             if wanted in {kind_of(inner) for inner in get_args(parameter.value_type)}
             else "give both the same type",
         )
@@ -138,26 +140,26 @@ def _check_segments(signature: Signature, options: Options, shape: Shape) -> Non
     """A scan in segments is a job's: it reads everything, in no order."""
     given: Any = options.segments
     if not isinstance(given, int) or isinstance(given, bool) or not 1 <= given <= SEGMENTS_MAX:
-        raise Problem(f"segments={given!r} is no number from 1 to {SEGMENTS_MAX}", "8 are many for most jobs")
+        raise Problem(f"segments={given!r} isn't a number from 1 to {SEGMENTS_MAX}", "8 suffice for most jobs")
     if given == 1:
         return
     if not options.scan and options.scan_index is None:
-        raise Problem("segments= divides what is read whole", "leave it out, or say scan=True or scan_index=")
+        raise Problem("segments= requires scan=True or scan_index=", "omit it, or set scan=True or scan_index=")
     if options.complete:
-        raise Problem("segments= reads what the index holds, and complete= more", "leave one of them out")
+        raise Problem("segments= doesn't support complete=", "omit one of them")
     if shape.kind not in {ShapeKind.LIST, ShapeKind.ITERATOR, ShapeKind.PAGE, ShapeKind.COUNT}:
-        raise Problem("segments= reads everything", "return an Iterator, a list, a Page or an int")
+        raise Problem("segments= doesn't support this return type", "return an Iterator, a list, a Page or an int")
     limited = any(parameter.kind is ParameterKind.LIMIT for parameter in signature.parameters)
     if limited and shape.kind is not ShapeKind.PAGE:
-        raise Problem("segments= reads everything, and limit a part of it", "leave one of them out")
+        raise Problem("segments= doesn't support limit", "omit one of them")
 
 
 def _check_direction(signature: Signature, options: Options) -> None:
     directed = any(parameter.kind is ParameterKind.DIRECTION for parameter in signature.parameters)
     if directed and (options.newest_first is not None or (options.order_by or "").startswith("-")):
         raise Problem(
-            "the decorator says the direction of the answer, and the parameter newest_first says it too",
-            "leave one of them out; a default of the parameter says what most calls want",
+            "the decorator and the parameter newest_first both set the sort direction",
+            "omit one of them; the parameter can have a default",
         )
 
 
@@ -166,7 +168,7 @@ def _check_total(options: Options, shape: Shape, owners: Sequence[CompiledEntity
     if name is None:
         return
     if shape.kind is not ShapeKind.COUNT:
-        raise Problem("total= belongs to an answer of type int", "return int, and pass entity=")
+        raise Problem("total= requires the return type int", "return int, and pass entity=")
     for entity in owners[: len(shape.entities)]:
         if name not in entity.fields:
             raise Problem(
@@ -175,7 +177,8 @@ def _check_total(options: Options, shape: Shape, owners: Sequence[CompiledEntity
         kind = kind_of(entity.fields[name].annotation)
         if not isinstance(kind, type) or not issubclass(kind, int) or kind is bool:
             raise Problem(
-                f"total= adds up integers, and {entity.name}.{name} is something else", "ask for a list, and add"
+                f"total= requires an integer field, and {entity.name}.{name} isn't one",
+                "return a list, and add up the values",
             )
 
 
@@ -184,12 +187,12 @@ def _check_key(options: Options, owners: Sequence[CompiledEntity]) -> None:
     if chosen is None:
         return
     if options.scan or options.scan_index is not None:
-        raise Problem("what is read whole is asked by no key", "leave key= out")
+        raise Problem("key= has no effect on a scan", "omit key=")
     if not any(own.declared == chosen for owner in owners for own in owner.keys):
         named = ", ".join((*chosen.partition, *chosen.sort))
         raise Problem(
-            f"key= names {named}, which is no key of {' or '.join(owner.name for owner in owners)}",
-            f"give one of theirs: {', '.join(f'{owner.name}.{own.name}' for owner in owners for own in owner.keys)}",
+            f"key= is {named}, which isn't a key of {' or '.join(owner.name for owner in owners)}",
+            f"use one of {', '.join(f'{owner.name}.{own.name}' for owner in owners for own in owner.keys)}",
         )
 
 
@@ -199,10 +202,10 @@ def _check_where(signature: Signature, options: Options, owners: Sequence[Compil
     known = {name for entity in owners for name in entity.fields}
     unknown = [name for name in where if name not in known]
     if unknown:
-        raise Problem(f"where= names {', '.join(map(repr, unknown))}, which is no field of the answer")
+        raise Problem(f"where= names {', '.join(map(repr, unknown))}, which isn't a field of the answer")
     twice = [parameter.name for parameter in signature.parameters if parameter.condition and parameter.name in where]
     if twice:
         raise Problem(
-            f"{', '.join(twice)} is fixed by where= and known by a parameter too",
-            "say it in one place: a Literal as the parameter's type names the values that it may have",
+            f"{', '.join(twice)} is fixed by both where= and a parameter",
+            "use one of them; a Literal as the parameter's type lists its values",
         )

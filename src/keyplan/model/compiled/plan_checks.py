@@ -46,8 +46,8 @@ def check_union(ways: Sequence[ThroughPlan]) -> None:
     ordering = next((way.end for way in ways if isinstance(way.end, QueryPlan)), None)
     if ordering is None or len(ordering.key.sort) != 1 or not all(isinstance(way.junction, QueryPlan) for way in ways):
         raise Problem(
-            "several junctions make one answer where one of them names partitions of the ends, with one sort key",
-            "ask by each junction in a pattern of its own",
+            "several junctions require one that points to partitions, with one sort key",
+            "use an access pattern per junction",
         )
     template = ordering.key.sort[0][1]
     wanted = str(template)
@@ -55,7 +55,7 @@ def check_union(ways: Sequence[ThroughPlan]) -> None:
         junction = way.junction
         if isinstance(way.end, QueryPlan):
             if way.end.key is not ordering.key:
-                raise Problem(f"the junctions lead to two keys, {ordering.key.name} and {way.end.key.name}")
+                raise Problem(f"the junctions point to two keys, {ordering.key.name} and {way.end.key.name}")
         elif isinstance(junction, QueryPlan):
             own = "" if junction.index is not None or junction.merged else str(junction.key.sort[0][1])
             same = all(way.fields.get(name, name) == name for name in template.fields)
@@ -79,7 +79,7 @@ def check_reach(shape: Shape, plan: QueryPlan) -> None:
             names = " and ".join(name for name, _ in match.order)
             raise Problem(
                 f"one query can't reach the {following.entity.name} without reading every {match.entity.name} first",
-                f"turn the order of {names} in its key (:desc) and read the other way round",
+                f"reverse {names} in its key (:desc), and read in the other direction",
             )
 
 
@@ -117,7 +117,7 @@ def check_projected(matches: Sequence[KeyMatch], condition: Filter | None) -> No
         if index is not None and lacking:
             raise Problem(
                 f"{index.name} doesn't project {', '.join(lacking)}, which {match.entity.gives.__name__} holds",
-                'add them to projection=, make it "ALL", ask for a View of fewer fields, or say complete=True: what '
+                'add them to projection=, make it "ALL", return a View of fewer fields, or set complete=True: what '
                 "the index lacks is then read from the table, by BatchGetItem",
             )
     check_filtered(matches, condition)
@@ -128,7 +128,7 @@ def check_sifted(matches: Sequence[KeyMatch]) -> None:
     for match in matches:
         if match.sifts and lacking_in_index(match):
             raise Problem(
-                f"{match.key.place} doesn't project {', '.join(lacking_in_index(match))}, which a range is asked of",
+                f"{match.key.place} doesn't project {', '.join(lacking_in_index(match))}, which a range uses",
                 "add it to projection=, or begin the sort key with it",
             )
 
@@ -142,9 +142,7 @@ def check_filtered(matches: Sequence[KeyMatch], condition: Filter | None) -> Non
     firsts = re.findall(r"(?<!\.)#\w+", condition.text)  # what follows a dot lies within an attribute
     lacking = [name for value in dict.fromkeys(firsts) if (name := condition.names[value]) not in held]
     if lacking:
-        raise Problem(
-            f"{index.name} doesn't project {', '.join(lacking)}, which where= filters by", "add it to projection="
-        )
+        raise Problem(f"{index.name} doesn't project {', '.join(lacking)}, which where= uses", "add it to projection=")
 
 
 def attributes_held(matches: Sequence[KeyMatch]) -> frozenset[str] | None:
@@ -173,10 +171,10 @@ def standing_in(wanted: Index, entities: Iterable[CompiledEntity], *, consistent
     for entity in entities:
         keys = [key for key in entity.index_keys if key.index is not None and key.index.same_keys(wanted)]
         if not keys:
-            raise Problem(f"{entity.name} has no key on {wanted.name}", "name an index in which it stands")
+            raise Problem(f"{entity.name} has no key on {wanted.name}", "use an index that contains it")
         matches.extend(KeyMatch(entity, key, (), (), frozenset(), (), full=False) for key in keys)
     if consistent and not wanted.local:
-        raise Problem("a global index can't be read with strong consistency", "leave consistent=True out")
+        raise Problem("global indexes don't support strongly consistent reads", "omit consistent=True")
     return matches
 
 
@@ -221,5 +219,5 @@ def asking_for_time(match: KeyMatch) -> KeyMatch:
 
 def _check_lacking(matches: Sequence[KeyMatch], condition: Filter | None) -> None:
     if not any(lacking_in_index(match) for match in matches):
-        raise Problem(f"{matches[0].key.place} holds all that is asked for", "leave complete=True out")
+        raise Problem(f"{matches[0].key.place} contains everything already", "omit complete=True")
     check_filtered(matches, condition)

@@ -35,7 +35,7 @@ def pattern_problem(cls: type[Any], name: str) -> Problem | None:
     taken = any(name in vars(base) and not isinstance(vars(base)[name], Pattern) for base in cls.__mro__[1:])
     if not taken and name not in _OPENED:
         return None
-    return Problem(f"every design has its own {name}", "call the pattern otherwise")
+    return Problem(f"{name} is a method of every design", "rename the access pattern")
 
 
 def forgotten_problems(cls: type[Any]) -> Iterator[tuple[str, Problem]]:
@@ -46,7 +46,7 @@ def forgotten_problems(cls: type[Any]) -> Iterator[tuple[str, Problem]]:
             yield (
                 name,
                 Problem(
-                    "it has no body and isn't declared as a pattern, so it would answer None",
+                    "it has no body and isn't declared as an access pattern, so it would return None",
                     'put @read("R1") before it, or give it a body',
                 ),
             )
@@ -77,8 +77,8 @@ def entity_problems(cls: type[Entity]) -> Iterator[tuple[str, Problem]]:
                 yield (
                     name,
                     Problem(
-                        f"{name} is a name of pydantic's, which every model has",
-                        f'call it otherwise; a field is stored under that name with Field(alias="{name}")',
+                        f"{name} is reserved by pydantic",
+                        f'rename it; to store a field under that name, use Field(alias="{name}")',
                     ),
                 )
 

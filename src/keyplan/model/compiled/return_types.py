@@ -120,9 +120,7 @@ def shape_of(annotation: Any, of: Sequence[type[Entity]] = ()) -> Shape:
     if annotation in _COUNTED:
         return _counted(_COUNTED[annotation], of)
     if of:
-        raise Problem(
-            "entity= belongs to an answer of type int or bool", "leave it out: the return type names its entity"
-        )
+        raise Problem("entity= requires the return type int or bool", "omit it: the return type contains the entity")
     arguments = get_args(annotation)
     if origin in _MANY:
         entities, views = entities_of(arguments[0])
@@ -136,7 +134,7 @@ def shape_of(annotation: Any, of: Sequence[type[Entity]] = ()) -> Shape:
     if len(kinds) == 1 and _is_named_tuple(kinds[0]) and not lenient:
         return _collection(kinds[0], optional=optional)
     raise Problem(
-        f"the return type {_name(annotation)} says nothing that can be read",
+        f"the return type {_name(annotation)} isn't supported",
         "return Entity, Entity | None, Page[Entity], list[Entity], Iterator[Entity], a NamedTuple of them (or of "
         "views), int or bool",
     )
@@ -145,9 +143,9 @@ def shape_of(annotation: Any, of: Sequence[type[Entity]] = ()) -> Shape:
 def _counted(kind: ShapeKind, of: Sequence[type[Entity]]) -> Shape:
     if not of:
         what = "it counts" if kind is ShapeKind.COUNT else "there is any"
-        raise Problem(f"it doesn't say of which entity {what}", 'name it: @read("...", entity=Order)')
+        raise Problem(f"it doesn't name the entity to {what}", 'name it: @read("...", entity=Order)')
     if not all(_is_entity(entity_class) for entity_class in of):
-        raise Problem("entity= names what isn't an entity", "give an entity, or several")
+        raise Problem("entity= isn't an entity", "pass an entity, or several")
     return Shape(kind, tuple(of))
 
 
@@ -161,13 +159,13 @@ def entities_of(annotation: Any) -> tuple[Entities, Views]:
     union = get_args(annotation) if get_origin(annotation) in {Union, types.UnionType} else (annotation,)
     parts = [part for part in union if part is not InvalidItem]
     if not parts or not all(_is_given(part) for part in parts):
-        raise Problem(f"{_name(annotation)} isn't an entity or a view of one, nor a union of such")
+        raise Problem(f"{_name(annotation)} isn't an entity, a view, or a union of them")
     views: Views = {_entity_of(part): part for part in parts if is_view(part)}
     entities = tuple(_entity_of(part) for part in parts)
     twice = [entity.__name__ for entity in dict.fromkeys(entities) if entities.count(entity) > 1]
     if twice:
         raise Problem(
-            f"{_name(annotation)} names {', '.join(twice)} twice", "each entity is given once, whole or as one view"
+            f"{_name(annotation)} names {', '.join(twice)} twice", "use each entity once, whole or as one view"
         )
     return entities, views
 
@@ -177,7 +175,7 @@ def _entity_of(given: Any) -> type[Entity]:
         return given  # type: ignore[no-any-return]
     entity_class = entity_of_view(given)
     if entity_class is None:
-        raise Problem(f"the view {given.__name__} doesn't say of which entity", f"class {given.__name__}(View[Order])")
+        raise Problem(f"the view {given.__name__} doesn't name its entity", f"class {given.__name__}(View[Order])")
     return entity_class
 
 
@@ -194,7 +192,7 @@ def _collection(factory: Any, *, optional: bool) -> Shape:
     for name, annotation in get_type_hints(factory, include_extras=True).items():
         if InvalidItem in get_args(annotation) or _takes_unreadable(next(iter(get_args(annotation)), None)):
             raise Problem(
-                f"{factory.__name__}.{name} takes InvalidItem, and a collection is whole or not there",
+                f"{factory.__name__}.{name} contains InvalidItem, which a collection doesn't support",
                 "return a Page, a list or an Iterator of its entities and InvalidItem",
             )
         if get_origin(annotation) is list:

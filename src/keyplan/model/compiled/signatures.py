@@ -141,13 +141,13 @@ class Signature:
     def _misfits(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[ErrorDetail]:
         given = dict(zip(self._names, args, strict=False))
         faults = [
-            ErrorDetail(name, "no such parameter", _closest(name, self._names))
+            ErrorDetail(name, "unknown parameter", _closest(name, self._names))
             for name in kwargs
             if name not in self.by_name
         ]
         faults += [ErrorDetail(name, "given twice") for name in given if name in kwargs]
         if len(args) > len(self._names):
-            faults.append(ErrorDetail("", f"takes {len(self._names)} arguments, {len(args)} given"))
+            faults.append(ErrorDetail("", f"takes {len(self._names)} arguments, got {len(args)}"))
         return faults + [
             ErrorDetail(parameter.name, "missing", f"its type is {type_name(parameter.annotation)}")
             for parameter in self.parameters
@@ -214,7 +214,7 @@ def _range_validator(parameter: Parameter) -> Callable[..., Any]:
         elif isinstance(value, Mapping) and not strict:
             given = dict(value)
         else:
-            raise ArgumentError(f"takes a Range, not {shown(value)}", hint="give Range(ge=..., lt=...)")
+            raise ArgumentError(f"takes a Range, not {shown(value)}", hint="pass Range(ge=..., lt=...)")
         unknown = [name for name in given if name not in _BOUNDS]
         if unknown:
             raise ArgumentError(f"a range has no bound {unknown[0]!r}", hint=f"its bounds are {', '.join(_BOUNDS)}")
@@ -229,7 +229,7 @@ _BOUNDS = ("ge", "gt", "le", "lt")
 
 
 def _uncountable(name: str, value: Any, error: ArithmeticError) -> ErrorDetail:
-    return ErrorDetail(name, f"nothing can be computed with it ({error}); given: {shown(value)}")
+    return ErrorDetail(name, f"invalid value ({error}); given: {shown(value)}")
 
 
 def _closest(name: str, names: Sequence[str]) -> str:
@@ -274,12 +274,12 @@ def signature_of(function: Callable[..., Any], place: str, namespace: Mapping[st
     parameters: list[Parameter] = []
     for name, parameter in list(inspect.signature(function).parameters.items())[1:]:
         if parameter.kind in {parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD}:
-            raise Problem(f"{parameter} can't be read: what is known must be named", "name each parameter")
+            raise Problem(f"{parameter} isn't supported: parameters must be named", "name each parameter")
         if name not in hints:
             raise Problem(f"the parameter {name} has no type", "annotate it")
         parameters.append(_parameter(name, hints[name], parameter.default))
     if "return" not in hints:
-        raise Problem("there is no return type: it says what is wanted", "annotate it, e.g. -> Page[Article]")
+        raise Problem("missing return type", "annotate it, e.g. -> Page[Article]")
     doc = inspect.getdoc(function) or ""
     return Signature(place, tuple(parameters), hints["return"], inspect.iscoroutinefunction(function), doc)
 

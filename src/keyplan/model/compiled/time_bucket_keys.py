@@ -93,7 +93,7 @@ class Buckets:
             raise ArgumentError(
                 f"{self.field} is read {self.unit} by {self.unit}, and the range has no {end}",
                 place=self.field,
-                hint="give both bounds: Range(ge=..., lt=...)",
+                hint="pass both bounds: Range(ge=..., lt=...)",
             )
         return given
 
@@ -110,7 +110,7 @@ class Buckets:
             raise ArgumentError(
                 f"{self.field} reaches over {end - begin + 1:,} {self.unit}s, and a call takes {BUCKETS_MAX:,}",
                 place=self.field,
-                hint="ask for a shorter time at once",
+                hint="read a shorter range per call",
             )
         for number in range(begin, end + 1):
             cut = (number == begin and first > self._start(begin)) or (number == end and last < self._last(end))

@@ -54,7 +54,7 @@ def several(given: Iterable[T], what: str) -> Iterable[T]:
     """What is given as several, if it is. Raises ArgumentError."""
     anything: Any = given  # whatever the caller's checker let pass
     if not isinstance(anything, Iterable):
-        raise ArgumentError(f"several {what} are given in a list, not as {shown(given)}")
+        raise ArgumentError(f"several {what} must be a list, not {shown(given)}")
     return given
 
 
@@ -87,7 +87,7 @@ class _Action:
         if condition is not None:
             anything: Any = condition
             if not isinstance(anything, str):
-                raise ArgumentError(f"a condition is a text, not {shown(condition)}", place="only_if")
+                raise ArgumentError(f"a condition must be a string, not {shown(condition)}", place="only_if")
             changed.conditions = (*self.conditions, Condition(condition, values))
         else:
             changed.equals = {**self.equals, **values}
@@ -223,7 +223,7 @@ class Update(_ByKey[E_co]):
                 return self.set(**{str(name): change})
             before = self.changes.get(str(name), Within(()))
             if not isinstance(before, Within):
-                raise ArgumentError("it is changed as a whole already", place=str(name), hint="make it one change")
+                raise ArgumentError("it is already changed as a whole", place=str(name), hint="use one change")
             return self.set(**{str(name): Within((*before.changes, (tuple(rest), change)))})
 
         return At(make, (Add, Append, lambda _: Remove()))
@@ -251,7 +251,7 @@ class Update(_ByKey[E_co]):
         anything: Any = token
         if not isinstance(anything, str) or not anything or any("\ud800" <= text <= "\udfff" for text in token):
             raise ArgumentError(
-                f"a token is a text of valid Unicode that isn't empty, not {shown(token)}", place="idempotent"
+                f"a token must be a nonempty string of valid Unicode, not {shown(token)}", place="idempotent"
             )
         changed = copy(self)
         changed.token = token
@@ -388,7 +388,7 @@ class _Recorder:
     def __getitem__(self, key: Any) -> _Recorder:
         if isinstance(key, bool) or not isinstance(key, str | int) or (isinstance(key, int) and key < 0):
             raise ArgumentError(
-                f"{shown(key)} is no place in a map or a list", place="at", hint="give a text, or 0, 1, …"
+                f"{shown(key)} isn't a key of a map or an index of a list", place="at", hint="pass a string, or 0, 1, …"
             )
         return _Recorder((*self._steps, key))
 
@@ -400,7 +400,9 @@ def steps_of(path: Callable[[Any], Any]) -> Steps:
     steps: Steps = object.__getattribute__(result, "_steps") if isinstance(result, _Recorder) else ()
     if not steps or not isinstance(steps[0], str):
         raise ArgumentError(
-            "a path goes from the item to a part of it", place="at", hint="write .at(lambda user: user.address.city)"
+            "a path must lead from the item to a nested field",
+            place="at",
+            hint="write .at(lambda user: user.address.city)",
         )
     return steps
 

@@ -39,7 +39,7 @@ def check_given(what: str, **given: tuple[Any, Is, str]) -> None:
         if not is_right(value)
     ]
     if faults:
-        raise DesignError("arguments of the wrong kind", place=what, errors=faults)
+        raise DesignError("invalid arguments", place=what, errors=faults)
 
 
 def is_text(given: Any) -> bool:

@@ -68,7 +68,7 @@ def accepted_value(annotation: Any) -> Any:
             return adapter.validate_python(candidate)
         except ValidationError:
             continue
-    raise Problem(f"nothing can be thought of that {annotation} takes")
+    raise Problem(f"no example value is known for {annotation}")
 
 
 def typical(annotation: Any, name: str, serial: int) -> TypicalValue:

@@ -100,9 +100,7 @@ def CounterShards(count: int) -> int:  # noqa: N802 - it stands where a type's w
     """
     anything: Any = count
     if not isinstance(anything, int) or not 2 <= count <= SLOTS_MAX:
-        raise ArgumentError(
-            f"a number is spread over 2 to {SLOTS_MAX} slots, not {shown(count)}", place="CounterShards"
-        )
+        raise ArgumentError(f"CounterShards takes 2 to {SLOTS_MAX}, not {shown(count)}", place="CounterShards")
     field: Any = Field(default_factory=_Slot(count), ge=0, lt=count)
     return field  # type: ignore[no-any-return] # pydantic sees what it is
 
@@ -140,7 +138,7 @@ def ulid(at: datetime | None = None) -> str:
         at = _time()
     millis = time.time_ns() // 1_000_000 if at is None else int(at.timestamp() * 1000)
     if not 0 <= millis < 1 << 48:
-        raise ArgumentError(f"{at} is outside the time that a ULID can hold (1970 to 10889)", place="ulid")
+        raise ArgumentError(f"{at} is outside the range of a ULID (1970 to 10889)", place="ulid")
     noise = int.from_bytes(os.urandom(10), "big") >> 1
     if at is None:
         with _ulid_lock:

@@ -80,7 +80,7 @@ class Range(Generic[T]):
         if self.le is not None and self.lt is not None:
             raise ArgumentError("a range takes le or lt, not both", place="Range")
         if self.lower is None and self.upper is None:
-            raise ArgumentError("a range needs a bound", place="Range", hint="give ge, gt, le or lt")
+            raise ArgumentError("a range needs a bound", place="Range", hint="pass ge, gt, le or lt")
 
     @property
     def lower(self) -> T | None:

@@ -158,7 +158,7 @@ class S3Files:
             response: Any = getattr(error, "response", {})
             if response.get("Error", {}).get("Code") in {"NoSuchKey", "404"}:
                 return None
-            raise StoreError(f"S3 can't be used: {error}", place=f"s3://{self.bucket}/{self.prefix}{name}") from None
+            raise StoreError(f"S3 is invalid: {error}", place=f"s3://{self.bucket}/{self.prefix}{name}") from None
 
 
 def files_at(place: str) -> Files:

@@ -208,7 +208,7 @@ class FtsSearch:
 
     def _failed(self, error: Exception) -> StoreError:
         return StoreError(
-            f"the search can't be used: {error}", place=str(self.place), hint="delete the file: it is rebuilt"
+            f"the search is invalid: {error}", place=str(self.place), hint="delete the file: it is rebuilt"
         )
 
 
