@@ -145,7 +145,8 @@ class System:
     """One system: its design, its sample, its loader, and its site where it has one.
 
     ``input`` says in words what the loader takes (``a folder of Markdown posts``), ``takes`` whether that is a file, a
-    folder, or either: the loader is called with nothing else.
+    folder, or either: the loader is called with nothing else. ``maps_columns`` says that the loader also takes the
+    keyword ``columns``: the names of a table's columns by the names that it expects.
     """
 
     name: str
@@ -157,6 +158,7 @@ class System:
     input: str
     takes: tuple[Literal["file", "folder"], ...]
     site: SiteMaker | None = None
+    maps_columns: bool = False
 
 
 def system_names() -> tuple[str, ...]:

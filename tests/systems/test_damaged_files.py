@@ -65,4 +65,4 @@ def test_nothing_is_raised(name: str, seed: int, tmp_path: Path) -> None:
                 continue  # nothing of a table is left
             except KeyplanError as error:
                 raise AssertionError(f"{seed}/{number}") from error
-            assert all(fault.place.startswith(f"{name}:") for fault in report.faults)
+            assert all(fault.place.startswith(f"{name}:") for fault in report.errors)

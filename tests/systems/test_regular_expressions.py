@@ -102,7 +102,6 @@ REVIEWED: dict[str, set[str]] = {
 TOKENIZERS = {
     "src/keyplan/dynamodb/expressions/parser.py": 1,
     "src/keyplan/dynamodb/partiql/tokens.py": 1,
-    "src/keyplan/store/server/body_parsing.py": 2,
 }
 """Patterns that match one token at a place, with possessive repeats or classes that exclude each other."""
 

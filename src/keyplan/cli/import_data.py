@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -31,6 +31,7 @@ Examples:
   keyplan import blog ~/blog/_posts --dry-run
   keyplan import social facebook_combined.txt
   keyplan import shop exported/
+  keyplan import shop goods.csv --map product_id=SKU --map name=Title
   keyplan import papers references.bib
 
 \b
@@ -40,10 +41,17 @@ Exit status: 0 everything was imported, 3 something wasn't, 2 nothing could be r
 @name_argument
 @click.argument("path", metavar="PATH")
 @db_option
+@click.option(
+    "--map",
+    "mapped",
+    metavar="FIELD=COLUMN",
+    multiple=True,
+    help="Read FIELD from the column of this name. Repeatable.",
+)
 @click.option("--dry-run", is_flag=True, help="Import into memory only, and print the report.")
 @json_option
 @tells_errors
-def command(name: str, path: str, db: str | None, *, dry_run: bool, as_json: bool) -> None:
+def command(name: str, path: str, db: str | None, *, mapped: tuple[str, ...], dry_run: bool, as_json: bool) -> None:
     """Import PATH, a file or folder, into the system NAME.
 
     Errors are reported by file and line; everything else is imported.
@@ -53,10 +61,11 @@ def command(name: str, path: str, db: str | None, *, dry_run: bool, as_json: boo
 
     system = find_system(name, "a loader")
     source = _source(system, path)
+    options: Any = {"columns": _columns(system, mapped)} if mapped else {}
     result = find(name)
     place = MEMORY if dry_run else db
     with result.open(place) as design, progress("Loading") as bar:
-        report = system.load(design, source, bar)
+        report = system.load(design, source, bar, **options)
     _tell(report, None if dry_run else result.db(db), as_json=as_json)
     if report.errors:
         raise click.exceptions.Exit(SOME_LEFT_OUT)
@@ -76,6 +85,19 @@ def _source(system: System, given: str) -> Path:
     if kind not in system.takes:
         raise RequestError(f"{given} is a {kind}", hint=hint)
     return path
+
+
+def _columns(system: System, mapped: tuple[str, ...]) -> dict[str, str]:
+    """The columns by the fields that are read from them. Raises RequestError."""
+    from keyplan.errors import RequestError
+
+    if not system.maps_columns:
+        raise RequestError(f"{system.name} has no columns to map", hint="leave --map out")
+    parts = [text.partition("=") for text in mapped]
+    for text, (field, _, column) in zip(mapped, parts, strict=True):
+        if not field.strip() or not column.strip():
+            raise RequestError(f"--map {text} isn't FIELD=COLUMN", hint="for example --map name=Title")
+    return {field.strip(): column.strip() for field, _, column in parts}
 
 
 def _tell(report: LoadReport, db: str | None, *, as_json: bool) -> None:

@@ -253,3 +253,61 @@ def test_by_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "products.csv:5: the number of columns is 1, and 6 in the first line" in result.stderr
     assert "Loaded 3 into shop.db; 1 fault, told above." in result.stdout
     assert run("import", "shop", "nowhere").exit_code == 2
+
+
+SHOPIFY_PRODUCTS = """\
+Handle,Title,Body (HTML),Vendor,Type,Option1 Name,Option1 Value,Option2 Value,Variant SKU,Variant Inventory Qty,\
+Variant Price,Image Src,Image Position,Variant Image
+mug,Mug,<p>Holds <b>tea</b> &amp; more.</p>,Clay House,Kitchen,Color,Blue,Large,,3,12.50,https://a.example/mug.jpg,1,
+mug,,,,,,Red,Small,MUG-RS,0,11.00,,,https://a.example/red.jpg
+mug,,,,,,,,,,,https://a.example/back.jpg,2,
+tray,Tray,,Clay House,,Title,Default Title,,,5,20,,,
+"""
+SHOPIFY_ORDERS = """\
+Name,Email,Financial Status,Fulfillment Status,Created at,Lineitem quantity,Lineitem name,Lineitem price,Lineitem sku,\
+Billing Name,Payment Reference
+#1001,ada@example.com,paid,fulfilled,2026-01-02 03:04:05 +0100,2,Mug - Blue / Large,12.50,,Ada,pi_1
+#1001,ada@example.com,,,,1,Mug - Red / Small,11.00,MUG-RS,,
+#1002,bob@example.com,pending,,2026-01-03 10:00:00 -0500,1,Tray,20.00,,Bob,
+"""
+
+
+def test_exports_of_shopify_with_variants_and_pictures(empty: Shop, tmp_path: Path) -> None:
+    report = loaded(empty, tmp_path, products=SHOPIFY_PRODUCTS, orders=SHOPIFY_ORDERS)
+    assert (report.loaded, told(report)) == (
+        5,
+        ["products.csv:4: a further picture isn't imported: https://a.example/back.jpg"],
+    )
+    blue, red, tray = (empty.product(name) for name in ("mug-blue-large", "MUG-RS", "tray"))
+    assert blue is not None
+    assert red is not None
+    assert tray is not None
+    assert (blue.name, blue.price_cents, blue.stock, blue.merchant_id, blue.category) == (
+        *("Mug - Blue / Large", 1250, 3, "clay-house", "kitchen"),
+    )
+    assert (blue.description, blue.picture) == ("Holds tea & more.", "https://a.example/mug.jpg")
+    assert (red.name, red.picture, red.description) == (
+        *("Mug - Red / Small", "https://a.example/red.jpg", blue.description),
+    )
+    assert (tray.name, tray.picture) == ("Tray", None)
+    details = empty.order_details("1001")
+    assert details is not None
+    assert (details.order.status, details.order.total_cents) == ("shipped", 3600)
+    assert details.order.created_at == datetime(2026, 1, 2, 2, 4, 5, tzinfo=UTC)
+    assert [line.product_id for line in details.lines] == ["mug-blue-large", "MUG-RS"]
+    assert [order.order_id for order in empty.pending_orders("clay-house")] == ["1002"]
+
+
+def test_columns_are_mapped_by_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "goods.csv").write_text("SKU;Seller;Product Title;Price;On hand\ntea;leafhouse;Tea;4.50;7\n")
+    names = {"product_id": "SKU", "merchant_id": "Seller", "name": "Product Title", "stock": "On hand"}
+    mapped = [word for name, column in names.items() for word in ("--map", f"{name}={column}")]
+    result = run("import", "shop", "goods.csv", "--db", "s.db", *mapped)
+    assert result.exit_code == 0, result.output
+    with Shop.open("s.db") as shop:
+        tea = shop.product("tea")
+    assert tea is not None
+    assert (tea.name, tea.stock) == ("Tea", 7)
+    for wrong in (("shop", "goods.csv", "--map", "name"), ("blog", ".", "--map", "a=b")):
+        assert run("import", wrong[0], wrong[1], "--db", "t.db", *wrong[2:]).exit_code == 2

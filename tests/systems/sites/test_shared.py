@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from starlette.applications import Starlette
 
+from keyplan.errors import RequestError
+from keyplan_systems.pages.settings import read_small_file
 from keyplan_systems.pages.site import Visitor
+from keyplan_systems.shop.site.making import LOOK
 from keyplan_systems.site.limits import Limit, RateLimiter
 from keyplan_systems.social import Social
 from keyplan_systems.social.site.making import make_site
@@ -55,3 +59,21 @@ def test_the_apis_page_can_send_the_sessions_form_token(application: Starlette) 
     visit.get("/")
     visit.send("/sign-out")
     assert "social_form_token" not in visit.client.cookies
+
+
+@pytest.mark.parametrize(
+    ("currency", "shown"), [("EUR", "€1,234.50"), ("USD", "$1,234.50"), ("CHF", "CHF 1,234.50"), ("JPY", "¥123,450")]
+)
+def test_a_shop_shows_amounts_in_its_currency(currency: str, shown: str, tmp_path: Path) -> None:
+    path = tmp_path / "site.toml"
+    path.write_text(f'currency = "{currency}"\n')
+    look, _ = read_small_file(path, LOOK)
+    assert look.filters["money"](123_450) == shown
+
+
+@pytest.mark.parametrize("value", ['"euro"', "7"])
+def test_what_is_no_currency_is_refused(value: str, tmp_path: Path) -> None:
+    path = tmp_path / "site.toml"
+    path.write_text(f"currency = {value}\n")
+    with pytest.raises(RequestError):
+        read_small_file(path, LOOK)

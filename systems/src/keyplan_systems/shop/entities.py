@@ -198,6 +198,8 @@ class Product(Entity):
     category: Id = "other"
     price_cents: Cents
     stock: int = Field(ge=0, default=0)
+    picture: str | None = Field(default=None, max_length=1000)
+    """The address of a picture."""
     listed_at: datetime | None = Field(default_factory=now)
 
     primary = Key("PRODUCT#{product_id}", "PRODUCT#{product_id}")

@@ -1,4 +1,5 @@
-"""Loading products and orders from CSV, as other shops export them: a folder with both files, or one of them.
+"""Import of products and orders from CSV: a folder with both files, or one of them. Shopify's exports are recognized by
+their columns; other files need the names below, or a mapping.
 
 Each row of ``orders.csv`` is one line of an order; the rows of an order stand together. A row that can't be loaded is
 told by file and line, and the rest goes in; of an order, all goes in or nothing. The same files can be loaded again:
@@ -7,12 +8,11 @@ nothing doubles. The files are read row by row, by ``tables.py``.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from functools import partial
 from itertools import groupby, islice
 from pathlib import Path
@@ -39,6 +39,7 @@ from keyplan_systems.shop.entities import (
 )
 from keyplan_systems.shop.orders import refund_of
 from keyplan_systems.shop.searching import rebuild
+from keyplan_systems.shop.shopify import ORDER_COLUMNS, PRODUCT_COLUMNS, orders_of, products_of
 from keyplan_systems.shop.tables import Row, Table
 from keyplan_systems.site.searching import refill_beside
 
@@ -60,7 +61,7 @@ class _RowError(Exception):
         self.hint = hint
 
 
-def load(design: Shop, path: Path, progress: Progress) -> LoadReport:
+def load(design: Shop, path: Path, progress: Progress, *, columns: Mapping[str, str] | None = None) -> LoadReport:
     """Load ``products.csv`` and ``orders.csv`` of a folder, or one such file; ``loaded`` counts products and orders.
 
     Raises RequestError for a folder with neither and for a file that is neither, StoreError when the store can't be
@@ -72,7 +73,7 @@ def load(design: Shop, path: Path, progress: Progress) -> LoadReport:
         counts = [count_lines(element) for element in files]
         steps = Steps(progress, sum(counts))
         for file, lines in zip(files, counts, strict=True):
-            _Loading(design, file, report, steps).run()
+            _Loading(design, file, report, steps, columns or {}).run()
             steps.done(lines)
     refill_beside(design.store.url, partial(rebuild, design))
     return report
@@ -97,6 +98,8 @@ class _Loading:
     path: Path
     report: LoadReport
     steps: Steps
+    columns: Mapping[str, str]
+    """The names of the file's columns by the names that are expected."""
     merchants: dict[str, str] = field(default_factory=dict[str, str])
     """The merchant of each product that was met."""
     users: dict[str, None] = field(default_factory=dict[str, None])
@@ -104,7 +107,13 @@ class _Loading:
     def run(self) -> None:
         """Load it as what its name or its columns say. Raises RequestError where neither says anything."""
         table = Table(self.path, self.tell)
-        if self.path.name == ORDERS or "order_id" in table.columns:
+        table.rename({_column(name): field for field, name in self.columns.items()})
+        there = set(table.columns)
+        if there >= ORDER_COLUMNS:
+            self._order_lines(orders_of(table.rows()))
+        elif there >= PRODUCT_COLUMNS:
+            self._product_rows(products_of(table.rows(), self.tell))
+        elif self.path.name == ORDERS or "order_id" in table.columns:
             self._orders(table)
         elif self.path.name == PRODUCTS or "product_id" in table.columns:
             self._products(table)
@@ -130,16 +139,20 @@ class _Loading:
     def _products(self, table: Table) -> None:
         if not self._complete(table, ["product_id"], ["merchant_id"], ["name"], PRICE, ["stock"]):
             return
-        for row in table.rows():
-            self.steps.at(row.line)
-            with self._telling(row.line):
-                self._product(row)
+        self._product_rows(table.rows())
         if "related" in table.columns:
             # Behind all products, since a row may name one of a later row. What can't be read was told before.
             again = Table(self.path, lambda *_: None)
+            again.rename({_column(name): field for field, name in self.columns.items()})
             for row in again.rows():
                 with self._telling(row.line):
                     self._related(row)
+
+    def _product_rows(self, rows: Iterable[Row]) -> None:
+        for row in rows:
+            self.steps.at(row.line)
+            with self._telling(row.line):
+                self._product(row)
 
     @contextmanager
     def _telling(self, line: int) -> Generator[None]:
@@ -164,6 +177,7 @@ class _Loading:
             stock=_whole(row.values, "stock"),
             description=row.values.get("description", ""),
             category=row.values.get("category") or "other",
+            picture=row.values.get("picture") or None,
         )
         try:
             self.design.add_product(product)
@@ -189,7 +203,7 @@ class _Loading:
 
     def _related(self, row: Row) -> None:
         product_id = row.values["product_id"]
-        related = [text for part in re.split(r"[;|]", row.values["related"]) if (text := part.strip())]
+        related = [text for part in row.values["related"].replace("|", ";").split(";") if (text := part.strip())]
         if not related or self._merchant(product_id) is None:
             return  # what is wrong with the product was told
         unknown = [word for word in related if self._merchant(word) is None]
@@ -213,7 +227,10 @@ class _Loading:
         columns = ("order_id", "user_id", "created_at", "status", "product_id", "quantity")
         if not self._complete(table, *([column] for column in columns), PRICE):
             return
-        for _, rows in groupby(table.rows(), key=lambda row: row.values["order_id"]):
+        self._order_lines(table.rows())
+
+    def _order_lines(self, lines: Iterable[Row]) -> None:
+        for _, rows in groupby(lines, key=lambda row: row.values["order_id"]):
             self._order_rows(rows)
 
     def _order_rows(self, rows: Iterator[Row]) -> None:
@@ -332,10 +349,16 @@ def _payment_status(status: OrderStatus, *, paid: bool) -> PaymentStatus:
 # Values
 
 
+def _column(name: str) -> str:
+    """The name of a column as a table has it."""
+    return name.strip().lower().replace(" ", "_")
+
+
 def _whole(values: Mapping[str, str], name: str) -> int:
     """A whole number. Raises _RowError."""
     text = values[name]
-    if not re.fullmatch(r"[+-]?[0-9]{1,18}", text):
+    digits = text.removeprefix("-").removeprefix("+")
+    if not (digits.isascii() and digits.isdecimal() and len(digits) <= 18):
         raise _RowError(f"{name} is {text!r}, which isn't a whole number")
     return int(text)
 
@@ -345,10 +368,11 @@ def _cents(values: Mapping[str, str]) -> int:
     if values.get("price_cents"):
         return _whole(values, "price_cents")
     text = values.get("price", "")
-    try:
-        cents = Decimal(text) * 100 if re.fullmatch(r"[+-]?[0-9]{1,15}(\.[0-9]{1,6})?", text) else None
-    except InvalidOperation:
-        cents = None
+    whole, point, part = text.removeprefix("-").removeprefix("+").partition(".")
+    is_number = (
+        f"{whole}{part}".isascii() and f"{whole}{part}".isdecimal() and bool(whole) and bool(part) == bool(point)
+    )
+    cents = Decimal(text) * 100 if is_number and len(whole) <= 15 and len(part) <= 6 else None
     if cents is None or cents != cents.to_integral_value():
         raise _RowError(
             f"price is {text!r}", "write it as 12.50, without a currency; or in minor units, as price_cents"

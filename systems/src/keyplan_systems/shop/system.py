@@ -26,5 +26,6 @@ SYSTEM = System(
     load=load,
     input="products.csv or orders.csv, or a folder with both",
     takes=("file", "folder"),
+    maps_columns=True,
     site=site,
 )

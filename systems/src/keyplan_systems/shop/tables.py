@@ -7,7 +7,7 @@ that isn't closed takes its own line with it, and no others.
 from __future__ import annotations
 
 import csv
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -61,6 +61,10 @@ class Table:
             self.tell(number, f"several columns are named {', '.join(twice)}", "name each column once")
         else:
             self.columns = columns
+
+    def rename(self, names: Mapping[str, str]) -> None:
+        """Give columns other names."""
+        self.columns = [names.get(name, name) for name in self.columns]
 
     def lacks(self, *needed: Collection[str]) -> list[str]:
         """What is missing of the columns that are needed; of each collection one is enough."""

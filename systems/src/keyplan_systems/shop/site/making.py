@@ -13,7 +13,7 @@ from keyplan_systems.pages.application import ServedSite, mail_warnings, sample_
 from keyplan_systems.pages.keeping import again_and_again
 from keyplan_systems.pages.people import Person
 from keyplan_systems.pages.policy import Rule, TablePolicy
-from keyplan_systems.pages.settings import read_small_file
+from keyplan_systems.pages.settings import money_in, read_small_file
 from keyplan_systems.pages.site import Look, SmallSite
 from keyplan_systems.shop.design import Shop
 from keyplan_systems.shop.entities import Order
@@ -54,7 +54,7 @@ LOOK = Look(
         "removed": "The address is removed.",
         "return": "Your return is registered. Send it to the merchant.",
     },
-    filters={"money": lambda cents: f"€{cents // 100:,}.{cents % 100:02d}"},
+    filters={"money": money_in("EUR")},
 )
 
 
