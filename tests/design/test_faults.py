@@ -303,7 +303,7 @@ def test_junctions() -> None:
 
     told(error, r"D\.mapped: through= maps Article\.article_id to Tagged\.articel")
     told(error, r"D\.two: a junction points to one entity")
-    told(error, r"D\.filtered: where= filters by status, but each Article is read by its key")
+    told(error, r"D\.filtered: where= filters by status, but each Article is read by key")
     told(error, r"D\.unkeyed: no key s")
 
 
