@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
@@ -12,7 +11,6 @@ import pytest
 
 from keyplan import Cursor, Design, Entity, Index, Key, Page, Table, read
 from keyplan.errors import InvalidItemError
-from keyplan.model.compiled.partition_shares import PARALLEL_MAX, Ask, Place, Shares
 from tests.client.support import record
 
 GSI = Index("GSI1", "gsi1pk", "gsi1sk")
@@ -88,62 +86,6 @@ def test_an_iterator_of_shards_reads_longer_parts_the_further_it_goes() -> None:
         assert [*first, *flow] == stored[::-1]
         assert sum(looked_at) <= 1500 + 8 * 8
         assert len(looked_at) <= 5 * 8 * 5  # of parts of 100, there would be 15
-
-
-def merged(
-    partitions: Sequence[Sequence[Place]],
-    wanted: int,
-    *,
-    forward: bool,
-    bounded: bool,
-    even: bool = True,
-    asked: list[Ask] | None = None,
-) -> tuple[int, int]:
-    """Read partitions to a page's end as ``Shares`` says. Gives how many entries were read, and in how many rounds."""
-    shares = Shares(len(partitions), wanted, forward=forward, bounded=bounded, sifted=False, even=even)
-    given: list[Place] = []
-    at = [0] * len(partitions)
-    rounds = 0
-    while asks := shares.asks():
-        assert len(asks) <= PARALLEL_MAX
-        assert len({ask.partition for ask in asks}) == len(asks)
-        rounds += 1
-        if asked is not None:
-            asked += asks
-        for ask in asks:
-            rest = partitions[ask.partition][at[ask.partition] :]
-            if ask.end is not None:
-                rest = [element for element in rest if (element <= ask.end if forward else element >= ask.end)]
-            read_now = rest[: ask.limit]
-            at[ask.partition] += len(read_now)
-            more = ask.limit is not None and len(rest) >= ask.limit
-            shares.took(ask, read_now, len(read_now), read_now[-1] if more else None)
-            given += read_now
-    right = sorted((element for part in partitions for element in part), reverse=not forward)[:wanted]
-    assert sorted(given, reverse=not forward)[:wanted] == right
-    return len(given), rounds
-
-
-def extra(count: int, wanted: int, spread: str, trials: int = 0) -> tuple[float, float, float]:
-    """How many entries too many are read of each partition, in how many rounds and requests a partition, on average."""
-    choice = random.Random(f"{count}/{wanted}/{spread}")
-    trials = trials or max(20, 900 // count)
-    read_in_all = rounds_in_all = 0
-    asked: list[Ask] = []
-    for _ in range(trials):
-        weights = {
-            "hashed": [1.0] * count,
-            "random": [choice.random() ** 2 for _ in range(count)],
-            "one": [20.0] + [1.0] * (count - 1),
-        }[spread]
-        parts: list[list[Place]] = [[] for _ in range(count)]
-        for number, at in enumerate(choice.choices(range(count), weights, k=wanted * 3)):
-            parts[at].append((number,))
-        even = spread == "hashed"
-        read_now, rounds = merged(parts, wanted, forward=True, bounded=True, even=even, asked=asked)
-        read_in_all += read_now
-        rounds_in_all += rounds
-    return (read_in_all / trials - wanted) / count, rounds_in_all / trials, len(asked) / trials / count
 
 
 LIMITS = (1, 2, 4, 5, 10, 20, 25, 50, 75, 100)

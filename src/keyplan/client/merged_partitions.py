@@ -4,7 +4,7 @@ A position in the merged order is one entry's sort key, partition and primary ke
 each is taken up behind it. So a cursor stays small, and items written meanwhile disturb nothing.
 
 Partitions are read in rounds of some in parallel: how much of each, and up to where, is decided in
-``keyplan.model.compiled.partition_shares``.
+``keyplan.client.partition_shares``.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from keyplan.client.conversations import Conversation, Request, together
 from keyplan.client.cursors import Position
 from keyplan.client.extra_item_filters import AnswerFilter, answer_filter_of
 from keyplan.client.key_conditions import ORDERS, order_of, partition_texts, text_of, value_sets
+from keyplan.client.partition_shares import Ask, Place, Shares
 from keyplan.client.read_plans import Chunk, Entry, Item, QueryReader, own_item
 from keyplan.client.target import Target
-from keyplan.model.compiled.partition_shares import Ask, Place, Shares
 from keyplan.model.compiled.plans import QueryPlan
 from keyplan.model.declared.entity import Entity
 from keyplan.model.stored.stored_entity import CompiledEntity
