@@ -53,7 +53,7 @@ def test_no_more_indexes_than_experts_published(made: type[Any], indexes: int) -
 def test_designs_of_new_users_are_planned_and_right(made: type[Any]) -> None:
     first, *others = planner.plan(made)
     assert len(first.indexes) == INDEXES[made.__name__]
-    if made.__name__ in {"Hub", "Access"} or NEW:
+    if made.__name__ == "Access" or NEW:
         with applied(first) as planned:
             assert not first.compiled.reads.keys() & looked_at(planned, stores=8).unanswered
         for other in others[:1]:
@@ -202,7 +202,7 @@ def source(kinds: Mapping[str, Kind], reads: Sequence[Read]) -> str:
     return text + "".join(read.source(number) for number, read in enumerate(reads))
 
 
-@pytest.mark.parametrize("first", range(0, examples(60, 1500), 20))
+@pytest.mark.parametrize("first", range(0, examples(40, 1500), 20))
 def test_the_number_of_indexes_is_the_least(first: int) -> None:
     """Also if the fields of the entities have another order in each, and in the reads."""
     compared = 0
@@ -217,10 +217,10 @@ def test_the_number_of_indexes_is_the_least(first: int) -> None:
     assert compared > 10
 
 
-@pytest.mark.parametrize("first", range(0, examples(5, 100), 5))
+@pytest.mark.parametrize("first", range(0, examples(3, 99), 3))
 def test_generated_designs_need_no_more_indexes_than_they_have(first: int) -> None:
     """The keys of a design are one solution; the planner finds one as good without seeing them."""
-    for number in range(first, first + 5):
+    for number in range(first, first + 3):
         made = settled(number)
         best = plan_or_none(made.cls)
         fields = [
