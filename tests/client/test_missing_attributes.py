@@ -105,10 +105,8 @@ def test_two_defaults_in_one_filter_are_refused() -> None:
 
         primary = Key("TEAM#{team}", "LINE")
 
+    @read("B1", where="rank > :least")
+    def all_of(self: Any, team: str, least: int, limit: int = 9) -> Page[Note | Line]: ...
+
     with pytest.raises(DesignError, match="different defaults"):
-
-        class Both(Design):
-            table = Table("both")
-
-            @read("B1", where="rank > :least")
-            def all_of(self, team: str, least: int, limit: int = 9) -> Page[Note | Line]: ...
+        type("Both", (Design,), {"table": Table("both"), "all_of": all_of, "__module__": __name__})

@@ -124,7 +124,7 @@ class CompiledEntity:
         def noting(item: Mapping[str, Mapping[str, Any]]) -> Entity:
             instance = read(item)
             if attribute not in item:
-                instance.__dict__[_UNVERSIONED] = True
+                vars(instance)[_UNVERSIONED] = True
             return instance
 
         return noting
