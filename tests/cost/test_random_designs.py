@@ -20,7 +20,7 @@ from tests.designs.source import module_of
 from tests.seeds import seed
 
 DESIGNS = 16
-STORES = 3
+STORES = 5
 FIRST = seed(0) % 1_000_000
 """Other designs in a nightly run; the number stands in the test's name."""
 

@@ -316,7 +316,7 @@ def _keep_default(
     if value is None or not (stored.made_anew or stored.attribute in entity.read_as):
         return
     encoded = entity.encode_field(stored.name, stored.encode, value)
-    if not stored.made_anew and encoded != entity.read_as[stored.attribute]:
+    if not stored.made_anew and (stored.name in changes or encoded != entity.read_as[stored.attribute]):
         return
     name, was = update.name(stored.attribute), update.value(encoded)
     if stored.made_anew:
