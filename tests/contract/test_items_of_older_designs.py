@@ -402,7 +402,9 @@ STORES = [pytest.param(name, marks=() if name in {"memory", "server"} else pytes
 def test_conditions_mean_what_a_read_returns(store: str, tmp_path: Path) -> None:
     start = seed(0)
     for number in range(start, start + examples(12 if store == "memory" else 3, 40)):
-        pair = Pair(Random(number), OPENERS[store], tmp_path)
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        pair = Pair(Random(number), OPENERS[store], folder)
         with pair.design:
             try:
                 pair.check_reads()
