@@ -130,7 +130,7 @@ def test_markdown_of_a_design_is_a_table() -> None:
     lines = run("explain", "cms", "--markdown").output.splitlines()
     assert lines[0] == "| id | question | operation | on | key condition | a call takes |"
     assert len(lines) == 2 + len(Cms.compiled.patterns)
-    assert "1 request, 0.5 read units" in lines[2]
+    assert "1 request, 1 read unit" in lines[2]
 
 
 def test_markdown_of_a_pattern_is_a_section_with_its_requests() -> None:
