@@ -108,7 +108,7 @@ def children(shard: StoredShard, number: int, now_s: float, after: int, *, split
 
 
 STREAM = "Stream"
-"""The member of a table's definition that names its latest stream: ``Id``, ``Discriminator`` and the ``TableId`` it is
+"""The member of a table's definition that names its latest stream: ``Id``, ``Label`` and the ``TableId`` it is
 of.
 """
 
@@ -131,7 +131,7 @@ def enable(changes: Changes, table: str, table_id: int, definition: Mapping[str,
     label = _label(moment_ms)
     stream = changes.open_stream(table, label, orjson.dumps(described).decode(), moment_ms / 1000)
     changes.open_shard(stream, first_shard(now_s))
-    return {**definition, STREAM: {"Id": stream, "Discriminator": label, "TableId": table_id}}
+    return {**definition, STREAM: {"Id": stream, "Label": label, "TableId": table_id}}
 
 
 def disable(changes: Changes, definition: Mapping[str, Any], now_s: float) -> Definition:

@@ -72,7 +72,7 @@ def stream_not_found(resource: Resource) -> ResourceNotFoundException:
 def check_stream(table: Table, resource: Resource) -> None:
     """Refuse a stream that the table hasn't. Raises ResourceNotFoundException."""
     latest = table.definition.get(STREAM) or {}
-    if resource.stream is not None and resource.stream != latest.get("Discriminator"):
+    if resource.stream is not None and resource.stream != latest.get("Label"):
         raise stream_not_found(resource)
 
 

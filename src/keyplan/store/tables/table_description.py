@@ -96,7 +96,7 @@ def describe(table: Table, counts: Counts | None, states: States = _SETTLED) -> 
     if definition.get("StreamSpecification", {}).get("StreamEnabled"):
         description["StreamSpecification"] = definition["StreamSpecification"]
     if "Stream" in definition:
-        label: str = definition["Stream"]["Discriminator"]
+        label: str = definition["Stream"]["Label"]
         description |= {"LatestStreamLabel": label, "LatestStreamArn": stream_arn(table.region, table.name, label)}
     if definition.get("SSESpecification", {}).get("Enabled"):
         description["SSEDescription"] = describe_encryption(table, "UPDATING" if states.encryption else "ENABLED")
