@@ -247,7 +247,7 @@ def come_back(visitor: Visit, start: str, **answer: str) -> str:
     """Go to the offline provider and come back; gives where its page would lead."""
     there = visitor.get(start).headers["location"]
     state = parse_qs(urlsplit(there).query)["state"][0]
-    assert "Who are you?" in visitor.get(there).text
+    assert "Demo identity" in visitor.get(there).text
     query = "&".join(f"{name}={value}" for name, value in {"state": state, **answer}.items())
     return f"/sign-in/with/offline/callback?{query}"
 

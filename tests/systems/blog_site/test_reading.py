@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from starlette.background import BackgroundTask
 
+from keyplan import now
 from keyplan_systems.blog.design import Blog
 from keyplan_systems.blog.entities import Post, User
 from keyplan_systems.blog.site.rendering import blog_environment
@@ -290,3 +292,14 @@ def test_a_wrong_method_is_told(visit: Callable[[], Visit], post: Post) -> None:
         answer = visit().client.delete(path)
         assert answer.status_code == 405
         assert "GET" in answer.headers["allow"]
+
+
+def test_an_edited_post_shows_when_it_was_modified(author: Visit, blog: Blog, post: Post) -> None:
+    blog.update(post, published_at=now() - timedelta(days=3))
+    path, edit = "/posts/keys-and-doors", f"/write/{post.post_id}"
+    assert "modified" not in text_of(author.get(path))
+    content = blog.whole_post(post.post_id)
+    assert content is not None
+    fields = {"title": post.title, "slug": post.slug, "tags": "keys", "version": str(content.content.version)}
+    assert author.send(edit, content="Another text.", action="save", **fields).status_code == 303
+    assert "modified" in text_of(author.get(path))

@@ -56,7 +56,7 @@ class OfflineProvider:
     """
 
     name: str = "offline"
-    title: str = "a development identity"
+    title: str = "a demo identity"
 
     def authorize_url(self, state: str, callback: str) -> str:
         """The site's own page."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import datetime
 from functools import partial
 from urllib.parse import quote
 
@@ -10,7 +11,7 @@ from markupsafe import Markup
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from keyplan.errors import RequestError
-from keyplan_systems.blog.entities import Post, User
+from keyplan_systems.blog.entities import Post, PostWithContent, User
 from keyplan_systems.blog.naming import posts_by
 from keyplan_systems.blog.ranking import front_page
 from keyplan_systems.blog.searching import found_posts
@@ -135,6 +136,7 @@ def post(turn: Turn) -> Response:
         "post.html",
         post=card(about, name, username),
         body=Markup(render_markdown(without_title(whole.content.content, about.title))),  # noqa: S704 - it is made safe there
+        modified=_modified(whole),
         mine=mine,
         follow=None if mine else follow_of(turn, writer),
         beside=beside,
@@ -144,6 +146,13 @@ def post(turn: Turn) -> Response:
         rated=impression.stars if impression is not None else None,
         more=cards(others, {about.user_id: (name, username)}),
     )
+
+
+def _modified(whole: PostWithContent) -> datetime | None:
+    """When a published post's text was last changed; None if that was before it was published, or on that day."""
+    published, content = whole.post.published_at, whole.content
+    edited = published is not None and content.version > 1 and content.edited_at.date() > published.date()
+    return content.edited_at if edited else None
 
 
 def _saw(turn: Turn, about: Post, *, seen: bool) -> None:
