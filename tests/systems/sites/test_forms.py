@@ -68,6 +68,18 @@ def test_a_form_that_failed_may_be_sent_again(social: Social, ada: Visit) -> Non
     assert [ada.post("/posts", fields) for _ in range(2)] == [422, 422]
 
 
+def test_a_sign_in_that_is_sent_twice_gives_each_answer_a_session(site: ServedSite, ada: Visit) -> None:
+    somebody = Visit(site.application)
+    somebody.get("/sign-in")
+    fields = {"csrf": somebody.csrf(), "once": somebody.once(), "login": "ada", "password": "long enough"}
+    visit = somebody.client.cookies["social_visit"]
+    for _ in range(2):
+        somebody.client.cookies.clear()
+        somebody.client.cookies["social_visit"] = visit
+        assert somebody.post("/sign-in", fields) == 200
+        assert "social_session" in somebody.client.cookies
+
+
 @pytest.mark.parametrize("text", INVISIBLE)
 def test_a_text_that_shows_nothing_is_refused(social: Social, ada: Visit, text: str) -> None:
     assert ada.send("/posts", text=text) == 422

@@ -32,7 +32,7 @@ class Repeats:
 
     def location(
         self, visitor: str, path: str, typed: Mapping[str, str]
-    ) -> tuple[str | None, Callable[[Response], None]]:
+    ) -> tuple[str | None, Callable[[Response | None], None]]:
         """Where this form redirected to when it was sent before, or None; and what notes the response of this time."""
         if not typed.get("once"):
             return None, ignored
@@ -47,9 +47,10 @@ class Repeats:
         if before is not None:
             return _result(before), ignored
 
-        def note(response: Response) -> None:
-            place = response.headers.get("location") if response.status_code == 303 else None
-            if place is None:  # nothing was done: the same may be tried again
+        def note(response: Response | None) -> None:
+            done = response is not None and response.status_code == 303
+            place = response.headers.get("location") if response is not None and done else None
+            if place is None:  # nothing was done, or a cookie is set: the same may be sent again
                 with self._lock:
                     self._forms.pop(key, None)
             made.set_result(place)
@@ -64,5 +65,5 @@ def _result(before: Future[str | None]) -> str | None:
         return None
 
 
-def ignored(_response: Response) -> None:
+def ignored(_response: Response | None) -> None:
     """Note nothing of a response."""

@@ -206,7 +206,7 @@ class BaseSite(ABC, Generic[V, T]):
     def _run(self, handler: Callable[[T], Response], role: str, request: Request, form: Form | None) -> Response:
         visitor = self.visitors.nobody()
         after: list[Callable[[], None]] = []
-        note: Callable[[Response], None] = ignored
+        note: Callable[[Response | None], None] = ignored
         try:
             visitor = self.visitors.of(request)
             if form is not None:
@@ -227,9 +227,9 @@ class BaseSite(ABC, Generic[V, T]):
                 _LOG.warning("%s %s: %s", request.method, request.url.path, error)
             response = self._problem(request, problem, visitor, form)
         except Exception:
-            note(Response(status_code=500))
+            note(None)
             raise
-        note(response)
+        note(None if visitor.changes else response)  # a browser takes cookies from the answer that it waited for
         if after:
             response.background = BackgroundTask(_each, after)
         return unless_known(request, self.visitors.finish(visitor, response))
