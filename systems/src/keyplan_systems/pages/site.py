@@ -114,8 +114,7 @@ class SmallSite(BaseSite[Visitor, Turn[D]], Generic[D]):
     ) -> None:
         signer = Signer(options.secret)
         secure = options.origin is not None and options.origin.startswith("https:")
-        patterns = design if isinstance(design, SessionPatterns) else None
-        sessions = Sessions(patterns, _nobody if people is None else people.person, signer)
+        sessions = Sessions(_patterns_of(design), _nobody if people is None else people.person, signer)
         super().__init__(
             design=design,
             public=options.origin,
@@ -153,6 +152,10 @@ class SmallSite(BaseSite[Visitor, Turn[D]], Generic[D]):
         """Count a form that is sent."""
         if sent:
             turn.limit("write", turn.visitor.person.user_id if turn.visitor.person else turn.address)
+
+
+def _patterns_of(design: object) -> SessionPatterns | None:
+    return design if isinstance(design, SessionPatterns) else None
 
 
 def _nobody(_user_id: str) -> Person | None:

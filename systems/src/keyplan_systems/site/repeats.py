@@ -37,10 +37,10 @@ class Repeats:
         if not typed.get("once"):
             return None, ignored
         key = hashlib.sha256(json.dumps([visitor, path, sorted(typed.items())]).encode()).digest()
+        made: Future[str | None] = Future()
         with self._lock:
             before = self._forms.get(key)
             if before is None:
-                made: Future[str | None] = Future()
                 self._forms[key] = made
                 while len(self._forms) > self._forms_max:
                     self._forms.popitem(last=False)

@@ -29,7 +29,6 @@ TW Taiwan|TZ Tanzania|UA Ukraine|UG Uganda|US United States|UY Uruguay|UZ Uzbeki
 VC Saint Vincent and the Grenadines|VE Venezuela|VN Vietnam|VU Vanuatu|WS Samoa|YE Yemen|ZA South Africa|ZM Zambia
 ZW Zimbabwe
 """
-COUNTRIES = dict(
-    sorted((each.split(" ", 1) for each in _COUNTRIES.strip().replace("\n", "|").split("|")), key=lambda each: each[1])
-)
+_PAIRS = [each.partition(" ") for each in _COUNTRIES.strip().replace("\n", "|").split("|")]
+COUNTRIES: dict[str, str] = {code: country for country, code in sorted((pair[2], pair[0]) for pair in _PAIRS)}
 """Names by code, in the order of the names."""
