@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from keyplan.model.declared.indexes import Binary, Index, Number
     from keyplan.model.declared.keys import Discriminator, Key, KeyStyle, Unique
     from keyplan.model.declared.parameters import Cursor, Each, InvalidItem, Page, Prefix, Range, Through
-    from keyplan.model.declared.patterns import read, write
+    from keyplan.model.declared.patterns import Example, read, write
     from keyplan.model.declared.stored_as import StoredAs
     from keyplan.model.declared.table import Table
     from keyplan.model.declared.views import View
@@ -52,6 +52,7 @@ __all__ = [
     "Discriminator",
     "Each",
     "Entity",
+    "Example",
     "Field",
     "Id",
     "IdempotencyTokens",
@@ -111,7 +112,7 @@ _MODULES = {
     "keyplan.model.declared.stored_as": ("StoredAs",),
     "keyplan.model.declared.keys": ("Key", "KeyStyle", "Discriminator", "Unique"),
     "keyplan.model.declared.parameters": ("Cursor", "Each", "Page", "Prefix", "Range", "Through", "InvalidItem"),
-    "keyplan.model.declared.patterns": ("read", "write"),
+    "keyplan.model.declared.patterns": ("Example", "read", "write"),
     "keyplan.model.declared.indexes": ("Binary", "Index", "Number"),
     "keyplan.model.declared.table": ("Table",),
     "keyplan.model.declared.views": ("View",),

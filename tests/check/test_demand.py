@@ -26,10 +26,8 @@ from keyplan import (
     ulid,
     write,
 )
-from keyplan.analysis.check.check_subject import Subject
+from keyplan.analysis.check.check_subject import Demand, Subject, length_max, numbers_in, values_of
 from keyplan.analysis.check.demand import demands
-from keyplan.analysis.check.field_kinds import length_max, numbers_in, values_of
-from keyplan.analysis.check.peak_demand import Demand
 from keyplan.analysis.cost.estimate import estimate
 from keyplan.analysis.cost.unit_counts import TABLE
 from keyplan.analysis.traffic.traffic_file import traffic_from

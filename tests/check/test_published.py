@@ -71,7 +71,7 @@ FOUND: dict[str, dict[str, str]] = {
         "KP102": "PostTagCombo.tags",
         "KP103": "Post.content",
         "KP201": "ContactMessage.primary PostTag.by_name PostTag.by_rating",
-        "KP202": "Post.by_status_created Post.by_status_rating",
+        "KP202": "Post.by_status_created Post.by_status_rating User.by_status_created User.by_status_rating",
         "KP204": "ContactMessage.primary",
         "KP205": "Post.status",
         "KP206": "Post.by_status_created Post.by_user_status User.by_status_created",

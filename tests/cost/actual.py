@@ -15,7 +15,7 @@ from typing import Any
 from keyplan.analysis.cost.read_ranges import End, ExpectedItem, ExpectedRange, Found
 from keyplan.analysis.cost.simulated_reads import requests_of
 from keyplan.analysis.cost.unit_counts import Request
-from keyplan.analysis.rehearsal.running import Asked, StoredItem
+from keyplan.analysis.write_analysis.dry_run import Asked, Before
 from keyplan.client.extra_item_filters import answer_filter_of
 from keyplan.client.junction_reads import end_values
 from keyplan.client.key_conditions import key_condition, order_of, partition_texts, value_sets
@@ -38,7 +38,6 @@ from keyplan.model.compiled.plans import (
 from keyplan.model.declared.entity import Entity
 from keyplan.model.declared.indexes import Index
 from keyplan.model.stored.stored_entity import CompiledEntity
-from keyplan.model.stored.stored_keys import CompiledKey
 from keyplan.session.design import Design
 from keyplan.testing.costs import Metered
 from keyplan.testing.stored_world import items_of
@@ -84,6 +83,8 @@ class Actual:
 
     # The model's world for writes
 
+    typical = False
+
     def ask(self, pattern: ReadPattern, arguments: dict[str, Any]) -> Asked:
         return Asked(pattern, arguments)
 
@@ -96,12 +97,9 @@ class Actual:
     def item(self, instance: Entity) -> Item:
         return self.compiled.entities[type(instance)].to_item(instance)
 
-    def before(self, entity: CompiledEntity, known: Mapping[str, Any], action: Any) -> StoredItem | None:
+    def before(self, entity: CompiledEntity, known: Mapping[str, Any], action: Any) -> Before:
         item = self.at(entity.item_key(entity.primary, known))
         return None if item is None else (entity.from_item(item), item)
-
-    def claim(self, entity: CompiledEntity, claim: CompiledKey, known: Mapping[str, Any]) -> Item | None:
-        return self.at(entity.item_key(claim, known))
 
     # The model's finds for reads
 

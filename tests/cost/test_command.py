@@ -210,7 +210,9 @@ def test_what_cant_be_estimated_in_one_of_two_designs_is_no_saving(designs: tupl
     assert result.exit_code == 0, result.output
     assert "(on-demand, without `add`)" in result.stdout
     assert "No pattern, index or bill costs anything else than before.\n\nNot estimated:" in result.stdout
-    assert "- W1 add: it makes no valid Note: Note.note_id: field required; Note.text: field required" in result.stdout
+    assert (
+        "- W1 add: it creates no valid Note: Note.note_id: field required; Note.text: field required" in result.stdout
+    )
     assert "\n    For further information" not in result.stdout
     value = json_of("cost", before, f"{path.parent}/stuck.py:Notes", "--traffic", traffic)
     assert (value["not_compared"], value["differences"]) == (["add"], [])

@@ -15,12 +15,11 @@ from keyplan.analysis.cost.pricelist import METERS, read_price_list
 from keyplan.analysis.cost.read_facts import Facts
 from keyplan.analysis.cost.read_ranges import ExpectedRange, Found
 from keyplan.analysis.cost.simulated_reads import requests_of
-from keyplan.analysis.cost.typical_calls import estimate_write
-from keyplan.analysis.cost.unit_counts import Line, Request, total_units
-from keyplan.analysis.cost.weighted_requests import mixed
-from keyplan.analysis.rehearsal.account import Accounts
+from keyplan.analysis.cost.unit_counts import Line, Request, mixed, total_units
+from keyplan.analysis.cost.write_costs import estimate_write
 from keyplan.analysis.traffic.traffic_file import traffic_of
 from keyplan.analysis.traffic.typical_items import Typical
+from keyplan.analysis.write_analysis.analysis import WriteAnalyzer
 from keyplan.errors import PriceError
 from keyplan.model.compiled.plans import ReadPattern
 from tests.cli.clinic import Clinic
@@ -124,7 +123,7 @@ def test_a_write_whose_class_is_not_known_costs_nothing_that_is_known() -> None:
     """As a design is that was compiled apart from its class."""
     traffic = traffic_of(Clinic.compiled)
     made = Facts(Typical(Clinic.compiled, traffic.entities), traffic)
-    accounts = Accounts(Clinic.compiled, None, traffic)
-    costs = [estimate_write(accounts, pattern, made) for pattern in Clinic.compiled.writes.values()]
+    analyzer = WriteAnalyzer(Clinic.compiled, None, traffic)
+    costs = [estimate_write(analyzer, pattern, made) for pattern in Clinic.compiled.writes.values()]
     assert all((cost.requests, cost.notes) == ([], ()) for cost in costs)
-    assert "nothing is known of its class" in {cost.failure for cost in costs}
+    assert "its class isn't given" in {cost.failure for cost in costs}

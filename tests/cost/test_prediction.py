@@ -16,12 +16,13 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
 from keyplan.analysis.cost.read_facts import Facts
-from keyplan.analysis.cost.simulated_reads import requests_of
-from keyplan.analysis.cost.simulated_writes import requests_of_write, write_cost
+from keyplan.analysis.cost.simulated_reads import requests_of as read_requests
 from keyplan.analysis.cost.unit_counts import Request
-from keyplan.analysis.rehearsal.running import rehearse
+from keyplan.analysis.cost.write_costs import estimate_write, write_requests
 from keyplan.analysis.traffic.traffic_file import traffic_of
 from keyplan.analysis.traffic.typical_items import Typical
+from keyplan.analysis.write_analysis.analysis import WriteAnalyzer
+from keyplan.analysis.write_analysis.dry_run import DryRun, dry_run
 from keyplan.client.conversations import converse
 from keyplan.errors import KeyplanError
 from keyplan.model.compiled.compiled_design import CompiledDesign, WritePattern
@@ -108,7 +109,7 @@ def check_reads(design: Design, number: int, compared: Compared) -> None:
             except KeyplanError:
                 continue  # the call is refused
             limit = None if pattern.limit is None else bound[pattern.limit.name]
-            compare_pages(design, pattern, arguments, partial(requests_of, pattern.as_called(bound), result, limit))
+            compare_pages(design, pattern, arguments, partial(read_requests, pattern.as_called(bound), result, limit))
             compared.reads[name] = compared.reads.get(name, 0) + any(
                 item is not None for item in (*result.items, *(stretch.met or None for stretch in result.stretches))
             )
@@ -155,6 +156,12 @@ def carry_out(design: Design, model: Model, step: Step, compared: Compared) -> N
     model.items = {identity_of(row.entity, row.values): row.instance for row in scan(design).rows}
 
 
+def requests_of(design: Design, run: DryRun, actual: Actual) -> list[Request]:
+    """The requests of a write on what is stored."""
+    reads = [request for asked in run.asked for request in actual.requests(asked)]
+    return [*reads, *write_requests(design.compiled.table, run)]
+
+
 def acted(design: Design, action: Action) -> None:
     """Carry out one action, and compare what it cost."""
     actual = Actual(design)
@@ -163,8 +170,8 @@ def acted(design: Design, action: Action) -> None:
             design.transact([action])
         except (KeyplanError, TypeError, ArithmeticError):
             return
-    expected = rehearse(design.compiled, actual, Recording([action]).replayed)
-    requests = requests_of_write(design.compiled.table, expected, actual.requests)
+    expected = dry_run(design.compiled, actual, Recording([action]).replayed)
+    requests = requests_of(design, expected, actual)
     assert sorted(metered(meter)) == sorted(predicted(requests)), repr(action)
 
 
@@ -179,8 +186,8 @@ def called(design: Design, name: str, arguments: dict[str, Any], compared: Compa
             recorded.steps = []
     if not recorded.steps:
         return
-    expected = rehearse(design.compiled, actual, recorded.replayed)
-    requests = requests_of_write(design.compiled.table, expected, actual.requests)
+    expected = dry_run(design.compiled, actual, recorded.replayed)
+    requests = requests_of(design, expected, actual)
     assert sorted(metered(meter)) == sorted(predicted(requests)), f"{pattern.place}({arguments})"
     compared.writes[pattern.name] = compared.writes.get(pattern.name, 0) + bool(expected.mutations or expected.batched)
 
@@ -250,9 +257,9 @@ def check(cls: type[Design], stores: int = STORES) -> Compared:
 def check_typical_writes(cls: type[Design], compared: Compared) -> None:
     """Each write's typical call, on a store that holds what it was supposed to find; and all reads on that."""
     typical = Typical(cls.compiled)
-    facts = Facts(typical, traffic_of(cls.compiled))
+    facts, analyzer = Facts(typical, traffic_of(cls.compiled)), WriteAnalyzer(cls.compiled, cls)
     for name, pattern in cls.compiled.writes.items():
-        cost = write_cost(cls.compiled, cls, pattern, typical, facts)
+        cost = estimate_write(analyzer, pattern, facts)
         assert cost.failure is None, f"{pattern.place}: {cost.failure}"
         with cls.open(":memory:") as design:
             for item in stored(cls.compiled, cost.there):

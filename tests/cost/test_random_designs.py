@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from keyplan.analysis.cost.read_facts import Facts
-from keyplan.analysis.cost.simulated_writes import write_cost
+from keyplan.analysis.cost.write_costs import estimate_write
 from keyplan.analysis.traffic.traffic_file import traffic_of
 from keyplan.analysis.traffic.typical_items import Typical
+from keyplan.analysis.write_analysis.analysis import WriteAnalyzer
 from keyplan.errors import DesignError
 from tests.cost.test_prediction import Compared, called, check, stored
 from tests.designs.designs import design_of
@@ -46,9 +47,9 @@ def test_a_random_design_costs_what_the_engine_meters(number: int) -> None:
     assert sum(compared.reads.values()) > 0
     assert sum(compared.writes.values()) > 0 or not cls.compiled.writes
     typical = Typical(cls.compiled)
-    facts = Facts(typical, traffic_of(cls.compiled))
+    facts, analyzer = Facts(typical, traffic_of(cls.compiled)), WriteAnalyzer(cls.compiled, cls)
     for name, pattern in cls.compiled.writes.items():
-        cost = write_cost(cls.compiled, cls, pattern, typical, facts)
+        cost = estimate_write(analyzer, pattern, facts)
         if cost.failure is not None:
             continue
         with cls.open(":memory:") as design:

@@ -28,8 +28,8 @@ from keyplan import (
 from keyplan.analysis.check.check_subject import Subject
 from keyplan.analysis.check.demand import demands
 from keyplan.analysis.cost.estimate import Estimate, estimate
-from keyplan.analysis.cost.typical_calls import with_counts
 from keyplan.analysis.cost.unit_counts import TABLE
+from keyplan.analysis.cost.write_costs import with_counts
 from keyplan.analysis.traffic.traffic_file import traffic_from
 from keyplan.errors import TrafficError
 from keyplan.model.compiled.item_sizes import OVERHEAD_BYTES

@@ -13,7 +13,6 @@ from keyplan.analysis.cost.bills import Payer, break_even, capacity_units, stora
 from keyplan.analysis.cost.cost_wording import number
 from keyplan.analysis.cost.estimate import EntityEstimate, Estimate, PatternEstimate, estimate
 from keyplan.analysis.cost.hot_partitions import busiest_share, saturating_rate, shards_for
-from keyplan.analysis.cost.item_changes import lines_of
 from keyplan.analysis.cost.pricelist import price_list
 from keyplan.analysis.cost.unit_counts import (
     TABLE,
@@ -25,8 +24,9 @@ from keyplan.analysis.cost.unit_counts import (
     local_query_units,
     page_read,
 )
-from keyplan.analysis.rehearsal.mutations import Mutation
+from keyplan.analysis.cost.write_costs import lines_of
 from keyplan.analysis.traffic.traffic_file import TableSettings, Traffic, traffic_from
+from keyplan.analysis.write_analysis.dry_run import Mutation
 from keyplan.dynamodb.values import item_size
 from keyplan.model.compiled.item_sizes import ItemSizes
 from keyplan.model.declared.pattern_load import Load

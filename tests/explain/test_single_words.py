@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 from keyplan import Design, Entity, Key, Put, Table, Writes, write
-from keyplan.analysis.explain.explanation import explain
+from keyplan.analysis.explain.explanation import explain, nothing
 from keyplan.analysis.explain.wording import consistent
-from keyplan.analysis.explain.write_explanation import nothing
 from keyplan.client.conversations import Request
 from keyplan.model.compiled.plans import ThroughPlan
 from tests.explain.test_rare_read_shapes import Club

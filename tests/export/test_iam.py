@@ -13,7 +13,7 @@ from cfnlint.api import lint  # type: ignore[import-untyped]
 from cfnlint.config import ManualArgs  # type: ignore[import-untyped]
 
 from keyplan import Batch, Check, Create, Delete, Design, Entity, Key, Put, Table, Unique, Update, Writes, read, write
-from keyplan.analysis.rehearsal.account import Accounts
+from keyplan.analysis.write_analysis.analysis import WriteAnalyzer
 from keyplan.errors import KeyplanError
 from keyplan.formats.iam import Place, policy
 from keyplan.store import Engine
@@ -27,8 +27,8 @@ ARN = "arn:aws:dynamodb:*:*:table/"
 
 def policy_of(cls: type[Design]) -> dict[str, Any]:
     compiled = cls.compiled
-    accounts = Accounts(compiled, cls)
-    writes = {name: accounts.of(pattern).rights for name, pattern in compiled.writes.items()}
+    analyzer = WriteAnalyzer(compiled, cls)
+    writes = {name: analyzer.analysis(pattern).rights for name, pattern in compiled.writes.items()}
     return policy(compiled, writes, Place())
 
 
@@ -195,7 +195,7 @@ class Small(Design):
 )
 def test_a_write_needs_what_its_actions_need(pattern: str, rights: tuple[str, ...]) -> None:
     """Its helpers' actions too, and those on its entities' claims."""
-    assert Accounts(Small.compiled, Small).of(Small.compiled.writes[pattern]).rights == rights
+    assert WriteAnalyzer(Small.compiled, Small).analysis(Small.compiled.writes[pattern]).rights == rights
 
 
 def test_a_design_without_indexes_has_one_statement() -> None:

@@ -19,6 +19,7 @@ PUBLIC = [
     "Discriminator",
     "Each",
     "Entity",
+    "Example",
     "Field",
     "Id",
     "IdempotencyTokens",

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from keyplan.analysis.cost.bills import EXCLUDED, Payer, break_even, storage_break_even
-from keyplan.analysis.cost.cost_wording import bill_usd, called, million, number, size, usd, without, written
+from keyplan.analysis.cost.cost_wording import bill_usd, called, million, number, size, spread, usd, without, written
 from keyplan.analysis.cost.estimate import EntityEstimate, Estimate, PatternEstimate
 from keyplan.cli.options import printable
 
@@ -75,7 +75,9 @@ def _show_patterns(out: Console, payer: Payer) -> None:
             row.append(called(pattern.requests))
         row += [
             ("~" if pattern.notes else "") + number(pattern.read_units) if pattern.read_units else "",
-            written(pattern.units("write")) if pattern.failure is None else Text("not estimated", style="red"),
+            written(pattern.units("write")) + spread(pattern)
+            if pattern.failure is None
+            else Text("not estimated", style="red"),
             million(payer.call_usd(pattern, table_class)),
         ]
         if known:
@@ -189,7 +191,9 @@ def show_pattern(out: Console, payer: Payer, estimate: PatternEstimate) -> None:
     if rest > 0:
         out.print(Text(f"and {rest} request{'' if rest == 1 else 's'} more (--json shows all)", style="dim"))
     out.print()
-    out.print(f"A call: {number(estimate.read_units)} read and {number(estimate.write_units)} write units.")
+    out.print(
+        f"A call: {number(estimate.read_units)} read and {number(estimate.write_units)} write units{spread(estimate)}."
+    )
     call = payer.call_usd(estimate, table_class)
     if call is not None:
         out.print(f"A million calls: {million(call)}, in {payer.prices.said}.")

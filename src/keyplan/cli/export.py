@@ -181,10 +181,14 @@ def _rows(result: Found) -> list[Row]:
 
 
 def _writes(result: Found) -> dict[str, tuple[str, ...]]:
-    from keyplan.analysis.rehearsal.account import Accounts
+    from keyplan.analysis.write_analysis.analysis import WriteAnalyzer
 
-    accounts = Accounts(result.design.compiled, result.design)
-    return {name: accounts.of(write).rights for name, write in result.design.compiled.writes.items()}
+    analyzer = WriteAnalyzer(result.design.compiled, result.design)
+    analyses = {name: analyzer.analysis(write) for name, write in result.design.compiled.writes.items()}
+    unknown = [name for name, analysis in analyses.items() if not analysis.rights_known]
+    if unknown:
+        click.echo(f"The policy may lack operations of {', '.join(unknown)}: the code can't be read.", err=True)
+    return {name: analysis.rights for name, analysis in analyses.items()}
 
 
 def _items(result: Found, count: int, db: str | None) -> Iterator[Any]:

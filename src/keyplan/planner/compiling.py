@@ -15,7 +15,6 @@ from typing import Any
 from keyplan.analysis.check.checking import check
 from keyplan.analysis.check.findings import Severity
 from keyplan.analysis.explain.wording import key_names
-from keyplan.analysis.rehearsal.account import Accounts
 from keyplan.analysis.traffic.traffic_file import Traffic
 from keyplan.errors import DesignError, ErrorDetail
 from keyplan.model.compiled.compiled_design import CompiledDesign, compile_design
@@ -221,9 +220,9 @@ def with_updates(facts: DesignFacts, entities: Mapping[type[Entity], EntityFacts
     keys = replace(keys, named=_named_keys(facts, keys))
     with _applied(facts.cls, keys, completing=False):
         compiled = facts.cls.compiled = compile_design(facts.cls, facts.namespace)
-        accounts = Accounts(compiled, facts.cls)
+        analyzer = WriteAnalyzer(compiled, facts.cls)
         for pattern in compiled.writes.values():
-            for action in accounts.unrun(pattern).actions:
+            for action in analyzer.from_code(pattern).actions:
                 if action.kind == "Update" and action.entity is not None:
                     cls = action.entity.cls
                     changing.setdefault(cls, set()).update(action.changes)

@@ -8,14 +8,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from keyplan.analysis.check.check_subject import Subject
+from keyplan.analysis.check.check_subject import BusiestPartition, Subject, busiest_partitions
 from keyplan.analysis.check.demand import demands
-from keyplan.analysis.check.peak_demand import BusiestPartition, busiest_partitions
 from keyplan.analysis.cost.bills import Payer
 from keyplan.analysis.cost.estimate import estimate
 from keyplan.analysis.cost.hot_partitions import shards_for
 from keyplan.analysis.cost.pricelist import price_list
-from keyplan.analysis.cost.typical_calls import with_counts
+from keyplan.analysis.cost.write_costs import with_counts
 from keyplan.analysis.traffic.traffic_file import Traffic, traffic_of
 from keyplan.model.compiled.compiled_design import CompiledDesign
 from keyplan.model.compiled.plans import QueryPlan

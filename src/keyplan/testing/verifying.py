@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from hypothesis.errors import HypothesisWarning, Unsatisfiable
 from hypothesis.strategies import SearchStrategy
 
-from keyplan.analysis.rehearsal.account import Accounts
+from keyplan.analysis.write_analysis.analysis import WriteAnalyzer
 from keyplan.model.compiled.compiled_design import CompiledDesign
 from keyplan.model.compiled.plans import ReadPattern
 from keyplan.model.compiled.return_types import ShapeKind
@@ -131,7 +131,7 @@ class _EnoughError(BaseException):
 
 def _check_writes(design: type[Design]) -> None:
     """Raises AssertionError where an action of a write can never work."""
-    faults = Accounts(design.compiled, design).faults()
+    faults = WriteAnalyzer(design.compiled, design).faults()
     if faults:
         places = {name: design.compiled.writes[name].place for name in faults}
         lines = [

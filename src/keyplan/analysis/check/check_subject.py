@@ -5,6 +5,7 @@ A rule is a function of a subject. Nothing here judges; nothing is asked of a st
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import date, datetime
@@ -12,26 +13,189 @@ from functools import cached_property
 from typing import Any
 from uuid import UUID
 
-from keyplan.analysis.check.field_kinds import length_max, values_of
-from keyplan.analysis.check.peak_demand import Demands
-from keyplan.analysis.check.read_facts import Query, plans_in
 from keyplan.analysis.cost.cost_wording import number
-from keyplan.analysis.rehearsal.account import Account, Accounts
-from keyplan.analysis.rehearsal.sources import Sources
 from keyplan.analysis.traffic.traffic_file import StoredItems, Traffic
 from keyplan.analysis.traffic.typical_items import Typical
+from keyplan.analysis.write_analysis.analysis import WriteAnalysis, WriteAnalyzer
+from keyplan.analysis.write_analysis.sources import Sources
+from keyplan.dynamodb.limits import PARTITION_READ_UNITS_MAX, PARTITION_WRITE_UNITS_MAX
 from keyplan.model.compiled.compiled_design import CompiledDesign, WritePattern
 from keyplan.model.compiled.constants import values_asked
 from keyplan.model.compiled.item_sizes import ItemSizes
-from keyplan.model.compiled.plans import QueryPlan, ReadPattern
+from keyplan.model.compiled.plans import (
+    BatchGetPlan,
+    ClaimPlan,
+    GetPlan,
+    KeyMatch,
+    Plan,
+    QueryPlan,
+    ReadPattern,
+    ScanPlan,
+    ThroughPlan,
+)
+from keyplan.model.compiled.return_types import ShapeKind
+from keyplan.model.compiled.signatures import ParameterKind
 from keyplan.model.declared.declaration_errors import Problem
+from keyplan.model.declared.example_values import choices_of, limits
 from keyplan.model.declared.fields import kind_of, ulid
 from keyplan.model.declared.pattern_load import Load
 from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.model.stored.stored_fields import StoredField
 from keyplan.model.stored.stored_keys import CompiledKey
 
-__all__ = ["Subject", "counted"]
+__all__ = [
+    "BusiestPartition",
+    "Demand",
+    "Demands",
+    "Query",
+    "Subject",
+    "bounded",
+    "busiest_partitions",
+    "counted",
+    "entities_of",
+    "junction_of",
+    "length_max",
+    "numbers_in",
+    "plans_in",
+    "ranged",
+    "values_of",
+]
+
+
+def values_of(annotation: Any) -> tuple[Any, ...] | None:
+    """The values that a type has, where they are few: of Literal, Enum (as they are stored) and bool."""
+    if kind_of(annotation) is bool:
+        return (False, True)
+    return tuple(value.value if isinstance(value, enum.Enum) else value for value in choices_of(annotation)) or None
+
+
+def numbers_in(annotation: Any) -> int | None:
+    """How many whole numbers a type takes, where it has both bounds: ``Field(ge=0, lt=16)`` is 16."""
+    least, most = limits(annotation, "value")
+    return None if kind_of(annotation) is not int or least is None or most is None else max(1, int(most - least) + 1)
+
+
+def length_max(annotation: Any) -> int | None:
+    """The most characters, bytes or elements that a type takes, where it says so."""
+    number: int | None = limits(annotation, "length")[1]
+    return number
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """One Query of a read, by one entity's key."""
+
+    pattern: ReadPattern
+    plan: QueryPlan
+    match: KeyMatch
+
+    @property
+    def key(self) -> CompiledKey:
+        """The key that serves."""
+        return self.match.key
+
+
+def plans_in(plan: Plan) -> Iterator[Plan]:
+    """The plans that a plan is made of, in the order of their requests."""
+    if isinstance(plan, ThroughPlan):
+        for way in plan.ways:
+            yield from plans_in(way.junction)
+            yield from plans_in(way.end)
+    else:
+        yield plan
+
+
+def junction_of(plan: ThroughPlan) -> CompiledEntity:
+    """The entity by whose items a plan goes."""
+    return plan.junction.matches[0].entity if isinstance(plan.junction, QueryPlan) else plan.junction.entity
+
+
+def entities_of(plan: Plan) -> Iterator[CompiledEntity]:
+    """The entities whose items a plan reads."""
+    for element in plans_in(plan):
+        match element:
+            case QueryPlan():
+                yield from (match.entity for match in element.matches)
+            case GetPlan() | ClaimPlan() | BatchGetPlan():
+                yield element.entity
+            case ScanPlan():
+                yield from element.entities
+            case ThroughPlan():  # its parts are given by plans_in
+                pass
+
+
+def bounded(pattern: ReadPattern) -> bool:
+    """Whether an answer has an end: one item, a limit, or an iterator that is read as it is taken."""
+    if pattern.limit is not None and (pattern.limit.required or isinstance(pattern.limit.default, int)):
+        return True
+    return pattern.shape.kind in {ShapeKind.ONE, ShapeKind.PAGE, ShapeKind.ITERATOR}
+
+
+def ranged(query: Query) -> bool:
+    """Whether a query's sort key is bounded from both ends, or by a prefix, whatever it is called with."""
+    return any(part.condition_kind in {ParameterKind.RANGE, ParameterKind.PREFIX} for part in query.match.sort)
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """What one pattern takes of the busiest partition of a key, in units a second. ``line`` is the arithmetic.
+    ``one_item``: most of it goes to a single item, which no shards spread.
+    """
+
+    entity: CompiledEntity
+    key: CompiledKey
+    kind: str
+    per_second: float
+    line: str
+    one_item: bool = False
+
+
+@dataclass
+class Demands:
+    """All that is taken. ``totals``: by place and kind of unit, each pattern with its units a second; ``partitions``:
+    what is taken of busiest partitions.
+    """
+
+    totals: dict[tuple[str, str], list[tuple[str, float]]] = field(default_factory=dict)
+    partitions: list[Demand] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class BusiestPartition:
+    """What all patterns take of the busiest partition of one place, by the same templates; ``kind``: of unit."""
+
+    place: str
+    templates: tuple[str, ...]
+    kind: str
+    demands: tuple[Demand, ...]
+
+    @property
+    def limit(self) -> int:
+        """Units a second that one partition gives."""
+        return PARTITION_WRITE_UNITS_MAX if self.kind == "write" else PARTITION_READ_UNITS_MAX
+
+    @property
+    def per_second(self) -> float:
+        """Units a second that are taken of it."""
+        return sum(demand.per_second for demand in self.demands)
+
+    @property
+    def worst(self) -> Demand:
+        """The pattern that takes most."""
+        return max(self.demands, key=lambda demand: demand.per_second)
+
+
+def busiest_partitions(demands: Demands) -> list[BusiestPartition]:
+    """The busiest partitions, each with all that is taken of it."""
+    groups: dict[tuple[str, tuple[str, ...], str], list[Demand]] = {}
+    for partition in demands.partitions:
+        sources = tuple(template.source for _, template in partition.key.partition)
+        groups.setdefault((partition.key.place, sources, partition.kind), []).append(partition)
+    return [BusiestPartition(*group, tuple(own)) for group, own in groups.items()]
+
+
+TIME_FIELDS = frozenset({"date", "day", "hour", "minute", "month", "week", "year"})
+"""Last words of the names of text fields that hold a time."""
 
 TEXT_FIELDS = frozenset({"body", "content", "document", "html", "markdown", "payload", "raw", "source_text"})
 """Names of text fields that hold whole documents, where no bound says otherwise."""
@@ -78,14 +242,14 @@ class Subject:
         return [query for query in self.queries if query.key is key]
 
     @cached_property
-    def writes(self) -> tuple[Account, ...]:
+    def writes(self) -> tuple[WriteAnalysis, ...]:
         """What every write does."""
-        return tuple(self.accounts.of(pattern) for pattern in self.design.writes.values())
+        return tuple(self.analyzer.analysis(pattern) for pattern in self.design.writes.values())
 
     @cached_property
-    def accounts(self) -> Accounts:
+    def analyzer(self) -> WriteAnalyzer:
         """What is known of the writes."""
-        return Accounts(self.design, self.owner, self.traffic, self.sources)
+        return WriteAnalyzer(self.design, self.owner, self.traffic, self.sources)
 
     def load(self, pattern: ReadPattern | WritePattern) -> Load:
         """What is asked of a pattern."""
@@ -152,8 +316,12 @@ class Subject:
         return kind_of(info.annotation) is UUID or info.default_factory is ulid or _is_uuid(info.default_factory)
 
     def only_time(self, entity: CompiledEntity, name: str) -> bool:
-        """Whether a field is a moment or a day, or is computed of nothing else."""
+        """Whether a field is a moment or a day, by its type or as a text that is called so, or is computed from such
+        fields alone.
+        """
         stored = entity.fields[name]
+        if kind_of(stored.annotation) is str and name.rpartition("_")[2] in TIME_FIELDS and not stored.computed:
+            return True
         if kind_of(stored.annotation) in {datetime, date}:
             return True
         if not stored.computed:

@@ -14,9 +14,9 @@ from keyplan.analysis.check.check_subject import Subject
 from keyplan.analysis.check.findings import Finding, Remark, Report, Source
 from keyplan.analysis.check.rule import Rule
 from keyplan.analysis.check.rules import RULES, does_not_compile
-from keyplan.analysis.cost.typical_calls import with_counts
-from keyplan.analysis.rehearsal.sources import Sources, unwrapped
+from keyplan.analysis.cost.write_costs import with_counts
 from keyplan.analysis.traffic.traffic_file import Traffic, traffic_of
+from keyplan.analysis.write_analysis.sources import Sources, unwrapped
 from keyplan.errors import DesignError
 from keyplan.model.compiled.compiled_design import CompiledDesign
 

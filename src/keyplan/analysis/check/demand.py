@@ -11,17 +11,12 @@ from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
 
-from keyplan.analysis.check.check_subject import Subject, counted
-from keyplan.analysis.check.field_kinds import numbers_in
-from keyplan.analysis.check.peak_demand import Demand, Demands
-from keyplan.analysis.check.read_facts import plans_in
+from keyplan.analysis.check.check_subject import Demand, Demands, Subject, counted, numbers_in, plans_in
 from keyplan.analysis.cost.cost_wording import number
-from keyplan.analysis.cost.item_changes import lines_of
 from keyplan.analysis.cost.read_facts import Facts
-from keyplan.analysis.cost.simulated_writes import WriteCost
-from keyplan.analysis.cost.typical_calls import estimate_write
 from keyplan.analysis.cost.unit_counts import TABLE, Line, Request, total_units
-from keyplan.analysis.rehearsal.mutations import Mutation
+from keyplan.analysis.cost.write_costs import WriteCost, estimate_write, lines_of
+from keyplan.analysis.write_analysis.dry_run import Mutation
 from keyplan.model.compiled.compiled_design import WritePattern, entities_in
 from keyplan.model.compiled.item_sizes import entry_of
 from keyplan.model.compiled.plans import ClaimPlan, GetPlan, QueryPlan, ReadPattern
@@ -80,7 +75,7 @@ def _call(subject: Subject, facts: Facts, pattern: ReadPattern | WritePattern) -
         return requests, list(_read(pattern, requests))
     if subject.owner is None:
         return [], []
-    cost = estimate_write(subject.accounts, pattern, facts)
+    cost = estimate_write(subject.analyzer, pattern, facts)
     touched = [
         touch if weight == 1 else replace(touch, line=_multiplied(touch.line, weight, "by the share of such items"))
         for weight, call in cost.calls
@@ -98,17 +93,14 @@ def _touched_by(subject: Subject, cost: WriteCost) -> list[_Touched]:
         # What a failed call asked of the table is paid all the same; its indexes aren't written, its batches not sent
         touched = [touch if touch.line.target == TABLE else _gone_through(touch, cost.fails) for touch in touched]
         batched = [_gone_through(touch, cost.fails) for touch in batched]
-    touched += batched
-    if cost.times != 1:
-        touched = [replace(touch, line=_multiplied(touch.line, cost.times)) for touch in touched]
-    return touched
+    return touched + batched
 
 
 def _gone_through(touch: _Touched, fails: float) -> _Touched:
     return replace(touch, line=_multiplied(touch.line, 1 - fails, "by the calls that fail no condition"))
 
 
-def _multiplied(line: Line, times: float, why: str = "by the items a call") -> Line:
+def _multiplied(line: Line, times: float, why: str) -> Line:
     return replace(line, units=line.units * times, why=f"{line.why}; × {times:g}, {why}")
 
 

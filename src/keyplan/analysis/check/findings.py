@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import IntEnum
 
-from keyplan.analysis.rehearsal.sources import Source
+from keyplan.analysis.write_analysis.sources import Source
 
 __all__ = ["Finding", "Remark", "Report", "Severity", "Source"]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from keyplan.analysis.cost.bills import Bill, Payer
+from keyplan.analysis.cost.estimate import PatternEstimate
 from keyplan.analysis.cost.unit_counts import TABLE, Request
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "more",
     "number",
     "size",
+    "spread",
     "table_lines",
     "usd",
     "without",
@@ -101,6 +103,14 @@ def written(units: dict[str, float]) -> str:
     name = next(iter(indexes))
     where = f"{len(indexes)} indexes" if len(indexes) > 1 else name if len(name) <= NAME_MAX else "1 index"
     return f"{number(table)} + {number(sum(indexes.values()))} on {where}"
+
+
+def spread(pattern: PatternEstimate) -> str:
+    """The range of a write's units over its branches, where they differ: `` (6–14)``, `` (6 or more)``."""
+    least, most = pattern.span("write")
+    if pattern.incomplete:
+        return f" ({number(least)} or more)"
+    return "" if least == most else f" ({number(least)}–{number(most)})"
 
 
 def listed(names: Sequence[str], most: int = 3) -> str:

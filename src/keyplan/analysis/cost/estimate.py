@@ -10,11 +10,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from keyplan.analysis.cost.read_facts import Facts
-from keyplan.analysis.cost.typical_calls import estimate_write, with_counts
 from keyplan.analysis.cost.unit_counts import TABLE, Request, total_units
-from keyplan.analysis.rehearsal.account import Accounts
+from keyplan.analysis.cost.write_costs import estimate_write, with_counts
 from keyplan.analysis.traffic.traffic_file import Traffic, traffic_of
 from keyplan.analysis.traffic.typical_items import Typical
+from keyplan.analysis.write_analysis.analysis import WriteAnalyzer
 from keyplan.model.compiled.compiled_design import CompiledDesign, WritePattern
 from keyplan.model.compiled.item_sizes import OVERHEAD_BYTES, ItemSizes
 from keyplan.model.compiled.plans import ReadPattern
@@ -35,7 +35,8 @@ __all__ = [
 @dataclass(frozen=True)
 class PatternEstimate:
     """One pattern: the requests of a typical call with their units, how often it is called, and what was assumed.
-    ``failure`` says why no call could be thought of; it has no requests then.
+    ``failure`` says why its cost is unknown; it has no requests then. ``branches``: of a write, the requests in each
+    of its dry runs; ``incomplete``: whether it has actions that no dry run made, so that a call may cost more.
     """
 
     id: str
@@ -46,6 +47,8 @@ class PatternEstimate:
     load: Load
     notes: tuple[str, ...] = ()
     failure: str | None = None
+    branches: tuple[tuple[Request, ...], ...] = ()
+    incomplete: bool = False
 
     def units(self, direction: Literal["read", "write"]) -> dict[str, float]:
         """The units of one call by target: the table, and each index by its name."""
@@ -60,6 +63,11 @@ class PatternEstimate:
     def write_units(self) -> float:
         """Write units of one call, on the table and on all indexes."""
         return sum(self.units("write").values())
+
+    def span(self, direction: Literal["read", "write"]) -> tuple[float, float]:
+        """The least and the most units of one call, over the branches of a write."""
+        units = [sum(total_units(each, direction).values()) for each in (self.requests, *self.branches)]
+        return min(units), max(units)
 
     @property
     def amplification(self) -> float | None:
@@ -219,7 +227,7 @@ class _Estimator:
         self.traffic = traffic = with_counts(design, cls, traffic)
         self.typical = Typical(design, traffic.entities)
         self.facts = Facts(self.typical, traffic)
-        self.accounts = Accounts(design, cls, traffic)
+        self.analyzer = WriteAnalyzer(design, cls, traffic)
         self.failures: list[str] = []
 
     def pattern(
@@ -230,6 +238,8 @@ class _Estimator:
         requests: list[Request] = []
         notes: tuple[str, ...] = ()
         failure: str | None = None
+        branches: tuple[tuple[Request, ...], ...] = ()
+        incomplete = False
         if isinstance(pattern, ReadPattern):
             try:
                 cost = self.facts.read(pattern, arguments=arguments)
@@ -237,8 +247,10 @@ class _Estimator:
             except Problem as problem:
                 failure = str(problem)
         else:
-            write = estimate_write(self.accounts, pattern, self.facts)
+            write = estimate_write(self.analyzer, pattern, self.facts)
             requests, notes, failure = write.requests, write.notes, write.failure
+            branches = tuple(tuple(branch.requests) for branch in write.branches)
+            incomplete = write.incomplete
         return PatternEstimate(
             id=pattern.id,
             name=pattern.name,
@@ -248,6 +260,8 @@ class _Estimator:
             load=load,
             notes=notes,
             failure=failure,
+            branches=branches,
+            incomplete=incomplete,
         )
 
     def entity(self, entity: CompiledEntity) -> EntityEstimate | None:

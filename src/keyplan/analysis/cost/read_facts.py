@@ -13,9 +13,8 @@ from typing import Any
 
 from keyplan.analysis.cost.read_ranges import End, ExpectedItem, ExpectedRange, Found
 from keyplan.analysis.cost.simulated_reads import requests_of
-from keyplan.analysis.cost.unit_counts import Line, Request
-from keyplan.analysis.cost.weighted_requests import mixed
-from keyplan.analysis.rehearsal.finds import ITEMS_ASSUMED, Finds
+from keyplan.analysis.cost.unit_counts import Line, Request, mixed
+from keyplan.analysis.traffic.item_counts import ITEMS_ASSUMED, Finds
 from keyplan.analysis.traffic.traffic_file import Traffic
 from keyplan.analysis.traffic.typical_items import Typical
 from keyplan.client.key_conditions import COMBINATIONS_MAX

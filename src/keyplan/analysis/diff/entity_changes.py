@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from keyplan.analysis.diff.changes import Change, Severity
-from keyplan.analysis.diff.field_changes import copied, field_changes, plain_code
+from keyplan.analysis.diff.field_changes import copied, field_changes, source_text
 from keyplan.model.compiled.compiled_design import CompiledDesign
 from keyplan.model.compiled.operands import stored_field
 from keyplan.model.declared.indexes import KeyAttribute
@@ -211,16 +211,15 @@ def _computed(place: str, before: CompiledEntity, after: CompiledEntity) -> Iter
                 Severity.MIGRATE,
                 "computed-field-changed",
                 f"{place}.{name}",
-                f"its code is another, and it stands in {', '.join(key.name for key in keys)}",
+                f"its code has changed: review it; it is part of {', '.join(key.name for key in keys)}",
                 "where it gives another value, items written before stand under the old one",
                 f"if it does, {_rewrite(after, keys[0])}",
             )
 
 
 def _code(entity: CompiledEntity, name: str) -> object:
-    """A computed field's code without the lines where it stands."""
-    getter = entity.cls.model_computed_fields[name].wrapped_property.fget
-    return plain_code(getter.__code__) if getter is not None else None
+    """The source text of a computed field."""
+    return source_text(entity.cls.model_computed_fields[name].wrapped_property.fget)
 
 
 def _version(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterator[Change]:

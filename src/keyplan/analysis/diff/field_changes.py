@@ -6,8 +6,9 @@ the same values.
 
 from __future__ import annotations
 
+import inspect
+import textwrap
 from collections.abc import Callable, Iterator
-from types import CodeType
 from typing import Any, cast
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
@@ -23,7 +24,7 @@ from keyplan.model.stored.pydantic_values import holds, stored_name
 from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.model.stored.stored_fields import StoredField
 
-__all__ = ["copied", "field_changes", "plain_code"]
+__all__ = ["copied", "field_changes", "source_text"]
 
 _SETS = (set, frozenset)
 _NARROWING: dict[str, Callable[[Any, Any], bool]] = {
@@ -289,25 +290,24 @@ def _both_spelt(text: str, old: StoredField, new: StoredField) -> tuple[str, ...
 
 
 def _form(mark: StoredAs | None) -> object:
-    """What a stored form does to values; of functions their code, wherever it stands."""
+    """What a stored form does to values; of functions their source text."""
     if mark is None:
         return None
-    return mark.form, mark.layout, _code_of(mark.write), _code_of(mark.read)
+    return mark.form, mark.layout, source_text(mark.write), source_text(mark.read)
 
 
-def _code_of(function: Callable[[Any], Any] | None) -> object:
-    code = getattr(function, "__code__", None)
-    return repr(function) if code is None and function is not None else code and plain_code(code)
+def source_text(function: Callable[..., Any] | None) -> str | None:
+    """The source text of a function; its name where the source can't be read."""
+    if function is None:
+        return None
+    try:
+        return textwrap.dedent(inspect.getsource(function)).strip()
+    except (OSError, TypeError):
+        return str(getattr(function, "__qualname__", repr(function)))
 
 
 def _as(mark: StoredAs | None) -> str:
     return "as its type is" if mark is None else f"as {mark}"
-
-
-def plain_code(code: CodeType) -> object:
-    """A function's code without the lines where it stands."""
-    constants = [plain_code(const) if isinstance(const, CodeType) else repr(const) for const in code.co_consts]
-    return code.co_code, code.co_names, code.co_varnames, constants
 
 
 # Types

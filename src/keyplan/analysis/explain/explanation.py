@@ -2,17 +2,18 @@
 
 A pattern's own conversation is run with the arguments given, or with symbols such as ``{author_id}`` where there are
 none, against a responder that answers with nothing. What it asks on the way is the explanation. How symbols get into
-keys is in ``symbolic.py``, what is said of a plan in ``wording.py``, what can be said of a write in ``rehearsals.py``.
+keys is in ``symbolic.py``, sentences on a plan in ``wording.py``, on a write in ``write_explanation.py``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, cast
 
-from keyplan.analysis.explain import write_explanation as rehearsals
-from keyplan.analysis.explain.alternatives import Alternative, alternatives
 from keyplan.analysis.explain.symbolic_plans import Symbol, Symbols, symbolic_arguments
 from keyplan.analysis.explain.wording import (
     as_stored,
@@ -22,23 +23,218 @@ from keyplan.analysis.explain.wording import (
     filter_text,
     indexes,
     key_names,
+    listed,
     proof,
 )
-from keyplan.analysis.explain.write_explanation import asked_of, nothing, rehearsal
-from keyplan.analysis.rehearsal.account import Accounts
-from keyplan.client.conversations import Conversation, Request
+from keyplan.analysis.write_analysis.analysis import WriteAnalysis, WriteAnalyzer
+from keyplan.client.batches import batch_write
+from keyplan.client.conversations import Conversation, Request, converse, relay
+from keyplan.client.crud import Verbs
 from keyplan.client.junction_reads import end_values, query_reader
 from keyplan.client.key_conditions import value_sets
 from keyplan.client.merged_partitions import MergeReader
 from keyplan.client.read_plans import batch_entities, get_item
 from keyplan.client.results import Answer
 from keyplan.client.target import Target
+from keyplan.client.write_attempts import Actions, Attempt
+from keyplan.client.write_compiler import WriteCompiler
+from keyplan.errors import KeyplanError, RequestError, ResponseError
 from keyplan.model.compiled.compiled_design import CompiledDesign, WritePattern
-from keyplan.model.compiled.plans import ClaimPlan, GetPlan, Plan, QueryPlan, ReadPattern, ScanPlan, ThroughPlan
+from keyplan.model.compiled.compiler import keys_considered
+from keyplan.model.compiled.key_matching import Miss, lacking_while_none
+from keyplan.model.compiled.plans import (
+    ClaimPlan,
+    GetPlan,
+    KeyMatch,
+    Plan,
+    QueryPlan,
+    ReadPattern,
+    ScanPlan,
+    ThroughPlan,
+)
 from keyplan.model.compiled.return_types import ShapeKind
 from keyplan.model.compiled.signatures import ParameterKind
+from keyplan.model.stored.stored_keys import CompiledKey
 
-__all__ = ["Explanation", "explain", "explain_all"]
+__all__ = ["Alternative", "Explanation", "alternatives", "explain", "explain_all"]
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """A key that wasn't taken: ``Article.by_author``, where it is, and why."""
+
+    key: str
+    place: str
+    reason: str
+
+    def as_json(self) -> dict[str, Any]:
+        """The alternative as JSON data."""
+        return {"key": self.key, "place": self.place, "reason": self.reason}
+
+
+def alternatives(design: CompiledDesign, pattern: ReadPattern) -> tuple[Alternative, ...]:
+    """The keys of the pattern's entities that don't serve it, or that another goes before. None for a scan."""
+    if pattern.options.scan:
+        return ()
+    taken = {name for text in key_names(pattern.plan) for name in text.split(", ")}
+    rejected: list[Alternative] = []
+    for entity, result in keys_considered(pattern, design.entities):
+        name = f"{entity.name}.{result.key.name}"
+        if name not in taken:
+            reason = result.reason if isinstance(result, Miss) else _passed_over(result, pattern)
+            rejected.append(Alternative(name, result.key.place, reason))
+    return tuple(rejected)
+
+
+def _passed_over(match: KeyMatch, pattern: ReadPattern) -> str:
+    """Why a key that could serve wasn't taken."""
+    chosen = _chosen(pattern)
+    options = pattern.options
+    order = " and ".join(name for name, _ in match.order)
+    wanted = (options.order_by or "").lstrip("-")
+    ordered = options.newest_first or wanted or pattern.direction
+    if pattern.shape.kind is ShapeKind.ONE and not match.full and not ordered:
+        return f"{order} is open in it, so it names many items"
+    if wanted and (not match.order or match.order[0][0] != wanted):
+        return f"its order is {order or 'none'}, and {wanted} is asked for"
+    unmet = [name for name in pattern.constants if name not in match.used and name in match.entity.fields]
+    if unmet and chosen is not None and all(name in chosen.fields for name in unmet):
+        return f"it would need a filter on {' and '.join(unmet)}"
+    if match.key.is_claim:
+        return "it serves too, with two reads: the claim, then the item"
+    missing = next(lacking_while_none(match), None)
+    if missing is not None:
+        return f"it lacks the items whose {missing} is None"
+    if len(pattern.shape.entities) > 1 and match.key.index is None and chosen is not None and chosen.index is not None:
+        return "it serves too, but the other entities of the answer don't stand there"
+    if chosen is not None and match.key.index is not None and chosen.index is None:
+        return "it serves too; the table goes before an index"
+    if chosen is not None and match.key.shards > chosen.shards:
+        return f"it serves too, with {match.key.shards} partitions to read instead of {chosen.shards}"
+    return "it serves too; the other one goes before it"
+
+
+def _chosen(pattern: ReadPattern) -> CompiledKey | None:
+    plan = pattern.plan.junction if isinstance(pattern.plan, ThroughPlan) else pattern.plan
+    match plan:
+        case QueryPlan():
+            return plan.key
+        case ClaimPlan():
+            return plan.claim
+        case GetPlan():
+            return plan.entity.primary
+        case _:
+            return None
+
+
+def nothing(request: Request) -> dict[str, Any]:
+    """The response of a store that holds nothing."""
+    if request.operation == "BatchGetItem":
+        return {"Responses": {}, "UnprocessedKeys": {}}
+    return {"Items": [], "Count": 0, "ScannedCount": 0} if request.operation in {"Query", "Scan"} else {}
+
+
+def asked_of(conversation: Conversation[Any], respond: Callable[[Request], dict[str, Any]] = nothing) -> list[Request]:
+    """What a conversation asks when nothing is there. A missing item ends it, as it would end the call."""
+    requests: list[Request] = []
+    with suppress(ResponseError):
+        _ask(conversation, respond, requests)
+    return requests
+
+
+def _ask(conversation: Conversation[Any], respond: Callable[[Request], dict[str, Any]], result: list[Request]) -> None:
+    """Run a conversation and note what it asks. Raises what the conversation raises."""
+
+    def observe(step: Request | list[Request], _answer: Any, _error: Exception | None) -> None:
+        requests = [step] if isinstance(step, Request) else step
+        result.extend(Request(request.operation, deepcopy(request.parameters)) for request in requests)
+
+    converse(relay(conversation, observe, pauses=False), _Responding(respond))
+
+
+class _Responding:
+    """Answers instead of a store."""
+
+    def __init__(self, respond: Callable[[Request], dict[str, Any]]) -> None:
+        self._respond = respond
+
+    def call(self, operation: str, parameters: dict[str, Any], /) -> dict[str, Any]:
+        """One answer."""
+        return self._respond(Request(operation, parameters))
+
+    def call_all(self, requests: list[Request], /) -> list[dict[str, Any]]:
+        """Several answers."""
+        return [self._respond(request) for request in requests]
+
+
+def requests_of_write(
+    analysis: WriteAnalysis, cls: type[Any], bound: dict[str, Any]
+) -> tuple[tuple[Request, ...], str]:
+    """The requests that a write makes on an empty table, and a note on what they leave open."""
+    design, pattern, code = analysis.design, analysis.pattern, analysis.code
+    if code.outside or code.not_followed:
+        what = next(iter([*code.outside, *(f"calls {name}, which can't be followed" for name in code.not_followed)]))
+        return (), f"The requests are unknown: its body isn't run, since it {what}."
+    target = Target(design.table.name, design.table)
+    answers = {name: Answer(read, target, b"") for name, read in design.reads.items()}
+    compiler = WriteCompiler(design.entities, target)
+    nowhere = object.__new__(cls)  # a design without a store: the body uses the ``read`` of its reads alone
+    make: Callable[[], Actions[Any]] = partial(pattern.function, nowhere, **bound)
+    if pattern.load.in_transaction:
+        conversation = _joined(Attempt(compiler, answers, pattern.place, None), make, target)
+    else:
+        conversation = Verbs(compiler, target, answers).write(make, pattern.place, 1)
+    requests: list[Request] = []
+    ended = ""
+    try:
+        _ask(conversation, nothing, requests)
+    except RequestError:
+        raise
+    except KeyplanError as error:
+        ended = f" It ends there: {error.message}."
+    except Exception as error:  # noqa: BLE001 - a body is its author's code
+        ended = f" It ends there: {type(error).__name__}: {error}."
+    if not analysis.asked:
+        return tuple(requests), f"Times and new ids are those of this explanation.{ended}"
+    note = "These are the requests on an empty table; further ones depend on what the reads find."
+    return tuple(requests), note + ended
+
+
+def _joined(attempt: Attempt, make: Callable[[], Actions[Any]], target: Target) -> Conversation[None]:
+    """What a write asks that is carried out with others: its part of their transaction."""
+    yield from attempt.gather(make)
+    parts = [{operation.kind: operation.parameters} for operation in attempt.operations]
+    if parts:
+        yield Request("TransactWriteItems", {"TransactItems": parts})
+    for batch in attempt.batches:
+        yield from batch_write(target.name, batch)
+
+
+def _write_proof(analysis: WriteAnalysis) -> str:
+    """What a write does, in sentences."""
+    batch_alone = analysis.operation == "BatchWriteItem"
+    kinds = [kind for kind in analysis.kinds if kind != "Batch" and not batch_alone]
+    parts: list[str] = []
+    if analysis.asked:
+        parts.append(f"It first asks {listed(analysis.asked)}, strongly consistent where their keys allow.")
+    if kinds and analysis.operation.partition(",")[0] in {"PutItem", "UpdateItem", "DeleteItem"}:
+        parts.append(f"Its one action ({kinds[0]}) is one conditional request.")
+    elif kinds and analysis.joined:
+        parts.append(
+            f"Its actions ({', '.join(kinds)}) go out in one TransactWriteItems with those of the writes that it is "
+            "joined with, all or nothing."
+        )
+    elif kinds:
+        parts.append(
+            f"Its actions ({', '.join(kinds)}) go out together: one is one conditional request, several are one "
+            "TransactWriteItems, all or nothing."
+        )
+    if "Batch" in analysis.kinds:
+        goes = "goes out" if batch_alone else "follows"
+        parts.append(f"Its Batch {goes} in BatchWriteItem requests of 25, which are not all-or-nothing.")
+    if analysis.pattern.attempts > 1:
+        parts.append(f"When a condition doesn't hold it is retried, up to {analysis.pattern.attempts} times in all.")
+    return " ".join(parts) or "It writes nothing."
 
 
 @dataclass(frozen=True)
@@ -233,18 +429,18 @@ def _end(
 def _write(
     design: CompiledDesign, cls: type[Any] | None, pattern: WritePattern, bound: dict[str, Any] | None
 ) -> Explanation:
-    account = Accounts(design, cls).unrun(pattern)
+    analysis = WriteAnalyzer(design, cls).from_code(pattern)
     requests: tuple[Request, ...] = ()
-    note = "The requests depend on the arguments" + (", and on what the reads find." if account.asked else ".")
+    note = "The requests depend on the arguments" + (", and on what the reads find." if analysis.asked else ".")
     if bound is not None and cls is not None:
-        requests, note = rehearsal(design, cls, pattern, bound, asks=bool(account.asked))
+        requests, note = requests_of_write(analysis, cls, bound)
     return Explanation(
         id=pattern.id,
         pattern=pattern.name,
         kind="write",
         question=str(pattern.signature),
         doc=pattern.signature.doc,
-        operation=account.operation,
+        operation=analysis.operation,
         index=None,
         key="",
         key_condition="",
@@ -253,8 +449,8 @@ def _write(
         consistency="strong",
         filter=None,
         requests=requests,
-        proof=rehearsals.proof(account),
+        proof=_write_proof(analysis),
         note=note,
         symbolic=bound is None,
-        asks=account.asked,
+        asks=analysis.asked,
     )

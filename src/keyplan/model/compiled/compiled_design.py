@@ -16,7 +16,7 @@ from keyplan.errors import DesignError, ErrorDetail, UnknownPattern
 from keyplan.model.compiled.collisions import can_collide
 from keyplan.model.compiled.compiled_entities import compile_entity
 from keyplan.model.compiled.compiler import compile_read, junctions_of
-from keyplan.model.compiled.option_checks import attempts_problems, kind_problems
+from keyplan.model.compiled.option_checks import attempts_problems, example_problems, kind_problems
 from keyplan.model.compiled.plans import ReadPattern
 from keyplan.model.compiled.reserved_names import entity_problems, forgotten_problems, pattern_problem
 from keyplan.model.compiled.return_types import ShapeKind, is_awaited
@@ -26,7 +26,7 @@ from keyplan.model.declared.entity import Entity, is_entity
 from keyplan.model.declared.fields import is_optional, kind_of, unaliased
 from keyplan.model.declared.indexes import Index, KeyAttribute
 from keyplan.model.declared.pattern_load import Load, checked_load
-from keyplan.model.declared.patterns import Pattern, ReadMethod, WriteMethod
+from keyplan.model.declared.patterns import Example, Pattern, ReadMethod, WriteMethod
 from keyplan.model.declared.table import Table
 from keyplan.model.declared.views import View, entity_of_view, is_view, types_in, views_in
 from keyplan.model.stored.stored_entity import CompiledEntity
@@ -49,6 +49,7 @@ class WritePattern:
     function: Any
     attempts: int
     load: Load = field(default_factory=Load)
+    examples: tuple[Example, ...] = ()
 
 
 @dataclass
@@ -336,6 +337,7 @@ class _Compiler:
                     pattern.function,
                     pattern.attempts,
                     self._load(pattern, signature),
+                    pattern.options.examples,
                 )
             elif isinstance(pattern, ReadMethod):
                 try:
@@ -344,6 +346,9 @@ class _Compiler:
                         pattern.answers_in_parts(awaited=is_awaited(signature.returns))
                 except Problem as problem:
                     self.fault(signature.place, problem)
+        for write in writes.values():
+            for wrong in example_problems(write.examples, write.signature, entities, reads):
+                self.fault(write.place, wrong)
         return reads, writes
 
     def _load(self, pattern: Pattern, signature: Signature) -> Load:

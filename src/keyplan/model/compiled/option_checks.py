@@ -5,7 +5,7 @@ Which key serves is decided in ``compiler.py``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any, get_args
 
 from keyplan.errors import shown
@@ -17,10 +17,10 @@ from keyplan.model.declared.fields import kind_of
 from keyplan.model.declared.indexes import Index
 from keyplan.model.declared.keys import Key
 from keyplan.model.declared.parameters import Through
-from keyplan.model.declared.patterns import Options
+from keyplan.model.declared.patterns import Example, Options
 from keyplan.model.stored.stored_entity import CompiledEntity
 
-__all__ = ["attempts_problems", "check_field", "check_options", "check_read_whole", "kind_problems"]
+__all__ = ["attempts_problems", "check_field", "check_options", "check_read_whole", "example_problems", "kind_problems"]
 
 _KINDS: Mapping[str, tuple[type | tuple[type, ...], str]] = {
     "newest_first": (bool, "True or False"),
@@ -56,6 +56,30 @@ def attempts_problems(attempts: Any) -> Iterator[Problem]:
     """What is wrong with how often a write is tried."""
     if not isinstance(attempts, int) or attempts < 1:
         yield Problem(f"attempts= takes a number of at least 1, not {shown(attempts)}")
+
+
+def example_problems(
+    examples: Iterable[Any], signature: Signature, entities: Mapping[type[Any], CompiledEntity], reads: Container[str]
+) -> Iterator[Problem]:
+    """The names in a write's examples that the write or the design doesn't have."""
+    for example in examples:
+        if not isinstance(example, Example):
+            yield Problem(f"example= takes an Example, or several of them, not {shown(example)}")
+            continue
+        for name in example.arguments.keys() - signature.by_name.keys():
+            yield Problem(f"its example has no parameter {name!r}", f"it takes {', '.join(signature.by_name)}")
+        for name in example.reads_missing:
+            if name not in reads:
+                yield Problem(f"its example names a read {name!r}, which the design doesn't have")
+        for cls, fields in example.fields.items():
+            entity = entities.get(cls)
+            if entity is None:
+                yield Problem(f"its example names {shown(cls)}, which is no entity of this design")
+            else:
+                for name in fields.keys() - cls.model_fields.keys():
+                    yield Problem(
+                        f"its example: {entity.name} has no field {name!r}", f"it has {', '.join(cls.model_fields)}"
+                    )
 
 
 def check_options(

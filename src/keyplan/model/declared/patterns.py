@@ -28,6 +28,7 @@ __all__ = [
     "BoundRead",
     "BoundStream",
     "BoundWrite",
+    "Example",
     "Options",
     "Pattern",
     "ReadMethod",
@@ -370,6 +371,7 @@ def write(
     items: float | None = None,
     item_bytes: int | None = None,
     in_transaction: bool = False,
+    example: Example | Sequence[Example] = (),
 ) -> Callable[[Callable[Concatenate[Any, P], Generator[Action | Ask, Any, R]]], WriteMethod[P, R]]:
     """An access pattern that writes: a generator of actions. One action is one conditional request, several are one
     transaction; what the generator returns is the result.
@@ -379,19 +381,60 @@ def write(
     ``per_second`` (calls, on average), ``items`` (written by one call) and ``item_bytes`` say how much is expected, for
     ``keyplan check`` and ``keyplan cost``. So does ``in_transaction``: that it is carried out with writes of other
     designs, by ``transact``, so that its actions are always part of a transaction.
+
+    ``example`` gives the commands that analyze writes a typical call, or one for each branch of the write: see
+    :class:`Example`. Without it they make one up.
     """
     bare: Any = id
     if callable(bare):  # as with read
         result: Any = WriteMethod(bare, Options(""), attempts)
         return result  # type: ignore[no-any-return] # no type checker gets there
-    options = Options(
-        id, load=Load(per_second=per_second, items=items, item_bytes=item_bytes, in_transaction=in_transaction or None)
-    )
+    load = Load(per_second=per_second, items=items, item_bytes=item_bytes, in_transaction=in_transaction or None)
+    options = Options(id, load=load, examples=(example,) if isinstance(example, Example) else tuple(example))
 
     def decorate(function: Callable[Concatenate[Any, P], Generator[Action | Ask, Any, R]]) -> WriteMethod[P, R]:
         return WriteMethod(function, options, attempts)
 
     return decorate
+
+
+class Example:
+    """A typical call of a write pattern: ``@write("W4", example=Example(quantity=2).found(Order, status="paid"))``.
+
+    The keyword arguments are arguments of the write, by parameter name, as values or as JSON. The analysis makes up the
+    others. :meth:`found` gives field values of the items that exist before the call, and :meth:`missing` names reads
+    that find nothing. ``keyplan check``, ``cost``, ``export iam``, ``verify`` and ``plan`` run the write's body with
+    it, without a store. It has no effect on calls of the write.
+
+    A name that the write, the entity or the design doesn't have is a DesignError when the design's class is created.
+    """
+
+    def __init__(self, **arguments: Any) -> None:
+        self.arguments: Mapping[str, Any] = arguments
+        self.fields: Mapping[type[Entity], Mapping[str, Any]] = {}
+        self.reads_missing: frozenset[str] = frozenset()
+
+    def found(self, entity: type[Entity], /, **fields: Any) -> Self:
+        """The example in which each item of the entity that the write finds or changes has these field values."""
+        return self._with(fields={**self.fields, entity: {**self.fields.get(entity, {}), **fields}})
+
+    def missing(self, *reads: str) -> Self:
+        """The example in which these reads, by pattern name, find nothing."""
+        return self._with(reads_missing=self.reads_missing.union(reads))
+
+    def _with(self, **changes: Any) -> Self:
+        result = type(self)(**self.arguments)
+        vars(result).update({**vars(self), **changes})
+        return result
+
+    def __repr__(self) -> str:
+        given = ", ".join(f"{name}={value!r}" for name, value in self.arguments.items())
+        found = (
+            f".found({', '.join([entity.__name__, *(f'{name}={value!r}' for name, value in fields.items())])})"
+            for entity, fields in self.fields.items()
+        )
+        missing = f".missing({', '.join(map(repr, sorted(self.reads_missing)))})" if self.reads_missing else ""
+        return f"Example({given}){''.join(found)}{missing}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -412,3 +455,4 @@ class Options:
     total: str | None = None
     complete: bool = False
     load: Load = field(default_factory=Load)
+    examples: tuple[Example, ...] = ()

@@ -12,7 +12,7 @@ from heapq import merge
 from itertools import islice
 from typing import TypeVar
 
-from keyplan import Add, Check, Cursor, Delete, Page, Put, Update, Writes, now, write
+from keyplan import Add, Check, Cursor, Delete, Example, Page, Put, Update, Writes, now, write
 from keyplan.errors import ItemNotFound, Refused
 from keyplan_systems.blog.entities import CO_AUTHORS_MAX, CoAuthor, CoAuthors, Post, PostStatus, User
 from keyplan_systems.blog.reads import Reads
@@ -43,7 +43,7 @@ class NamingWrites(Reads):
         yield from self._end_naming(post, [user_id for user_id in post.co_authors if user_id not in wanted])
         return after
 
-    @write("W41", attempts=30)
+    @write("W41", attempts=30, example=Example().found(User, role="author"))
     def ask_co_authors(self, post_id: str, people: CoAuthors) -> Writes[Post]:
         """Who is to stand beside a post's author: those of them who are named stay, the others are asked, and nobody
         else is named or asked any more. Repeats, and the author, are left out.

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from keyplan import Create, Delete, Writes, now, write
+from keyplan import Create, Delete, Example, Writes, now, write
 from keyplan.errors import ErrorDetail, ItemNotFound, Refused, RequestError
 from keyplan_systems.cms.articles import ArticleWrites, write_change
 from keyplan_systems.cms.entities import Action, Article, ArticleVersion, DueArticle, Excerpt, Id, Name, Preview
@@ -46,7 +46,7 @@ class PublishingWrites(ArticleWrites):
         yield from write_change(article, moment, current_version=version.version, **_published(article, moment))
         return version
 
-    @write("W6", attempts=30)
+    @write("W6", attempts=30, example=Example(based_on=None))
     def save_draft(
         self,
         article_id: str,
@@ -88,7 +88,7 @@ class PublishingWrites(ArticleWrites):
         after = yield from self._shown(article, version, now())
         return after
 
-    @write("W10", attempts=30)
+    @write("W10", attempts=30, example=Example().found(Article, status="published"))
     def unpublish(self, article_id: str) -> Writes[Article]:
         """Take a published article back: it is a draft again, with all its versions. Raises ItemNotFound, Refused."""
         article = yield from self._editable(article_id)

@@ -12,11 +12,12 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from keyplan import Add, Batch, Create, Delete, Put, Update, Writes, now, write
+from keyplan import Add, Batch, Create, Delete, Example, Put, Update, Writes, now, write
 from keyplan.errors import ErrorDetail, ItemNotFound, Refused
 from keyplan_systems.shop.entities import (
     ALLOWED,
     READING_KEPT,
+    Cart,
     Id,
     Items,
     Line,
@@ -55,7 +56,7 @@ class WholeOrder(NamedTuple):
 class OrderWrites(Reads):
     """The writes about orders."""
 
-    @write("W7", attempts=30)
+    @write("W7", attempts=30, example=Example().missing("order_token"))
     def place_order(self, user_id: Id, token: Id, items: Items, address_id: Id | None = None) -> Writes[Order]:
         """Place an order at the prices of now: header, lines, payment due and stock, all or nothing.
 
@@ -71,7 +72,14 @@ class OrderWrites(Reads):
             return (yield from self._placed_before(used, body))
         return (yield from self._placing(OrderToken.of(user_id, token, body), items, address_id, "Shop.place_order"))
 
-    @write("W24", attempts=30)
+    @write(
+        "W24",
+        attempts=30,
+        example=Example(total_cents=200)
+        .found(Cart, items={"p1": 2})
+        .found(Product, price_cents=100)
+        .missing("order_token"),
+    )
     def order_cart(
         self, user_id: Id, merchant_id: Id, token: Id, total_cents: Total, address_id: Id | None = None
     ) -> Writes[Order]:
@@ -129,7 +137,7 @@ class OrderWrites(Reads):
             raise ItemNotFound(f"there is no address {address_id!r}", place=place, hint="save it first: save_address")
         return address.postal
 
-    @write("W8", attempts=30)
+    @write("W8", attempts=30, example=Example(amount_cents=100).found(Order, total_cents=100).missing("payment"))
     def pay(self, order_id: Id, external_id: Id, amount_cents: Total) -> Writes[Order]:
         """Take an order's payment. Taking the same one again gives the paid order, as payment providers may tell twice.
 
@@ -156,7 +164,7 @@ class OrderWrites(Reads):
         yield Update(payment, status="paid", external_id=external_id).only_if(status=payment.status)
         return paid
 
-    @write("W9", attempts=30)
+    @write("W9", attempts=30, example=Example().found(Order, status="paid"))
     def ship(self, order_id: Id, tracking: Line | None = None) -> Writes[Order]:
         """Ship a paid order; ``tracking`` is the carrier's name for the parcel. Raises Refused for any other order,
         ItemNotFound.
@@ -174,7 +182,7 @@ class OrderWrites(Reads):
         whole = yield from self._whole(order_id, "Shop.cancel")
         return (yield from _cancelled(whole, "Shop.cancel"))
 
-    @write("W25", attempts=30)
+    @write("W25", attempts=30, example=Example(before="2100-01-01T00:00:00Z"))
     def release(self, order_id: Id, before: datetime) -> Writes[Order]:
         """Cancel an order that was placed before a moment, and that nobody has paid: its stock can be sold again.
 

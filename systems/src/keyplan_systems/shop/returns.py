@@ -11,7 +11,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from keyplan import Add, Create, Update, Writes, now, write
+from keyplan import Add, Create, Example, Update, Writes, now, write
 from keyplan.errors import ErrorDetail, ItemNotFound, Refused
 from keyplan_systems.shop.entities import (
     LINES_MAX,
@@ -25,6 +25,7 @@ from keyplan_systems.shop.entities import (
     OrderEvent,
     OrderLine,
     PartId,
+    Payment,
     Product,
     Refund,
     Return,
@@ -43,7 +44,11 @@ Back = Annotated[int, Field(ge=1, le=LINES_MAX * 10_000 * 1_000_000_000)]
 class ReturnWrites(OrderWrites):
     """The writes about what goes back."""
 
-    @write("W26", attempts=30)
+    @write(
+        "W26",
+        attempts=30,
+        example=Example(amount_cents=100).found(Payment, status="paid", amount_cents=500, refunded_cents=0),
+    )
     def refund(self, order_id: Id, refund_id: PartId, amount_cents: Back, reason: Line = "") -> Writes[Refund]:
         """Give back a part of what was paid for an order, or all that is left.
 
@@ -64,7 +69,7 @@ class ReturnWrites(OrderWrites):
         yield Create(OrderEvent(order_id=order_id, kind="refunded"))
         return refund
 
-    @write("W27", attempts=10)
+    @write("W27", attempts=10, example=Example(refund_id="r1").found(Refund, refund_id="r1"))
     def settle_refund(self, order_id: Id, refund_id: PartId, external_id: Id) -> Writes[Refund]:
         """The payment provider has paid a refund; told again, nothing changes. Raises ItemNotFound."""
         whole = yield from self._whole(order_id, "Shop.settle_refund")
@@ -76,7 +81,13 @@ class ReturnWrites(OrderWrites):
         yield Update(refund, status="paid", external_id=external_id).only_if(status="due")
         return refund.model_copy(update={"status": "paid", "external_id": external_id})
 
-    @write("W28", attempts=30)
+    @write(
+        "W28",
+        attempts=30,
+        example=Example(items={"p1": 1})
+        .found(Order, status="shipped", shipped_at=None, returns=1)
+        .found(OrderLine, product_id="p1", quantity=100),
+    )
     def request_return(self, order_id: Id, return_id: ReturnId, items: Items, reason: Line = "") -> Writes[Return]:
         """A customer means to send back so many of these products, within 30 days after the order was shipped.
 
@@ -99,7 +110,13 @@ class ReturnWrites(OrderWrites):
         yield Create(OrderEvent(order_id=order_id, kind="return requested"))
         return asked
 
-    @write("W29", attempts=30)
+    @write(
+        "W29",
+        attempts=30,
+        example=Example(return_id="r1", amount_cents=100)
+        .found(Return, return_id="r1")
+        .found(Payment, status="paid", amount_cents=500, refunded_cents=0),
+    )
     def receive_return(
         self, order_id: Id, return_id: ReturnId, amount_cents: Total | None = None, restock: bool = True
     ) -> Writes[Return]:
@@ -122,7 +139,7 @@ class ReturnWrites(OrderWrites):
         yield Create(OrderEvent(order_id=order_id, kind="returned"))
         return asked.model_copy(update={"status": "received"})
 
-    @write("W30", attempts=10)
+    @write("W30", attempts=10, example=Example(return_id="r1").found(Return, return_id="r1"))
     def refuse_return(self, order_id: Id, return_id: ReturnId) -> Writes[Return]:
         """What a customer meant to send back isn't taken, or hasn't come. Raises Refused for a return that isn't
         awaited, ItemNotFound.

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from keyplan import Add, Batch, Create, Cursor, Delete, Design, Put, Table, Update, Writes, now, write
+from keyplan import Add, Batch, Create, Cursor, Delete, Design, Example, Put, Table, Update, Writes, now, write
 from keyplan.errors import ConditionFailed, ItemNotFound, Refused
 from keyplan_systems.site.sessions import SessionPatterns
 from keyplan_systems.social.entities import (
@@ -233,7 +233,7 @@ class Social(PeopleWrites, SessionPatterns, Design, ignore=_REASONS):
             yield Batch([Delete(delivery)])
         return post
 
-    @write("W3", attempts=30)
+    @write("W3", attempts=30, example=Example().found(Post, shards=0))
     def delete_post(self, post_id: str) -> Writes:
         """Delete a post, its counters, the pointers to it, and up to 1,000 of its likes and comments; ``sweep_post``
         removes any others. Notifications of those go too. Raises ItemNotFound.

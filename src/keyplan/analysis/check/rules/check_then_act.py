@@ -6,7 +6,8 @@ without a condition, of a field that the body looked at before. A bound of the f
 (``Field(ge=0)``) is a condition that each ``Add`` has anyway, and a Version field expects what was read. And reported
 are writes that decide by how many items there are, or by their sum (a read that gives an ``int``; ``len`` or ``sum`` of
 a list), and have no condition at all: no condition can count, so the number must stand in an item that the write
-changes, too.
+changes, too. An amount that the caller gives is taken from a field without a bound, or a state of three or more is set
+from any other: these are reported where nothing was looked at or expected.
 
 Let the store decide: ``.only_if("balance >= :amount", amount=amount)``, or expect what was read,
 ``.only_if(status=ticket.status)``, with ``attempts=``.
@@ -18,10 +19,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keyplan.analysis.check.check_subject import Subject
+from keyplan.analysis.check.check_subject import Subject, values_of
 from keyplan.analysis.check.findings import Remark, Severity
 from keyplan.analysis.check.rule import Rule
-from keyplan.analysis.rehearsal.code import Action
+from keyplan.analysis.write_analysis.code import Action
 from keyplan.model.stored.stored_entity import CompiledEntity
 
 __all__ = ["RULE"]
@@ -29,6 +30,7 @@ __all__ = ["RULE"]
 
 def _find(subject: Subject) -> Iterator[Remark]:
     yield from _decided_by_number(subject)
+    yield from _unexpected(subject)
     for account in subject.writes:
         for action in account.actions:
             entity = action.entity
@@ -43,6 +45,35 @@ def _find(subject: Subject) -> Iterator[Remark]:
                     f"add .only_if(...) with what {fields} must be, and attempts=10 where others write it too",
                     line=action.line,
                 )
+
+
+def _unexpected(subject: Subject) -> Iterator[Remark]:
+    """Amounts that can fall below zero, and states that are set whatever they were: nothing is expected of the item."""
+    for account in subject.writes:
+        for action in account.actions:
+            entity = action.entity
+            if entity is None or action.kind != "Update" or action.conditional or entity.version is not None:
+                continue
+            for name in sorted(action.lowered):
+                if name in entity.fields and not entity.fields[name].bounds and name not in action.checked:
+                    yield Remark(
+                        account.pattern.place,
+                        f"it takes from {entity.name}.{name} whatever is there, so that it can fall below zero",
+                        f"bound the field, {name}: Annotated[int, Field(ge=0)], or add "
+                        f'.only_if("{name} >= :amount", amount=...)',
+                        line=action.line,
+                    )
+            for name, value in action.constants:
+                states = values_of(entity.fields[name].annotation) if name in entity.fields else None
+                named = name.rpartition("_")[2] in {"stage", "state", "status"}
+                if named and states and len(states) > 2 and value in states and name not in action.checked:
+                    yield Remark(
+                        account.pattern.place,
+                        f"it sets {entity.name}.{name} to {value!r} from any other",
+                        f"expect the states that it may follow: .only_if({name}=...)",
+                        severity=Severity.INFO,
+                        line=action.line,
+                    )
 
 
 def _decided_by_number(subject: Subject) -> Iterator[Remark]:

@@ -2,7 +2,8 @@
 
 A global index follows the table after a moment, and can't be read consistently. A write that looks there whether an
 email is taken, and then creates the user, finds nothing while another does the same; one that computes a new value
-from what the index gave, computes it from an old one.
+from what the index gave, computes it from an old one; one that takes the first of a waitlist, and frees the place where
+nobody waits, frees it while somebody has just been added.
 
 Ask by the primary key or by a ``Unique`` claim, which are read consistently within a write; or let a condition
 decide.
@@ -14,12 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keyplan.analysis.check.check_subject import Subject
+from keyplan.analysis.check.check_subject import Subject, plans_in
 from keyplan.analysis.check.findings import Remark, Severity
-from keyplan.analysis.check.read_facts import plans_in
 from keyplan.analysis.check.rule import Rule
-from keyplan.analysis.rehearsal.account import Account
-from keyplan.analysis.rehearsal.code import Ask
+from keyplan.analysis.write_analysis.analysis import WriteAnalysis
+from keyplan.analysis.write_analysis.code import Ask
 from keyplan.model.compiled.plans import QueryPlan
 
 __all__ = ["RULE"]
@@ -30,7 +30,13 @@ def _find(subject: Subject) -> Iterator[Remark]:
         for ask in written.asks:
             index = _global_index(subject, ask)
             entity = subject.design.reads[ask.name].shape.entities[0].__name__ if index else ""
-            if index is not None and _relies(written, entity):
+            if index is not None and _decides(written, ask.name):
+                yield Remark(
+                    written.pattern.place,
+                    f"it decides by {ask.name}, which {index} answers eventually, what it writes",
+                    "ask by the table's key, or keep a count in an item, and expect it by only_if",
+                )
+            elif index is not None and _relies(written, entity):
                 yield Remark(
                     written.pattern.place,
                     f"it asks {ask.name}, which {index} answers eventually, and writes {entity} by what it finds",
@@ -46,7 +52,13 @@ def _global_index(subject: Subject, ask: Ask) -> str | None:
     )
 
 
-def _relies(written: Account, entity: str) -> bool:
+def _decides(written: WriteAnalysis, read: str) -> bool:
+    """Whether the read's result decides between actions of which one expects nothing."""
+    actions = [written.actions[at] for at in written.code.decided.get(read, ())]
+    return any(action.kind in {"Put", "Update"} and not action.conditional for action in actions)
+
+
+def _relies(written: WriteAnalysis, entity: str) -> bool:
     """Whether the write makes such an item, or computes a change of one, by what it read."""
     return any(
         action.entity is not None and action.entity.name == entity

@@ -13,8 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keyplan.analysis.check.check_subject import Subject
-from keyplan.analysis.check.field_kinds import length_max
+from keyplan.analysis.check.check_subject import Subject, length_max
 from keyplan.analysis.check.findings import Remark, Severity
 from keyplan.analysis.check.rule import Rule
 from keyplan.dynamodb.limits import TRANSACT_ACTIONS_MAX

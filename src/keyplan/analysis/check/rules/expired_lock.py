@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from keyplan.analysis.check.check_subject import Subject
 from keyplan.analysis.check.findings import Remark, Severity
 from keyplan.analysis.check.rule import Rule
-from keyplan.analysis.rehearsal.code import Action
+from keyplan.analysis.write_analysis.code import Action
 
 __all__ = ["RULE"]
 

@@ -4,6 +4,8 @@ A status, a flag or a type as partition key gives as many partitions as it has v
 busy: all published posts, all pending orders. It takes 1,000 write units a second, and in an index each change of
 its sort key costs two. An index that can't keep up throttles writes to the table.
 
+A free text that is called a country, a category or a language is reported too, as information, in an index.
+
 Add a field that spreads to the partition key, give the key ``shards=``, or ``when=`` if only one value is asked
 for.
 
@@ -15,20 +17,46 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keyplan.analysis.check.check_subject import Subject
+from keyplan.analysis.check.check_subject import Subject, values_of
 from keyplan.analysis.check.findings import Remark, Severity
 from keyplan.analysis.check.rule import Rule
+from keyplan.model.declared.fields import kind_of
+from keyplan.model.stored.stored_entity import CompiledEntity
 
 __all__ = ["RULE"]
 
 FEW = 100
 
 
+FEW_BY_NAME = frozenset({
+    "category", "country", "currency", "gender", "language", "locale", "plan", "region", "role", "state", "status",
+    "tier", "type",
+})  # fmt: skip
+"""Names of text fields that have few values."""
+
+
+def _is_few(entity: CompiledEntity, name: str) -> bool:
+    """Whether a text field has few values, though its type doesn't list them."""
+    annotation = entity.fields[name].annotation
+    return kind_of(annotation) is str and values_of(annotation) is None and name.rpartition("_")[2] in FEW_BY_NAME
+
+
 def _find(subject: Subject) -> Iterator[Remark]:
     for entity, key in subject.keys:
         values = subject.partition_values(entity, key)
         count = subject.partitions(entity, key)
-        if not values or count is None or count >= FEW or key.shards > 1:
+        if key.shards > 1:
+            continue
+        if values and values.keys() <= {name for name in values if _is_few(entity, name)} and key.index is not None:
+            yield Remark(
+                f"{entity.name}.{key.name}",
+                f"{', '.join(values)} has few values, and some are much more frequent: "
+                f"{key.place} has as many busy partition keys",
+                "add a field that spreads to the partition key, or give the key shards=",
+                severity=Severity.INFO,
+            )
+            continue
+        if not values or count is None or count >= FEW:
             continue
         parts = [
             f"{name} ({', '.join(map(str, result or ()))}: {len(result or ())})" for name, result in values.items()

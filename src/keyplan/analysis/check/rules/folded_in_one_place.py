@@ -3,7 +3,8 @@
 "Ada@example.com" and "ada@example.com" are two values to DynamoDB. Where one write folds an email before it is stored,
 and another doesn't, or a question asks for it as it was typed, the same address is registered twice, and not found.
 Reported is a field of a unique value or of a key that a write folds by hand (``email.lower()``) while its type doesn't,
-and a question that takes a unique value as it is while the field's type folds it.
+a unique email or user name that nothing folds (as information), and a question that takes a unique value as it is
+while the field's type folds it.
 
 Let the type fold it, everywhere: ``Email = Annotated[str, StringConstraints(to_lower=True)]``, for the field and for
 parameters alike.
@@ -18,9 +19,8 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from keyplan.analysis.check.check_subject import Subject
+from keyplan.analysis.check.check_subject import Subject, entities_of
 from keyplan.analysis.check.findings import Remark, Severity
-from keyplan.analysis.check.read_facts import entities_of
 from keyplan.analysis.check.rule import Rule
 from keyplan.model.declared.fields import kind_of
 from keyplan.model.stored.stored_entity import CompiledEntity
@@ -28,6 +28,8 @@ from keyplan.model.stored.stored_entity import CompiledEntity
 __all__ = ["RULE"]
 
 
+TYPED = frozenset({"email", "mail", "username", "login", "handle", "nickname"})
+"""Last words of the names of unique texts that people type in either case."""
 _MIXED = ("Aa", "Aa@Example.com", "Aa-Bb")
 
 
@@ -42,7 +44,8 @@ def _find(subject: Subject) -> Iterator[Remark]:
                 continue
             folds = _folds(stored.annotation)
             if folds is False:
-                yield from _by_hand(subject, entity, name)
+                by_hand = list(_by_hand(subject, entity, name))
+                yield from by_hand or _unfolded(entity, name)
             elif folds:
                 unique = any(name in claim.fields for claim in entity.claims)
                 yield from _as_typed(subject, entity, name) if unique else ()
@@ -68,6 +71,17 @@ def _by_hand(subject: Subject, entity: CompiledEntity, name: str) -> Iterator[Re
                 f"let its type fold it: {name}: Annotated[str, StringConstraints(to_lower=True)]",
             )
             return
+
+
+def _unfolded(entity: CompiledEntity, name: str) -> Iterator[Remark]:
+    """A unique value that people type, and that nothing folds."""
+    if name.rpartition("_")[2] in TYPED and any(name in claim.fields for claim in entity.claims):
+        yield Remark(
+            f"{entity.name}.{name}",
+            f"{name} is unique by its bytes: 'Ada@example.com' and 'ada@example.com' are two",
+            f"let its type fold it: {name}: Annotated[str, StringConstraints(to_lower=True)]",
+            severity=Severity.INFO,
+        )
 
 
 def _as_typed(subject: Subject, entity: CompiledEntity, name: str) -> Iterator[Remark]:

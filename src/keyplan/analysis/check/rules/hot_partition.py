@@ -17,10 +17,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keyplan.analysis.check.check_subject import Subject
+from keyplan.analysis.check.check_subject import Demand, Subject, busiest_partitions
 from keyplan.analysis.check.demand import demands
 from keyplan.analysis.check.findings import Remark, Severity
-from keyplan.analysis.check.peak_demand import Demand, busiest_partitions
 from keyplan.analysis.check.rule import Rule
 from keyplan.analysis.cost.cost_wording import number
 
@@ -41,26 +40,33 @@ def _find(subject: Subject) -> Iterator[Remark]:
                 f"{' + '.join(number(demand.per_second) for demand in partition.demands)} = {number(total)} units/s"
             )
         lines.append(f"{number(total)} of the {limit:,} {kind} units/s of one partition")
-        parts = -(-total // (limit * HEADROOM)) * worst.key.shards
-        if kind == "write":
-            lines.append(f"to spread over: {number(total)} ÷ ({limit:,} × {HEADROOM}), rounded up = {number(parts)}")
+        shards = worst.key.shards
+        parts = -(-total * shards // (limit * HEADROOM))
+        if kind == "write" and parts > shards:
+            over = f" × {shards} shards" if shards > 1 else ""
+            lines.append(
+                f"to spread over: {number(total)}{over} ÷ ({limit:,} × {HEADROOM}), rounded up = {number(parts)}"
+            )
         templates = ", ".join(partition.templates)
         yield Remark(
             f"{worst.entity.name}.{worst.key.name}",
             f"the busiest partition of {partition.place} ({templates}) would take {number(total)} {kind} units "
             f"a second, of {limit:,}",
-            _hint(worst, kind, number(parts)),
+            _hint(worst, kind, parts),
             tuple(lines),
             Severity.ERROR if total > limit else Severity.WARNING,
         )
 
 
-def _hint(worst: Demand, kind: str, parts: str) -> str:
+def _hint(worst: Demand, kind: str, parts: float) -> str:
     if kind == "read":
         return "cache the answer, or copy it over several keys"
     if worst.one_item:
-        return f"it is one item: count in {parts} items of their own that are added up, and change this one less often"
-    return f"spread the key over shards={parts}, or write it less often"
+        many = f"{number(max(parts, 2))} items"
+        return f"it is one item: count in {many} of their own that are added up, and change this one less often"
+    if parts <= worst.key.shards:
+        return f"shards={worst.key.shards} carries it: raise that before the rate grows"
+    return f"spread the key over shards={number(parts)}, or write it less often"
 
 
 RULE = Rule("KP501", Severity.ERROR, _find, __name__, __doc__)

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from keyplan.analysis.check.check_subject import Subject
 from keyplan.analysis.check.findings import Remark, Severity
 from keyplan.analysis.check.rule import Rule
-from keyplan.analysis.rehearsal.code import Action
+from keyplan.analysis.write_analysis.code import Action
 from keyplan.model.stored.stored_entity import CompiledEntity
 
 __all__ = ["RULE"]

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from keyplan.analysis.check.check_subject import Subject
 from keyplan.analysis.check.findings import Remark, Severity
 from keyplan.analysis.check.rule import Rule
-from keyplan.analysis.rehearsal.finds import Finds
+from keyplan.analysis.traffic.item_counts import Finds
 from keyplan.model.compiled.time_bucket_keys import BUCKETS_MAX
 from keyplan.model.declared.declaration_errors import Problem
 

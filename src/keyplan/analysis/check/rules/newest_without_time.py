@@ -15,10 +15,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from uuid import UUID
 
-from keyplan.analysis.check.check_subject import Subject
-from keyplan.analysis.check.field_kinds import values_of
+from keyplan.analysis.check.check_subject import Query, Subject, values_of
 from keyplan.analysis.check.findings import Remark, Severity
-from keyplan.analysis.check.read_facts import Query
 from keyplan.analysis.check.rule import Rule
 from keyplan.model.compiled.plans import newest_by_default
 from keyplan.model.declared.fields import kind_of

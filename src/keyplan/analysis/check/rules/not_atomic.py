@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from keyplan.analysis.check.check_subject import Subject
 from keyplan.analysis.check.findings import Remark, Severity
 from keyplan.analysis.check.rule import Rule
-from keyplan.analysis.rehearsal.account import Account
+from keyplan.analysis.write_analysis.analysis import WriteAnalysis
 
 __all__ = ["RULE"]
 
@@ -45,13 +45,13 @@ def _find(subject: Subject) -> Iterator[Remark]:
         )
 
 
-def _moves(written: Account) -> bool:
+def _moves(written: WriteAnalysis) -> bool:
     """Whether a Batch moves something: it removes, and writes."""
     batched = [action for action in written.actions if action.batched and not action.looped]
     return {action.kind for action in batched} >= {"Put", "Delete"}
 
 
-def _names(written: Account, kind: str | None = None, *, batched: bool) -> list[str]:
+def _names(written: WriteAnalysis, kind: str | None = None, *, batched: bool) -> list[str]:
     """The entities of a write's actions, where the code tells."""
     result = (action for action in written.actions if action.batched is batched and kind in {None, action.kind})
     return [action.entity.name for action in result if action.entity is not None]

@@ -12,8 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keyplan.analysis.check.check_subject import Subject
-from keyplan.analysis.check.field_kinds import values_of
+from keyplan.analysis.check.check_subject import Subject, values_of
 from keyplan.analysis.check.findings import Remark, Severity
 from keyplan.analysis.check.rule import Rule
 from keyplan.model.compiled.constants import values_asked

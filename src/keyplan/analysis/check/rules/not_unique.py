@@ -15,9 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keyplan.analysis.check.check_subject import Subject
+from keyplan.analysis.check.check_subject import Query, Subject
 from keyplan.analysis.check.findings import Remark, Severity
-from keyplan.analysis.check.read_facts import Query
 from keyplan.analysis.check.rule import Rule
 from keyplan.model.compiled.return_types import ShapeKind
 from keyplan.model.stored.stored_entity import CompiledEntity

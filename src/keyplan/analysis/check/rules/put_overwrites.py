@@ -3,7 +3,8 @@
 ``Put`` writes without asking what is there. Where the key is a value that people choose (a slug, a name, a number),
 a second Put takes the first one's place and nobody notices: two posts share a slug. A key with an id that is made
 for each item can't meet another, a version field makes each Put expect what was read, and an item that holds
-nothing but its key and times loses nothing; those are not reported.
+nothing but its key and times loses nothing, and the latest value of a thing (``LatestPosition``) is replaced on
+purpose; those are not reported.
 
 Yield ``Create``, which fails with ``ItemExists``; of an item that was read before, ``Update`` with what changes, or
 ``.only_if(...)`` with what was read. Where replacing is the point, silence it.
@@ -13,12 +14,13 @@ Source: PutItem in the API reference, on conditional puts.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from keyplan.analysis.check.check_subject import Subject
 from keyplan.analysis.check.findings import Remark, Severity
 from keyplan.analysis.check.rule import Rule
-from keyplan.analysis.rehearsal.code import Action
+from keyplan.analysis.write_analysis.code import Action
 from keyplan.model.stored.stored_entity import CompiledEntity
 
 __all__ = ["RULE"]
@@ -51,6 +53,8 @@ def _advice(action: Action, name: str) -> str:
 
 def _can_meet(subject: Subject, entity: CompiledEntity) -> bool:
     if any(subject.generated(entity, name) for name in entity.key_fields):
+        return False
+    if re.match("(Latest|Last|Current|Newest)[A-Z]", entity.name) or entity.name.endswith("Latest"):
         return False
     others = [name for name, field in entity.fields.items() if name not in entity.key_fields and not field.computed]
     return any(not subject.only_time(entity, name) for name in others)

@@ -2,7 +2,8 @@
 
 A body says what is to be written; it is run again when its conditions don't hold (``attempts=``), and before anything
 is written. A mail that it sends, a file that it writes, a pause that it makes is then done twice, or for a write that
-never happens. Reported is what a trial run of it was kept from: files, sockets, processes, threads, pauses.
+never happens. Reported are calls in its code, and in your functions that it calls, of what is known to use files,
+sockets, processes, threads or pauses. Such a body isn't run by commands that analyze writes: its costs are unknown.
 
 Do it before the call, and hand the result on as an argument; or after it, by what the call gives back.
 """
@@ -20,7 +21,7 @@ __all__ = ["RULE"]
 
 def _find(subject: Subject) -> Iterator[Remark]:
     for account in subject.writes:
-        for what in () if account.tried is None else account.tried.outside:
+        for what in account.code.outside:
             yield Remark(
                 account.pattern.place,
                 f"its body {what}: each attempt does that, also one that writes nothing",

@@ -14,10 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keyplan.analysis.check.check_subject import Subject
-from keyplan.analysis.check.field_kinds import values_of
+from keyplan.analysis.check.check_subject import Query, Subject, values_of
 from keyplan.analysis.check.findings import Remark, Severity
-from keyplan.analysis.check.read_facts import Query
 from keyplan.analysis.check.rule import Rule
 from keyplan.model.compiled.signatures import ParameterKind
 from keyplan.model.declared.fields import kind_of

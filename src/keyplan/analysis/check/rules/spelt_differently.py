@@ -12,10 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from keyplan.analysis.check.check_subject import Subject
-from keyplan.analysis.check.field_kinds import values_of
+from keyplan.analysis.check.check_subject import Subject, entities_of, values_of
 from keyplan.analysis.check.findings import Remark, Severity
-from keyplan.analysis.check.read_facts import entities_of
 from keyplan.analysis.check.rule import Rule
 from keyplan.model.compiled.constants import values_asked
 from keyplan.model.stored.stored_entity import CompiledEntity

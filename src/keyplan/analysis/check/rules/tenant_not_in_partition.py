@@ -2,8 +2,8 @@
 
 Where a design serves several tenants, an index key without the tenant puts the items of all of them into the same
 partitions: each question by it reads the other tenants' items too, a policy by leading keys can't keep them apart, and
-one large tenant slows the others down. Reported is a key whose partition holds neither the tenant nor an id, of an
-entity with a field for its tenant.
+one large tenant slows the others down. Reported is a key whose partition holds neither the tenant nor an id or a
+secret's hash, of an entity with a field for its tenant.
 
 Begin the partition key with the tenant: ``"TENANT#{tenant_id}#STATUS#{status}"``.
 
@@ -41,7 +41,8 @@ def _find(subject: Subject) -> Iterator[Remark]:
 
 def _is_own(subject: Subject, entity: CompiledEntity, name: str) -> bool:
     """Whether a field is an id, which belongs to one tenant."""
-    return subject.generated(entity, name) or name.endswith("_id") or name == "id"
+    secret = name.rpartition("_")[2] in {"digest", "hash", "secret", "token"}
+    return subject.generated(entity, name) or name.endswith("_id") or name == "id" or secret
 
 
 RULE = Rule("KP212", Severity.WARNING, _find, __name__, __doc__)

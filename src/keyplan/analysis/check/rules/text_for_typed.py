@@ -1,8 +1,11 @@
-"""A text is called a time, a day, a number or a status.
+"""A text is called a time, a number or a status; a float is called money.
 
 A ``str`` field in a sort key sorts as text does: "9" after "10", "21.11." before "3.1.", and nothing keeps one writer
 from "2026-11-21" and another from "Nov 21". The type says what a value is: a ``datetime`` stands in a key in UTC and
 with a fixed width, an ``int`` is padded by its format, a ``Literal`` takes what it lists.
+
+A version is a number too: "10.2" sorts before "9.1". Money as a ``float`` loses cents, since 0.1 + 0.2
+isn't 0.3: reported wherever the field is. A ``state`` beside a city or a country is an address, and not reported.
 
 Give the field its type. A field with a pattern, or with examples, says how its text is formed, and is left alone.
 
@@ -13,8 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keyplan.analysis.check.check_subject import Subject
-from keyplan.analysis.check.field_kinds import length_max, values_of
+from keyplan.analysis.check.check_subject import Subject, length_max, values_of
 from keyplan.analysis.check.findings import Remark, Severity
 from keyplan.analysis.check.rule import Rule
 from keyplan.model.declared.fields import kind_of, layers
@@ -26,26 +28,45 @@ __all__ = ["RULE"]
 TYPES = {
     "datetime": ("at", "time", "timestamp", "moment", "datetime", "when"),
     "date": ("date", "day", "birthday"),
-    "int": ("number", "count", "amount", "rank", "score", "position", "sequence"),
+    "int": ("number", "version", "release", "revision", "count", "amount", "rank", "score", "position", "sequence"),
     "Literal[...]": ("status", "state"),
 }
 """Types, by the last word of the names of fields that should have them."""
 
 
+MONEY = frozenset(
+    {"amount", "balance", "budget", "cost", "credit", "fee", "payment", "price", "salary", "subtotal", "tax"}
+)
+ADDRESS = frozenset({"city", "country", "county", "postal_code", "postcode", "street", "zip", "zip_code"})
+
+
 def _find(subject: Subject) -> Iterator[Remark]:
     for entity in subject.design.entities.values():
+        yield from _money(entity)
         sorting = {name for key in entity.keys for _, template in key.sort for name in template.fields}
         placed = {name for key in entity.keys for _, template in key.attributes for name in template.fields}
         for name in sorted(placed & entity.cls.model_fields.keys()):
             wanted = next((kind for kind, words in TYPES.items() if name.split("_")[-1] in words), None)
             if wanted == "Literal[...]" and not entity.cls.model_fields[name].is_required():
                 continue  # its default says how it is spelt
+            if name == "state" and not ADDRESS.isdisjoint(entity.fields):
+                continue
             if wanted is None or (wanted != "Literal[...]" and name not in sorting) or not _is_any_text(entity, name):
                 continue
             yield Remark(
                 f"{entity.name}.{name}",
                 f"it is a text in a key, and its name says {wanted.removesuffix('[...]')}",
                 f"declare it as {wanted}" + (", padded in the key: {" + name + ":08d}" if wanted == "int" else ""),
+            )
+
+
+def _money(entity: CompiledEntity) -> Iterator[Remark]:
+    for name, stored in entity.fields.items():
+        if kind_of(stored.annotation) is float and name.rpartition("_")[2] in MONEY and not stored.computed:
+            yield Remark(
+                f"{entity.name}.{name}",
+                "it is a float, and its name says money: sums of floats lose cents",
+                "declare it as Decimal, or as int in the smallest unit",
             )
 
 

@@ -17,7 +17,7 @@ from keyplan.analysis.check.check_subject import Subject
 from keyplan.analysis.check.findings import Remark, Severity
 from keyplan.analysis.check.rule import Rule
 from keyplan.analysis.cost.cost_wording import number
-from keyplan.analysis.rehearsal.account import Account
+from keyplan.analysis.write_analysis.analysis import WriteAnalysis
 from keyplan.dynamodb.limits import TRANSACT_ACTIONS_MAX, TRANSACT_BYTES_MAX
 
 __all__ = ["RULE"]
@@ -48,7 +48,7 @@ def _find(subject: Subject) -> Iterator[Remark]:
             )
 
 
-def _unbounded(written: Account) -> Iterator[Remark]:
+def _unbounded(written: WriteAnalysis) -> Iterator[Remark]:
     """Actions for each of any number of things."""
     sources = dict.fromkeys(
         action.unbounded for action in written.actions if action.unbounded is not None and not action.batched

@@ -3,11 +3,11 @@
 A write's body is part of the design: an action on a field that the entity doesn't have, a change of a primary key, an
 update by class of what an index key is made of, an entity that the design doesn't know, two actions on one item, more
 than 100 of them, what an action leaves where a transaction doesn't tell, values of a wrong type fail each time, and
-only when somebody calls it. Writes that it joins count as its own. Its code is read, and it is run with typical
-arguments against typical items, up to 100 times until a call goes through, without a store; what the client refuses
-in all of them is reported. It doesn't reach the world outside meanwhile: files, sockets, processes, pauses are refused.
+only when it is called. Writes that it joins count as its own. Its code is read in every branch, and it is run without a
+store: once where every read finds a typical item and once where none does. What the client refuses whatever the values
+are is reported, and a mistake that ends every dry run.
 
-Correct the action. Where made-up arguments can't get through, give those of a typical call in the traffic file.
+Correct the action.
 """
 
 from __future__ import annotations

@@ -3,13 +3,7 @@
 
 from __future__ import annotations
 
-import cProfile
-import socket
-import subprocess
-import sys
-import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,20 +12,18 @@ from keyplan import Add, Delete, Design, Entity, Key, Table, Update, Writes, rea
 from keyplan.analysis.check import check
 from keyplan.analysis.cost.estimate import estimate
 from keyplan.analysis.explain.explanation import explain
-from keyplan.analysis.rehearsal.account import Account, Accounts
-from keyplan.analysis.rehearsal.guard import OutsideError, cut_off
-from keyplan.analysis.rehearsal.trials import TRIALS_MAX
 from keyplan.analysis.traffic import traffic_from
+from keyplan.analysis.write_analysis.analysis import WriteAnalysis, WriteAnalyzer
 from keyplan.errors import TrafficError
 from keyplan.testing import verify
-from tests.rehearsal import renamed
-from tests.rehearsal.renamed import Things
+from tests.write_analysis import renamed
+from tests.write_analysis.renamed import Things
 
-ACCOUNTS = Accounts(Things.compiled, Things)
+ANALYZER = WriteAnalyzer(Things.compiled, Things)
 
 
-def account(name: str) -> Account:
-    return ACCOUNTS.of(Things.compiled.writes[name])
+def analysis(name: str) -> WriteAnalysis:
+    return ANALYZER.analysis(Things.compiled.writes[name])
 
 
 @pytest.mark.parametrize(
@@ -42,13 +34,12 @@ def account(name: str) -> Account:
         ("named", ("PutItem",)),
         ("aliased", ("PutItem",)),
         ("helped", ("DeleteItem",)),
-        ("by_another_way", ("ConditionCheckItem",)),
         ("imported", ("PutItem",)),
         ("in_a_branch", ("UpdateItem",)),
     ],
 )
 def test_a_write_needs_what_its_actions_need_whatever_they_are_called(name: str, rights: tuple[str, ...]) -> None:
-    assert account(name).rights == rights
+    assert analysis(name).rights == rights
 
 
 def test_an_explanation_knows_renamed_actions() -> None:
@@ -69,14 +60,14 @@ FAULTS = {
     "of_another_type": "Item.number: input should be a valid integer",
     "twice": "two actions of one write are for the same item",
     "misspelt": "AttributeError: 'Item' object has no attribute 'nunber'",
-    "incomplete": "it makes no valid Item: Item.name: field required",
+    "incomplete": "it creates no valid Item: Item.name: field required",
     "renamed": "Item.name: it names the item",
 }
 
 
 @pytest.mark.parametrize("name", FAULTS)
 def test_what_can_never_work_is_said_by_check_and_cost_alike(name: str) -> None:
-    faults = account(name).faults()
+    faults = analysis(name).faults()
     assert len(faults) == 1
     assert FAULTS[name] in faults[0].message
     assert ("given:" in faults[0].message) == (name == "of_another_type")  # what is missing was never given
@@ -99,7 +90,7 @@ def test_verify_refuses_what_can_never_work() -> None:
 
 def test_what_can_work_has_no_fault() -> None:
     names = Things.compiled.writes.keys() - FAULTS.keys()
-    assert {name: account(name).faults() for name in names if account(name).faults()} == {}
+    assert {name: analysis(name).faults() for name in names if analysis(name).faults()} == {}
 
 
 def test_the_source_of_a_fault_is_the_action() -> None:
@@ -113,86 +104,24 @@ def test_the_source_of_a_fault_is_the_action() -> None:
     assert line.strip() == "yield Change(item, nn=3)"
 
 
-def test_a_body_is_kept_from_the_world_outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_body_that_reaches_outside_is_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    fresh = Accounts(Things.compiled, Things)
     for name in ("writing", "swallowing"):
-        tried = fresh.of(Things.compiled.writes[name]).tried
-        assert tried is not None
-        assert tried.outside == ("opens a file",)
-        assert tried.runs == 1
-    assert list(tmp_path.iterdir()) == []
-    result = {finding.place for finding in check(Things).findings if finding.code == "KP312"}
-    assert result == {"Things.writing", "Things.swallowing"}
+        assert analysis(name).unknown == ("its body isn't run: it opens a file",)
+        assert analysis(name).rights == ("PutItem",)
+    assert {f.place for f in check(Things).findings if f.code == "KP312"} == {"Things.writing", "Things.swallowing"}
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_body_is_run_so_often_and_no_more() -> None:
+def test_a_body_is_run_once_for_each_case_and_only_when_asked() -> None:
     renamed.RUNS.clear()
-    check(Things)
-    assert 0 < len(renamed.RUNS) <= TRIALS_MAX
-    renamed.RUNS.clear()
-    tried = Accounts(Things.compiled, Things).of(Things.compiled.writes["stubborn"]).tried
-    assert tried is not None
-    assert tried.failure == "RuntimeError: not today (say arguments in the traffic file)"
-    assert tried.runs == len(renamed.RUNS) <= TRIALS_MAX
-
-
-OUTSIDE: dict[str, Callable[[Path], object]] = {
-    "opens a file": lambda folder: (folder / "a").open("w"),
-    "removes a file": lambda folder: (folder / "kept").unlink(),
-    "makes a folder": lambda folder: (folder / "b").mkdir(),
-    "opens a socket": lambda _folder: socket.socket(),
-    "starts a process": lambda _folder: subprocess.run([sys.executable, "-V"], check=False),
-    "sleeps": lambda _folder: time.sleep(60),
-    "starts a thread": lambda _folder: threading.Thread(target=print).start(),
-}
-
-
-@pytest.mark.parametrize("what", OUTSIDE)
-def test_what_reaches_outside_is_refused(what: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "kept").write_text("x", encoding="utf-8")
-    with cut_off() as result:
-        print("said to nobody")
-        with pytest.raises(OutsideError, match=what):
-            OUTSIDE[what](tmp_path)
-    assert result == [what]
-    assert [path.name for path in tmp_path.iterdir()] == ["kept"]
-    assert capsys.readouterr().out == ""
-    (tmp_path / "after").write_text("x", encoding="utf-8")  # the guard ends with the run
-
-
-def test_the_guard_ends_under_a_profiler_too(tmp_path: Path) -> None:
-    """Up to Python 3.11 cProfile's is no function that could be put back."""
-    with cProfile.Profile(), cut_off():
+    with Things.open(":memory:"):
         pass
-    (tmp_path / "after").write_text("x", encoding="utf-8")
-
-
-def test_other_threads_are_left_alone(tmp_path: Path) -> None:
-    def beside() -> None:
-        (tmp_path / "beside").write_text("x", encoding="utf-8")
-
-    ready = threading.Event()
-
-    def waiting() -> None:
-        ready.wait(30)
-        beside()
-
-    other = threading.Thread(target=waiting)
-    other.start()
-    with cut_off() as result:
-        ready.set()
-        other.join(30)
-    assert result == []
-    assert (tmp_path / "beside").exists()
-
-
-def test_what_is_imported_late_is_let_through() -> None:
-    sys.modules.pop("this", None)
-    with cut_off() as result:
-        __import__("this")
-    assert result == []
+    explain(Things, "stubborn")
+    assert renamed.RUNS == []
+    runs = WriteAnalyzer(Things.compiled, Things).analysis(Things.compiled.writes["stubborn"]).runs
+    assert runs.unknown == "every dry run raises: RuntimeError: not today (give the write an example=)"
+    assert len(renamed.RUNS) == 1
 
 
 class Thing(Entity):
@@ -298,7 +227,7 @@ def test_what_writes_make_together_is_checked_as_one_transaction() -> None:
         "Joiner.asking_part": beside,
         "Joiner.twice": "two actions of one write are for the same item: Update Thing",
         "Joiner.unknown": beside,
-        "Joiner.endless": "101 operations in one transaction",
+        "Joiner.endless": "more than 100 operations in one transaction",
     }
 
 
@@ -330,7 +259,7 @@ def test_a_traffic_file_says_what_is_joined() -> None:
     [
         ("calls_a_read", "yield from self.thing.read(...)"),
         ("iterates", "yield from self.things.read(...)"),
-        ("calls_a_write", "yield from self.add.join(...)"),
+        ("calls_a_write", "yield from self.add.in_transaction(...)"),
         ("calls_a_verb", "it calls self.get(...)"),
     ],
 )

@@ -23,10 +23,8 @@ from keyplan import (
     read,
     write,
 )
-from keyplan.analysis.rehearsal.account import Accounts
-from keyplan.analysis.rehearsal.code import Action, WrittenCode
-from keyplan.analysis.rehearsal.following import code_of
-from keyplan.analysis.rehearsal.sources import Sources
+from keyplan.analysis.write_analysis.analysis import WriteAnalyzer
+from keyplan.analysis.write_analysis.code import Action, WrittenCode
 
 
 class Item(Entity):
@@ -116,7 +114,7 @@ class Things(Design):
 
 
 def code(name: str) -> WrittenCode:
-    return code_of(Things.compiled.writes[name], Things.compiled, Things, Sources())
+    return WriteAnalyzer(Things.compiled, Things).from_code(Things.compiled.writes[name]).code
 
 
 def actions(name: str) -> list[tuple[str, str]]:
@@ -169,21 +167,6 @@ def test_changes_that_are_handed_on_are_open() -> None:
     assert not action.changes
 
 
-def test_a_write_without_source_is_not_known() -> None:
-    namespace: dict[str, Any] = {**globals()}
-    exec(
-        "class Bare(Design):\n"
-        "    table = Table('bare')\n"
-        "    @write('W1')\n"
-        "    def go(self, item: Item) -> Writes:\n"
-        "        yield Put(item)\n",
-        namespace,
-    )
-    bare = namespace["Bare"]
-    written_code = code_of(bare.compiled.writes["go"], bare.compiled, bare, Sources())
-    assert (written_code.known, written_code.actions) == (False, [])
-
-
 @pytest.mark.parametrize(("entity", "operation"), [("Item", "PutItem"), ("Named", "TransactWriteItems")])
 def test_a_write_without_source_is_known_by_its_runs(entity: str, operation: str) -> None:
     """What claims a unique value goes out with the claim."""
@@ -197,6 +180,7 @@ def test_a_write_without_source_is_known_by_its_runs(entity: str, operation: str
         namespace,
     )
     bare = namespace["Bare"]
-    account = Accounts(bare.compiled, bare).of(bare.compiled.writes["go"])
-    assert account.operation == operation
-    assert account.rights == ("PutItem",)
+    analysis = WriteAnalyzer(bare.compiled, bare).analysis(bare.compiled.writes["go"])
+    assert (analysis.operation, analysis.rights) == (operation, ("PutItem",))
+    assert analysis.unknown == ("its code can't be read",)
+    assert not analysis.rights_known

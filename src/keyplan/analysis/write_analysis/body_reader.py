@@ -1,8 +1,8 @@
-"""What a write's code can do, read from its syntax tree: every branch, whatever a run takes.
+"""What a write's body can do, read from its syntax tree: the reads and actions of every branch.
 
-A name counts as what it stands for: ``from keyplan import Create as New`` is Create, and a variable called ``Delete``
-is a variable. What can't be known from the code (an entity chosen at run time, changes handed on with ``**``) is left
-open here, and found out by runs (``trials.py``). Both are put together in ``account.py``.
+Names are resolved: ``from keyplan import Create as New`` is Create, and a variable called ``Delete`` is a variable.
+What the code doesn't say (an entity chosen at run time, changes passed on with ``**``) is left open here, and shown by
+dry runs (``typical_world.py``).
 """
 
 from __future__ import annotations
@@ -13,11 +13,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from keyplan.analysis.rehearsal.code import Action, Ask, WrittenCode
-from keyplan.analysis.rehearsal.made_of import MadeOf
-from keyplan.analysis.rehearsal.names import OPEN
-from keyplan.analysis.rehearsal.sources import FunctionNode, Sources, is_authors, package_of, unwrapped
-from keyplan.analysis.rehearsal.syntax import (
+from keyplan.analysis.write_analysis.body_values import (
+    OPEN,
+    BodyValues,
     arguments_of,
     asked,
     chain,
@@ -27,10 +25,14 @@ from keyplan.analysis.rehearsal.syntax import (
     fields_given,
     folded_by,
     loaded,
+    lowers,
     named,
     new_keys,
     parts_changed,
 )
+from keyplan.analysis.write_analysis.code import Action, Ask, FieldNeed, WrittenCode
+from keyplan.analysis.write_analysis.outside_calls import outside_calls
+from keyplan.analysis.write_analysis.sources import FunctionNode, Sources, is_authors, package_of, unwrapped
 from keyplan.model.compiled.compiled_design import CompiledDesign, WritePattern, entities_in
 from keyplan.model.declared import actions as words
 from keyplan.model.declared.entity import Entity
@@ -94,7 +96,16 @@ class _Reader:
         scope.unbounded.append(unbounded)
         for statement in node.body:
             scope.visit(statement)
+        is_followed = self._is_followed
+        for what, name in outside_calls(node.body, scope, is_followed):
+            if what is not None:
+                self.found.outside[what] = None
+            else:
+                self.found.not_followed[name] = None
         return True
+
+    def _is_followed(self, function: Any) -> bool:
+        return self.authors(function) is not None
 
     def follow(self, value: Any, *, looped: bool, unbounded: str | None = None) -> None:
         """Read a helper too, once. ``unbounded``: what the loop goes through in which it is called."""
@@ -122,7 +133,7 @@ class _Reader:
                 yield getattr(value, "fget", None) or value
 
 
-class _Scope(MadeOf, ast.NodeVisitor):
+class _Scope(BodyValues, ast.NodeVisitor):
     """One function's body: what names stand for, which hold instances, and which hold what was read."""
 
     def __init__(
@@ -144,6 +155,7 @@ class _Scope(MadeOf, ast.NodeVisitor):
         self.built: dict[str, frozenset[str]] = {}
         self.held: dict[str, int] = {}
         self.checked: dict[str, set[str]] = {}
+        self.results: dict[str, str] = {}
         self.loops = int(looped)
         self.unbounded: list[str | None] = []
         self.rounds = int(looped)
@@ -181,7 +193,7 @@ class _Scope(MadeOf, ast.NodeVisitor):
         built = self._built(value)
         known, computed, grown = self.value_of(value), self.is_computed(value), self.is_grown(value)
         asked = self._asks_for(value) or self._is_asked_for(value)
-        many = self.asked_many(value)
+        many, result = self.asked_many(value), self._read_of(value)
         sources = frozenset(source for kind in {*self.instances.values()} for source in self.fields_in(value, kind))
         before = len(self.reader.found.actions)
         self.visit(value)
@@ -208,6 +220,8 @@ class _Scope(MadeOf, ast.NodeVisitor):
                     self.sources[name.id] = sources
                 if many is not None:
                     self.lists[name.id] = many
+                if result is not None:
+                    self.results[name.id] = result
                 self.counts.update((name.id, element) for element in self.counts_in(value))
                 noted = ((self.read, read), (self.computed, computed), (self.grown, grown), (self.asked, asked))
                 for names, holds in noted:
@@ -256,6 +270,7 @@ class _Scope(MadeOf, ast.NodeVisitor):
         self.counts.pop(name, None)
         self.sources.pop(name, None)
         self.lists.pop(name, None)
+        self.results.pop(name, None)
         for names in (self.read, self.computed, self.grown, self.asked):
             names.discard(name)
 
@@ -292,11 +307,71 @@ class _Scope(MadeOf, ast.NodeVisitor):
             return self.instances.get(value.id), value.id in self.read
         return None, self.from_read(value)
 
-    def _tested(self, node: ast.If | ast.IfExp | ast.Assert) -> None:
+    def visit_If(self, node: ast.If) -> None:
+        self._decided_by(node.test)
+        self.visit(node.test)
+        if isinstance(node.body[-1], ast.Raise):
+            self._needed(node.test, holds=False)
+        elif node.orelse and isinstance(node.orelse[-1], ast.Raise):
+            self._needed(node.test, holds=True)
+        reads = set(self._tested_reads(node.test))
+        before = len(self.found.actions)
+        for statement in (*node.body, *node.orelse):
+            self.visit(statement)
+        for read in reads:
+            self.found.decided.setdefault(read, []).extend(range(before, len(self.found.actions)))
+
+    def _tested_reads(self, test: ast.expr) -> Iterator[str]:
+        """The reads whose result a test looks at."""
+        for node in ast.walk(test):
+            read = self.results.get(node.id) if isinstance(node, ast.Name) else self._read_of(node)
+            if read is not None:
+                yield read
+
+    def visit_IfExp(self, node: ast.IfExp) -> None:
         self._decided_by(node.test)
         self.generic_visit(node)
 
-    visit_If = visit_IfExp = visit_Assert = _tested  # noqa: N815 - the names are of ast
+    def visit_Assert(self, node: ast.Assert) -> None:
+        self._decided_by(node.test)
+        self.generic_visit(node)
+        self._needed(node.test, holds=True)
+
+    def _needed(self, test: ast.expr, *, holds: bool) -> None:
+        """Note what a test says of reads and fields where it holds, or doesn't, since the body raises otherwise."""
+        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+            self._needed(test.operand, holds=not holds)
+        elif isinstance(test, ast.BoolOp):
+            if isinstance(test.op, ast.And) is holds:
+                for part in test.values:
+                    self._needed(part, holds=holds)
+        elif isinstance(test, ast.Compare):
+            op = test.ops[0]
+            if len(test.ops) == 1 and isinstance(op, ast.Eq | ast.NotEq | ast.Is | ast.IsNot | ast.In | ast.NotIn):
+                equal = isinstance(op, ast.Eq | ast.Is | ast.In) is holds
+                values = self.constants_in(test.comparators[0])
+                if values is not None:
+                    self._needed_value(test.left, values, equal=equal)
+        else:
+            self._needed_value(test, (None, False, 0, ""), equal=not holds)
+
+    def _needed_value(self, tested: ast.expr, values: tuple[Any, ...], *, equal: bool) -> None:
+        if isinstance(tested, ast.NamedExpr):
+            tested = tested.target
+        read = self.results.get(tested.id) if isinstance(tested, ast.Name) else self._read_of(tested)
+        if read is not None and None in values:
+            there = not equal
+            self.found.needs[read] = there if self.found.needs.get(read, there) is there else None
+        elif isinstance(tested, ast.Attribute) and isinstance(tested.value, ast.Name):
+            entity = self.instances.get(tested.value.id)
+            if entity is not None and tested.attr in entity.fields:
+                self.found.field_needs.append(FieldNeed(entity.name, tested.attr, values, equal))
+
+    def _read_of(self, value: ast.AST) -> str | None:
+        """The read whose result an expression is."""
+        if isinstance(value, ast.YieldFrom) and isinstance(value.value, ast.Call):
+            return asked(value.value.func)
+        return None
 
     def visit_While(self, node: ast.While) -> None:
         self._decided_by(node.test)
@@ -449,12 +524,20 @@ class _Scope(MadeOf, ast.NodeVisitor):
         if isinstance(base, ast.Call) and base is not node and methods.keys() & _OF_ACTIONS:
             self._made_elsewhere(base, methods)
             return
+        self._calls_directly(node.func)
         self.grows(node)
         looped, unbounded = self.loops > 0, self._gone_through()
         for helper in self.called(node.func):
             self._folds(node, helper)
             self.reader.follow(helper, looped=looped, unbounded=unbounded)
         self.generic_visit(node)
+
+    def _calls_directly(self, function: ast.expr) -> None:
+        """Note a call of a pattern, or of a verb that every design has."""
+        if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name) and function.value.id == "self":
+            verb = getattr(self.reader.owner, function.attr, None)
+            if function.attr in self.design.patterns or getattr(verb, "__module__", "").startswith("keyplan."):
+                self.found.direct_calls.setdefault(function.attr, function.lineno)
 
     def _made_elsewhere(self, base: ast.Call, methods: Mapping[str, list[ast.Call]]) -> None:
         """An action that a helper makes is given further changes, or a condition: ``moved(item).only_if(...)``."""
@@ -496,6 +579,7 @@ class _Scope(MadeOf, ast.NodeVisitor):
             from_read=action.from_read | self.computed_fields(changes, None) | self.computed_parts(methods),
             grown=action.grown | {name for name, value in changes.items() if self.is_grown(value)},
             keyed=action.keyed.union(new_keys(methods)),
+            lowered=action.lowered | {name for name, value in changes.items() if lowers(value)},
             conditional=action.conditional or "only_if" in methods,
             expects=action.expects.union(expected(methods.get("only_if", ()))),
             creates=action.creates or "or_create" in methods,
@@ -546,12 +630,13 @@ class _Scope(MadeOf, ast.NodeVisitor):
                 must_exist="if_missing" in methods,
                 looped=self.loops > 0,
                 batched=self.batches > 0,
+                lowered=frozenset(name for name, value in changes.items() if lowers(value)),
                 open=unnamed,
                 by_instance=not by_class,
                 outside=self._outside(target),
                 asked_for=self._is_asked_for(target),
                 unbounded=self._gone_through(),
-                constants=tuple(constants({**changes}, methods.get("only_if", ()))),
+                constants=tuple(constants({**changes, **given}, methods.get("only_if", ()))),
             )
         )
         for call in (base, *(node for calls in methods.values() for node in calls)):

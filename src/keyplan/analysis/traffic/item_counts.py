@@ -1,4 +1,4 @@
-"""How many items a call of a read finds: by the traffic file where it says so, else by assumption.
+"""How many items a call of a read finds: by the traffic file, else by assumption.
 
 What they look like is in ``keyplan.analysis.traffic.typical_items``, what reading them takes in ``keyplan.cost``.
 """

@@ -1,17 +1,17 @@
 """What a write's code can do, as data: its actions with what they change, its reads. How that is read from the code is
-in ``following.py``.
+in ``body_reader.py``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from keyplan.model.compiled.compiled_design import WritePattern
 from keyplan.model.stored.stored_entity import CompiledEntity
 
-__all__ = ["Action", "Ask", "WrittenCode"]
+__all__ = ["Action", "Ask", "FieldNeed", "WrittenCode"]
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,8 @@ class Action:
     stands in goes through, where nothing bounds that. ``looped``: in a loop. ``batched``: in a Batch.
     ``by_instance``: an update of an instance, not by key fields. ``creates``: an update that makes its item where
     it is missing. ``once``: an update with a token, ``named_by`` the names in it. ``must_exist``: its item must be
-    there, by ``if_missing``.
+    there, by ``if_missing``. ``lowered``: fields from which an amount that isn't in the code is taken,
+    ``Add(-amount)``.
     """
 
     kind: str
@@ -55,6 +56,7 @@ class Action:
     once: bool = False
     named_by: frozenset[str] = frozenset()
     must_exist: bool = False
+    lowered: frozenset[str] = frozenset()
 
     @property
     def moving(self) -> frozenset[str]:
@@ -69,6 +71,15 @@ class Ask:
     name: str
     line: int
     looped: bool = False
+
+
+class FieldNeed(NamedTuple):
+    """A field of an item that must be (``equal``) or must not be one of some values: the body raises otherwise."""
+
+    entity: str
+    field: str
+    values: tuple[Any, ...]
+    equal: bool
 
 
 @dataclass
@@ -89,3 +100,19 @@ class WrittenCode:
     folded: set[str] = field(default_factory=set[str])
     counted: set[str] = field(default_factory=set[str])
     """The reads that say how many items there are, and by which it decides."""
+    decided: dict[str, list[int]] = field(default_factory=dict[str, list[int]])
+    """By read, the actions that its result decides between: those in the branches of an ``if`` that tests it."""
+    direct_calls: dict[str, int] = field(default_factory=dict[str, int])
+    """The patterns and verbs of the design that it calls, which a write can't, each with its line."""
+    outside: dict[str, None] = field(default_factory=dict[str, None])
+    """What its calls do outside the process, in words: ``opens a file``."""
+    not_followed: dict[str, None] = field(default_factory=dict[str, None])
+    """The functions that it calls and that can't be followed."""
+    needs: dict[str, bool | None] = field(default_factory=dict[str, bool | None])
+    """By read, whether it must find an item, since the body raises otherwise; None where both are needed."""
+    field_needs: list[FieldNeed] = field(default_factory=list[FieldNeed])
+
+    @property
+    def open(self) -> list[Action]:
+        """The actions whose entity or changes the code doesn't say."""
+        return [action for action in self.actions if action.open or (action.entity is None and action.outside is None)]

@@ -1,0 +1,358 @@
+"""What a write does: its reads, its actions, the rights that it needs, and why it can't work where it can't.
+
+Read from its code (``body_reader.py``), in every branch, and from its dry runs (``typical_world.py``).
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from functools import cached_property
+from typing import Any
+from uuid import UUID
+
+from pydantic import ValidationError
+
+from keyplan.analysis.traffic.traffic_file import Traffic, traffic_of
+from keyplan.analysis.traffic.typical_items import Typical
+from keyplan.analysis.write_analysis.body_reader import code_of
+from keyplan.analysis.write_analysis.code import Action, Ask, WrittenCode
+from keyplan.analysis.write_analysis.dry_run import ActionShape, Refused, is_type_error
+from keyplan.analysis.write_analysis.sources import Sources
+from keyplan.analysis.write_analysis.typical_world import DryRuns, dry_runs
+from keyplan.errors import ArgumentError
+from keyplan.model.compiled.compiled_design import CompiledDesign, WritePattern
+from keyplan.model.declared.fields import kind_of
+from keyplan.model.stored.stored_entity import CompiledEntity, error_details_of
+
+__all__ = ["BodyFault", "WriteAnalysis", "WriteAnalyzer"]
+
+_RIGHTS = {
+    "Put": "PutItem",
+    "Create": "PutItem",
+    "Update": "UpdateItem",
+    "Delete": "DeleteItem",
+    "Check": "ConditionCheckItem",
+    "Batch": "BatchWriteItem",
+}
+"""The IAM action that each action needs. A transaction needs those of its parts."""
+_SINGLE = {**_RIGHTS, "Check": "TransactWriteItems"}
+
+_PLAIN = {str, bool, bytes, UUID, datetime, date}
+"""Types of arguments that give no number of rounds of a loop."""
+
+
+@dataclass(frozen=True, slots=True)
+class BodyFault:
+    """Why an action, or a whole write, can never work. ``line``: in the write's code, where it is known."""
+
+    message: str
+    hint: str
+    line: int | None = None
+
+
+@dataclass
+class WriteAnalysis:
+    """What is known of one write. ``runs``: its dry runs, where the command asked for them. ``joined``: whether its
+    actions go out with those of other designs' writes.
+    """
+
+    design: CompiledDesign
+    pattern: WritePattern
+    code: WrittenCode
+    runs: DryRuns = field(default_factory=DryRuns)
+    joined: bool = False
+
+    @property
+    def known(self) -> bool:
+        """Whether its code could be read."""
+        return self.code.known
+
+    @property
+    def actions(self) -> list[Action]:
+        """The actions in its code."""
+        return self.code.actions
+
+    @property
+    def asks(self) -> list[Ask]:
+        """The reads in its code, in their order."""
+        return self.code.asks
+
+    @cached_property
+    def unreached(self) -> tuple[Action, ...]:
+        """The actions in its code that no dry run made: their costs are unknown."""
+        made = [shape for run in self.runs.finished for shape in run.shapes]
+        return tuple(action for action in self.actions if not any(_is_of(shape, action) for shape in made))
+
+    @cached_property
+    def unknown(self) -> tuple[str, ...]:
+        """What isn't known of it, in words."""
+        if self.runs.unknown is not None:
+            return (self.runs.unknown,)
+        result = dict.fromkeys(
+            f"no dry run makes the {action.kind}{'' if action.entity is None else ' ' + action.entity.name} in line "
+            f"{action.line} (give the write an example= of it)"
+            for action in self.unreached
+        )
+        return (*(() if self.known else ("its code can't be read",)), *result)
+
+    @cached_property
+    def asked(self) -> tuple[str, ...]:
+        """The names of its reads."""
+        run = (asked.pattern.name for run in self.runs.finished for asked in run.asked)
+        return tuple(dict.fromkeys([*(ask.name for ask in self.asks), *run]))
+
+    @cached_property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of its actions, ``Batch`` among them."""
+        return tuple(dict.fromkeys([*self.code.mentioned, *(shape.kind for shape in self._shapes)]))
+
+    @cached_property
+    def entities(self) -> tuple[CompiledEntity, ...]:
+        """The entities that it may write."""
+        names = dict.fromkeys([*self.code.entities, *(shape.entity for shape in self._shapes)])
+        return tuple(self.design.by_name[name] for name in names if name in self.design.by_name)
+
+    @property
+    def _shapes(self) -> Iterator[ActionShape]:
+        return (shape for run in self.runs.finished for shape in run.shapes)
+
+    @property
+    def rights(self) -> tuple[str, ...]:
+        """The operations that its actions need to be allowed, by IAM's names, without those of its reads."""
+        result = {_RIGHTS[kind] for kind in self.kinds}
+        if "Update" in self.kinds and any(entity.claims for entity in self.entities):
+            # An update may move a claim: the old claim item is deleted, the new one put
+            result |= {"PutItem", "DeleteItem"}
+        return tuple(sorted(result))
+
+    @property
+    def rights_known(self) -> bool:
+        """Whether ``rights`` are all that it needs."""
+        return self.known and (bool(self.code.mentioned) or bool(self.runs.finished))
+
+    @property
+    def operation(self) -> str:
+        """The operation of the write itself: one action is a single request, several are one transaction."""
+        kinds = [kind for kind in self.kinds if kind != "Batch"]
+        batch = ["BatchWriteItem"] if "Batch" in self.kinds else []
+        most = max((len(run.mutations) for run in self.runs.finished), default=0)
+        several = len([action for action in self.actions if not action.batched]) > 1 or most > 1
+        several |= self.code.loops or self.code.repeats or self.joined
+        if self.actions and all(action.batched for action in self.actions) and not most:
+            kinds = []  # the write sends its batch only
+        if len(kinds) == 1 and not several and not self._may_claim:
+            return ", ".join([_SINGLE[kinds[0]], *batch])
+        return ", ".join([*["TransactWriteItems"] * bool(kinds), *batch]) or "none"
+
+    @property
+    def _may_claim(self) -> bool:
+        """Whether an action may write a claim item: an update of other fields doesn't."""
+        if not self.actions:
+            return any(entity.claims for entity in self.entities)
+        return any(map(self._claims, self.actions))
+
+    def _claims(self, action: Action) -> bool:
+        entities = self.entities if action.entity is None else (action.entity,)
+        claimed = {name for entity in entities for claim in entity.claims for name in entity.inputs_of(claim)}
+        if action.kind == "Update" and not action.open:
+            return not claimed.isdisjoint(action.changes)
+        return action.kind != "Check" and bool(claimed)
+
+    # Faults
+
+    def faults(self) -> tuple[BodyFault, ...]:
+        """Why the write, or an action of it, can never work."""
+        result = list(self._of_the_code())
+        for fault in self._of_the_runs():
+            if not any(fault.message.rpartition(": ")[2] in other.message for other in result):
+                result.append(fault)
+        return tuple(dict.fromkeys(result))
+
+    def _of_the_code(self) -> Iterator[BodyFault]:
+        for name, line in self.code.direct_calls.items():
+            if name in self.design.reads:
+                hint = f"read by `yield from self.{name}.read(...)`: the write then expects what it found"
+            elif name in self.design.writes:
+                hint = f"carry it out by `yield from self.{name}.in_transaction(...)`, in the same transaction"
+            else:
+                hint = "yield actions, `yield Put(...)`, and read by the design's patterns"
+            yield BodyFault(f"it calls self.{name}(...): {hint}", hint, line)
+        for action in self.actions:
+            if action.outside is not None:
+                yield BodyFault(
+                    f"{action.outside} is no entity of this design",
+                    "name it in Table(..., entities=[...])",
+                    action.line,
+                )
+            if action.entity is None:
+                continue
+            for name in _unknown_names(action.entity, action.changes):
+                near = difflib.get_close_matches(name, action.entity.fields, n=1)
+                hint = f"did you mean {near[0]}?" if near else f"its fields are {', '.join(action.entity.fields)}"
+                yield BodyFault(f"{action.entity.name} has no field {name!r}", hint, action.line)
+            if action.kind == "Update":
+                yield from _unchangeable(action)
+            yield from _wrong_values(action)
+
+    def _of_the_runs(self) -> Iterator[BodyFault]:
+        """What the client refuses whatever the values are, and mistakes that end every dry run."""
+        for refused in self.runs.refused:
+            shape = _shape_of(refused)
+            own = [action for action in self.actions if shape is not None and _is_of(shape, action)]
+            certain = refused.always or (refused.action is None and self._is_certain)
+            if certain and not any(action.open for action in own):
+                yield _fault(refused, own[0].line if own else None)
+        if not self.runs.finished and not self.runs.refused:
+            mistakes = [text for text in map(_mistake, self.runs.errors) if text is not None]
+            if mistakes and len(mistakes) == len(self.runs.errors):
+                yield BodyFault(mistakes[0], "every dry run ends there: correct its code")
+
+    @property
+    def _is_certain(self) -> bool:
+        """Whether the number of its actions is in the code."""
+        kinds = {kind_of(parameter.annotation) for parameter in self.pattern.signature.parameters}
+        return not self.runs.finished and (not self.code.loops or (not self.asked and kinds <= _PLAIN))
+
+
+def _is_of(shape: ActionShape, action: Action) -> bool:
+    """Whether an action of a dry run can be that one in the code."""
+    if shape.kind != action.kind or (action.entity is not None and action.entity.name != shape.entity):
+        return False
+    return action.open or not action.changes or shape.changes == action.changes.keys()
+
+
+def _shape_of(refused: Refused) -> ActionShape | None:
+    action = refused.action
+    target = getattr(action, "target", None) or getattr(action, "item", None)
+    if target is None:
+        return None
+    cls: type[Any] = target if isinstance(target, type) else type(target)
+    return ActionShape(type(action).__name__, cls.__name__, frozenset(getattr(action, "changes", ())))
+
+
+def _unknown_names(entity: CompiledEntity, names: Iterable[str]) -> list[str]:
+    return [name for name in names if name not in entity.fields and name not in entity.cls.model_computed_fields]
+
+
+def _unchangeable(action: Action) -> Iterator[BodyFault]:
+    """Changes that the client refuses whatever their values are."""
+    entity = action.entity
+    for name in action.changes if entity is not None else ():
+        if entity is None or name not in entity.fields:
+            continue
+        if name in entity.key_fields:
+            yield BodyFault(
+                f"{entity.name}.{name}: it names the item: DynamoDB can't change a primary key",
+                "create a new item and delete the old one, in one transaction",
+                action.line,
+            )
+        elif not action.by_instance:
+            known = {*entity.key_fields, *(text for text, change in action.changes.items() if change == "set")}
+            made = {key for key in entity.index_keys if action.creates and (action.open or key.fields <= known)}
+            every = (*entity.index_keys, *entity.claims)
+            keys = (key for key in every if name in entity.inputs_of(key) and not entity.writes_itself(key, name))
+            for key in [compiled_key for compiled_key in keys if compiled_key not in made][:1]:
+                yield BodyFault(
+                    f"{entity.name}.{name}: it is part of the key {key.name}, which can't be made anew without the "
+                    "whole item",
+                    f"read the item and update the instance: Update(item, {name}=...)",
+                    action.line,
+                )
+
+
+def _wrong_values(action: Action) -> Iterator[BodyFault]:
+    """Constants that their fields don't take, as a change or as what is expected."""
+    entity = action.entity
+    for name, value in () if entity is None else action.constants:
+        if entity is None or name not in entity.fields or value is None:
+            continue
+        try:
+            entity.check_fields({name: value})
+        except ArgumentError as error:
+            yield BodyFault("; ".join(map(str, error.errors)), "give it a value of the field's type", action.line)
+        else:
+            if value == "" and name in entity.key_fields:
+                yield BodyFault(
+                    f"{entity.name}.{name} is empty, and part of the primary key", "give it a value", action.line
+                )
+
+
+def _fault(refused: Refused, line: int | None) -> BodyFault:
+    error = refused.error
+    inner = "; ".join(map(str, error.errors))
+    where = f"{error.place}: " if error.place and "." in error.place else ""
+    return BodyFault(f"{where}{error.message}" + (f": {inner}" if inner else ""), error.hint or "", line)
+
+
+def _mistake(error: Exception) -> str | None:
+    """The mistake in the code that an error is about; None for one that the body raises on purpose, or that is due to
+    the values of the dry run.
+    """
+    if isinstance(error, AttributeError | NameError | TypeError):
+        return f"{type(error).__name__}: {error}"
+    if isinstance(error, ValidationError) and any(
+        is_type_error(fault["type"]) for fault in error.errors(include_url=False)
+    ):
+        return f"it creates no valid {error.title}: {'; '.join(map(str, error_details_of(error, error.title)))}"
+    return None
+
+
+@dataclass
+class WriteAnalyzer:
+    """The analyses of a design's writes, each made once. ``owner``: the design's class; without it, no body is run."""
+
+    design: CompiledDesign
+    owner: type[Any] | None
+    traffic: Traffic | None = None
+    sources: Sources = field(default_factory=Sources)
+    _analyses: dict[str, WriteAnalysis] = field(default_factory=dict[str, WriteAnalysis])
+
+    def analysis(self, pattern: WritePattern) -> WriteAnalysis:
+        """What a write does, by its code and its dry runs."""
+        result = self._analyses.get(pattern.name)
+        if result is None:
+            result = self._from_code(pattern)
+            result.runs = self.dry_runs(pattern, self._typical)
+            self._analyses[pattern.name] = result
+        return result
+
+    def from_code(self, pattern: WritePattern) -> WriteAnalysis:
+        """What its code says. Its body is run only where the code can't be read."""
+        result = self._from_code(pattern)
+        return result if result.known and result.code.mentioned else self.analysis(pattern)
+
+    def dry_runs(self, pattern: WritePattern, typical: Typical) -> DryRuns:
+        """The dry runs of a write with these typical items."""
+        if self.owner is None:
+            return DryRuns(unknown="its class isn't given")
+        return dry_runs(self.design, self.owner, pattern, self._code(pattern), typical, self._traffic)
+
+    def faults(self) -> Mapping[str, tuple[BodyFault, ...]]:
+        """By the name of each write, why it can never work."""
+        result = {name: self.analysis(pattern).faults() for name, pattern in self.design.writes.items()}
+        return {name: faults for name, faults in result.items() if faults}
+
+    def _from_code(self, pattern: WritePattern) -> WriteAnalysis:
+        joined = bool(self._traffic.patterns.get(pattern.name, pattern.load).in_transaction)
+        return WriteAnalysis(self.design, pattern, self._code(pattern), joined=joined)
+
+    def _code(self, pattern: WritePattern) -> WrittenCode:
+        result = self._codes.get(pattern.name)
+        if result is None:
+            result = self._codes[pattern.name] = code_of(pattern, self.design, self.owner, self.sources)
+        return result
+
+    @cached_property
+    def _codes(self) -> dict[str, WrittenCode]:
+        return {}
+
+    @cached_property
+    def _typical(self) -> Typical:
+        return Typical(self.design, self._traffic.entities)
+
+    @cached_property
+    def _traffic(self) -> Traffic:
+        return self.traffic or traffic_of(self.design)

@@ -1,0 +1,399 @@
+"""A dry run of a write: its body with given reads, and the item changes of its actions, as the client compiles them.
+
+Nothing is sent, and conditions count as fulfilled. ``typical_world.py`` makes up the reads and the items before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any, NamedTuple, Protocol
+
+from pydantic import ValidationError
+
+from keyplan.client.target import Target
+from keyplan.client.write_attempts import unknown_outcome
+from keyplan.client.write_compiler import Compiled, WriteCompiler
+from keyplan.dynamodb import values
+from keyplan.dynamodb.limits import TRANSACT_ACTIONS_MAX
+from keyplan.dynamodb.values import Item
+from keyplan.errors import KeyplanError, RequestError, UpdateRejected
+from keyplan.model.compiled.compiled_design import CompiledDesign
+from keyplan.model.compiled.plans import ReadPattern
+from keyplan.model.declared.actions import Action, Ask, Batch, Check, Create, Delete, Put, Update
+from keyplan.model.declared.declaration_errors import Problem
+from keyplan.model.declared.entity import Entity
+from keyplan.model.declared.example_values import choices_of, typical_value
+from keyplan.model.declared.fields import is_optional, kind_of
+from keyplan.model.stored.stored_entity import CompiledEntity
+from keyplan.model.stored.stored_keys import CompiledKey
+from keyplan.model.stored.update_outcomes import changed, outcome, whole_update
+
+__all__ = ["ActionShape", "Asked", "DryRun", "Mutation", "Refused", "World", "dry_run", "is_type_error"]
+
+STEPS_MAX = 10_000
+"""Reads and actions after which a dry run ends."""
+_OPERATIONS: Mapping[type[Any], str] = {
+    Put: "PutItem",
+    Create: "PutItem",
+    Update: "UpdateItem",
+    Delete: "DeleteItem",
+}
+"""The request of a single action; a Check alone is a transaction."""
+
+Before = tuple[Entity, Item] | None
+
+
+class ActionShape(NamedTuple):
+    """What an action of a dry run and one in the code have in common."""
+
+    kind: str
+    entity: str
+    changes: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Mutation:
+    """One item before and after a write; None where it doesn't exist. A condition check leaves it as it is.
+
+    ``what`` names the change: ``Create Article``. ``shape``: of its action. ``times``: how many such items a call
+    writes.
+    """
+
+    what: str
+    before: Item | None
+    after: Item | None
+    shape: ActionShape | None = None
+    times: float = 1.0
+
+    @property
+    def size_bytes(self) -> int:
+        """The bytes that the table's write units are counted by: the larger of before and after."""
+        return max(values.item_size(item) if item is not None else 0 for item in (self.before, self.after))
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A read within a write, with its arguments and result. ``nothing``: no item was found."""
+
+    pattern: ReadPattern
+    arguments: Mapping[str, Any]
+    answer: Any = None
+    nothing: bool = False
+
+
+class World(Protocol):
+    """The reads and items that a dry run finds. ``typical``: whether its items are made up."""
+
+    typical: bool
+
+    def ask(self, pattern: ReadPattern, arguments: dict[str, Any]) -> Asked:
+        """The result of a read within the write."""
+        ...
+
+    def item(self, instance: Entity) -> Item:
+        """The item that an instance is stored as."""
+        ...
+
+    def before(self, entity: CompiledEntity, known: Mapping[str, Any], action: Action) -> Before:
+        """The item with the key of these field values, before the action."""
+        ...
+
+
+class Refused(Exception):
+    """The client refuses an action (None: all of them together) with ``error``. ``always``: whatever the values are."""
+
+    def __init__(self, error: KeyplanError, action: Any = None, *, always: bool) -> None:
+        super().__init__(str(error))
+        self.error = error
+        self.action = action
+        self.always = always
+
+
+@dataclass
+class DryRun:
+    """What one dry run did: its reads, the items that it changed, the entities that it put or updated.
+
+    ``case``: which items existed. ``single``: the operation of the only action, where it is sent alone. ``batches``:
+    the changes of each Batch. ``arguments``: of the call; ``there``: the items that existed; ``notes``: assumptions.
+    """
+
+    case: str
+    asked: list[Asked] = field(default_factory=list[Asked])
+    mutations: list[Mutation] = field(default_factory=list[Mutation])
+    batches: list[list[Mutation]] = field(default_factory=list[list[Mutation]])
+    entities: dict[str, None] = field(default_factory=dict[str, None])
+    shapes: dict[ActionShape, None] = field(default_factory=dict[ActionShape, None])
+    single: str = ""
+    arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    there: tuple[Entity, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def batched(self) -> list[Mutation]:
+        """The changes of all batches."""
+        return list(chain.from_iterable(self.batches))
+
+    @property
+    def items(self) -> float:
+        """How many items are written."""
+        return sum(mutation.times for mutation in (*self.mutations, *self.batched))
+
+
+def dry_run(
+    design: CompiledDesign,
+    world: World,
+    make: Callable[[], Generator[Action | Ask, Any, Any]],
+    *,
+    case: str = "",
+    joined: bool = False,
+) -> DryRun:
+    """Run a write's generator in a world. ``joined``: its actions go out with those of other writes.
+
+    Raises what the body raises, Refused for what the client refuses, and Problem for a body that doesn't end.
+    """
+    return _Running(design, world, DryRun(case), joined=joined).run(make())
+
+
+class _Running:
+    def __init__(self, design: CompiledDesign, world: World, run: DryRun, *, joined: bool) -> None:
+        self.design = design
+        self.world = world
+        self.result = run
+        self.joined = joined
+        self.operations = 0
+        self.wanted: list[tuple[Any, Compiled]] = []
+        """Actions whose outcome the body asks for, by ``yield from``."""
+        self.compiler = WriteCompiler(design.entities, Target(design.table.name, design.table))
+        self.targets: list[Entity] = []
+        self._left: dict[str, Before] = {}
+        """By key, the item that the actions so far leave."""
+
+    def run(self, actions: Generator[Action | Ask, Any, Any]) -> DryRun:
+        answer: Any = None
+        try:
+            for _ in range(STEPS_MAX):
+                step = actions.send(answer)
+                try:
+                    answer = self._ask(step) if isinstance(step, Ask) else self._take(step)
+                except KeyplanError as error:
+                    raise Refused(error, step, always=_is_always(error)) from error
+                if len(self.result.mutations) > TRANSACT_ACTIONS_MAX:
+                    raise Refused(
+                        RequestError(f"more than {TRANSACT_ACTIONS_MAX} operations in one transaction"), always=False
+                    )
+            raise Problem(f"it doesn't end within {STEPS_MAX:,} steps")
+        except StopIteration:
+            pass
+        finally:
+            actions.close()
+        self._check_outcomes()
+        try:
+            self._check_transaction()
+        except KeyplanError as error:
+            one_twice = len({id(target) for target in self.targets}) < len(self.targets)
+            raise Refused(error, always=one_twice) from error
+        return self.result
+
+    def _ask(self, ask: Ask) -> Any:
+        pattern = self.design.reads.get(ask.pattern)
+        if pattern is None:
+            raise RequestError(f"{self.design.name} has no read {ask.pattern!r}")
+        asked = self.world.ask(pattern, pattern.signature.bind(ask.arguments["args"], ask.arguments["kwargs"]))
+        self.result.asked.append(asked)
+        return asked.answer
+
+    def _take(self, action: Action) -> Any:
+        """Note what an action changes. Returns what the client returns for it."""
+        if isinstance(action, Batch):
+            self.compiler.batch(action)
+            self.result.shapes[ActionShape("Batch", "", frozenset())] = None
+            self.result.batches.append([each for part in action.actions for each in self._mutations(part)[0]])
+            return None
+        compiled = self.compiler.compile(action)
+        self.operations += len(compiled.operations)
+        if action.is_wanted:
+            self.wanted.append((action, compiled))
+        target = _target(action)
+        if isinstance(target, Entity):
+            self.targets.append(target)
+        mutations, result = self._mutations(action)
+        self.result.mutations.extend(mutations)
+        self.result.single = "" if self.joined else _OPERATIONS.get(type(action), "")
+        return result
+
+    def _check_outcomes(self) -> None:
+        """Raises Refused where the body asks for an outcome that a transaction doesn't return."""
+        if not self.joined and self.operations == 1:
+            return
+        for action, compiled in self.wanted:
+            if compiled.certain() is None:
+                raise Refused(unknown_outcome(action, self.design.name), action, always=True)
+
+    def _check_transaction(self) -> None:
+        """Raises RequestError for a transaction that DynamoDB refuses."""
+        seen: set[str] = set()
+        for mutation in self.result.mutations:
+            item = mutation.after or mutation.before
+            if item is not None:
+                key = repr([item.get(name) for name in self.design.table.key_names])
+                if key in seen:
+                    raise RequestError(f"two actions of one write are for the same item: {mutation.what}")
+                seen.add(key)
+
+    # Actions
+
+    def _mutations(self, action: Action) -> tuple[list[Mutation], Any]:
+        target = _target(action)
+        cls: type[Any] = target if isinstance(target, type) else type(target)
+        changes = frozenset(action.changes) if isinstance(action, Update) else frozenset[str]()
+        shape = ActionShape(type(action).__name__, cls.__name__, changes)
+        self.result.shapes[shape] = None
+        match action:
+            case Put() | Create():
+                mutations, result = self._put(action)
+            case Update():
+                mutations, result = self._update(action)
+            case Delete():
+                mutations, result = self._delete(action), None
+            case Check():
+                entity, known = self._named(action)
+                before = self._before(entity, known, action)
+                item = None if before is None else before[1]
+                mutations, result = [Mutation(f"Check {entity.name}", item, item)], None
+            case _:
+                raise RequestError(f"a write yields actions, not {type(action).__name__}")
+        return [Mutation(each.what, each.before, each.after, shape) for each in mutations], result
+
+    def _before(self, entity: CompiledEntity, known: Mapping[str, Any], action: Action) -> Before:
+        key = _key_text(entity, known)
+        return self._left[key] if key in self._left else self.world.before(entity, known, action)
+
+    def _put(self, action: Put | Create) -> tuple[list[Mutation], Entity | None]:
+        entity = self.design.entities[type(action.item)]
+        instance = entity.checked(action.item)
+        if entity.version is not None:
+            before = getattr(instance, entity.version.name)
+            version = before + 1 if isinstance(action, Put) else before or 1
+            instance = instance.model_copy(update={entity.version.name: version})
+        known = entity.field_values(instance)
+        stored = self._before(entity, known, action)
+        item = self.world.item(instance)
+        self._left[_key_text(entity, known)] = instance, item
+        self.result.entities[entity.name] = None
+        what = f"{type(action).__name__} {entity.name}"
+        mutations = [Mutation(what, None if stored is None else stored[1], item)]
+        if isinstance(action, Create):
+            mutations += self._claims(entity, None, known)
+        if action.gives_previous:
+            return mutations, stored[0] if stored is not None else None
+        return mutations, instance
+
+    def _update(self, action: Update) -> tuple[list[Mutation], Entity | None]:
+        """Also returns the instance after, or before, as the client does; None where the update creates the item."""
+        action = whole_update(self._named(action)[0], action)
+        entity, known = self._named(action)
+        stored = self._before(entity, known, action)
+        if stored is None and action.creates:
+            return [Mutation(f"Update {entity.name}", None, _created(entity, action))], None
+        if stored is None:
+            raise RequestError(f"there is no {entity.name} to update")
+        after, _ = changed(entity, stored[0], dict(action.changes))
+        instance = _differing(entity, stored[0], after, action) if self.world.typical else stored[0]
+        before = stored[1] if instance is stored[0] else {**stored[1], **self.world.item(instance)}
+        own = self.world.item(instance).keys()
+        others = {name: value for name, value in before.items() if name not in own}
+        item = {**others, **self.world.item(after)}
+        self._left[_key_text(entity, known)] = after, item
+        self.result.entities[entity.name] = None
+        mutations = [Mutation(f"Update {entity.name}", before, item)]
+        mutations += self._claims(entity, entity.field_values(instance), entity.field_values(after))
+        return mutations, instance if action.gives_previous else after
+
+    def _delete(self, action: Delete) -> list[Mutation]:
+        entity, known = self._named(action)
+        stored = self._before(entity, known, action)
+        self._left[_key_text(entity, known)] = None
+        mutations = [Mutation(f"Delete {entity.name}", None if stored is None else stored[1], None)]
+        if not isinstance(action.target, type):
+            mutations += self._claims(entity, entity.field_values(action.target), None)
+        return mutations
+
+    def _claims(
+        self, entity: CompiledEntity, before: Mapping[str, Any] | None, after: Mapping[str, Any] | None
+    ) -> list[Mutation]:
+        """The claim items that change hands."""
+        mutations: list[Mutation] = []
+        for claim in entity.claims:
+            held, wanted = _claimed(entity, claim, before), _claimed(entity, claim, after)
+            if held == wanted:
+                continue
+            if held is not None and before is not None:
+                mutations.append(Mutation(f"release {claim.name}", entity.claim_item(claim, before), None))
+            if wanted is not None and after is not None:
+                mutations.append(Mutation(f"claim {claim.name}", None, entity.claim_item(claim, after)))
+        return mutations
+
+    def _named(self, action: Update | Delete | Check) -> tuple[CompiledEntity, Mapping[str, Any]]:
+        """The entity of an action on one item, and the field values that make the key."""
+        if isinstance(action.target, type):
+            return self.design.entities[action.target], action.key
+        entity = self.design.entities[type(action.target)]
+        return entity, entity.field_values(action.target)
+
+
+def is_type_error(kind: str) -> bool:
+    """Whether a pydantic error is about a type or a name, not about a value."""
+    return kind in {"missing", "extra_forbidden"} or kind.endswith("_type")
+
+
+def _is_always(error: KeyplanError) -> bool:
+    """Whether the client refuses an action for a wrong name or type, so that other values don't help."""
+    if type(error) in {RequestError, UpdateRejected}:
+        return True
+    cause = error.__context__
+    if isinstance(cause, ValidationError):
+        return any(is_type_error(fault["type"]) for fault in cause.errors(include_url=False))
+    return isinstance(cause, TypeError)
+
+
+def _target(action: Any) -> Any:
+    return getattr(action, "target", None) or getattr(action, "item", None)
+
+
+def _claimed(entity: CompiledEntity, claim: CompiledKey, known: Mapping[str, Any] | None) -> Item | None:
+    return entity.item_key(claim, known) if known is not None and claim.member(known) else None
+
+
+def _differing(entity: CompiledEntity, before: Entity, after: Entity, action: Update) -> Entity:
+    """The item before an update, with other values of the fields that the update would set to what they are: a typical
+    call changes them.
+    """
+    same: dict[str, Any] = {}
+    for name in action.changes:
+        stored = entity.fields.get(name)
+        if stored is not None and not stored.computed and getattr(before, name) == getattr(after, name):
+            others = [*choices_of(stored.annotation), *([None] if is_optional(stored.annotation) else [])]
+            if kind_of(stored.annotation) is bool:
+                others = [not getattr(after, name)]
+            others.append(typical_value(stored.annotation, name, serial=7))
+            same[name] = next((value for value in others if value != getattr(after, name)), getattr(after, name))
+    return before.model_copy(update=same) if same else before
+
+
+def _key_text(entity: CompiledEntity, known: Mapping[str, Any]) -> str:
+    return repr(entity.item_key(entity.primary, known))
+
+
+def _created(entity: CompiledEntity, action: Update) -> Item:
+    """The item that an update creates: its key and the changed fields."""
+    changes = {
+        name: outcome(entity, name, entity.fields[name].default, change) for name, change in action.changes.items()
+    }
+    made = {**entity.encode_fields({**action.key, **changes}), **entity.labels}
+    known = {name: stored.default for name, stored in entity.fields.items()} | {**action.key, **changes}
+    for key in entity.index_keys:
+        if not any(entity.fields[name].computed for name in key.fields) and key.member(known):
+            made.update(entity.item_key(key, known))
+    return {**made, **entity.item_key(entity.primary, action.key)}
