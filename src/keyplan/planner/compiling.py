@@ -16,6 +16,7 @@ from keyplan.analysis.check.checking import check
 from keyplan.analysis.check.findings import Severity
 from keyplan.analysis.explain.wording import key_names
 from keyplan.analysis.traffic.traffic_file import Traffic
+from keyplan.analysis.write_analysis.analysis import WriteAnalyzer
 from keyplan.errors import DesignError, ErrorDetail
 from keyplan.model.compiled.compiled_design import CompiledDesign, compile_design
 from keyplan.model.compiled.compiled_entities import compile_entity
