@@ -6,6 +6,7 @@ the same values.
 
 from __future__ import annotations
 
+import ast
 import inspect
 import textwrap
 from collections.abc import Callable, Iterator
@@ -301,9 +302,13 @@ def source_text(function: Callable[..., Any] | None) -> str | None:
     if function is None:
         return None
     try:
-        return textwrap.dedent(inspect.getsource(function)).strip()
+        text = textwrap.dedent(inspect.getsource(function)).strip()
     except (OSError, TypeError):
         return str(getattr(function, "__qualname__", repr(function)))
+    try:
+        return ast.unparse(ast.parse(text))  # without comments and formatting
+    except SyntaxError:  # a lambda within a longer expression
+        return text
 
 
 def _as(mark: StoredAs | None) -> str:

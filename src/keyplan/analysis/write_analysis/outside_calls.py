@@ -50,7 +50,8 @@ _MODULES = {
 _WITHOUT_EFFECT = frozenset({
     "_decimal", "_hashlib", "_json", "_operator", "_random", "_struct", "base64", "binascii", "bisect", "calendar",
     "cmath", "collections", "colorsys", "copy", "dataclasses", "datetime", "decimal", "enum", "fractions", "functools",
-    "hashlib", "heapq", "hmac", "html", "ipaddress", "itertools", "json", "keyplan", "math", "numbers", "operator",
+    "hashlib", "heapq", "hmac", "html", "ipaddress", "itertools", "json", "keyplan", "markdown_it", "math", "numbers",
+    "operator",
     "orjson", "pydantic", "pydantic_core", "random", "re", "secrets", "statistics", "string", "struct", "textwrap",
     "types", "typing", "typing_extensions", "ulid", "unicodedata", "uuid", "zlib", "zoneinfo",
 })  # fmt: skip
@@ -115,6 +116,8 @@ def _judged(
             return  # a name that the module lacks is a mistake, which a dry run finds
         if owner is not OPEN and not isinstance(owner, type):  # a value of the module: a logger, a pattern, a client
             yield from _of_value(getattr(type(owner), target.attr, None), text, is_followed, type(owner))
+        elif _is_part_of_plain(target, names):
+            return
         elif target.attr not in _METHODS and not any(True for _ in names.called(target)):
             yield _OUTSIDE.get(target.attr), text
     elif isinstance(target, ast.Name):
@@ -122,6 +125,14 @@ def _judged(
             yield None, text
     elif not isinstance(target, ast.Lambda):
         yield None, text
+
+
+def _is_part_of_plain(target: ast.expr, names: BodyValues) -> bool:
+    """Whether a method is one of a part of a module's value, of a library without effect: ``PARSER.block.parse``."""
+    while isinstance(target, ast.Attribute):
+        target = target.value
+    value = names.value_of(target)
+    return value is not OPEN and type(value).__module__.partition(".")[0] in _WITHOUT_EFFECT - {"keyplan"}
 
 
 def _of_value(

@@ -9,7 +9,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from keyplan import Batch, Create, Delete, Put, Update, Writes, now, write
+from keyplan import Batch, Create, Delete, Example, Put, Update, Writes, now, write
 from keyplan.errors import ItemNotFound, Refused
 from keyplan_systems.shop.entities import (
     ADDRESSES_MAX,
@@ -105,7 +105,7 @@ class CustomerWrites(Reads):
         """Remove an address; no error where it isn't."""
         yield Delete(Address, user_id=user_id, address_id=address_id)
 
-    @write("W18", attempts=10)
+    @write("W18", attempts=10, example=Example(quantity=1))
     def put_in_cart(self, user_id: Id, product_id: Id, quantity: Wanted) -> Writes[Cart | None]:
         """Have so many of a product in the cart of its merchant; 0 takes it out. Gives the cart; None for an empty one.
 
