@@ -52,12 +52,12 @@ def _answered(spec: DesignSpec, error: DesignError) -> DesignSpec:
     for fault in error.errors or (ErrorDetail(error.place or "", error.message),):
         name = fault.place.rpartition(".")[2]
         read = reads.get(name)
-        if read is not None and "several keys serve" in fault.message and not read.order_by:
+        if read is not None and "several keys match" in fault.message and not read.order_by:
             ordered = _ordered(read)
             reads.pop(name)
             if ordered is not None:
                 reads[name] = ordered
-        elif read is not None and "newest_first turns the order" in fault.message:
+        elif read is not None and "newest_first needs a result" in fault.message:
             reads[name] = replace(read, directed=False, newest_first=False)
         elif read is not None and "asks for an order" in fault.message:
             reads[name] = replace(read, newest_first=False)
@@ -69,7 +69,7 @@ def _answered(spec: DesignSpec, error: DesignError) -> DesignSpec:
     return replace(spec, reads=tuple(reads.values()), writes=writes)
 
 
-_DESERVED = ("so they have no common order", "several keys serve")
+_DESERVED = ("so they have no common order", "several keys match")
 
 
 def _ordered(read: ReadSpec) -> ReadSpec | None:

@@ -89,7 +89,7 @@ def test_a_missing_key_is_never_a_scan() -> None:
 
         primary = Key("PHOTO#{photo_id}", "HEAD")
 
-    with pytest.raises(DesignError, match=r"no key serves this question \(place\) without a scan"):
+    with pytest.raises(DesignError, match=r"no key supports this access pattern \(place\) without a scan"):
 
         class Album(Design):
             table = Table("album")

@@ -22,6 +22,7 @@ from keyplan.model.compiled.compiled_design import CompiledDesign, compile_desig
 from keyplan.model.compiled.compiled_entities import compile_entity
 from keyplan.model.compiled.compiler import compile_read
 from keyplan.model.compiled.constants import domain_of
+from keyplan.model.compiled.key_matching import AmbiguousKey
 from keyplan.model.compiled.plan_checks import lacking_in_index
 from keyplan.model.compiled.plans import (
     Filter,
@@ -148,10 +149,9 @@ def _named_keys(facts: DesignFacts, keys: Declared) -> dict[str, KeyName]:
             place = signature.place
             try:
                 read = compile_read(signature, options, entities)
-            except Problem as problem:
-                if "several keys serve" not in str(problem):
-                    continue
-            except KeyError:
+            except AmbiguousKey:
+                pass
+            except (Problem, KeyError):
                 continue
             else:
                 single = isinstance(read.plan, QueryPlan) and len(read.plan.matches) == 1

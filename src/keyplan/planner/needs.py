@@ -249,7 +249,7 @@ class _Reader:
         missing = [name for name in names if name not in entity.kinds]
         if missing:
             shown = " and ".join(map(repr, missing))
-            message = f"{what} {shown}, which is no field of {entity.name}"
+            message = f"{what} {shown}, which isn't a field of {entity.name}"
             message = message if what else f"{entity.name} has no field {shown}"
             raise Problem(message, copy_hint(self.facts.values(), entity, missing))
         for name in names:

@@ -21,6 +21,7 @@ from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.model.stored.stored_keys import CompiledKey, literal_start
 
 __all__ = [
+    "AmbiguousKey",
     "Candidate",
     "Miss",
     "all_in",
@@ -35,6 +36,10 @@ __all__ = [
     "unsorted",
     "without_buckets",
 ]
+
+
+class AmbiguousKey(Problem):
+    """Several keys match an access pattern, each in its own order, and it doesn't choose one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,7 +299,7 @@ def choose(candidates: Sequence[Candidate], order_by: str | None, constants: Map
         names = ", ".join(f"{key.name} (ordered by {_order(matches)})" for key, matches in choices)
         firsts = dict.fromkeys(match.order[0][0] for _, matches in choices for match in matches if match.order)
         ways = " or ".join(f'order_by="{name}"' for name in firsts)
-        raise Problem(
+        raise AmbiguousKey(
             f"several keys match, each in its own order: {names}",
             f'choose one with {ways} ("-{next(iter(firsts))}" for the descending order)',
         )
