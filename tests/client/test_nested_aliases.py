@@ -12,10 +12,15 @@ from keyplan import Design, Entity, Key, Table, Update, read
 from keyplan.errors import DesignError
 
 
+class Desk(BaseModel):
+    room: str = Field(alias="Room")
+    floor: int = Field(default=1, alias="Floor")
+
+
 class Spot(BaseModel):
     room: str = Field(alias="Room")
     floor: int = Field(default=1, alias="Floor")
-    desks: list[Spot] = Field(default=[], alias="Desks")
+    desks: list[Desk] = Field(default=[], alias="Desks")
 
 
 class Thing(Entity):
@@ -40,7 +45,7 @@ def _stored(things: Things) -> Any:
 
 
 def test_every_path_goes_by_the_alias() -> None:
-    spot = Spot(Room="r", Floor=2, Desks=[Spot(Room="d")])
+    spot = Spot(Room="r", Floor=2, Desks=[Desk(Room="d")])
     with Things.open(":memory:") as things:
         thing = things.put(Thing(thing_id="1", where=spot, notes=["n"], spots={"a": spot}, either=spot))
         item = _stored(things)
