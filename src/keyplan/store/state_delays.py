@@ -1,5 +1,5 @@
-"""Delayed states, on request (``--settle``): a table or index that is created, changed or deleted is CREATING, UPDATING
-or DELETING for some seconds, and other changes are refused meanwhile.
+"""Delayed states, on request (``--state-delay``): a table or index that is created, changed or deleted is CREATING,
+UPDATING or DELETING for some seconds, and other changes are refused meanwhile.
 
 The note of a change is in the table's definition, under ``Settling``, with the time when it ends. So every process sees
 it, and none waits for it; whoever reads a table later removes the note, or the table. The admitted changes and the
