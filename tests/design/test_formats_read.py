@@ -95,7 +95,7 @@ def nothing(self: Any) -> Page[Any]: ...  # type: ignore[empty-body]
     [
         (asked, (), {}, ["owner: missing (its type is str)"]),
         (asked, ("a", 1, 2), {}, ["takes 2 arguments, got 3"]),
-        (asked, ("a", 1), {"owner": "b"}, ["owner: given twice"]),
+        (asked, ("a", 1), {"owner": "b"}, ["owner: duplicate"]),
         (asked, ("a",), {"onwer": "b"}, ["onwer: unknown parameter (did you mean owner?)"]),
         (asked, (), {"zzz": "b"}, ["zzz: unknown parameter (it takes owner, number)",
             "owner: missing (its type is str)"]),

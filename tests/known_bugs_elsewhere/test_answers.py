@@ -138,7 +138,7 @@ def test_misspelt_names_and_wrong_types_are_refused(magazine: Magazine) -> None:
     anything: Any = magazine
     with pytest.raises(AttributeError):
         anything.articles_bye("Ada")
-    with pytest.raises(UnknownPattern, match="no pattern 'articles_bye'") as unknown:
+    with pytest.raises(UnknownPattern, match="no access pattern 'articles_bye'") as unknown:
         magazine.call("articles_bye", {"author": "Ada"})
     assert unknown.value.hint == "did you mean articles_by?"
     with pytest.raises(ArgumentError) as caught:

@@ -155,7 +155,7 @@ def test_one_writes_as_oneself(as_ada: Api, as_rita: Api, ada: User, rita: User,
     assert seen is not None
     assert seen.liked
     status, result = as_rita.write("like_post", post_id=post_id, user_id=ada.user_id)
-    assert (status, result["error"]["errors"][0]["message"]) == (400, "is filled in by the server")
+    assert (status, result["error"]["errors"][0]["message"]) == (400, "is set by the server")
     status, result = as_rita.read("post_seen", post_id=post_id, user_id=ada.user_id)
     assert status == 400
 
