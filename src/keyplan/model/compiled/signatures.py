@@ -145,7 +145,7 @@ class Signature:
             for name in kwargs
             if name not in self.by_name
         ]
-        faults += [ErrorDetail(name, "given twice") for name in given if name in kwargs]
+        faults += [ErrorDetail(name, "duplicate") for name in given if name in kwargs]
         if len(args) > len(self._names):
             faults.append(ErrorDetail("", f"takes {len(self._names)} arguments, got {len(args)}"))
         return faults + [
