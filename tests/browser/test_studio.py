@@ -84,12 +84,12 @@ def test_the_token_leaves_the_address_and_little_is_loaded_first(browser: Browse
     context.close()
 
 
-def test_a_question_is_lit_by_mouse_and_its_link_restores_it(page: Page, served: tuple[str, str]) -> None:
+def test_an_access_pattern_is_highlighted_and_its_link_restores_it(page: Page, served: tuple[str, str]) -> None:
     show(page, served)
     page.get_by_role("link", name="Q3 pupils_of_course").click()
     page.locator(".row.hit").first.wait_for()
     assert page.locator(".row.hit").count() == 6
-    panel = page.get_by_role("region", name="Path of the question")
+    panel = page.get_by_role("region", name="Path of the access pattern")
     assert "BatchGetItem" in panel.inner_text()
     page.locator(".row.hit").filter(has_text="Enrolment").first.click()
     page.get_by_role("region", name="Item", exact=True).get_by_text("COURSE#{course_id}", exact=True).first.wait_for()
@@ -128,21 +128,21 @@ def test_the_palette_leads_anywhere(page: Page, served: tuple[str, str]) -> None
     page.get_by_role("dialog").wait_for()
     page.keyboard.type("run enrol")
     page.keyboard.press("Enter")
-    page.get_by_role("button", name="Rehearse").wait_for()
+    page.get_by_role("button", name="Dry run").wait_for()
     assert "view=run" in page.url
     page.keyboard.press("Control+k")
     page.keyboard.press("Escape")
     page.get_by_role("dialog").wait_for(state="detached")
 
 
-def test_a_write_is_rehearsed_and_carried_out(page: Page, served: tuple[str, str], school: School) -> None:
+def test_a_write_has_a_dry_run_and_is_executed(page: Page, served: tuple[str, str], school: School) -> None:
     show(page, served, "?view=run&question=enrol")
     page.get_by_label("course_id").fill("art")
     page.get_by_label("pupil_id").fill("p3")
-    page.get_by_role("button", name="Rehearse").click()
-    page.get_by_text("What it would touch").wait_for()
+    page.get_by_role("button", name="Dry run").click()
+    page.get_by_text("What would change").wait_for()
     assert school.pupils_of_course("art") == []
-    page.get_by_role("button", name="Carry out").press("Enter")
+    page.get_by_role("button", name="Execute").press("Enter")
     page.get_by_text("What changed").wait_for()
     assert [pupil.pupil_id for pupil in school.pupils_of_course("art")] == ["p3"]
 
@@ -156,8 +156,8 @@ def test_a_cell_is_edited_by_keyboard_and_its_index_key_follows(
     page.keyboard.press("Control+a")
     page.keyboard.type("7")
     page.keyboard.press("Enter")
-    page.get_by_role("button", name="Show what they do").press("Enter")
-    changes = page.get_by_role("region", name="What changes")
+    page.get_by_role("button", name="Show changes").press("Enter")
+    changes = page.get_by_role("region", name="Changes")
     changes.get_by_text("YEAR#7").wait_for()
     assert school.pupils_of_year(7) == []
     page.get_by_role("button", name="Save in one transaction").press("Enter")
@@ -181,7 +181,7 @@ def test_line_ends_survive_a_cell(page: Page, served: tuple[str, str], school: S
     page.keyboard.press("Enter")
     page.get_by_text("1 edit staged").wait_for()
     assert page.get_by_role("textbox", name="title of Course").count() == 0
-    page.get_by_role("button", name="Show what they do").click()
+    page.get_by_role("button", name="Show changes").click()
     page.get_by_role("button", name="Save in one transaction").click()
     page.get_by_text("Saved", exact=True).wait_for()
     end = "\r\n" if "\r" in text else "\n"
@@ -194,17 +194,17 @@ def test_items_go_out_and_come_back_changed(
     page: Page, served: tuple[str, str], school: School, tmp_path: Path
 ) -> None:
     show(page, served, "?view=data&entity=Course")
-    page.get_by_text("In and out", exact=True).click()
+    page.get_by_text("Import and export", exact=True).click()
     with page.expect_download() as started:
-        page.get_by_role("button", name="Save as JSON lines").click()
+        page.get_by_role("button", name="Export JSON lines").click()
     lines = [json.loads(line) for line in Path(started.value.path()).read_text().splitlines()]
     assert {line["course_id"]: line["title"] for line in lines} == {"maths": "Maths", "art": "Art"}
     changed = tmp_path / "courses.csv"
     changed.write_text('course_id,title,room\nart,"Art, and more",R9\n', encoding="utf-8")
     page.locator("input[type=file]").set_input_files(changed)
     page.get_by_text("1 edit staged").wait_for()
-    page.get_by_role("button", name="Show what they do").click()
-    page.get_by_role("region", name="What changes").get_by_text("ROOM#R9").first.wait_for()
+    page.get_by_role("button", name="Show changes").click()
+    page.get_by_role("region", name="Changes").get_by_text("ROOM#R9").first.wait_for()
     page.get_by_role("button", name="Save in one transaction").click()
     page.get_by_text("Saved", exact=True).wait_for()
     assert school.get(Course, course_id="art") == Course(course_id="art", title="Art, and more", room="R9")
@@ -236,7 +236,7 @@ def test_conditions_find_items(page: Page, served: tuple[str, str]) -> None:
 @pytest.mark.nightly
 def test_sliders_price_the_traffic(page: Page, served: tuple[str, str]) -> None:
     show(page, served, "?view=cost")
-    page.get_by_role("button", name="A call of each a second").click()
+    page.get_by_role("button", name="One call of each per second").click()
     page.locator(".curve canvas").wait_for()
     price = page.locator(".bar h2").inner_text()
     page.get_by_role("button", name="Ten times the traffic").click()
@@ -250,9 +250,9 @@ def test_a_scratch_copy_is_compiled(page: Page, served: tuple[str, str]) -> None
     editor.focus()
     page.keyboard.press("Control+Home")
     page.keyboard.type("1 / 0")
-    page.get_by_text("It can't be compiled").wait_for()
+    page.get_by_text("Invalid design").wait_for()
     page.get_by_role("button", name="Back to the file").click()
-    page.get_by_text("As it is open").wait_for()
+    page.get_by_role("heading", name="No changes").wait_for()
 
 
 @pytest.mark.nightly
@@ -268,23 +268,25 @@ def test_plans_stand_side_by_side_and_are_worked_by_keyboard(browser: Browser, t
     with serving(Studio(of_uncompiled(design), runner=ModuleRunner(source))) as (address, token):
         page.goto(f"{address}?token={token}")
         page.get_by_role("progressbar", name="Planning").wait_for()
-        table = page.get_by_role("region", name="Plans side by side")
-        table.get_by_role("columnheader", name=re.compile("^Plan 1 the first")).wait_for()
+        table = page.get_by_role("region", name="Plans compared")
+        table.get_by_role("columnheader", name=re.compile("^Plan 1 best")).wait_for()
         keys = table.get_by_role("row", name=re.compile("^by_email"))
         assert "EMAIL#{email} | #CUSTOMER in GSI1" in keys.inner_text()
-        page.get_by_label("Only what differs").press("Space")
+        page.get_by_label("Only differences").press("Space")
         keys.wait_for(state="detached")
         page.get_by_role("link", name="Declarations").first.press("Enter")
-        page.get_by_role("region", name="What plan 1 declares").get_by_text("+    by_email = Key(").wait_for()
+        page.get_by_role("region", name="Declarations of plan 1").get_by_text("+    by_email = Key(").wait_for()
         assert {"only=1", "declares=1"} <= {*page.url.partition("?")[2].split("&")}
         page.reload()  # the address restores it, and what was planned is kept
-        page.get_by_role("region", name="What plan 1 declares").wait_for()
+        page.get_by_role("region", name="Declarations of plan 1").wait_for()
         assert keys.count() == 0
         if AXE.is_file():
             assert error_details_of(page) == []
-        page.get_by_label("Existing keys").select_option("are ignored")
-        page.get_by_role("button", name="Stop: the best so far").press("Enter")
-        page.get_by_text(re.compile("^(Stopped: this is the best so far|stopped before there was a result)")).wait_for()
+        page.get_by_label("Existing keys").select_option("ignore")
+        page.get_by_role("button", name="Stop and use the best so far").press("Enter")
+        page.get_by_text(
+            re.compile("^(Stopped: this is the best plan so far|stopped before there was a result)")
+        ).wait_for()
     page.close()
 
 
@@ -311,8 +313,8 @@ def test_the_exported_page_works_from_a_file(browser: Browser, school: School, t
     page.locator(".card").first.wait_for()
     page.get_by_role("link", name="Q3 pupils_of_course").click()
     page.locator(".row.hit").first.wait_for()
-    page.get_by_role("link", name="Questions", exact=True).click()
-    page.get_by_text("8 questions").wait_for()
+    page.get_by_role("link", name="Access patterns", exact=True).click()
+    page.get_by_text("8 access patterns").wait_for()
     page.close()
     assert result == []
     assert json.dumps(str(tmp_path)) not in path.read_text(encoding="utf-8")

@@ -64,7 +64,7 @@ def test_pasted_text_runs_only_after_run_is_pressed(browser: Browser, school: Sc
     mark = tmp_path / "ran"
     with opened(browser, school) as (page, address):
         page.goto(f"{address}?view=change")
-        page.get_by_text("As it is open").wait_for()
+        page.get_by_role("heading", name="No changes").wait_for()
         page.get_by_role("button", name="Edit a scratch copy").click()
         editor = page.get_by_role("textbox", name="The scratch copy of the design's module")
         editor.focus()
@@ -83,7 +83,7 @@ def test_pasted_text_runs_only_after_run_is_pressed(browser: Browser, school: Sc
         page.wait_for_timeout(1500)  # a poll of the page
         assert not mark.exists()
         page.get_by_role("button", name="Run", exact=True).click()
-        page.get_by_text("No change yet").wait_for()
+        page.get_by_role("heading", name="No changes yet").wait_for()
         assert mark.exists()
 
 

@@ -140,8 +140,8 @@ class Hand:
         """Choose of a list."""
         what.select_option(text)
 
-    def view(self, name: str) -> None:
-        """Go to a view."""
+    def view(self, name: str, path: str = "") -> None:
+        """Go to a view, whose part of the address is ``path`` unless it is the name."""
         self.visit.page.get_by_role("navigation").get_by_role("link", name=name, exact=True).click()
 
 
@@ -172,13 +172,13 @@ class Keys(Hand):
         self.reach(what)
         self.visit.page.keyboard.type(text)
 
-    def view(self, name: str) -> None:
+    def view(self, name: str, path: str = "") -> None:
         keyboard = self.visit.page.keyboard
         keyboard.press("Control+k")
         self.visit.page.get_by_role("dialog").wait_for()
         keyboard.type(f"view {name.lower()}")
         keyboard.press("Enter")
-        self.visit.page.locator(f"main.view-{name.lower()}").wait_for()
+        self.visit.page.locator(f"main.view-{path or name.lower()}").wait_for()
 
 
 @pytest.mark.parametrize("by", [Hand, Keys], ids=["mouse", "keys"])
@@ -192,12 +192,12 @@ def test_each_view_does_its_work(visit: Visit, by: Callable[[Visit], Hand]) -> N
 
 
 def map_work(visit: Visit, hand: Hand) -> None:
-    """A question is lit, one of its items opened."""
+    """Highlight an access pattern and open one of its items."""
     page, question = visit.page, READS[visit.name]
     page.locator(".card").first.wait_for()
-    hand.write(page.get_by_role("searchbox", name="Filter the questions"), question)
+    hand.write(page.get_by_role("searchbox", name="Filter access patterns"), question)
     hand.press(page.locator(f'a.question:has(.name:text-is("{question}"))'))
-    panel = page.get_by_role("region", name="Path of the question")
+    panel = page.get_by_role("region", name="Path of the access pattern")
     panel.get_by_role("heading", name=question).wait_for()
     page.locator(".row.hit").first.wait_for()
     if isinstance(hand, Keys):
@@ -208,32 +208,32 @@ def map_work(visit: Visit, hand: Hand) -> None:
         page.locator(".row.hit").first.click(position={"x": 60, "y": 12})
     item = page.get_by_role("region", name="Item", exact=True)
     item.locator(".keys dd").first.wait_for()
-    hand.press(item.get_by_role("link", name="Close the item"))
+    hand.press(item.get_by_role("link", name="Close item"))
     item.wait_for(state="detached")
 
 
 def questions_work(visit: Visit, hand: Hand) -> None:
-    """Questions are filtered and sorted."""
+    """Filter and sort the access patterns."""
     page = visit.page
-    hand.view("Questions")
-    page.get_by_text(f"{len(visit.about['questions'])} questions", exact=True).wait_for()
+    hand.view("Access patterns", "questions")
+    page.get_by_text(f"{len(visit.about['questions'])} access patterns", exact=True).wait_for()
     hand.write(page.get_by_role("searchbox", name="Filter"), READS[visit.name])
     fewer = "count => document.querySelectorAll('tbody td.signature').length < count"
     page.wait_for_function(fewer, arg=len(visit.about["questions"]))
-    hand.press(page.get_by_role("link", name="USD a million"))
+    hand.press(page.get_by_role("link", name="USD per million"))
     page.locator('th[aria-sort="ascending"]').wait_for()
 
 
 def run_work(visit: Visit, hand: Hand) -> None:
-    """A read is run, as entities and as raw items."""
+    """Run a read; show entities and raw items."""
     page, question = visit.page, READS[visit.name]
     hand.view("Run")
     known = next(value for value in visit.about["questions"] if value["name"] == question)
-    hand.choose(page.get_by_label("Question"), f"{known['id']} {question}")
+    hand.choose(page.get_by_role("combobox", name="Access pattern"), f"{known['id']} {question}")
     hand.press(page.get_by_role("button", name="Run", exact=True))
-    answer = page.get_by_role("region", name="Answer", exact=True)
+    answer = page.get_by_role("region", name="Result", exact=True)
     answer.wait_for()
-    hand.press(answer.get_by_role("link", name="as raw items"))
+    hand.press(answer.get_by_role("link", name="show raw items"))
     answer.get_by_label("Raw items").wait_for()
     page.get_by_role("region", name="Requests").get_by_text("KeyConditionExpression").or_(
         page.get_by_text('"Key"')
@@ -241,16 +241,16 @@ def run_work(visit: Visit, hand: Hand) -> None:
 
 
 def write_work(visit: Visit, hand: Hand) -> None:
-    """A write is rehearsed: what it would touch is said, and nothing is written."""
+    """A dry run lists what would change, and writes nothing."""
     page = visit.page
     name, arguments = visit.write()
     before = visit.items()
     known = next(question for question in visit.about["questions"] if question["name"] == name)
-    hand.choose(page.get_by_label("Question"), f"{known['id']} {name}")
+    hand.choose(page.get_by_role("combobox", name="Access pattern"), f"{known['id']} {name}")
     for field, text in arguments.items():
         hand.write(page.locator(f'.run-form [name="{field}"]'), text)
-    hand.press(page.get_by_role("button", name="Rehearse"))
-    page.get_by_role("heading", name="What it would touch").wait_for()
+    hand.press(page.get_by_role("button", name="Dry run"))
+    page.get_by_role("heading", name="What would change").wait_for()
     assert visit.items() == before
 
 
@@ -267,9 +267,9 @@ def data_work(visit: Visit, hand: Hand) -> None:
     if isinstance(hand, Keys):
         page.keyboard.press("Control+s")
     else:
-        hand.press(page.get_by_role("button", name="Show what they do"))
-    page.get_by_role("region", name="What changes").get_by_text("Changed here").first.wait_for()
-    hand.press(page.get_by_role("button", name="SetRemove", exact=True))
+        hand.press(page.get_by_role("button", name="Show changes"))
+    page.get_by_role("region", name="Changes").get_by_text("Changed here").first.wait_for()
+    hand.press(page.get_by_role("button", name="Discard", exact=True))
     page.get_by_role("region", name="Staged edits").wait_for(state="detached")
 
 
@@ -277,7 +277,7 @@ def cost_work(visit: Visit, hand: Hand) -> None:
     """Ten times the traffic is priced."""
     page = visit.page
     hand.view("Cost")
-    hand.press(page.get_by_role("button", name="A call of each a second"))
+    hand.press(page.get_by_role("button", name="One call of each per second"))
     page.locator(".curve canvas").wait_for()
     price = page.locator(".bar h2").inner_text()
     hand.press(page.get_by_role("button", name="Ten times the traffic"))
@@ -285,19 +285,19 @@ def cost_work(visit: Visit, hand: Hand) -> None:
 
 
 def check_work(visit: Visit, hand: Hand) -> None:
-    """Findings, the silenced too, with a rule's manual beside."""
+    """Show findings, also ignored ones, and a rule's page."""
     page = visit.page
     hand.view("Check")
     page.get_by_text("rules,").wait_for()
-    silenced = page.get_by_role("link", name=re.compile(r"Show \d+ silenced"))
-    if silenced.count():
-        hand.press(silenced)
+    ignored = page.get_by_role("link", name=re.compile(r"Show \d+ ignored"))
+    if ignored.count():
+        hand.press(ignored)
     hand.press(page.locator(".findings li a").first)
     page.get_by_role("complementary", name=re.compile("^Rule KP")).wait_for()
 
 
 def change_work(visit: Visit, hand: Hand) -> None:
-    """A scratch copy with a fault says where; the file is left alone."""
+    """An error in a scratch copy is reported; the file is unchanged."""
     page = visit.page
     hand.view("Change")
     hand.press(page.get_by_role("button", name="Edit a scratch copy"))
@@ -308,7 +308,7 @@ def change_work(visit: Visit, hand: Hand) -> None:
         editor.click()
     page.keyboard.press("Control+Home")
     page.keyboard.type("1 / 0\n")
-    page.get_by_text("It can't be compiled").wait_for()
+    page.get_by_text("Invalid design").wait_for()
     if isinstance(hand, Keys):
         for _ in range(TABS_MAX):
             if "Back to the file" in page.evaluate("document.activeElement.textContent"):
@@ -317,7 +317,7 @@ def change_work(visit: Visit, hand: Hand) -> None:
         page.keyboard.press("Enter")
     else:
         page.get_by_role("button", name="Back to the file").click()
-    page.get_by_text("As it is open").wait_for()
+    page.get_by_role("heading", name="No changes").wait_for()
 
 
 @pytest.mark.skipif(not AXE.is_file(), reason="axe-core isn't there: make system gets it")
@@ -341,7 +341,7 @@ def test_axe_finds_nothing_in_any_view(visit: Visit) -> None:
             page.emulate_media(color_scheme=scheme)
             result += [f"{view}, {scheme}: {text}" for text in error_details_of(page)]
     visit.go(f"?view=run&question={name}&ran=1&" + "&".join(f"a.{word}={text}" for word, text in arguments.items()))
-    page.get_by_role("heading", name="What it would touch").wait_for()
+    page.get_by_role("heading", name="What would change").wait_for()
     result += [f"write: {text}" for text in error_details_of(page)]
     page.emulate_media(color_scheme="light")
     assert result == []
@@ -363,9 +363,9 @@ def test_the_exported_page_works_from_a_file(visit: Visit, browser: Browser, tmp
     page.get_by_role("region", name="Item", exact=True).locator(".keys dd").first.wait_for()
     link = page.url
     page.keyboard.press("Control+k")
-    page.keyboard.type("view questions")
+    page.keyboard.type("view access patterns")
     page.keyboard.press("Enter")
-    page.get_by_text(f"{len(visit.about['questions'])} questions", exact=True).wait_for()
+    page.get_by_text(f"{len(visit.about['questions'])} access patterns", exact=True).wait_for()
     page.get_by_role("link", name="Check", exact=True).click()
     page.get_by_text("rules,").wait_for()
     page.goto(link)

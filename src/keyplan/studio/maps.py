@@ -1,4 +1,4 @@
-"""The map of a subject as the page gets it: the drawing, what its rows stand for, and the question lit on it."""
+"""The map of a subject as the page gets it: the drawing, the items of its rows, and the highlighted access pattern."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ITEMS_MAX = 200
 LIT_ROWS = 14
 """Items of an answer that are put on the map."""
 TRIES = 6
-"""Examples that are tried on this machine until a question finds several items; elsewhere one."""
+"""Examples that are tried on this machine until an access pattern finds several items; elsewhere one."""
 FOUND_ENOUGH = 2
 """Of an example that finds more items than these no other is tried."""
 
@@ -41,7 +41,7 @@ def map_json(
     each: int | None = None,
     seen: dict[str, Item] | None = None,
 ) -> dict[str, Any]:
-    """The map, with a question lit on it. ``seen`` gets the items that are shown, by identity. Raises
+    """The map, with an access pattern highlighted. ``seen`` gets the items that are shown, by identity. Raises
     StoreError, DynamoDBError, UnknownPattern, ArgumentError.
     """
     made = sample(subject, rows, each)
@@ -105,8 +105,8 @@ def _found_json(subject: Subject, item: Item) -> dict[str, Any]:
 
 
 def question_path(subject: Subject, question: str, arguments: Mapping[str, Any] | None, made: Sample) -> Path:
-    """The path of a question: with the arguments given, else with some that find something on the map. A write is
-    rehearsed. Raises UnknownPattern.
+    """The path of an access pattern: with the given arguments, otherwise with some that find items on the map. A write
+    is a dry run. Raises UnknownPattern.
     """
     design = subject.design
     if design is None:
@@ -197,7 +197,7 @@ def _condition(step: Step) -> str:
     """What a request asks of the keys, in words."""
     if step.operation in {"Query", "GetItem", "BatchGetItem"}:
         return key_condition(Request(step.operation, step.parameters))
-    return "every entry is read" if step.operation == "Scan" else ""
+    return "reads every entry" if step.operation == "Scan" else ""
 
 
 def _badge(subject: Subject, drawn: Picture, index: Index | None, item: Item, number: int, condition: str) -> None:

@@ -1,7 +1,7 @@
-"""The path of a question: which requests it makes, which collections they read, and the items that they find, in order.
+"""The path of an access pattern: its requests, the collections that they read, and the items that they find, in order.
 
-A read is really made, through the client that answers it everywhere. A write is rehearsed: its reads are made, and what
-it would send is noted and not sent. Arguments that nobody gave are taken from an item that the question asks for.
+A read runs on the store, through the client that runs it everywhere. A write is a dry run: its reads run, and its
+writes are recorded, not sent. Missing arguments are taken from an item that the access pattern finds.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ __all__ = ["Path", "Step", "example_arguments", "followed", "read_path", "write_
 REQUESTS_MAX = 40
 """Requests of one call that are followed. An answer that takes more is shown as far as it came."""
 LIMIT = 10
-"""The limit of a page, where the question has one and nobody gave it."""
+"""The limit of a page if the access pattern has one and the caller sets none."""
 EACH = 3
 """Values that are taken of a parameter that has many."""
 WRITES = {"PutItem", "UpdateItem", "DeleteItem", "TransactWriteItems", "BatchWriteItem"}
@@ -88,7 +88,7 @@ def read_path(design: Design, pattern: ReadPattern, arguments: Mapping[str, Any]
 
 
 def write_path(design: Design, name: str, arguments: Mapping[str, Any], *, send: bool) -> Path:
-    """A write: rehearsed with nothing sent, or carried out. What it raises is in the path."""
+    """A write: a dry run, or executed. The error that it raises is in the path."""
     path = Path(dict(arguments))
     began = time.perf_counter()
     try:
@@ -102,7 +102,7 @@ def write_path(design: Design, name: str, arguments: Mapping[str, Any], *, send:
         if send:
             raise
         # Nothing was sent, so what follows in the write's own code may miss what a store would have answered
-        path.error = Refused(f"the rehearsal ends here: {type(error).__name__}: {error}", place=name)
+        path.error = Refused(f"the dry run ends here: {type(error).__name__}: {error}", place=name)
     path.milliseconds = round((time.perf_counter() - began) * 1000, 1)
     return path
 

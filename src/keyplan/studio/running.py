@@ -1,5 +1,5 @@
-"""A question run from the page: its form, its answer with the exact requests; a write rehearsed, then carried out, with
-what it changed.
+"""Runs an access pattern from the page: its form, its result with the exact requests; for a write a dry run, then the
+changes it made.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def needed(subject: Subject) -> Design:
 
 
 def form_json(subject: Subject, question: str) -> dict[str, Any]:
-    """The form of a question, made from its signature; and arguments that find something. Raises UnknownPattern."""
+    """The form of an access pattern, built from its signature, and arguments that find items. Raises UnknownPattern."""
     design = needed(subject)
     pattern = design.compiled.pattern(question)
     schemas = Schemas(design.compiled, [pattern])
@@ -54,9 +54,7 @@ def form_json(subject: Subject, question: str) -> dict[str, Any]:
 
 
 def run_json(subject: Subject, question: str, arguments: Mapping[str, Any], *, send: bool) -> dict[str, Any]:
-    """Run a read; rehearse a write, or carry it out where the store may be written to. Raises UnknownPattern,
-    Refused.
-    """
+    """Run a read; dry-run a write, or execute it if the store is writable. Raises UnknownPattern, Refused."""
     design = needed(subject)
     pattern = design.compiled.pattern(question)
     if isinstance(pattern, ReadPattern):
@@ -78,9 +76,9 @@ def run_json(subject: Subject, question: str, arguments: Mapping[str, Any], *, s
 
 
 def require_writable(subject: Subject) -> None:
-    """Raises Refused where the studio is for reading only."""
+    """Raises Refused if the studio is read-only."""
     if not subject.writable:
-        raise Refused("this studio is for reading only", hint="start it with --write, if you mean to change this store")
+        raise Refused("this studio is read-only", hint="start it with --allow-writes to change this store")
 
 
 def _before(subject: Subject, path: Path) -> list[dict[str, Any]]:

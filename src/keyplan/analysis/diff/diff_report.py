@@ -21,6 +21,12 @@ HEADINGS = {
     Severity.CALLERS: "changes what callers see",
     Severity.SAFE: "safe",
 }
+_COUNTED = {
+    Severity.BREAKS: "breaking",
+    Severity.MIGRATE: "needing migration",
+    Severity.CALLERS: "changing the API",
+    Severity.SAFE: "safe",
+}
 
 
 @dataclass(frozen=True)
@@ -41,11 +47,11 @@ class Difference:
 
     @property
     def summary(self) -> str:
-        """How many changes of which kind: ``1 breaks deployed data, 2 safe``."""
+        """The number of changes per severity: ``1 breaking, 2 safe``."""
         counts = Counter(change.severity for change in self.changes)
         return (
-            ", ".join(f"{counts[severity]} {text}" for severity, text in HEADINGS.items() if counts[severity])
-            or "no change"
+            ", ".join(f"{counts[severity]} {text}" for severity, text in _COUNTED.items() if counts[severity])
+            or "no changes"
         )
 
     def as_json(self) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import { Palette, openPalette } from "./palette.js";
 
 const VIEWS = [
   ["map", "Map", true],
-  ["questions", "Questions", false],
+  ["questions", "Access patterns", false],
   ["run", "Run", false],
   ["data", "Data", true],
   ["cost", "Cost", false],
@@ -52,7 +52,7 @@ function Head({ about, current }) {
         <svg viewBox="0 0 32 32" aria-hidden="true"><use href="static/icon.svg#mark"></use></svg>
         <h1>${about.tables?.length ? html`<label><span class="hidden">Table</span><select class="tables" value=${about.table} onChange=${(event) => { location.href = `?${new URLSearchParams({ table: event.target.value, ...(current === "map" ? {} : { view: current }) })}`; }}>${about.tables.map((name) => html`<option>${name}</option>`)}</select></label>` : about.name}</h1>
         <span class="store" title=${about.store}>${about.store}</span>
-        ${about.writable || embedded ? null : html`<span class="badge">reading only</span>`}
+        ${about.writable || embedded ? null : html`<span class="badge">read-only</span>`}
       </div>
       <nav aria-label="Views" ref=${nav}>
         ${views(about).map(([name, label]) => html`<a href=${view(name)} aria-current=${name === current ? "page" : null}>${label}</a>`)}
@@ -71,7 +71,7 @@ function Gate() {
     open();
   };
   return html`<main class="gate"><h1>Studio</h1>
-    <p>${tried.value ? "This token is wrong, or of an earlier start. " : ""}Open the address in the terminal that runs the studio, or enter its token here. Each tab needs it once.</p>
+    <p>${tried.value ? "This token is wrong, or from an earlier start of the server. " : ""}Open the address in the terminal that runs the studio, or enter its token here. Each tab needs it once.</p>
     <form onSubmit=${enter}><label for="token">Token</label><input id="token" name="token" autocomplete="off" required /><button class="main">Open</button></form></main>`;
 }
 

@@ -1,4 +1,4 @@
-// A change of the design: the module is watched, a scratch copy can be edited; faults, what changes, and the new map.
+// Compares the open design with its module's file or a scratch copy: errors, changes, and the new map.
 
 import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
@@ -9,9 +9,9 @@ const failed = signal(null);
 const scratch = signal(null); // the text of the scratch copy; null: the file is watched
 const edition = signal(0); // another text has been put into the editor
 const WAIT_MS = 1200, SOON_MS = 250;
-const HEADINGS = { breaks: "breaks deployed data", migrate: "needs work on deployed data", callers: "changes what callers see", safe: "safe" };
+const HEADINGS = { breaks: "breaks deployed data", migrate: "requires a migration", callers: "changes the API", safe: "safe" };
 
-// The scratch copy stands in the address, behind the #, packed.
+// The scratch copy is in the address after the #, compressed.
 const keepScratch = async (text) => rest({ scratch: text === null ? null : await packed(text) });
 
 let asking = 0, soon = 0;
@@ -83,7 +83,7 @@ function Editor({ text, words, line, onChange }) {
     const view = editor.current;
     if (!view) return;
     const at = line && line <= view.state.doc.lines ? view.state.doc.line(line) : null;
-    view.dispatch(view.cm.setDiagnostics(view.state, at ? [{ from: at.from, to: at.to, severity: "error", message: "the fault comes from here" }] : []));
+    view.dispatch(view.cm.setDiagnostics(view.state, at ? [{ from: at.from, to: at.to, severity: "error", message: "the error is here" }] : []));
   }, [line, state.value?.version]);
   return html`<div class="editor" ref=${holder}></div>`;
 }
@@ -93,8 +93,8 @@ const PLACE = /^(?:[^.]+\.)?/;
 function Prices({ prices }) {
   const [before, after] = prices.map((price) => price.questions);
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter((name) => before[name] !== after[name]);
-  if (!names.length) return html`<p class="quiet">No question costs more or less.</p>`;
-  return html`<table class="diff"><caption>USD a million calls, on demand</caption><tbody>${names.map((name) => html`<tr><th scope="row">${name}</th><td>${name in before ? html`<del>${usd(before[name])}</del>` : html`<span class="quiet">new</span>`}</td><td aria-hidden="true">→</td><td>${name in after ? html`<ins>${usd(after[name])}</ins>` : html`<span class="quiet">gone</span>`}</td></tr>`)}</tbody></table>`;
+  if (!names.length) return html`<p class="quiet">No access pattern costs more or less.</p>`;
+  return html`<table class="diff"><caption>USD per million calls, on demand</caption><tbody>${names.map((name) => html`<tr><th scope="row">${name}</th><td>${name in before ? html`<del>${usd(before[name])}</del>` : html`<span class="quiet">new</span>`}</td><td aria-hidden="true">→</td><td>${name in after ? html`<ins>${usd(after[name])}</ins>` : html`<span class="quiet">removed</span>`}</td></tr>`)}</tbody></table>`;
 }
 
 export function View({ about, params }) {
@@ -110,11 +110,11 @@ export function View({ about, params }) {
   const save = () => download(`${about.name}.patch`, comparison.patch, "text/x-patch");
   return html`
     <div class="page change">
-      <header class="bar"><h2>${comparison.state === "none" ? "Not run" : comparison.state === "running" ? "Running" : comparison.error ? "It can't be compiled" : comparison.same ? (scratch.value === null ? "As it is open" : "No change yet") : comparison.summary}</h2>
+      <header class="bar"><h2>${comparison.state === "none" ? "Not run" : comparison.state === "running" ? "Running" : comparison.error ? "Invalid design" : comparison.same ? (scratch.value === null ? "No changes" : "No changes yet") : comparison.summary}</h2>
         <code class="quiet">${comparison.file}</code>
         ${comparison.state === "running" ? html`<button onClick=${() => look(true, { stop: true })}>Stop</button>` : scratch.value !== null && (comparison.state === "none" || comparison.error) ? html`<button class="main" onClick=${run}>Run</button>` : null}
         ${scratch.value === null ? html`<span class="badge live">watching the file</span><button onClick=${() => { allowRun(comparison.text); scratch.value = comparison.text; keepScratch(comparison.text); }}>Edit a scratch copy</button>`
-          : html`<span class="badge">scratch copy: the file stays as it is</span>${comparison.patch ? html`<button onClick=${save}>Save the patch</button><button onClick=${() => navigator.clipboard?.writeText(comparison.patch)}>Copy the patch</button>` : null}<button onClick=${() => { scratch.value = null; restless(); go({ scratch: null }, { replace: true }); look(true); }}>Back to the file</button>`}</header>
+          : html`<span class="badge">scratch copy: the file is unchanged</span>${comparison.patch ? html`<button onClick=${save}>Save patch</button><button onClick=${() => navigator.clipboard?.writeText(comparison.patch)}>Copy patch</button>` : null}<button onClick=${() => { scratch.value = null; restless(); go({ scratch: null }, { replace: true }); look(true); }}>Back to the file</button>`}</header>
       <${Fault} error=${failed.value} />
       <div class=${scratch.value === null ? "one" : "two even"}>
         ${scratch.value === null ? null : html`<${Editor} key=${edition.value} text=${scratch.value} words=${comparison.words ?? []} line=${comparison.error?.line ?? null} onChange=${typed} />`}
@@ -123,11 +123,11 @@ export function View({ about, params }) {
           ${comparison.error ? html`<div class="fault" role="alert"><p><b>${comparison.error.message}</b>${comparison.error.line ? html` <code>line ${comparison.error.line}</code>` : null}</p>${comparison.error.hint ? html`<p>${comparison.error.hint}</p>` : null}
             ${comparison.error.errors?.length ? html`<ul>${comparison.error.errors.map((fault) => html`<li><code>${fault.place}</code> ${fault.message}${fault.hint ? html` <span class="quiet">→ ${fault.hint}</span>` : null}</li>`)}</ul>` : null}
             ${comparison.error.errors?.length ? html`<p><a href=${link({ view: "plan", scratch: params.scratch }, {})}>Plan the keys that are missing</a></p>` : null}</div>` : null}
-          ${comparison.error || !comparison.changes ? null : comparison.same ? html`<p class="note">The design that is open is the ${scratch.value === null ? "file's" : "scratch copy's"}. Save a change of the file, and what it does to the data stands here; or edit a scratch copy.</p>` : html`
+          ${comparison.error || !comparison.changes ? null : comparison.same ? html`<p class="note">The open design is the same as the ${scratch.value === null ? "file" : "scratch copy"}. Save a change to the file to see its effect on deployed data here, or edit a scratch copy.</p>` : html`
             <ul class="findings">${comparison.changes.map((change) => html`<li class=${change.severity}><p><span class=${`finding ${change.severity}`}>${HEADINGS[change.severity]}</span> <code>${change.place.replace(PLACE, "") || change.place}</code></p>
               <p>${change.what}</p>${change.effect ? html`<p class="quiet">${change.effect}</p>` : null}${change.action ? html`<p class="hint">→ ${change.action}</p>` : null}</li>`)}</ul>
             ${comparison.prices ? html`<${Prices} prices=${comparison.prices} />` : null}`}
-          ${comparison.patch && scratch.value !== null ? html`<${Folded} name="patch" summary="The patch"><pre class="json" tabindex="0">${comparison.patch}</pre></${Folded}>` : null}
+          ${comparison.patch && scratch.value !== null ? html`<${Folded} name="patch" summary="Patch"><pre class="json" tabindex="0">${comparison.patch}</pre></${Folded}>` : null}
           ${comparison.map ? html`<${Map} map=${comparison.map} />` : null}
         </div></div>
     </div>`;

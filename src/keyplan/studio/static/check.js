@@ -1,4 +1,4 @@
-// What keyplan check finds, each finding on what it speaks of, with its rule's page beside.
+// What keyplan check finds, each finding at its place, with its rule's page.
 
 import { useEffect } from "preact/hooks";
 import { Fault, html, link, loader, many, view } from "./lib.js";
@@ -24,11 +24,11 @@ export function View({ about, params }) {
   const questionOf = (place) => about.questions.find((question) => place.split(".").includes(question.name));
   return html`
     <div class="page two">
-      <div><header class="bar"><h2>${shown.length ? many(shown.length, "finding") : "Nothing found"}</h2>
-        <span class="quiet">${data.rules} rules, ${many(data.patterns, "pattern")}${data.traffic ? "" : "; no rates are known, so load isn't judged"}</span>
-        ${data.silenced ? html`<a href=${link({ all: params.all ? null : "1" })}>${params.all ? "Hide" : "Show"} ${data.silenced} silenced</a>` : null}</header>
-        ${shown.length ? null : html`<div class="empty"><p class="note">${data.silenced ? `No rule finds anything but what ${data.silenced} silences give a reason for.` : "No rule finds anything in this design."}</p>
-          ${data.traffic ? null : html`<p class="quiet">With rates, load and limits are judged too: start the studio with <code>--traffic FILE</code>; <code>keyplan traffic</code> writes a file to fill in.</p>`}</div>`}
+      <div><header class="bar"><h2>${shown.length ? many(shown.length, "finding") : "No findings"}</h2>
+        <span class="quiet">${data.rules} rules, ${many(data.patterns, "access pattern")}${data.traffic ? "" : "; without rates, load isn't checked"}</span>
+        ${data.silenced ? html`<a href=${link({ all: params.all ? null : "1" })}>${params.all ? "Hide" : "Show"} ${data.silenced} ignored</a>` : null}</header>
+        ${shown.length ? null : html`<div class="empty"><p class="note">${data.silenced ? `No findings, apart from ${data.silenced} ignored with a reason.` : "No rule has a finding for this design."}</p>
+          ${data.traffic ? null : html`<p class="quiet">To check load and limits too, start the studio with <code>--traffic FILE</code>; <code>keyplan traffic</code> writes a template.</p>`}</div>`}
         <ul class="findings">${shown.map((finding) => { const question = questionOf(finding.place); return html`<li class=${finding.severity} aria-current=${finding.code === chosen ? "true" : null}>
           <p><span class=${`finding ${finding.severity}`}>${finding.severity}</span> <a href=${link({ finding: finding.code })}><b>${finding.code}</b> ${finding.rule}</a> <code>${finding.place}</code>
             ${question ? html` <a href=${view("map", { question: question.name })}>on the map</a>` : null}</p>
@@ -36,7 +36,7 @@ export function View({ about, params }) {
           ${finding.arithmetic.map((line) => html`<p class="quiet"><code>${line}</code></p>`)}
           <p class="hint">→ ${inline(finding.hint)}</p>
           ${finding.file ? html`<p class="quiet"><code>${finding.file}:${finding.line}</code></p>` : null}
-          ${finding.silenced ? html`<p class="quiet">silenced: ${finding.silenced}</p>` : null}</li>`; })}</ul></div>
+          ${finding.silenced ? html`<p class="quiet">ignored: ${finding.silenced}</p>` : null}</li>`; })}</ul></div>
       ${manual ? html`<aside class="manual" aria-label=${`Rule ${chosen}`}><h3><span class="id">${chosen}</span> ${manual.title}</h3><${Markdown} text=${manual.manual} /></aside>` : null}
     </div>`;
 }

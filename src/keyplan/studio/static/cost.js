@@ -1,4 +1,4 @@
-// What the design costs: sliders for rates and sizes, stacked monthly cost, on demand beside provisioned, amplification.
+// What the design costs: sliders for rates and sizes, the monthly cost by access pattern, on demand and provisioned, amplification.
 
 import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
@@ -23,7 +23,7 @@ function Stack({ parts, label }) {
 
 let chart = null;
 function Curve({ times }) {
-  // What a month costs when all rates are multiplied, in both ways of paying
+  // The cost of a month at multiples of all rates, in both billing modes
   const holder = useRef(null);
   useEffect(() => {
     let gone = false;
@@ -40,7 +40,7 @@ function Curve({ times }) {
     });
     return () => { gone = true; };
   }, [JSON.stringify(times)]);
-  return html`<div class="curve" ref=${holder} role="img" aria-label=${`Monthly cost by traffic: ${times.lines.map((line) => `${line.name} ${usd(line.values[times.at.indexOf(1)])} at the rates given, ${usd(line.values.at(-1))} at a hundred times`).join("; ")}`}></div>`;
+  return html`<div class="curve" ref=${holder} role="img" aria-label=${`Monthly cost by traffic: ${times.lines.map((line) => `${line.name} ${usd(line.values[times.at.indexOf(1)])} at the given rates, ${usd(line.values.at(-1))} at a hundred times`).join("; ")}`}></div>`;
 }
 
 function curve(data) {
@@ -59,26 +59,26 @@ export function View({ params }) {
   const stored = data.targets.map((target) => ({ name: target.name, usd: target.usd_month }));
   return html`
     <div class="page cost" data-loading=${loading ? "" : null}>
-      <header class="bar"><h2>${usd(data.chosen.usd ?? data.chosen.known_usd)} a month</h2><span class="quiet">${data.chosen.name}, ${data.prices.region}, prices of ${data.prices.as_of}</span>
+      <header class="bar"><h2>${usd(data.chosen.usd ?? data.chosen.known_usd)} per month</h2><span class="quiet">${data.chosen.name}, ${data.prices.region}, prices as of ${data.prices.as_of}</span>
         <label>Region <select value=${data.region} onChange=${(event) => go({ region: event.target.value })}>${data.regions.map((region) => html`<option>${region}</option>`)}</select></label>
-        ${data.patterns.some((pattern) => pattern.per_second) ? null : html`<button class="main" onClick=${() => go({ rates: JSON.stringify(Object.fromEntries(data.patterns.map((pattern) => [pattern.pattern, 1]))) })}>A call of each a second</button>`}
-        <button onClick=${() => multiply(10)}>Ten times the traffic</button><button onClick=${() => multiply(0.1)}>A tenth</button>
-        <button onClick=${() => go({ rates: null, bytes: null, counts: null })}>As declared</button></header>
+        ${data.patterns.some((pattern) => pattern.per_second) ? null : html`<button class="main" onClick=${() => go({ rates: JSON.stringify(Object.fromEntries(data.patterns.map((pattern) => [pattern.pattern, 1]))) })}>One call of each per second</button>`}
+        <button onClick=${() => multiply(10)}>Ten times the traffic</button><button onClick=${() => multiply(0.1)}>A tenth of the traffic</button>
+        <button onClick=${() => go({ rates: null, bytes: null, counts: null })}>Reset to declared rates</button></header>
       <${Fault} error=${error} />
-      <${Stack} parts=${parts} label="A month on demand by question" />
+      <${Stack} parts=${parts} label="Monthly on-demand cost by access pattern" />
       <div class="two even">
-        <section><h3>Questions</h3><ul class="sliders">${data.patterns.map((pattern, at) => html`<li>
+        <section><h3>Access patterns</h3><ul class="sliders">${data.patterns.map((pattern, at) => html`<li>
           <label for=${`rate-${pattern.pattern}`}><span class=${`dot k${at % 12}`}></span><span class=${`id ${pattern.kind}`}>${pattern.id}</span> ${pattern.pattern}</label>
-          <input id=${`rate-${pattern.pattern}`} type="range" min="0" max=${STEPS} value=${toStep(pattern.per_second ?? 0)} aria-valuetext=${`${pattern.per_second ?? 0} calls a second`} onInput=${(event) => put("rates", pattern.pattern, toRate(Number(event.target.value)))} />
-          <input type="number" min="0" step="any" aria-label=${`${pattern.pattern}, calls a second`} value=${pattern.per_second ?? ""} placeholder="0" onChange=${(event) => put("rates", pattern.pattern, Number(event.target.value) || 0)} /><span class="quiet">/s</span>
+          <input id=${`rate-${pattern.pattern}`} type="range" min="0" max=${STEPS} value=${toStep(pattern.per_second ?? 0)} aria-valuetext=${`${pattern.per_second ?? 0} calls per second`} onInput=${(event) => put("rates", pattern.pattern, toRate(Number(event.target.value)))} />
+          <input type="number" min="0" step="any" aria-label=${`${pattern.pattern}, calls per second`} value=${pattern.per_second ?? ""} placeholder="0" onChange=${(event) => put("rates", pattern.pattern, Number(event.target.value) || 0)} /><span class="quiet">/s</span>
           <span class="figure" title=${pattern.notes.join("; ")}>${pattern.failure ? "unknown" : usd(pattern.usd_month)}</span>
-          <span class="quiet figure">${pattern.failure ? "" : `${usd(pattern.usd_million_calls)} a million · ${[pattern.read_units ? `${number(pattern.read_units)}\u00a0r` : "", pattern.write_units ? `${number(pattern.write_units)}\u00a0w` : ""].filter(Boolean).join(" ")}`}</span></li>`)}</ul></section>
-        <section><h3>Ways to pay</h3><ul class="bills">${bills.map((bill) => html`<li class=${bill.name === data.chosen.name ? "chosen" : ""}><span>${bill.name}</span><span class="meter"><span ref=${(node) => { if (node) node.style.width = `${100 * bill.known_usd / Math.max(...bills.map((each) => each.known_usd), 1e-9)}%`; }}></span></span><b class="figure">${usd(bill.usd)}</b></li>`)}</ul>
+          <span class="quiet figure">${pattern.failure ? "" : `${usd(pattern.usd_million_calls)} per million · ${[pattern.read_units ? `${number(pattern.read_units)}\u00a0r` : "", pattern.write_units ? `${number(pattern.write_units)}\u00a0w` : ""].filter(Boolean).join(" ")}`}</span></li>`)}</ul></section>
+        <section><h3>Billing modes</h3><ul class="bills">${bills.map((bill) => html`<li class=${bill.name === data.chosen.name ? "chosen" : ""}><span>${bill.name}</span><span class="meter"><span ref=${(node) => { if (node) node.style.width = `${100 * bill.known_usd / Math.max(...bills.map((each) => each.known_usd), 1e-9)}%`; }}></span></span><b class="figure">${usd(bill.usd)}</b></li>`)}</ul>
           ${data.patterns.some((pattern) => pattern.per_second) ? html`<${Curve} times=${curve(data)} />` : null}
           <h3>Items</h3><ul class="sliders items-sliders">${data.entities.map((entity) => html`<li><label for=${`bytes-${entity.entity}`}>${entity.entity}</label>
             <input id=${`bytes-${entity.entity}`} type="range" min="4" max="75" value=${Math.round(Math.log2(entity.item_bytes) * 4)} aria-valuetext=${`${entity.item_bytes} bytes`} onInput=${(event) => put("bytes", entity.entity, Math.min(Math.round(2 ** (Number(event.target.value) / 4)), 409600))} /><span class="figure">${number(entity.item_bytes, 9)} bytes</span>
-            <input type="number" min="0" aria-label=${`${entity.entity}, how many are stored`} placeholder="count" value=${entity.count ?? ""} onChange=${(event) => put("counts", entity.entity, Number(event.target.value) || 0)} /><span class="quiet">stored</span></li>`)}</ul>
-          <h3>Table and indexes</h3><table><thead><tr><th scope="col">place</th><th scope="col">read units/s</th><th scope="col">write units/s</th><th scope="col">USD a month</th></tr></thead>
+            <input type="number" min="0" aria-label=${`${entity.entity}, number stored`} placeholder="count" value=${entity.count ?? ""} onChange=${(event) => put("counts", entity.entity, Number(event.target.value) || 0)} /><span class="quiet">stored</span></li>`)}</ul>
+          <h3>Table and indexes</h3><table><thead><tr><th scope="col">place</th><th scope="col">read units/s</th><th scope="col">write units/s</th><th scope="col">USD per month</th></tr></thead>
             <tbody>${data.targets.map((target) => html`<tr><th scope="row">${target.name}</th><td class="figure">${number(target.average.reads)}</td><td class="figure">${number(target.average.writes)}</td><td class="figure">${usd(target.usd_month)}</td></tr>`)}</tbody></table>
           <h3>Write amplification</h3><ul class="bills">${data.patterns.filter((pattern) => pattern.kind === "write" && pattern.amplification).map((pattern) => html`<li><span>${pattern.pattern}</span><span class="meter amp"><span ref=${(node) => { if (node) node.style.width = `${Math.min(100, 100 / pattern.amplification)}%`; }}></span></span><b class="figure">× ${number(pattern.amplification)}</b></li>`)}</ul>
           ${data.failures.length ? html`<p class="quiet">Not estimated: ${data.failures.join("; ")}</p>` : null}</section></div>

@@ -1,4 +1,4 @@
-// The data: items as a table, found by conditions; edits are staged, shown as before and after, and saved in one transaction.
+// Items as a table, filtered by conditions; edits are staged, previewed, and saved in one transaction.
 
 import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
@@ -49,14 +49,14 @@ async function send(save, again) {
   finally { busy.value = false; }
 }
 
-// In and out: JSON lines and CSV, made and read by the server, so that no digit and no type is lost
+// Import and export: the server reads and writes JSON lines and CSV, so that no digit and no type is lost
 
 async function take(given, form) {
   busy.value = true;
   try {
     const answer = await ask("take", { ...given, start: null, form });
     download(`${given.entity ?? "items"}.${form}`, answer.text, form === "csv" ? "text/csv" : "application/x-ndjson");
-    notice.value = `${many(answer.items, "item")} saved${answer.more ? "; more follow: name a partition or a condition" : ""}`;
+    notice.value = `${many(answer.items, "item")} exported${answer.more ? "; more remain: set a partition or a condition" : ""}`;
   } catch (error) { preview.value = { answer: null, error: error.error ?? { message: String(error) } }; }
   finally { busy.value = false; }
 }
@@ -67,7 +67,7 @@ async function bring(file, entity) {
     const answer = await ask("bring", { entity, form: /\.csv$/i.test(file.name) ? "csv" : "jsonl", text: await file.text() });
     const now = Date.now();
     stage(...answer.edits.map((edit, at) => ({ id: `new-${now}-${at}`, ...edit })));
-    const notes = [answer.left_out && `${many(answer.left_out, "claim")} left out: claims are written with their items`, answer.same && `${many(answer.same, "item")} there just so`];
+    const notes = [answer.left_out && `${many(answer.left_out, "claim")} skipped: claims are written with their items`, answer.same && `${many(answer.same, "item")} unchanged`];
     notice.value = notes.filter(Boolean).join("; ");
   } catch (error) {
     const known = error.error ?? { message: String(error) };
@@ -110,7 +110,7 @@ function Cell({ row, column, writable }) {
       if (!row.fields) return change(row, column, rawValue(typed, stored));
       change(row, field, typed === "" && row.fields[field] !== "" ? null : typed);
     };
-    return html`<td class="cell"><textarea rows=${Math.min(before.split("\n").length, 12)} title="Enter: done; Shift+Enter: a new line; Escape: as it was" ref=${(node) => node && document.activeElement !== node && node.focus()} aria-label=${`${column} of ${row.kind}`} value=${before} onBlur=${(event) => leave(event, true)}
+    return html`<td class="cell"><textarea rows=${Math.min(before.split("\n").length, 12)} title="Enter: stage; Shift+Enter: new line; Escape: cancel" ref=${(node) => node && document.activeElement !== node && node.focus()} aria-label=${`${column} of ${row.kind}`} value=${before} onBlur=${(event) => leave(event, true)}
       onKeyDown=${(event) => { if ((event.key === "Enter" && !event.shiftKey) || event.key === "Escape") { event.preventDefault(); returning = place; leave(event, event.key === "Enter"); } }}></textarea></td>`;
   }
   const tag = stored && !row.fields ? Object.keys(stored)[0] : null;
@@ -142,15 +142,15 @@ function Creating({ about, entity }) {
   const add = (event) => {
     event.preventDefault();
     const made = parsed(creating.value, null);
-    if (!made || typeof made !== "object") { preview.value = { answer: null, error: { message: "the new item isn't a JSON object" } }; return; }
+    if (!made || typeof made !== "object") { preview.value = { answer: null, error: { message: "the new item must be a JSON object" } }; return; }
     creating.value = null;
     const id = `new-${Date.now()}`;
     stage(entity ? { id, do: "create", entity, kind: entity, fields: made } : { id, do: "create", kind: "item", item: made });
   };
   return html`<form class="staged-bar" aria-label="New item" onSubmit=${add}>
-    <label for="new-item"><b>New ${entity ?? "item"}</b> <span class="quiet">${entity ? "its fields as JSON; leave out what has a default" : "its attributes as DynamoDB has them"}</span></label>
+    <label for="new-item"><b>New ${entity ?? "item"}</b> <span class="quiet">${entity ? "its fields as JSON; omit fields with defaults" : "its attributes as DynamoDB JSON"}</span></label>
     <textarea id="new-item" class="code" rows=${Math.min(creating.value.split("\n").length + 1, 14)} value=${creating.value} onInput=${(event) => { creating.value = event.target.value; }} ref=${(node) => node && !node.dataset.seen && (node.dataset.seen = "1", node.focus())}></textarea>
-    <div class="bar"><button class="main">Stage it</button><button type="button" onClick=${() => { creating.value = null; }}>Cancel</button></div></form>`;
+    <div class="bar"><button class="main">Stage</button><button type="button" onClick=${() => { creating.value = null; }}>Cancel</button></div></form>`;
 }
 
 function Edit({ edit }) {
@@ -165,13 +165,13 @@ function Staged({ again, writable }) {
   if (!edits.value.length && !preview.value) return null;
   return html`
     <section class="staged-bar" aria-label="Staged edits" aria-live="polite">
-      <div class="bar"><b>${edits.value.length ? many(edits.value.length, "edit") + " staged" : answer?.saved ? "Saved" : "Nothing is staged"}</b>
+      <div class="bar"><b>${edits.value.length ? many(edits.value.length, "edit") + " staged" : answer?.saved ? "Saved" : "No staged edits"}</b>
         ${edits.value.length ? html`
-          <button onClick=${() => send(false, again)} disabled=${busy.value || !writable} title="Ctrl+S">Show what they do</button>
-          <button class="main" onClick=${() => send(true, again)} disabled=${busy.value || !answer || answer.saved} title=${answer ? null : "look at what they do first"}>Save in one transaction</button>
+          <button onClick=${() => send(false, again)} disabled=${busy.value || !writable} title="Ctrl+S">Show changes</button>
+          <button class="main" onClick=${() => send(true, again)} disabled=${busy.value || !answer || answer.saved} title=${answer ? null : "show the changes first"}>Save in one transaction</button>
           <button class="danger" onClick=${() => keep([])}>Discard</button>` : html`<button onClick=${() => { preview.value = null; }}>Close</button>`}</div>
       <${Fault} error=${error} />
-      ${answer ? html`<div class="two"><${Changes} changes=${answer.changes} planned=${false} title=${answer.saved ? "What changed" : "What changes"} /><${Requests} steps=${answer.requests} /></div>`
+      ${answer ? html`<div class="two"><${Changes} changes=${answer.changes} planned=${false} title=${answer.saved ? "What changed" : "What would change"} /><${Requests} steps=${answer.requests} /></div>`
         : html`<ul class="edits">${edits.value.map((edit) => html`<${Edit} key=${edit.id} edit=${edit} />`)}</ul>`}
     </section>`;
 }
@@ -202,16 +202,16 @@ const waiting = signal([]); // some values of a partition key of several attribu
 
 function InAndOut({ about, params, given, data }) {
   const entity = params.entity ?? null;
-  return html`<details class="menu"><summary class="button">In and out</summary><div>
-    <button onClick=${() => take(given, "jsonl")} disabled=${busy.value}>Save as JSON lines</button>
-    <button onClick=${() => take(given, "csv")} disabled=${busy.value}>Save as CSV</button>
-    ${about.writable ? html`<label class="button">Bring in JSON lines or CSV<input class="hidden" type="file" accept=".jsonl,.ndjson,.json,.csv" onChange=${(event) => { const file = event.target.files[0]; if (file) bring(file, entity).finally(() => { event.target.value = ""; }); }} /></label>
-      <button onClick=${() => { creating.value = JSON.stringify(skeleton(about, entity, data?.names?.[entity]), null, 2); }}>New ${entity ?? "item"}</button>` : html`<p class="quiet">Reading only.</p>`}</div></details>`;
+  return html`<details class="menu"><summary class="button">Import and export</summary><div>
+    <button onClick=${() => take(given, "jsonl")} disabled=${busy.value}>Export JSON lines</button>
+    <button onClick=${() => take(given, "csv")} disabled=${busy.value}>Export CSV</button>
+    ${about.writable ? html`<label class="button">Import JSON lines or CSV<input class="hidden" type="file" accept=".jsonl,.ndjson,.json,.csv" onChange=${(event) => { const file = event.target.files[0]; if (file) bring(file, entity).finally(() => { event.target.value = ""; }); }} /></label>
+      <button onClick=${() => { creating.value = JSON.stringify(skeleton(about, entity, data?.names?.[entity]), null, 2); }}>New ${entity ?? "item"}</button>` : html`<p class="quiet">Read-only.</p>`}</div></details>`;
 }
 
 function Row({ row, columns, writable, picked, toggle }) {
   return html`<tr class=${editOf(row.id)?.do === "delete" ? "gone" : ""}>
-    ${writable ? html`<td><input type="checkbox" aria-label=${`Choose ${Object.values(row.key).map(shownValue).join(" / ")}`} checked=${picked.has(row.id)} onChange=${() => toggle(row.id)} /></td>` : null}
+    ${writable ? html`<td><input type="checkbox" aria-label=${`Select ${Object.values(row.key).map(shownValue).join(" / ")}`} checked=${picked.has(row.id)} onChange=${() => toggle(row.id)} /></td>` : null}
     <th scope="row" title=${row.fault}><a href=${link({ view: "map", item: row.id }, {})}><span class=${`dot k${row.colour}`}></span> ${row.kind}</a>${row.fault ? html` <span class="finding warning" role="img" aria-label=${row.fault}>${address.value.only ? row.fault : "?"}</span>` : null}</th>
     ${columns.map((name) => html`<${Cell} key=${name} row=${row} column=${name} writable=${writable} />`)}</tr>`;
 }
@@ -225,14 +225,14 @@ function Items({ data, rows, params, writable, loading, hidden }) {
   const older = parsed(params.older, []);
   const chosen = rows.filter((row) => picked.has(row.id)).length;
   return html`
-    <p class="bar"><b>${many(rows.length, "item")}</b><span class="quiet">${data.request.operation}, ${many(data.looked_at, "item")} looked at, ${number(data.units)} units${data.next ? "; more follow" : ""}</span>
-      ${older.length ? html`<button onClick=${() => go({ start: older.at(-1) ? JSON.stringify(older.at(-1)) : null, older: older.length > 1 ? JSON.stringify(older.slice(0, -1)) : null })}>Page before</button>` : null}
+    <p class="bar"><b>${many(rows.length, "item")}</b><span class="quiet">${data.request.operation}, ${many(data.looked_at, "item")} evaluated, ${many(data.units, "unit")}${data.next ? "; more remain" : ""}</span>
+      ${older.length ? html`<button onClick=${() => go({ start: older.at(-1) ? JSON.stringify(older.at(-1)) : null, older: older.length > 1 ? JSON.stringify(older.slice(0, -1)) : null })}>Previous page</button>` : null}
       ${data.next ? html`<button onClick=${() => go({ start: JSON.stringify(data.next), older: JSON.stringify([...older, parsed(params.start, null)]) })}>Next page</button>` : null}
       ${writable && chosen ? html`<button class="danger" onClick=${remove}>Delete ${chosen}</button>` : null}
       <span class="quiet" role="status">${notice.value}</span></p>
     ${rows.length ? html`<div class="table" tabindex="0" role="region" aria-label="Items" data-loading=${loading ? "" : null}>
-      <table class="grid"><thead><tr>${writable ? html`<th scope="col"><input type="checkbox" aria-label="All of this page" checked=${rows.every((row) => picked.has(row.id))} onChange=${(event) => pick(event.target.checked ? rows.map((row) => row.id) : [])} /></th>` : null}<th scope="col">Entity</th>${columns.map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>
-        <tbody>${rows.map((row) => html`<${Row} key=${row.id} row=${row} columns=${columns} writable=${writable} picked=${picked} toggle=${toggle} />`)}</tbody></table></div>` : html`<p class="note">${data.next ? "None of those looked at fits; there are more." : data.looked_at ? params.only ? "Every item has its owner." : "None of them fits." : "Nothing is there."}</p>`}
+      <table class="grid"><thead><tr>${writable ? html`<th scope="col"><input type="checkbox" aria-label="Select all on this page" checked=${rows.every((row) => picked.has(row.id))} onChange=${(event) => pick(event.target.checked ? rows.map((row) => row.id) : [])} /></th>` : null}<th scope="col">Entity</th>${columns.map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>
+        <tbody>${rows.map((row) => html`<${Row} key=${row.id} row=${row} columns=${columns} writable=${writable} picked=${picked} toggle=${toggle} />`)}</tbody></table></div>` : html`<p class="note">${data.next ? "No match so far; more items remain." : data.looked_at ? params.only ? "No orphaned items." : "No matching items." : "No items."}</p>`}
     <${Folded} name="request1" summary="The exact request"><${Json} value=${data.request.parameters} /></${Folded}>`;
 }
 
@@ -267,6 +267,6 @@ export function View({ about, params }) {
       <${Fault} error=${error} again=${again} />
       <${Creating} about=${about} entity=${params.entity ?? null} />
       <${Staged} again=${again} writable=${about.writable} />
-      ${data ? html`<${Items} data=${data} rows=${rows} params=${params} writable=${about.writable} loading=${loading} hidden=${hidden} />` : error ? null : html`<p class="opening">Looking …</p>`}
+      ${data ? html`<${Items} data=${data} rows=${rows} params=${params} writable=${about.writable} loading=${loading} hidden=${hidden} />` : error ? null : html`<p class="opening">Reading items …</p>`}
     </div>`;
 }

@@ -38,13 +38,13 @@ export async function ask(action, given = {}, signal_ = undefined) {
       body: JSON.stringify({ table: address.value.table, ...given }),
       signal: signal_,
     });
-    const answer = await response.json().catch(() => ({ error: { code: "NoAnswer", message: "the server's answer can't be read" } }));
+    const answer = await response.json().catch(() => ({ error: { code: "NoAnswer", message: "the server's response can't be read" } }));
     if (response.status === 401) refused.value = true;
     if (answer.error && !response.ok) throw new Failure(answer.error);
     return answer;
   } catch (error) {
     if (error instanceof Failure || error.name === "AbortError") throw error;
-    throw new Failure({ code: "NoServer", message: "the studio's server doesn't answer", hint: "is it still running? start it again, and reload" });
+    throw new Failure({ code: "NoServer", message: "the studio's server doesn't respond", hint: "is it still running? start it again, and reload" });
   } finally {
     asked.value -= 1;
   }
@@ -113,7 +113,7 @@ export function follow(event) {
   reread();
 }
 
-// Data that a view asks for when what it depends on changes
+// Data that a view loads when its parameters change
 
 export function loader(action) {
   const state = signal({ data: null, error: null, loading: false });

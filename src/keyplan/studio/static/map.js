@@ -1,4 +1,4 @@
-// The map: pan, zoom, follow lines, select an item, light a question's path. The drawing itself comes from the server.
+// The map: pan, zoom, follow lines, select an item, highlight an access pattern. The server makes the drawing.
 
 import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
@@ -357,7 +357,7 @@ async function saveSvg(name, data) {
   download(`${name}.svg`, `${data.svg.replace('<g class="paper">', () => head)}\n`, "image/svg+xml");
 }
 
-// The questions beside the map
+// The access patterns next to the map
 
 function Questions({ about, params }) {
   const words = (params.q ?? "").toLowerCase();
@@ -367,8 +367,8 @@ function Questions({ about, params }) {
   if (!about.questions.length) return null;
   return html`
     <details class="rail" open=${open} onToggle=${(event) => { if (event.target.open !== open) go({ rail: event.target.open === wide ? null : event.target.open ? "1" : "0" }, { replace: true }); }}>
-      <summary>Questions <span class="quiet">${about.questions.length}</span></summary>
-      <label class="hidden" for="question-filter">Filter the questions</label>
+      <summary>Access patterns <span class="quiet">${about.questions.length}</span></summary>
+      <label class="hidden" for="question-filter">Filter access patterns</label>
       <input id="question-filter" type="search" placeholder="Filter" value=${params.q ?? ""} onInput=${(event) => go({ q: event.target.value }, { replace: true })} />
       <ul>
         ${shown.map((question) => html`<li>
@@ -382,26 +382,26 @@ function Questions({ about, params }) {
 function PathPanel({ about, params, path }) {
   if (!params.question) return null;
   const question = about.questions.find((candidate) => candidate.name === params.question);
-  if (!question) return html`<section class="panel path" aria-label="Question"><p>There is no question ${params.question}.</p></section>`;
+  if (!question) return html`<section class="panel path" aria-label="Access pattern"><p>There is no access pattern ${params.question}.</p></section>`;
   const steps = path?.steps ?? [];
   const reads = steps.filter((step) => !step.touched.length);
   const items = reads.reduce((sum, step) => sum + step.found, 0);
   return html`
-    <section class="panel path" aria-label="Path of the question">
+    <section class="panel path" aria-label="Path of the access pattern">
       <header><span class=${`id ${question.kind}`}>${question.id}</span><h2>${question.name}</h2>
-        <a class="close" href=${link({ ...withoutArguments(params), question: null, at: null })} aria-label="Close the question">×</a></header>
+        <a class="close" href=${link({ ...withoutArguments(params), question: null, at: null })} aria-label="Close access pattern">×</a></header>
       <p class="doc">${question.doc}</p>
       ${path?.question === params.question ? html`
         ${Object.keys(path.arguments).length ? html`<dl class="arguments">${Object.entries(path.arguments).map(([name, value]) => html`<div><dt>${name}</dt><dd>${typeof value === "string" ? value : JSON.stringify(value)}</dd></div>`)}</dl>` : null}
         <ol class="steps">${steps.map((step) => html`<li>
           <b>${step.operation}</b>${step.index ? html` on <b>${step.index}</b>` : null}
           ${step.condition ? html`<code>${step.condition}</code>` : null}
-          <span class="quiet">${step.touched.length ? many(step.touched.length, "item") + " to write" : many(step.found, "item")}${step.units ? `, ${number(step.units)} unit${step.units === 1 ? "" : "s"}` : ""}</span></li>`)}</ol>
+          <span class="quiet">${step.touched.length ? many(step.touched.length, "item") + " to write" : many(step.found, "item")}${step.units ? `, ${many(step.units, "unit")}` : ""}</span></li>`)}</ol>
         ${path.cut ? html`<p class="quiet">More requests follow; these are the first ${steps.length}.</p>` : null}
-        ${steps.length && !items && question.kind === "read" ? html`<p class="quiet">Nothing is found.</p>` : null}
-        ${!steps.length && !path.error ? html`<p class="quiet">${question.kind === "write" ? "What a write touches depends on its arguments." : "No item here shows what to ask for."}</p>` : null}
+        ${steps.length && !items && question.kind === "read" ? html`<p class="quiet">No items found.</p>` : null}
+        ${!steps.length && !path.error ? html`<p class="quiet">${question.kind === "write" ? "Which items a write changes depends on its arguments." : "No item on the map supplies arguments."}</p>` : null}
         <${Fault} error=${path.error} />` : html`<p class="quiet">…</p>`}
-      ${embedded ? null : html`<p><a class="button" href=${view("run", { question: question.name, ...argumentParams(path?.arguments) })}>${question.kind === "write" ? "Fill in and rehearse" : "Run it"}</a></p>`}
+      ${embedded ? null : html`<p><a class="button" href=${view("run", { question: question.name, ...argumentParams(path?.arguments) })}>${question.kind === "write" ? "Enter arguments" : "Run"}</a></p>`}
     </section>`;
 }
 
@@ -415,7 +415,7 @@ function ItemPanel({ params }) {
   return html`
     <section class="panel item" aria-label="Item">
       <header>${item ? html`<span class=${`dot k${item.colour}`}></span><h2>${item.kind}</h2>` : html`<h2>Item</h2>`}
-        <a class="close" href=${link({ item: null })} aria-label="Close the item">×</a></header>
+        <a class="close" href=${link({ item: null })} aria-label="Close item">×</a></header>
       <${Fault} error=${error} />
       ${item ? html`
         <dl class="keys">${item.keys.map((key) => html`<div><dt>${key.place}</dt><dd>
@@ -424,7 +424,7 @@ function ItemPanel({ params }) {
         <table class="attributes"><caption class="hidden">Attributes</caption><tbody>${Object.entries(item.item).map(([name, value]) => html`<tr><th scope="row">${name}</th><td class="type">${Object.keys(value)[0]}</td><td>${shownValue(value).slice(0, 600)}</td></tr>`)}</tbody></table>
         <p class="quiet">${number(item.bytes, 9)} bytes</p>
         ${item.fault ? html`<p class="fault">${item.fault}</p>` : null}
-        ${embedded ? null : html`<p><a class="button" href=${view("data", { partition: partitionText(item.partition) })}>Work on its collection</a></p>`}` : html`<p class="quiet">…</p>`}
+        ${embedded ? null : html`<p><a class="button" href=${view("data", { partition: partitionText(item.partition) })}>Edit this collection</a></p>`}` : html`<p class="quiet">…</p>`}
     </section>`;
 }
 
@@ -439,15 +439,15 @@ export function View({ about, params }) {
       <${Questions} about=${about} params=${params} />
       <div class="canvas">
         ${error ? html`<${Fault} error=${error} again=${() => drawing.again()} />` : null}
-        ${data ? html`<${Drawing} data=${data} params=${params} />` : error ? null : html`<p class="opening">Looking at the table …</p>`}
+        ${data ? html`<${Drawing} data=${data} params=${params} />` : error ? null : html`<p class="opening">Reading the table …</p>`}
         <div class="tools" role="group" aria-label="Zoom">
           <button onClick=${() => zoom(1.25)} aria-label="Zoom in">+</button><button onClick=${() => zoom(0.8)} aria-label="Zoom out">−</button>
           <button onClick=${whole} aria-label="Fit the whole map">⤢</button>
           ${data ? html`<button onClick=${() => saveSvg(about.name, data)} aria-label="Save the map as SVG">↓</button>` : null}
         </div>
-        ${data ? html`<ul class="legend" aria-label="Whose items these are">
+        ${data ? html`<ul class="legend" aria-label="Legend">
           ${data.kinds.map((kind) => html`<li><span class=${`dot k${kind.colour}`}></span>${kind.label}</li>`)}
-          <li class="quiet">${data.symbolic ? "no data: drawn from the templates" : `chosen from ${data.complete ? "all " : "the first "}${many(data.looked_at, "item")}`}${embedded || data.symbolic || Number(params.each) >= 10 ? null : html` <a href=${link({ each: String(Math.min((Number(params.each) || 2) * 2, 10)), at: null })}>more</a>`}</li></ul>` : null}
+          <li class="quiet">${data.symbolic ? "no data: key templates are shown" : `chosen from ${data.complete ? "all " : "the first "}${many(data.looked_at, "item")}`}${embedded || data.symbolic || Number(params.each) >= 10 ? null : html` <a href=${link({ each: String(Math.min((Number(params.each) || 2) * 2, 10)), at: null })}>more</a>`}</li></ul>` : null}
       </div>
       <div class="side"><${PathPanel} about=${about} params=${params} path=${data?.path} /><${ItemPanel} params=${params} /></div>
     </div>`;

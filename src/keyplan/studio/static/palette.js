@@ -1,4 +1,4 @@
-// The command palette: Ctrl+K reaches every view, question, entity and partition that the map shows.
+// The command palette: Ctrl+K reaches every view, access pattern and entity, and every partition that the map shows.
 
 import { signal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
@@ -33,7 +33,7 @@ function entries(about, views) {
   const has = new Set(views.map((view) => view[0]));
   return [
     ...views.map(([name, label]) => ({ kind: "view", label, go: () => go({ view: name }, { base: {} }) })),
-    ...about.questions.map((question) => ({ kind: question.kind === "read" ? "question" : "write", label: `${question.id} ${question.name}`, note: question.doc, go: () => go({ view: "map", question: question.name }, { base: {} }) })),
+    ...about.questions.map((question) => ({ kind: question.kind, label: `${question.id} ${question.name}`, note: question.doc, go: () => go({ view: "map", question: question.name }, { base: {} }) })),
     ...(has.has("run") ? about.questions.map((question) => ({ kind: "run", label: `Run ${question.name}`, note: question.id, go: () => go({ view: "run", question: question.name }, { base: {} }) })) : []),
     ...(has.has("data") ? about.entities.map((entity) => ({ kind: "entity", label: entity, note: "its items", go: () => go({ view: "data", entity: entity }, { base: {} }) })) : []),
     ...partitions.value.map((partition) => ({ kind: partition.place || "partition", label: partition.title, go: () => go({ view: "map", collection: partition.id }, { base: address.value.view === "map" ? address.value : {} }) })),
@@ -64,15 +64,15 @@ export function Palette({ about, views }) {
   return html`
     <div class="veil" onClick=${(event) => event.target === event.currentTarget && close()}>
       <div class="palette" role="dialog" aria-modal="true" aria-label="Go to">
-        <input ref=${input} role="combobox" aria-expanded="true" aria-controls="palette-list" aria-label="A view, question, entity or partition"
-          aria-activedescendant=${chosen >= 0 ? `palette-${chosen}` : null} placeholder="A view, question, entity or partition"
+        <input ref=${input} role="combobox" aria-expanded="true" aria-controls="palette-list" aria-label="A view, access pattern, entity or partition"
+          aria-activedescendant=${chosen >= 0 ? `palette-${chosen}` : null} placeholder="A view, access pattern, entity or partition"
           value=${text.value} onInput=${(event) => { text.value = event.target.value; at.value = 0; }} onKeyDown=${key} autocomplete="off" spellcheck="false" />
-        <ul id="palette-list" role="listbox" aria-label="Found">
+        <ul id="palette-list" role="listbox" aria-label="Matches">
           ${matching.map((entry, number) => html`<li id=${`palette-${number}`} role="option" aria-selected=${number === chosen}
             ref=${(node) => number === chosen && node?.scrollIntoView({ block: "nearest" })} onMouseMove=${() => { at.value = number; }} onClick=${() => take(entry)}>
             <span class="what">${entry.kind}</span><b>${entry.label}</b><span class="quiet">${entry.note ?? ""}</span></li>`)}
         </ul>
-        ${matching.length ? null : html`<p class="quiet none">Nothing is called so.</p>`}
+        ${matching.length ? null : html`<p class="quiet none">No match.</p>`}
       </div>
     </div>`;
 }

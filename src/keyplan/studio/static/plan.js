@@ -1,4 +1,4 @@
-// Plans of the design's keys side by side: what each weighs, its keys, how it serves each access pattern, its changes.
+// Compares plans of the design's keys: weights, keys, how each access pattern is served, changes.
 
 import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
@@ -31,7 +31,7 @@ async function look(wanted, more = {}) {
 const Code = ({ text }) => text.split(/(\{\w[^}']*\})/).map((part, at) => at % 2 ? html`<b>${part}</b>` : part);
 
 function Cell({ cell, first, same, span }) {
-  if (!cell) return html`<td class="absent">${first ? html`<span class="quiet">not in it</span>` : "–"}</td>`;
+  if (!cell) return html`<td class="absent">${first ? html`<span class="quiet">absent</span>` : "–"}</td>`;
   const differs = !same && first !== null && JSON.stringify(cell) !== JSON.stringify(first);
   return html`<td colspan=${span} class=${[differs ? "differs" : "", cell.least && !same ? "least" : ""].join(" ").trim() || null}>
     ${cell.text ? html`<code>${cell.new ? html`<ins title="not in the design yet">+ </ins>` : null}<${Code} text=${cell.text} /></code>` : null}
@@ -48,18 +48,18 @@ function Row({ row, of, about, count }) {
 function Head({ plan, about, params }) {
   const changes = async () => { allowRun(plan.module); go({ view: "change", scratch: await packed(plan.module) }, { base: {} }); };
   const opened = Number(params.declares) === plan.number;
-  return html`<th scope="col"><div class="plan-head"><h3>Plan ${plan.number}${plan.number === 1 ? html` <span class="badge first">the first</span>` : plan.best ? null : html` <span class="badge">never better than plan 1</span>`}</h3>
-    <p>${plan.summary}</p>${plan.why ? html`<p class="quiet">Not the first: ${plan.why}</p>` : null}
-    <p class="quiet">${plan.verified ? `Verified on ${many(plan.verified.stores, "generated store")} of ${many(plan.verified.items, "item")}${plan.verified.unanswered.length ? `; nothing found there: ${plan.verified.unanswered.join(", ")}` : ""}` : "Not verified"}</p>
+  return html`<th scope="col"><div class="plan-head"><h3>Plan ${plan.number}${plan.number === 1 ? html` <span class="badge first">best</span>` : plan.best ? null : html` <span class="badge">never better than plan 1</span>`}</h3>
+    <p>${plan.summary}</p>${plan.why ? html`<p class="quiet">Not the best: ${plan.why}</p>` : null}
+    <p class="quiet">${plan.verified ? `Verified on ${many(plan.verified.stores, "generated store")} of ${many(plan.verified.items, "item")}${plan.verified.unanswered.length ? `; without results there: ${plan.verified.unanswered.join(", ")}` : ""}` : "Not verified"}</p>
     <p class="plan-actions">${plan.patch ? html`<a class="button" href=${link({ declares: opened ? null : plan.number })} aria-expanded=${opened ? "true" : "false"}>Declarations</a>` : null}
-      ${plan.module && plan.patch && about.views.includes("change") ? html`<button onClick=${changes}>What it changes</button>` : null}</p></div></th>`;
+      ${plan.module && plan.patch && about.views.includes("change") ? html`<button onClick=${changes}>Show what changes</button>` : null}</p></div></th>`;
 }
 
 function Declares({ plan, name }) {
   if (!plan) return null;
   const kind = (line) => line.startsWith("+") ? "ins" : line.startsWith("-") ? "del" : "span";
-  return html`<section class="declares" aria-label=${`What plan ${plan.number} declares`}><header class="bar"><h3>Plan ${plan.number} in the module</h3>
-    ${plan.patch ? html`<button onClick=${() => download(`${name}-plan-${plan.number}.patch`, plan.patch, "text/x-patch")}>Save the patch</button>` : null}<a href=${link({ declares: null })}>Close</a></header>
+  return html`<section class="declares" aria-label=${`Declarations of plan ${plan.number}`}><header class="bar"><h3>Plan ${plan.number} as a patch of the module</h3>
+    ${plan.patch ? html`<button onClick=${() => download(`${name}-plan-${plan.number}.patch`, plan.patch, "text/x-patch")}>Save patch</button>` : null}<a href=${link({ declares: null })}>Close</a></header>
     ${plan.patch ? html`<pre class="json patch" tabindex="0" aria-label="The patch">${plan.patch.split("\n").map((line) => html`<${kind(line)}>${line}\n<//>`)}</pre>` : null}</section>`;
 }
 
@@ -68,7 +68,7 @@ function Progress({ wanted }) {
   return html`<div class="planning" role="status"><p><b>${WORDS[what] ?? "Reading the module"} …</b> <span class="quiet">${whole ? `${done} of ${whole}` : ""}</span></p>
     <progress aria-label="Planning" max=${whole || null} value=${whole ? done : null}></progress>
     <p class="quiet">Keys are chosen, compiled and priced, then compared with brute force on generated items, in a separate process. This takes a few seconds to a minute.</p>
-    <button onClick=${() => look(wanted, { stop: true })}>Stop: the best so far</button></div>`;
+    <button onClick=${() => look(wanted, { stop: true })}>Stop and use the best so far</button></div>`;
 }
 
 function Error({ error, about, scratch }) {
@@ -88,11 +88,11 @@ export function View({ about, params }) {
   return html`
     <div class="page plan">
       <header class="bar"><h2>${waits ? "Planning" : answer?.error ? "No plan" : made ? many(plans.length, "plan") : "Plan"}</h2>
-        <label>Existing keys <select value=${wanted.ignore_existing ? "1" : ""} onChange=${(event) => go({ ignore_existing: event.target.value, declares: null })}><option value="">are kept</option><option value="1">are ignored</option></select></label>
-        <label>Index keys <select value=${wanted.attributes ? "1" : ""} onChange=${(event) => go({ attributes: event.target.value, declares: null })}><option value="">are joined texts</option><option value="1">have several attributes</option></select></label>
-        ${plans.length > 1 && !waits ? html`<label><input type="checkbox" checked=${only} onChange=${(event) => go({ only: event.target.checked ? "1" : null })} /> Only what differs</label>` : null}
+        <label>Existing keys <select value=${wanted.ignore_existing ? "1" : ""} onChange=${(event) => go({ ignore_existing: event.target.value, declares: null })}><option value="">keep</option><option value="1">ignore</option></select></label>
+        <label>Index keys <select value=${wanted.attributes ? "1" : ""} onChange=${(event) => go({ attributes: event.target.value, declares: null })}><option value="">one joined string</option><option value="1">multi-attribute</option></select></label>
+        ${plans.length > 1 && !waits ? html`<label><input type="checkbox" checked=${only} onChange=${(event) => go({ only: event.target.checked ? "1" : null })} /> Only differences</label>` : null}
         ${waits || !answer || answer.state === "none" ? null : html`<button onClick=${() => look(wanted, { again: true })}>Plan again</button>`}
-        ${wanted.scratch ? html`<span class="badge">of the scratch copy</span><a href=${link({ scratch: null })}>of the file</a>` : null}</header>
+        ${wanted.scratch ? html`<span class="badge">scratch copy</span><a href=${link({ scratch: null })}>back to the file</a>` : null}</header>
       <${Fault} error=${failed.value} />
       ${waits ? (running.value ? html`<${Progress} wanted=${wanted} />` : html`<p class="opening">Reading the module …</p>`) : null}
       ${!waits && answer?.state === "none" && wanted.scratch ? html`<p class="note"><b>This text hasn't run.</b> It comes from a link. Running it executes Python with your rights: read it first. <button class="main" onClick=${() => { allowRun(answer.text); shown.value = null; look(wanted); }}>Run</button></p>
@@ -100,15 +100,15 @@ export function View({ about, params }) {
       ${!waits && answer?.error ? html`<${Error} error=${answer.error} about=${about} scratch=${wanted.scratch} />` : null}
       ${!waits && made ? html`
         ${plans[0].limits.map((limit) => html`<p class="note">The search reached a limit: ${limit}. Fewer indexes may be possible.</p>`)}
-        ${plans[0].stopped ? html`<p class="note">Stopped: this is the best so far, and isn't verified.</p>` : null}
+        ${plans[0].stopped ? html`<p class="note">Stopped: this is the best plan so far. It isn't verified.</p>` : null}
         ${kept ? html`<p class="note">No key is missing: the existing keys serve each access pattern.</p>` : null}
         ${made.spare.map((name) => html`<p class="note"><b>${name} isn't needed</b>: every access pattern works without it, in the same order.</p>`)}
         ${made.refused.map((text, at) => html`<${Folded} name=${`refused${at}`} summary="A plan is omitted: it gives a wrong result"><pre class="json" tabindex="0">${text}</pre></${Folded}>`)}
         <${Declares} plan=${plans[Number(params.declares) - 1]} name=${about.name} />
-        <div class="table plans" tabindex="0" role="region" aria-label="Plans side by side">
+        <div class="table plans" tabindex="0" role="region" aria-label="Plans compared">
           <table><thead><tr><th scope="col" class="corner"><span class="hidden">What</span></th>${plans.map((plan) => html`<${Head} plan=${plan} about=${about} params=${params} />`)}</tr></thead>
             ${groups.map((group) => html`<tbody><tr class="group"><th colspan=${plans.length + 1} scope="rowgroup"><span>${group.title}</span></th></tr>${group.rows.map((row) => html`<${Row} row=${row} of=${group.of} about=${about} count=${plans.length} />`)}</tbody>`)}
           </table></div>
-        <p class="quiet legend-plans"><ins>+</ins> not in the design yet; what differs from plan 1 is marked.</p>` : null}
+        <p class="quiet legend-plans"><ins>+</ins> not in the design yet; differences from plan 1 are marked.</p>` : null}
     </div>`;
 }
