@@ -257,8 +257,10 @@ def _sharded(keys: Declared, made: Plan) -> Declared | None:
         return None
 
     def spread(key: Key | Unique) -> Key | Unique:
-        place = ("the table" if not isinstance(key, Key) or key.index is None else key.index.name, key.partition)
-        if not isinstance(key, Key) or place not in over:
+        if not isinstance(key, Key):
+            return key
+        place = ("the table" if key.index is None else key.index.name, key.partition)
+        if place not in over:
             return key
         return Key(key.partition, key.sort, index=key.index, when=key.when, shards=over[place])
 
@@ -295,7 +297,7 @@ def _served(facts: DesignFacts, deployed: Deployed) -> dict[str, str | None]:
 def _is_unique(need: Need) -> bool:
     """Whether a unique value that the entity declares answers the need."""
     uniques = [key for key in declared_keys(need.entity).values() if isinstance(key, Unique)]
-    return need.one and not need.constants and any(set(fields_of(key.partition)) == need.known for key in uniques)
+    return need.one and not need.constants and any(frozenset(fields_of(key.partition)) == need.known for key in uniques)
 
 
 def provisional_design(design: type[Any]) -> CompiledDesign:

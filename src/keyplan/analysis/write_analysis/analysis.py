@@ -221,7 +221,7 @@ def _is_of(shape: ActionShape, action: Action) -> bool:
     """Whether an action of a dry run can be that one in the code."""
     if shape.kind != action.kind or (action.entity is not None and action.entity.name != shape.entity):
         return False
-    return action.open or not action.changes or shape.changes == action.changes.keys()
+    return action.open or not action.changes or shape.changes == frozenset(action.changes)
 
 
 def _shape_of(refused: Refused) -> ActionShape | None:

@@ -23,8 +23,10 @@ from keyplan.model.stored.key_templates import split_template
 __all__ = ["Draft", "Field", "KeyDraft", "draft"]
 
 _PLACEHOLDER = re.compile(r"\$?[<{\[]\s*([A-Za-z][\w -]*?)\s*[>}\]]")
-_TYPES = {"S": "str", "N": "Decimal", "B": "bytes", "BOOL": "bool", "SS": "set[str]", "NS": "set[Decimal]"}
-_TYPES |= {"BS": "set[bytes]", "M": "dict[str, Any]", "L": "list[Any]"}
+_TYPES = {
+    "S": "str", "N": "Decimal", "B": "bytes", "BOOL": "bool", "SS": "set[str]", "NS": "set[Decimal]",
+    "BS": "set[bytes]", "M": "dict[str, Any]", "L": "list[Any]",
+}  # fmt: skip
 _WHEN_MAX = 3
 """Values of a field that may decide whether an item is in an index."""
 

@@ -10,16 +10,17 @@ notices that the files are gone.
 from __future__ import annotations
 
 import errno
+import importlib
 import os
 import struct
 import sys
 import threading
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
+from typing import Any
 
 _HAS_GUARDS = sys.platform == "linux"
-if sys.platform != "win32":
-    import fcntl
+fcntl: Any = None if sys.platform == "win32" else importlib.import_module("fcntl")
 
 _FLOCK = "hhqqi0q"
 """``struct flock``: type, whence, start, length, process."""
