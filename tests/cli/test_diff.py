@@ -37,7 +37,7 @@ def test_each_design_imports_from_its_own_folder(shops: tuple[str, str]) -> None
 
 def test_json_and_markdown(shops: tuple[str, str]) -> None:
     report = json.loads(run("diff", *shops, "--json").output)
-    assert report["counts"]["breaks"] == 1
+    assert report["counts"]["breaking"] == 1
     (change,) = report["changes"]
     assert (change["code"], change["place"]) == ("type-narrowed", "Shop.Order.status")
     text = run("diff", *shops, "--markdown").output
@@ -57,7 +57,7 @@ def test_json_and_markdown(shops: tuple[str, str]) -> None:
 def test_the_exit_status(change: tuple[str, str], statuses: tuple[int, ...], folder: Path) -> None:
     (folder / "old.py").write_text(SHOP, encoding="utf-8")
     (folder / "new.py").write_text(changed(change), encoding="utf-8")
-    levels = ("breaks", "migrate", "callers", "safe", "never")
+    levels = ("breaking", "migration", "api", "safe", "never")
     result = [run("diff", "old.py:Shop", "new.py:Shop", "--fail-on", level).exit_code for level in levels]
     assert tuple(result) == statuses
 

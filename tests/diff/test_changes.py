@@ -10,17 +10,17 @@ from tests.export.designs import NAMES, design
 
 CASES: list[tuple[str, str, list[str]]] = [
     # The table
-    ('Table("shop"', 'Table("shop2"', ["breaks table-renamed table"]),
-    ("entities=[User])", 'entities=[User], sort="range")', ["breaks table-key-changed table"]),
+    ('Table("shop"', 'Table("shop2"', ["breaking table-renamed table"]),
+    ("entities=[User])", 'entities=[User], sort="range")', ["breaking table-key-changed table"]),
     (
         "expires: Ttl",
         "expires: datetime",
-        ["migrate expiry-removed table", "migrate stored-type-changed User.expires"],
+        ["migration expiry-removed table", "migration stored-type-changed User.expires"],
     ),
     (
         "expires: Ttl | None = None",
         "ends: Ttl | None = Field(default=None)",
-        ["migrate expiry-changed table", "safe field-added User.ends", "safe field-removed User.expires"],
+        ["migration expiry-changed table", "safe field-added User.ends", "safe field-removed User.expires"],
     ),
     (
         "total: int = Field(default=0, ge=0)",
@@ -28,52 +28,56 @@ CASES: list[tuple[str, str, list[str]]] = [
         ["safe field-added Order.expires"],
     ),
     # Indexes
-    ("[GSI1, GSI2, LSI1]", "[GSI1, GSI2]", ["breaks index-removed LSI1"]),
+    ("[GSI1, GSI2, LSI1]", "[GSI1, GSI2]", ["breaking index-removed LSI1"]),
     ("[GSI1, GSI2, LSI1]", "[GSI1, LSI1]", ["safe index-removed GSI2"]),
-    ("[GSI1, GSI2, LSI1]", '[GSI1, GSI2, LSI1, Index("GSI3", "a")]', ["migrate index-added GSI3"]),
-    ("[GSI1, GSI2, LSI1]", '[GSI1, GSI2, LSI1, Index("LSI2", "pk", "a", local=True)]', ["breaks index-added LSI2"]),
-    ('Number("gsi2sk")', '"gsi2sk"', ["breaks index-changed GSI2"]),
+    ("[GSI1, GSI2, LSI1]", '[GSI1, GSI2, LSI1, Index("GSI3", "a")]', ["migration index-added GSI3"]),
+    ("[GSI1, GSI2, LSI1]", '[GSI1, GSI2, LSI1, Index("LSI2", "pk", "a", local=True)]', ["breaking index-added LSI2"]),
+    ('Number("gsi2sk")', '"gsi2sk"', ["breaking index-changed GSI2"]),
     ('["total", "status", "note"]', '["note", "total", "status"]', []),
-    ('["total", "status", "note"]', '["note", "total"]', ["breaks index-changed GSI2"]),
+    ('["total", "status", "note"]', '["note", "total"]', ["breaking index-changed GSI2"]),
     # Keys
-    ('"ORDER#{order_id}", "HEAD"', '"ORDER#{order_id}", "HEAD2"', ["breaks primary-key-changed Order.primary"]),
-    ("    placed: str\n", "    placed: date\n", ["breaks type-narrowed Order.placed"]),
+    ('"ORDER#{order_id}", "HEAD"', '"ORDER#{order_id}", "HEAD2"', ["breaking primary-key-changed Order.primary"]),
+    ("    placed: str\n", "    placed: date\n", ["breaking type-narrowed Order.placed"]),
     (
         '"{placed}#{order_id}"',
         '"{placed}"',
-        ["migrate key-changed Order.pending", "callers order-changed pending_orders"],
+        ["migration key-changed Order.pending", "api order-changed pending_orders"],
     ),
-    (', when={"status": "pending"})', ")", ["migrate key-changed Order.pending"]),
-    (', when={"status": "pending"})', ', when={"status": "pending"}, shards=4)', ["migrate key-changed Order.pending"]),
+    (', when={"status": "pending"})', ")", ["migration key-changed Order.pending"]),
+    (
+        ', when={"status": "pending"})',
+        ', when={"status": "pending"}, shards=4)',
+        ["migration key-changed Order.pending"],
+    ),
     ('    by_initial = Key("INITIAL#{initial}", "{user_id}", index=GSI1)\n', "", ["safe key-removed User.by_initial"]),
     (
         "    pending = Key(",
         '    every = Key("ALL", "{total}", index=GSI2)\n    pending = Key(',
-        ["migrate key-added Order.every"],
+        ["migration key-added Order.every"],
     ),
     (
         "    pending = Key(",
         '    placing = Key("ORDER#{order_id}", "{placed}", index=LSI1)\n    pending = Key(',
         ["safe key-added Order.placing"],
     ),
-    ("return self.name[:1]", "return self.name[:2]", ["migrate computed-field-changed User.initial"]),
+    ("return self.name[:1]", "return self.name[:2]", ["migration computed-field-changed User.initial"]),
     ("return self.name[:1]", "\n        return self.name[:1]", []),
     # What a put keeps, and what a type makes of a text
     ("class Order(Entity):", 'class Order(Entity, extra="allow"):', ["safe undeclared-kept Order"]),
     (
         "    merchant: str\n",
         "    merchant: Annotated[str, StringConstraints(to_lower=True)]\n",
-        ["migrate spelling-changed Order.merchant"],
+        ["migration spelling-changed Order.merchant"],
     ),
     (
         "    order_id: str\n",
         "    order_id: Annotated[str, StringConstraints(strip_whitespace=True)]\n",
-        ["breaks spelling-changed Order.order_id"],
+        ["breaking spelling-changed Order.order_id"],
     ),
     (
         "    placed: str\n",
         "    placed: Annotated[str, StringConstraints(to_upper=True)]\n",
-        ["migrate spelling-changed Order.placed"],
+        ["migration spelling-changed Order.placed"],
     ),
     (
         "    note: str | None = None\n",
@@ -84,7 +88,7 @@ CASES: list[tuple[str, str, list[str]]] = [
     (
         "    parts: list[str] = []",
         '    parts: Annotated[list[str], StoredAs("json")] = []',
-        ["breaks stored-form-changed Order.parts"],
+        ["breaking stored-form-changed Order.parts"],
     ),
     (
         "    expires: Ttl | None = None",
@@ -95,36 +99,36 @@ CASES: list[tuple[str, str, list[str]]] = [
         "entities=[User])",
         "entities=[User], key_style=KeyStyle(raw=True))",
         [
-            "breaks primary-key-changed User.primary",
-            "breaks primary-key-changed Order.primary",
-            "migrate key-changed User.by_initial",
-            "migrate claim-changed User.email_claim",
-            "migrate key-changed Order.pending",
+            "breaking primary-key-changed User.primary",
+            "breaking primary-key-changed Order.primary",
+            "migration key-changed User.by_initial",
+            "migration claim-changed User.email_claim",
+            "migration key-changed Order.pending",
         ],
     ),
     (
         '"{placed}#{order_id}", index=GSI1',
         '"{placed}#{order_id}", style=KeyStyle(case="lower"), index=GSI1',
-        ["migrate key-changed Order.pending"],
+        ["migration key-changed Order.pending"],
     ),
     (
         '    primary = Key("USER',
         '    kind = Discriminator("type", "user")\n    primary = Key("USER',
-        ["breaks label-added User"],
+        ["breaking label-added User"],
     ),
     # Claims
-    ('Unique("EMAIL#{email}")', 'Unique("MAIL#{email}")', ["migrate claim-changed User.email_claim"]),
-    ('    email_claim = Unique("EMAIL#{email}")\n', "", ["migrate claim-removed User.email_claim"]),
+    ('Unique("EMAIL#{email}")', 'Unique("MAIL#{email}")', ["migration claim-changed User.email_claim"]),
+    ('    email_claim = Unique("EMAIL#{email}")\n', "", ["migration claim-removed User.email_claim"]),
     (
         'Unique("EMAIL#{email}")\n',
         'Unique("EMAIL#{email}")\n    name_claim = Unique("NAME#{name}")\n',
-        ["migrate claim-added User.name_claim"],
+        ["migration claim-added User.name_claim"],
     ),
     ("    email_claim = Unique", "    unique_email = Unique", []),
     # Entities
-    ("entities=[User])", "entities=[])", ["migrate expiry-removed table", "migrate entity-removed User"]),
+    ("entities=[User])", "entities=[])", ["migration expiry-removed table", "migration entity-removed User"]),
     # Fields
-    ("    merchant: str\n", "    merchant: str\n    paid_by: str\n", ["breaks field-required Order.paid_by"]),
+    ("    merchant: str\n", "    merchant: str\n    paid_by: str\n", ["breaking field-required Order.paid_by"]),
     ("    merchant: str\n", '    merchant: str\n    paid_by: str = ""\n', ["safe field-added Order.paid_by"]),
     ("    merchant: str\n", "    merchant: str\n    paid_by: str | None\n", ["safe field-added Order.paid_by"]),
     ("    merchant: str\n", "    merchant: str\n    tags: set[str]\n", ["safe field-added Order.tags"]),
@@ -132,40 +136,44 @@ CASES: list[tuple[str, str, list[str]]] = [
     (
         "    note: str | None = None\n",
         '    memo: str | None = Field(default=None, alias="note")\n',
-        ["callers field-renamed Order.memo"],
+        ["api field-renamed Order.memo"],
     ),
     (
         "    note: str | None = None\n",
         '    note: str | None = Field(default=None, alias="memo")\n',
-        ["breaks attribute-renamed Order.note"],
+        ["breaking attribute-renamed Order.note"],
     ),
     ('    name: str = "?"\n', '    name: str = "!"\n', ["safe default-changed User.name"]),
-    ("    note: str | None = None\n", '    note: str | None = "none"\n', ["migrate default-changed Order.note"]),
+    ("    note: str | None = None\n", '    note: str | None = "none"\n', ["migration default-changed Order.note"]),
     ("    note: str | None = None\n", "    note: str | None\n", []),
     ('    name: str = "?"\n', "    name: str\n", ["safe default-removed User.name"]),
     # Types
     (
         "    note: str | None = None\n",
         '    note: str = ""\n',
-        ["migrate default-changed Order.note", "safe type-narrowed Order.note"],
+        ["migration default-changed Order.note", "safe type-narrowed Order.note"],
     ),
-    ("    note: str | None = None\n", "    note: str\n", ["breaks type-narrowed Order.note"]),
+    ("    note: str | None = None\n", "    note: str\n", ["breaking type-narrowed Order.note"]),
     ("    placed: str\n", "    placed: str | None\n", ["safe type-widened Order.placed"]),
     (
         "total: int = Field(default=0, ge=0)",
         "total: int = Field(default=0, ge=1)",
-        ["breaks type-narrowed Order.total"],
+        ["breaking type-narrowed Order.total"],
     ),
     ("total: int = Field(default=0, ge=0)", "total: int = 0", ["safe type-widened Order.total"]),
     ("total: int = Field(default=0, ge=0)", "total: float = Field(default=0, ge=0)", ["safe type-widened Order.total"]),
-    ('    name: str = "?"\n', '    name: str = Field(default="?", max_length=5)\n', ["breaks type-narrowed User.name"]),
-    ("    note: str | None = None\n", "    note: bytes | None = None\n", ["breaks type-narrowed Order.note"]),
-    ("    note: str | None = None\n", "    note: datetime | None = None\n", ["breaks type-narrowed Order.note"]),
+    (
+        '    name: str = "?"\n',
+        '    name: str = Field(default="?", max_length=5)\n',
+        ["breaking type-narrowed User.name"],
+    ),
+    ("    note: str | None = None\n", "    note: bytes | None = None\n", ["breaking type-narrowed Order.note"]),
+    ("    note: str | None = None\n", "    note: datetime | None = None\n", ["breaking type-narrowed Order.note"]),
     ("    note: str | None = None\n", "    note: int | str | None = None\n", ["safe type-widened Order.note"]),
-    ("    note: str | None = None\n", '    note: Literal["a"] | None = None\n', ["breaks type-narrowed Order.note"]),
+    ("    note: str | None = None\n", '    note: Literal["a"] | None = None\n', ["breaking type-narrowed Order.note"]),
     ('SMALL = "small"', 'SMALL = "small"\n    TINY = "tiny"', ["safe type-widened Order.kind"]),
-    ('    LARGE = "large"\n', "", ["breaks type-narrowed Order.kind"]),
-    ("    height: int | None = None\n", "    height: int\n", ["breaks type-narrowed Order.size"]),
+    ('    LARGE = "large"\n', "", ["breaking type-narrowed Order.kind"]),
+    ("    height: int | None = None\n", "    height: int\n", ["breaking type-narrowed Order.size"]),
     ("    height: int | None = None\n", "    height: float | None = None\n", ["safe type-widened Order.size"]),
     (
         "    height: int | None = None\n",
@@ -175,32 +183,32 @@ CASES: list[tuple[str, str, list[str]]] = [
     (
         "    height: int | None = None\n",
         "    height: int | None = None\n    depth: int\n",
-        ["breaks type-narrowed Order.size"],
+        ["breaking type-narrowed Order.size"],
     ),
-    ("    title: str\n", "    title: int\n", ["breaks type-narrowed Order.size"]),
+    ("    title: str\n", "    title: int\n", ["breaking type-narrowed Order.size"]),
     ("    height: int | None = None\n", "", ["safe type-widened Order.size"]),
     ("    parts: list[str] = []\n", "    parts: list[Any] = []\n", ["safe type-widened Order.parts"]),
     ("    parts: list[str] = []\n", "    parts: tuple[str, ...] = ()\n", []),
-    ("    parts: list[str] = []\n", "    parts: list[int] = []\n", ["breaks type-narrowed Order.parts"]),
+    ("    parts: list[str] = []\n", "    parts: list[int] = []\n", ["breaking type-narrowed Order.parts"]),
     ("    sizes: dict[str, int] = {}\n", "    sizes: dict[str, float] = {}\n", ["safe type-widened Order.sizes"]),
-    ("    sizes: dict[str, int] = {}\n", "    sizes: dict[str, str] = {}\n", ["breaks type-narrowed Order.sizes"]),
+    ("    sizes: dict[str, int] = {}\n", "    sizes: dict[str, str] = {}\n", ["breaking type-narrowed Order.sizes"]),
     ("    sizes: dict[str, int] = {}\n", "    sizes: dict[str, Any] = {}\n", ["safe type-widened Order.sizes"]),
     # Patterns
     ('@read("E1"', '@read("E9"', ["safe pattern-id-changed order"]),
-    ("def order(self", "def one_order(self", ["callers pattern-renamed one_order"]),
-    (", limit: int = 10) -> list", ") -> list", ["callers signature-changed pending_orders"]),
+    ("def order(self", "def one_order(self", ["api pattern-renamed one_order"]),
+    (", limit: int = 10) -> list", ") -> list", ["api signature-changed pending_orders"]),
     ("def order(self, order_id: str)", "def order(self, order_id: str) ", []),
-    (") -> Order | None: ...", ") -> Order: ...", ["callers signature-changed order"]),
-    ("    def order(self", "    async def order(self", ["callers signature-changed order"]),
-    ('@read("E1", consistent=True)', '@read("E1")', ["callers consistency-changed order"]),
-    ('@read("E2", where', '@read("E2", newest_first=True, where', ["callers order-changed pending_orders"]),
+    (") -> Order | None: ...", ") -> Order: ...", ["api signature-changed order"]),
+    ("    def order(self", "    async def order(self", ["api signature-changed order"]),
+    ('@read("E1", consistent=True)', '@read("E1")', ["api consistency-changed order"]),
+    ('@read("E2", where', '@read("E2", newest_first=True, where', ["api order-changed pending_orders"]),
     (
         'where={"status": "pending"})\n    def',
         'where={"status": "pending", "total": 5})\n    def',
-        ["callers filter-changed pending_orders"],
+        ["api filter-changed pending_orders"],
     ),
-    ("limit: int = 10", "limit: int = 20", ["callers default-argument-changed pending_orders"]),
-    ("limit: int = 10", "limit: int", ["callers signature-changed pending_orders"]),
+    ("limit: int = 10", "limit: int = 20", ["api default-argument-changed pending_orders"]),
+    ("limit: int = 10", "limit: int", ["api signature-changed pending_orders"]),
     (
         "    note: str | None = None\n",
         "    note: str | None = None\n    revision: Version = 0\n",
@@ -209,7 +217,7 @@ CASES: list[tuple[str, str, list[str]]] = [
     (
         "def place(self, order: Order)",
         "def place(self, order: Order, at: datetime)",
-        ["callers signature-changed place"],
+        ["api signature-changed place"],
     ),
     ("def place(self, order: Order)", "def place(self, order: Order, at: str = '')", ["safe parameter-added place"]),
     (
@@ -223,7 +231,7 @@ CASES: list[tuple[str, str, list[str]]] = [
 @pytest.mark.parametrize(("old", "new", "wanted"), CASES)
 def test_a_change_is_told_with_its_weight(old: str, new: str, wanted: list[str]) -> None:
     result = compared((old, new))
-    order = ["breaks", "migrate", "callers", "safe"]
+    order = ["breaking", "migration", "api", "safe"]
     assert codes(result.changes) == sorted(wanted, key=lambda text: order.index(text.split()[0]))
     assert all(change.what for change in result.changes)
 
@@ -255,8 +263,8 @@ def test_a_pattern_served_by_another_index() -> None:
         ("[GSI1, GSI2, LSI1]", "[GSI1, GSI2, LSI1, GSI9]"),
     )
     assert codes(result.changes) == [
-        "migrate index-added GSI9",
-        "migrate key-added Order.pending",
+        "migration index-added GSI9",
+        "migration key-added Order.pending",
         "safe key-removed Order.pending",
         "safe pattern-moved pending_orders",
     ]
@@ -274,14 +282,14 @@ RANKED = SHOP.replace('"{placed}#{order_id}"', '"{kind:rank}#{placed}#{order_id}
         (
             '    LARGE = "large"',
             '    MIDDLE = "middle"\n    LARGE = "large"',
-            ["breaks key-changed Order.pending", "safe type-widened Order.kind"],
+            ["breaking key-changed Order.pending", "safe type-widened Order.kind"],
         ),
         (
             '    SMALL = "small"\n    LARGE = "large"',
             '    LARGE = "large"\n    SMALL = "small"',
-            ["breaks key-changed Order.pending"],
+            ["breaking key-changed Order.pending"],
         ),
-        (', extra="allow"', "", ["breaks undeclared-dropped Order"]),
+        (', extra="allow"', "", ["breaking undeclared-dropped Order"]),
     ],
 )
 def test_what_a_rank_counts_and_a_put_keeps_is_compared(old: str, new: str, wanted: list[str]) -> None:
@@ -299,12 +307,16 @@ FLAGGED = SHOP.replace("    parts: list[str] = []", "    parts: set[str] = set()
         (
             "    parts: set[str] = set()",
             "    parts: list[str] = []",
-            ["migrate stored-type-changed Order.parts", "safe type-widened Order.parts"],
+            ["migration stored-type-changed Order.parts", "safe type-widened Order.parts"],
         ),
         (
             "    pending = Key(",
             '    gifts = Key("{gift}", "{order_id}", index=GIFTS)\n    pending = Key(',
-            ["migrate index-added GIFTS", "migrate key-added Order.gifts", "migrate stored-type-changed Order.gift"],
+            [
+                "migration index-added GIFTS",
+                "migration key-added Order.gifts",
+                "migration stored-type-changed Order.gift",
+            ],
         ),
     ],
 )
@@ -354,9 +366,9 @@ class Shop(Design):
 @pytest.mark.parametrize(
     ("old", "new", "wanted"),
     [
-        ('page_id="to"', 'page_id="back"', ["callers junction-changed linked"]),
-        ('total="views"', 'total="bytes_"', ["callers number-changed views"]),
-        ("entity=Link", "entity=[Link, Page_]", ["callers number-changed links"]),
+        ('page_id="to"', 'page_id="back"', ["api junction-changed linked"]),
+        ('total="views"', 'total="bytes_"', ["api number-changed views"]),
+        ("entity=Link", "entity=[Link, Page_]", ["api number-changed links"]),
     ],
 )
 def test_another_junction_and_another_number_are_another_answer(old: str, new: str, wanted: list[str]) -> None:
@@ -375,9 +387,9 @@ OF_OTHERS = SHOP.replace("    placed: str", '    placed: Annotated[datetime, Sto
         (
             'StoredAs("iso s")',
             'StoredAs("iso ms")',
-            ["breaks stored-form-changed Order.placed", "migrate key-changed Order.pending"],
+            ["breaking stored-form-changed Order.placed", "migration key-changed Order.pending"],
         ),
-        ('Discriminator("type", "order")', 'Discriminator("type", "Order")', ["breaks label-changed Order"]),
+        ('Discriminator("type", "order")', 'Discriminator("type", "Order")', ["breaking label-changed Order"]),
         ('    mark = Discriminator("type", "order")\n', "", ["safe label-removed Order"]),
     ],
 )
@@ -396,7 +408,7 @@ def test_functions_that_store_are_compared_by_their_code() -> None:
     same = difference(loaded(shop("lambda text: text")).compiled, loaded(shop("lambda text: text")).compiled)
     other = difference(loaded(shop("lambda text: text")).compiled, loaded(shop("lambda text: text + ''")).compiled)
     assert same.changes == ()
-    assert codes(other.changes) == ["migrate stored-form-changed Order.note"]
+    assert codes(other.changes) == ["migration stored-form-changed Order.note"]
 
 
 def test_a_strong_read_costs_twice() -> None:
@@ -411,7 +423,7 @@ def test_a_removed_pattern_and_a_new_one() -> None:
     result = compared(
         ('@read("E1", consistent=True)\n    def order(', '@read("E7", consistent=True)\n    def get_order('),
     )
-    assert codes(result.changes) == ["callers pattern-removed order", "safe pattern-added get_order"]
+    assert codes(result.changes) == ["api pattern-removed order", "safe pattern-added get_order"]
 
 
 def test_the_gravest_come_first_and_are_counted() -> None:
@@ -421,14 +433,14 @@ def test_the_gravest_come_first_and_are_counted() -> None:
         ("def order(self", "def one_order(self"),
         ('    name: str = "?"\n', '    name: str = "!"\n'),
     )
-    assert [change.severity.value for change in result.changes] == ["breaks", "migrate", "callers", "safe"]
+    assert [change.severity.value for change in result.changes] == ["breaking", "migration", "api", "safe"]
     assert result.summary == "1 breaking, 1 needing migration, 1 changing the API, 1 safe"
-    assert result.as_json()["counts"] == {"breaks": 1, "migrate": 1, "callers": 1, "safe": 1}
+    assert result.as_json()["counts"] == {"breaking": 1, "migration": 1, "api": 1, "safe": 1}
 
 
 def test_markdown_keeps_its_cells() -> None:
     text = compared(("    merchant: str\n", '    merchant: str\n    kind_of: Literal["a|b", "c`"]\n')).markdown()
-    (row,) = [line for line in text.splitlines() if line.startswith("| breaks")]
+    (row,) = [line for line in text.splitlines() if line.startswith("| breaking")]
     assert row.replace("\\|", "").count("|") == 6
     assert text.startswith("### Shop: 1 breaking\n")
 
@@ -438,4 +450,4 @@ def test_a_version_that_is_dropped_protects_no_more() -> None:
         "    note: str | None = None\n", "    note: str | None = None\n    revision: Version = 0\n"
     )
     result = difference(loaded(with_version).compiled, loaded(with_version.replace("Version = 0", "int = 0")).compiled)
-    assert codes(result.changes) == ["migrate version-removed Order.revision"]
+    assert codes(result.changes) == ["migration version-removed Order.revision"]

@@ -45,7 +45,7 @@ def test_a_required_field_breaks_reads(deployed: Any) -> None:
     shop, result = deployed(("    merchant: str\n", "    merchant: str\n    paid_by: str\n"))
     with shop, pytest.raises(InvalidItemError):
         shop.order("1")
-    assert result == ["breaks field-required Order.paid_by"]
+    assert result == ["breaking field-required Order.paid_by"]
 
 
 @pytest.mark.parametrize("field", ['paid_by: str = "?"', "paid_by: str | None", "paid_by: set[str]"])
@@ -65,7 +65,7 @@ def test_a_field_of_another_attribute_is_lost_unless_a_key_holds_it(deployed: An
 
 def test_a_sparse_key_holds_it_of_some_items_only(deployed: Any) -> None:
     shop, result = deployed(("    placed: str\n", '    placed: str = Field(alias="placed_on")\n'))
-    assert result == ["breaks attribute-renamed Order.placed"]
+    assert result == ["breaking attribute-renamed Order.placed"]
     with shop:
         assert shop.order("1").placed == "2026"
         shop.store.transport.call(
@@ -84,19 +84,19 @@ def test_a_narrower_type_breaks_reads(deployed: Any) -> None:
     shop, result = deployed(('SMALL = "small"', 'SMALL = "tiny"'))
     with shop, pytest.raises(InvalidItemError):
         shop.order("1")
-    assert "breaks type-narrowed Order.kind" in result
+    assert "breaking type-narrowed Order.kind" in result
 
 
 def test_another_primary_key_hides_items_until_they_are_copied(deployed: Any) -> None:
     shop, result = deployed(('"ORDER#{order_id}", "HEAD"', '"SALE#{order_id}", "HEAD"'))
-    assert "breaks primary-key-changed Order.primary" in result
+    assert "breaking primary-key-changed Order.primary" in result
     with shop:
         assert shop.order("1") is None
 
 
 def test_an_index_key_is_made_anew_by_a_put(deployed: Any) -> None:
     shop, result = deployed(('Key("MERCHANT#{merchant}"', 'Key("SHOP#{merchant}"'))
-    assert result == ["migrate key-changed Order.pending"]
+    assert result == ["migration key-changed Order.pending"]
     with shop:
         assert shop.pending_orders("m") == []
         shop.put(shop.order("1"))
@@ -111,7 +111,7 @@ def test_a_new_index_is_filled_with_the_items_that_have_its_attributes(deployed:
         ("[GSI1, GSI2, LSI1]", "[GSI1, GSI2, LSI1, PLACED]"),
         ("    @write", read),
     )
-    assert result == ["migrate index-added PLACED", "safe key-added Order.by_placed", "safe pattern-added placed_on"]
+    assert result == ["migration index-added PLACED", "safe key-added Order.by_placed", "safe pattern-added placed_on"]
     with shop:
         assert [value.order_id for value in shop.placed_on("2026")] == ["1"]
 
@@ -124,7 +124,7 @@ def test_a_new_index_lacks_items_without_its_attributes_until_they_are_written_a
         ("[GSI1, GSI2, LSI1]", "[GSI1, GSI2, LSI1, GSI3]"),
         ("    @write", read),
     )
-    assert result[:2] == ["migrate index-added GSI3", "migrate key-added Order.by_placed"]
+    assert result[:2] == ["migration index-added GSI3", "migration key-added Order.by_placed"]
     with shop:
         assert shop.placed_on("2026") == []
         shop.put(shop.order("1"))
@@ -135,7 +135,7 @@ def test_items_with_claims_get_an_index_key_anew_by_an_update(deployed: Any) -> 
     """A put would not know what the item before had claimed."""
     read = '    @read("E3")\n    def users_with(self, initial: str) -> list[User]: ...\n\n    @write'
     shop, result = deployed(('Key("INITIAL#{initial}"', 'Key("FIRST#{initial}"'), ("    @write", read))
-    assert "migrate key-changed User.by_initial" in result
+    assert "migration key-changed User.by_initial" in result
     (change,) = compared(('Key("INITIAL#{initial}"', 'Key("FIRST#{initial}"')).changes
     assert "Update(item, name=item.name).only_if(name=item.name)" in change.action
     with shop:
@@ -151,7 +151,7 @@ def test_a_new_claim_is_made_by_an_update_there_and_back(deployed: Any) -> None:
         ('Unique("EMAIL#{email}")\n', 'Unique("EMAIL#{email}")\n    name_claim = Unique("NAME#{name}")\n'),
         ("    @write", read),
     )
-    assert "migrate claim-added User.name_claim" in result
+    assert "migration claim-added User.name_claim" in result
     with shop:
         assert shop.user_named("Ada") is None
         user = shop.get(entity(shop, "User"), user_id="1")
@@ -161,14 +161,14 @@ def test_a_new_claim_is_made_by_an_update_there_and_back(deployed: Any) -> None:
 
 def test_a_default_that_was_none_is_read_where_nothing_is_stored(deployed: Any) -> None:
     shop, result = deployed(("    note: str | None = None\n", '    note: str | None = "none"\n'))
-    assert result == ["migrate default-changed Order.note"]
+    assert result == ["migration default-changed Order.note"]
     with shop:
         assert shop.order("1").note == "none"
 
 
 def test_an_altered_index_is_refused_when_the_design_is_opened(deployed: Any) -> None:
     changes = ('Number("gsi2sk")', '"gsi2sk"')
-    assert codes(compared(changes).changes) == ["breaks index-changed GSI2"]
+    assert codes(compared(changes).changes) == ["breaking index-changed GSI2"]
     with pytest.raises((StoreError, AssertionError), match=r"GSI2|gsi2sk"):
         deployed(changes)
 
@@ -176,7 +176,7 @@ def test_an_altered_index_is_refused_when_the_design_is_opened(deployed: Any) ->
 def test_expiry_that_was_text_can_be_read_as_a_moment(deployed: Any) -> None:
     """A moment is read from epoch seconds as well: but conditions find texts only, and the table's setting stays."""
     shop, result = deployed(("expires: Ttl", "expires: datetime"))
-    assert result == ["migrate expiry-removed table", "migrate stored-type-changed User.expires"]
+    assert result == ["migration expiry-removed table", "migration stored-type-changed User.expires"]
     with shop:
         assert shop.get(entity(shop, "User"), user_id="1").expires is None
 

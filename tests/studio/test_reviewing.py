@@ -167,7 +167,7 @@ def test_changed_key_is_marked_on_the_map(opened: tuple[type[Design], Path]) -> 
     design, _ = opened
     assert changed(design, CHANGED)["same"] is True
     result = changed(design, CHANGED.replace("YEAR#{year}", "IN_YEAR#{year}"))
-    assert {(change["code"], change["severity"]) for change in result["changes"]} >= {("key-changed", "migrate")}
+    assert {(change["code"], change["severity"]) for change in result["changes"]} >= {("key-changed", "migration")}
     assert 'class="row k0 update"' in result["map"]["svg"]
 
 

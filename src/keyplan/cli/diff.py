@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-_SEVERITIES = ("breaks", "migrate", "callers", "safe")
+_SEVERITIES = ("breaking", "migration", "api", "safe")
 
 
 @click.command(
@@ -27,7 +27,7 @@ _SEVERITIES = ("breaks", "migrate", "callers", "safe")
 Examples:
   keyplan diff old/designs.py:Shop designs.py:Shop
   keyplan diff old/designs.py:Shop designs.py:Shop --markdown > comment.md
-  keyplan diff old/designs.py:Shop designs.py:Shop --fail-on migrate
+  keyplan diff old/designs.py:Shop designs.py:Shop --fail-on migration
 
 \b
 To get the design of another commit:
@@ -43,7 +43,7 @@ Exit status: 0 no change of this severity, 1 at least one, 2 a design can't be c
 @click.option(
     "--fail-on",
     type=click.Choice([*_SEVERITIES, "never"]),
-    default="breaks",
+    default="breaking",
     show_default=True,
     help="Minimum severity that sets exit status 1.",
 )
@@ -103,9 +103,9 @@ def _show(out: Console, difference: Difference) -> None:
     from keyplan.cli.options import printable
 
     colours = {
-        Severity.BREAKS: "bold red",
-        Severity.MIGRATE: "bold yellow",
-        Severity.CALLERS: "bold cyan",
+        Severity.BREAKING: "bold red",
+        Severity.MIGRATION: "bold yellow",
+        Severity.API: "bold cyan",
         Severity.SAFE: "bold green",
     }
     for severity, heading in HEADINGS.items():

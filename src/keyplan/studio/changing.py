@@ -34,7 +34,7 @@ from keyplan.studio.reviewing import REGION
 __all__ = ["Source", "change_json", "change_made", "loaded", "source_of"]
 
 MODULE = "keyplan_studio_module"
-_MARKS = {Severity.BREAKS: "delete", Severity.MIGRATE: "update", Severity.CALLERS: "check", Severity.SAFE: "put"}
+_MARKS = {Severity.BREAKING: "delete", Severity.MIGRATION: "update", Severity.API: "check", Severity.SAFE: "put"}
 
 
 @dataclass(frozen=True)

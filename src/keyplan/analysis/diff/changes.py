@@ -12,11 +12,11 @@ __all__ = ["Change", "Severity"]
 class Severity(Enum):
     """How grave a change is, the gravest first."""
 
-    BREAKS = "breaks"
+    BREAKING = "breaking"
     """The new design fails on the deployed data, or answers wrongly, until something has been done."""
-    MIGRATE = "migrate"
+    MIGRATION = "migration"
     """It works, but items written before aren't found, protected or cleaned up, until something has been done."""
-    CALLERS = "callers"
+    API = "api"
     """The data stays as it is; code that calls the design must change."""
     SAFE = "safe"
     """Nothing needs to be done before."""

@@ -16,15 +16,15 @@ from keyplan.model.compiled.compiled_design import CompiledDesign
 __all__ = ["Difference", "difference"]
 
 HEADINGS = {
-    Severity.BREAKS: "breaks deployed data",
-    Severity.MIGRATE: "needs work on deployed data",
-    Severity.CALLERS: "changes what callers see",
+    Severity.BREAKING: "breaks deployed data",
+    Severity.MIGRATION: "needs work on deployed data",
+    Severity.API: "changes what callers see",
     Severity.SAFE: "safe",
 }
 _COUNTED = {
-    Severity.BREAKS: "breaking",
-    Severity.MIGRATE: "needing migration",
-    Severity.CALLERS: "changing the API",
+    Severity.BREAKING: "breaking",
+    Severity.MIGRATION: "needing migration",
+    Severity.API: "changing the API",
     Severity.SAFE: "safe",
 }
 

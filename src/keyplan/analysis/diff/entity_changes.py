@@ -50,7 +50,7 @@ def entity_changes(old: CompiledDesign, new: CompiledDesign) -> Iterator[Change]
         pairs.append((twin, entity))
     for entity in left.values():
         yield Change(
-            Severity.MIGRATE,
+            Severity.MIGRATION,
             "entity-removed",
             f"{new.name}.{entity.name}",
             f"the entity under {_texts(entity.primary)} is gone",
@@ -81,7 +81,7 @@ def _same_key(entity: CompiledEntity, left: Mapping[str, CompiledEntity]) -> Com
 def _keys(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterator[Change]:
     if _stands_elsewhere(before.primary, after.primary):
         yield Change(
-            Severity.BREAKS,
+            Severity.BREAKING,
             "primary-key-changed",
             f"{place}.{after.primary.name}",
             f"its key {_was_and_is(before.primary, after.primary)}",
@@ -102,7 +102,7 @@ def _keys(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterator
             yield _added(f"{place}.{new.name}", new, before, after)
         elif old is not None and new is not None and _stands_elsewhere(old, new):
             yield Change(
-                Severity.BREAKS if _moved_ranks(old, new) else Severity.MIGRATE,
+                Severity.BREAKING if _moved_ranks(old, new) else Severity.MIGRATION,
                 "key-changed",
                 f"{place}.{new.name}",
                 f"its key on {new.place} {_was_and_is(old, new)}",
@@ -177,7 +177,7 @@ def _added(place: str, key: CompiledKey, before: CompiledEntity, after: Compiled
         effect = "items written before have its attributes already: DynamoDB's own backfill brings them in"
         return Change(Severity.SAFE, "key-added", place, what, effect)
     return Change(
-        Severity.MIGRATE,
+        Severity.MIGRATION,
         "key-added",
         place,
         what,
@@ -208,7 +208,7 @@ def _computed(place: str, before: CompiledEntity, after: CompiledEntity) -> Iter
         if _code(before, name) != _code(after, name):
             keys = [key for key in (*after.keys, *after.claims) if name in key.fields]
             yield Change(
-                Severity.MIGRATE,
+                Severity.MIGRATION,
                 "computed-field-changed",
                 f"{place}.{name}",
                 f"its code has changed: review it; it is part of {', '.join(key.name for key in keys)}",
@@ -227,7 +227,7 @@ def _version(place: str, before: CompiledEntity, after: CompiledEntity) -> Itera
     old, new = before.version, after.version
     if old is not None and new is None:
         yield Change(
-            Severity.MIGRATE,
+            Severity.MIGRATION,
             "version-removed",
             f"{place}.{old.name}",
             f"{old.name} no longer counts the writes",
@@ -250,7 +250,7 @@ def _undeclared(place: str, before: CompiledEntity, after: CompiledEntity) -> It
     kept = [entity.cls.model_config.get("extra") == "allow" for entity in (before, after)]
     if kept[0] and not kept[1]:
         yield Change(
-            Severity.BREAKS,
+            Severity.BREAKING,
             "undeclared-dropped",
             place,
             'attributes that no field declares are no longer kept (extra="allow")',
@@ -270,7 +270,7 @@ def _claims(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterat
     for name, claim in olds.items():
         if name not in news and _shape(claim) not in kept:
             yield Change(
-                Severity.MIGRATE,
+                Severity.MIGRATION,
                 "claim-removed",
                 f"{place}.{name}",
                 f"{_texts(claim)} is no longer unique",
@@ -286,7 +286,7 @@ def _claims(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterat
             f"{_texts(claim)} is unique" if other is None else f"it claimed {_texts(other)}, and claims {_texts(claim)}"
         )
         yield Change(
-            Severity.MIGRATE,
+            Severity.MIGRATION,
             "claim-added" if other is None else "claim-changed",
             f"{place}.{name}",
             what,
@@ -389,7 +389,7 @@ def _labels(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterat
         if before.labels.get(name) != value:
             was = f"was {_label(name, before)}, and is" if name in before.labels else "is new:"
             yield Change(
-                Severity.BREAKS,
+                Severity.BREAKING,
                 "label-changed" if name in before.labels else "label-added",
                 place,
                 f"its label {was} {_label(name, after)}",

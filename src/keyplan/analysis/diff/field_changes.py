@@ -61,14 +61,14 @@ def field_changes(place: str, before: CompiledEntity, after: CompiledEntity) -> 
             continue
         if old.name != name:
             what = f"it was called {old.name}; the attribute stays {field.attribute}"
-            yield Change(Severity.CALLERS, "field-renamed", where, what, "items stay as they are; code names it anew")
+            yield Change(Severity.API, "field-renamed", where, what, "items stay as they are; code names it anew")
         elif old.attribute != field.attribute:
             yield _moved(where, old, field, _held_in_keys(name, before, after))
         yield from _form_changes(where, old, field, after)
         yield from _nested_alias_changes(where, old, field, after)
         narrowed = list(_type_changes(where, old, field, after))
         yield from narrowed
-        if not any(change.severity is Severity.BREAKS for change in narrowed):
+        if not any(change.severity is Severity.BREAKING for change in narrowed):
             yield from _lie_changes(where, old, field, before, after)
             yield from _spelling_changes(where, old, field, after)
         yield from _default_changes(where, old, field, before, after)
@@ -88,7 +88,7 @@ def _added(place: str, field: StoredField, before: CompiledEntity, after: Compil
     what = f"a new field of type {type_name(field.annotation)}"
     if field.made_anew:
         return Change(
-            Severity.MIGRATE,
+            Severity.MIGRATION,
             "field-added",
             place,
             what,
@@ -105,7 +105,7 @@ def _added(place: str, field: StoredField, before: CompiledEntity, after: Compil
     if keys:
         return Change(Severity.SAFE, "field-added", place, what, f"items written before give it by their key {keys[0]}")
     return Change(
-        Severity.BREAKS,
+        Severity.BREAKING,
         "field-required",
         place,
         f"{what}, without a default",
@@ -153,7 +153,7 @@ def _moved(place: str, old: StoredField, new: StoredField, keys: list[str]) -> C
         )
     reads = "can't be read" if new.required and not new.optional else "read as the default"
     return Change(
-        Severity.BREAKS,
+        Severity.BREAKING,
         "attribute-renamed",
         place,
         what,
@@ -172,7 +172,7 @@ def _nested_alias_changes(place: str, old: StoredField, new: StoredField, after:
     what = "; ".join(f"{name} was stored as {was}, and is stored as {stored}" for name, was, stored in moved)
     code = f"`design.update(item, {new.name}=item.{new.name})`"
     yield Change(
-        Severity.BREAKS if breaks else Severity.MIGRATE,
+        Severity.BREAKING if breaks else Severity.MIGRATION,
         "nested-alias-changed",
         place,
         what,
@@ -210,7 +210,7 @@ def _form_changes(place: str, old: StoredField, new: StoredField, after: Compile
         return
     if before is not None and now is not None and before.write is not None and now.write is not None:
         yield Change(
-            Severity.MIGRATE,
+            Severity.MIGRATION,
             "stored-form-changed",
             place,
             "the functions that write and read it are others",
@@ -219,7 +219,7 @@ def _form_changes(place: str, old: StoredField, new: StoredField, after: Compile
         )
         return
     yield Change(
-        Severity.BREAKS,
+        Severity.BREAKING,
         "stored-form-changed",
         place,
         f"it was stored {_as(before)}, and is stored {_as(now)}",
@@ -245,7 +245,7 @@ def _lie_changes(
     if was.tag is None or now.tag is None or was.tag == now.tag:
         return
     yield Change(
-        Severity.MIGRATE,
+        Severity.MIGRATION,
         "stored-type-changed",
         place,
         f"it was stored as {_LIE.get(was.tag, was.tag)}, and is stored as {_LIE.get(now.tag, now.tag)}",
@@ -272,7 +272,7 @@ def _spelling_changes(place: str, old: StoredField, new: StoredField, after: Com
         return
     primary = after.primary in keys
     yield Change(
-        Severity.BREAKS if primary else Severity.MIGRATE,
+        Severity.BREAKING if primary else Severity.MIGRATION,
         "spelling-changed",
         place,
         what,
@@ -337,7 +337,7 @@ def _type_changes(place: str, old: StoredField, new: StoredField, after: Compile
         yield Change(Severity.SAFE, "type-narrowed", place, types, effect)
         return
     yield Change(
-        Severity.BREAKS,
+        Severity.BREAKING,
         "type-narrowed",
         place,
         types if name != new_name else f"it takes less than the {name} before",
@@ -501,7 +501,7 @@ def _default_changes(
         return
     if new.made_anew and not old.made_anew:
         yield Change(
-            Severity.MIGRATE,
+            Severity.MIGRATION,
             "default-changed",
             place,
             "its default is made anew each time now",
@@ -516,7 +516,7 @@ def _default_changes(
         return  # every item holds it
     nothing = "None" if old.optional else "empty"
     yield Change(
-        Severity.MIGRATE if kept_nothing else Severity.SAFE,
+        Severity.MIGRATION if kept_nothing else Severity.SAFE,
         "default-changed",
         place,
         f"its default was {plain(_read_as(old))!r}, and is {plain(_read_as(new))!r}"

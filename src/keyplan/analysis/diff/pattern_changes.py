@@ -33,13 +33,11 @@ def pattern_changes(old: CompiledDesign, new: CompiledDesign) -> Iterator[Change
                 yield Change(Severity.SAFE, "pattern-added", place, f"{pattern.id}: {pattern.signature}{_by(pattern)}")
                 continue
             del left[before.name]
-            yield Change(
-                Severity.CALLERS, "pattern-renamed", place, f"it was called {before.name}", "callers name it anew"
-            )
+            yield Change(Severity.API, "pattern-renamed", place, f"it was called {before.name}", "callers name it anew")
         yield from _changes(place, before, pattern)
     for name, pattern in left.items():
         yield Change(
-            Severity.CALLERS,
+            Severity.API,
             "pattern-removed",
             f"{new.name}.{name}",
             f"{pattern.id}: {pattern.signature} is gone",
@@ -51,7 +49,7 @@ def _changes(place: str, before: Pattern, after: Pattern) -> Iterator[Change]:
     if type(before) is not type(after):
         kinds = {ReadPattern: "a read", WritePattern: "a write"}
         what = f"it was {kinds[type(before)]}, and is {kinds[type(after)]}"
-        yield Change(Severity.CALLERS, "pattern-changed", place, what, "callers must look at it again")
+        yield Change(Severity.API, "pattern-changed", place, what, "callers must look at it again")
         return
     if before.id != after.id:
         yield Change(Severity.SAFE, "pattern-id-changed", place, f"its id was {before.id}, and is {after.id}")
@@ -87,7 +85,7 @@ def _signature(place: str, before: Signature, after: Signature) -> Iterator[Chan
     if before.is_async is not after.is_async:
         parts.append("is awaited" if after.is_async else "isn't awaited")
     if parts:
-        yield Change(Severity.CALLERS, "signature-changed", place, "; ".join(parts), "callers of before don't fit")
+        yield Change(Severity.API, "signature-changed", place, "; ".join(parts), "callers of before don't fit")
     for name, parameter in after.by_name.items():
         other_default = before.by_name[name].default if name in before.by_name else parameter.default
         if (
@@ -96,7 +94,7 @@ def _signature(place: str, before: Signature, after: Signature) -> Iterator[Chan
             and repr(plain(other_default)) != repr(plain(parameter.default))
         ):
             yield Change(
-                Severity.CALLERS,
+                Severity.API,
                 "default-argument-changed",
                 place,
                 f"{name} is {parameter.default!r} where it isn't given, and was {other_default!r}",
@@ -118,7 +116,7 @@ def _served(place: str, before: ReadPattern, after: ReadPattern) -> Iterator[Cha
     order, new_order = _order(before), _order(after)
     if order != new_order:
         yield Change(
-            Severity.CALLERS,
+            Severity.API,
             "order-changed",
             place,
             f"its answer was in {order}, and is in {new_order}",
@@ -128,7 +126,7 @@ def _served(place: str, before: ReadPattern, after: ReadPattern) -> Iterator[Cha
     asked, new_asked = _where(before), _where(after)
     if asked != new_asked:
         yield Change(
-            Severity.CALLERS,
+            Severity.API,
             "filter-changed",
             place,
             f"it asked for {asked}, and asks for {new_asked}",
@@ -137,15 +135,15 @@ def _served(place: str, before: ReadPattern, after: ReadPattern) -> Iterator[Cha
     ways, new_ways = _ways(before), _ways(after)
     if ways != new_ways:
         what = f"it went through {ways}, and goes through {new_ways}"
-        yield Change(Severity.CALLERS, "junction-changed", place, what, "callers get other items")
+        yield Change(Severity.API, "junction-changed", place, what, "callers get other items")
     counted, new_counted = _counted(before), _counted(after)
     if counted != new_counted:
         what = f"it gave {counted}, and gives {new_counted}"
-        yield Change(Severity.CALLERS, "number-changed", place, what, "callers get another number")
+        yield Change(Severity.API, "number-changed", place, what, "callers get another number")
     strong, new_strong = (bool(getattr(pattern.plan, "consistent", False)) for pattern in (before, after))
     if strong and not new_strong:
         effect = "a caller may not see what was written a moment before"
-        yield Change(Severity.CALLERS, "consistency-changed", place, "it is eventually consistent now", effect)
+        yield Change(Severity.API, "consistency-changed", place, "it is eventually consistent now", effect)
     elif new_strong and not strong:
         effect = "its read units double"
         yield Change(Severity.SAFE, "consistency-changed", place, "it is strongly consistent now", effect)
@@ -163,7 +161,7 @@ def _bucketed(place: str, before: ReadPattern, after: ReadPattern) -> Iterator[C
         return
     now = f"a range of {new.field} is read {new.unit} by {new.unit}"
     yield Change(
-        Severity.CALLERS,
+        Severity.API,
         "buckets-changed",
         place,
         now if old is None else f"{now}, and was {old.unit} by {old.unit}",

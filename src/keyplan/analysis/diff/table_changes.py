@@ -22,7 +22,7 @@ def table_changes(old: CompiledDesign, new: CompiledDesign) -> Iterator[Change]:
     before, after = old.table, new.table
     if before.name != after.name:
         yield Change(
-            Severity.BREAKS,
+            Severity.BREAKING,
             "table-renamed",
             place,
             f"its name was {before.name}, and is {after.name}",
@@ -32,7 +32,7 @@ def table_changes(old: CompiledDesign, new: CompiledDesign) -> Iterator[Change]:
     keys = [(table.partition, *([table.sort] if table.sort else [])) for table in (before, after)]
     if keys[0] != keys[1]:
         yield Change(
-            Severity.BREAKS,
+            Severity.BREAKING,
             "table-key-changed",
             place,
             f"its key was {_attributes(keys[0])}, and is {_attributes(keys[1])}",
@@ -57,7 +57,7 @@ def _expiry(place: str, before: str | None, after: str | None) -> Iterator[Chang
         )
     elif after is None:
         yield Change(
-            Severity.MIGRATE,
+            Severity.MIGRATION,
             "expiry-removed",
             place,
             f"items no longer expire by {before}",
@@ -66,7 +66,7 @@ def _expiry(place: str, before: str | None, after: str | None) -> Iterator[Chang
         )
     else:
         yield Change(
-            Severity.MIGRATE,
+            Severity.MIGRATION,
             "expiry-changed",
             place,
             f"items expired by {before}, and expire by {after}",
@@ -84,7 +84,7 @@ def _indexes(old: CompiledDesign, new: CompiledDesign) -> Iterator[Change]:
         if name not in after:
             patterns = ", ".join(served[name])
             yield Change(
-                Severity.BREAKS if index.local else Severity.SAFE,
+                Severity.BREAKING if index.local else Severity.SAFE,
                 "index-removed",
                 place,
                 f"the {_kind(index)} is gone",
@@ -103,7 +103,7 @@ def _indexes(old: CompiledDesign, new: CompiledDesign) -> Iterator[Change]:
 def _added(place: str, index: Index) -> Change:
     if index.local:
         return Change(
-            Severity.BREAKS,
+            Severity.BREAKING,
             "index-added",
             place,
             f"a local index on {_attributes((*index.partition, *index.sort))}",
@@ -111,7 +111,7 @@ def _added(place: str, index: Index) -> Change:
             "make a new table, and copy the items; or make it a global index",
         )
     return Change(
-        Severity.MIGRATE,
+        Severity.MIGRATION,
         "index-added",
         place,
         f"a global index on {_attributes((*index.partition, *index.sort))}",
@@ -134,7 +134,7 @@ def _altered(place: str, before: Index, after: Index) -> Change:
     else:
         action = "declare the new one under another name, add it, move the patterns, then delete this one"
     effect = "an index's key and projection are fixed when it is made"
-    return Change(Severity.BREAKS, "index-changed", place, "; ".join(parts), effect, action)
+    return Change(Severity.BREAKING, "index-changed", place, "; ".join(parts), effect, action)
 
 
 def _schema(index: Index) -> tuple[object, ...]:

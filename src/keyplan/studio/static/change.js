@@ -9,7 +9,7 @@ const failed = signal(null);
 const scratch = signal(null); // the text of the scratch copy; null: the file is watched
 const edition = signal(0); // another text has been put into the editor
 const WAIT_MS = 1200, SOON_MS = 250;
-const HEADINGS = { breaks: "breaks deployed data", migrate: "requires a migration", callers: "changes the API", safe: "safe" };
+const HEADINGS = { breaking: "breaks deployed data", migration: "requires a migration", api: "changes the API", safe: "safe" };
 
 // The scratch copy is in the address after the #, compressed.
 const keepScratch = async (text) => rest({ scratch: text === null ? null : await packed(text) });

@@ -73,7 +73,7 @@ function Progress({ wanted }) {
 
 function Error({ error, about, scratch }) {
   return html`<div class="fault" role="alert"><p><b>${error.message}</b>${error.line ? html` <code>line ${error.line}</code>` : null}</p>${error.hint ? html`<p>${error.hint}</p>` : null}</div>
-    ${error.errors?.length ? html`<ul class="findings">${error.errors.map((fault) => html`<li class="breaks"><p><code>${fault.place}</code>${fault.line ? html` <span class="quiet">line ${fault.line}</span>` : null}</p><p>${fault.message}</p>${fault.hint ? html`<p class="hint">→ ${fault.hint}</p>` : null}</li>`)}</ul>` : null}
+    ${error.errors?.length ? html`<ul class="findings">${error.errors.map((fault) => html`<li class="breaking"><p><code>${fault.place}</code>${fault.line ? html` <span class="quiet">line ${fault.line}</span>` : null}</p><p>${fault.message}</p>${fault.hint ? html`<p class="hint">→ ${fault.hint}</p>` : null}</li>`)}</ul>` : null}
     ${about.views.includes("change") ? html`<p><a href=${link({ view: "change", scratch }, {})}>${scratch ? "Edit the scratch copy" : "Edit a scratch copy of the module"}</a></p>` : null}`;
 }
 
