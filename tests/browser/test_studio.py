@@ -120,6 +120,89 @@ def test_the_map_by_keyboard(page: Page, served: tuple[str, str]) -> None:
     page.get_by_role("region", name="Item", exact=True).wait_for(state="detached")
 
 
+SMALL_TEXT = """() => [...document.querySelectorAll("#studio *")].filter((node) => {
+  const shown = [...node.childNodes].some((child) => child.nodeType === 3 && child.data.trim());
+  if (!shown || node.closest(".hidden")) return false;
+  return parseFloat(getComputedStyle(node).fontSize) * (node.getScreenCTM?.().a ?? 1) < 10.99;
+}).map((node) => node.textContent)"""
+
+
+@pytest.mark.parametrize("query", ["", "?question=pupils_of_course", "?view=change", "?view=data&entity=Pupil"])
+@pytest.mark.parametrize("width", [1440, 390])
+def test_text_is_at_least_11_pixels_high(page: Page, served: tuple[str, str], query: str, width: int) -> None:
+    before = page.viewport_size
+    page.set_viewport_size({"width": width, "height": 700})
+    show(page, served, query)
+    page.locator(".row, td").first.wait_for()
+    assert page.evaluate(SMALL_TEXT) == []
+    assert before is not None
+    page.set_viewport_size(before)
+
+
+def test_highlighted_lines_are_behind_the_text(page: Page, served: tuple[str, str]) -> None:
+    show(page, served, "?question=pupils_of_course")
+    page.locator(".way").first.wait_for(state="attached")
+    behind = "() => !!(document.querySelector('.way').compareDocumentPosition(document.querySelector('.card')) & 4)"
+    assert page.evaluate(behind)
+
+
+def test_each_legend_entry_has_the_sign_of_its_rows(page: Page, served: tuple[str, str]) -> None:
+    show(page, served)
+    page.locator(".card").first.wait_for()
+    legend = dict(reversed(text.split(None, 1)) for text in page.locator(".legend li:not(.quiet)").all_inner_texts())
+    assert len(set(legend.values())) > 1
+    rows = {text.removesuffix(" ◆") for text in page.locator(".row .kind").all_text_contents()}
+    assert rows <= {f"{sign} {name}" for name, sign in legend.items()}
+
+
+def test_the_first_link_leads_to_the_map(page: Page, served: tuple[str, str]) -> None:
+    show(page, served)
+    page.locator(".card").first.wait_for()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.matches('.row')")
+
+
+def test_a_partition_found_from_another_view_is_drawn(page: Page, served: tuple[str, str]) -> None:
+    show(page, served, "?each=8")
+    page.locator(".card").first.wait_for()
+    assert page.locator(".card").filter(has_text="PUPIL#p3").count()
+    page.get_by_role("link", name="Check", exact=True).click()
+    page.keyboard.press("Control+k")
+    page.keyboard.type("partition PUPIL#p3")
+    page.keyboard.press("Enter")
+    page.wait_for_function("document.activeElement.closest('.card')?.dataset.title === 'PUPIL#p3'")
+
+
+def test_back_restores_the_page_before(page: Page, served: tuple[str, str]) -> None:
+    show(page, served, '?view=run&question=reports&ran=1&a.pupil_id="p0"&a.limit=4')
+    first = page.get_by_role("cell", name="9", exact=True)
+    first.wait_for()
+    page.get_by_role("button", name="Next page").click()
+    first.wait_for(state="detached")
+    page.go_back()
+    first.wait_for()
+
+
+def test_the_bar_of_a_larger_write_amplification_is_longer(page: Page, served: tuple[str, str]) -> None:
+    show(page, served, "?view=cost")
+    page.locator(".meter.amp").first.wait_for()
+    widths = page.locator(".meter.amp span").evaluate_all("nodes => nodes.map((node) => parseFloat(node.style.width))")
+    figures = [float(text.strip("× ")) for text in page.locator("li:has(.amp) b").all_inner_texts()]
+    assert len(set(figures)) > 1
+    assert [figure / max(figures) * 100 for figure in figures] == pytest.approx(widths, rel=0.01)
+
+
+def test_a_rule_page_has_no_markup_left(page: Page, served: tuple[str, str]) -> None:
+    show(page, served, "?view=check&finding=KP303")
+    manual = page.locator(".manual")
+    manual.wait_for()
+    assert page.get_by_text(re.compile(r"school\.py:\d+$")).count()
+    assert manual.locator("code").count()
+    assert "`" not in manual.inner_text()
+
+
 @pytest.mark.nightly
 def test_the_palette_leads_anywhere(page: Page, served: tuple[str, str]) -> None:
     show(page, served)

@@ -11,10 +11,11 @@ from keyplan import Put
 from keyplan.model.compiled.compiled_design import CompiledDesign
 from keyplan.studio.collections import Collection, Picture, Place, picture, template_picture
 from keyplan.studio.items import attribute_text, identity, kind_of, pieces, plain_pieces
-from keyplan.studio.maps import map_json
+from keyplan.studio.maps import lit_picture, map_json
+from keyplan.studio.paths import Path
 from keyplan.studio.sampling import Count, sample
 from keyplan.studio.subject import Subject, of_design
-from tests.studio.school import Report, School
+from tests.studio.school import Pupil, Report, School
 
 COUNT_PAGES, LOCAL_ITEMS = 8, 4000
 """How many pages a count goes through, and how many items of a store on this machine are drawn."""
@@ -55,6 +56,23 @@ def test_a_collection_says_how_many_items_it_has(subject: Subject) -> None:
     assert len(pupil.entries) == 7
     assert pupil.count == Count(10, exact=True)
     assert str(pupil.count) == "10"
+
+
+def test_each_card_shows_the_number_of_all_its_items(school: School) -> None:
+    for number in range(20):
+        school.join(Pupil(pupil_id=f"n{number:02}", name="Ada", email=f"n{number}@example.org"))
+    subject = of_design(school)
+    items = school.store.transport.call("Scan", {"TableName": "school"})["Items"]
+    keys = {"": "pk", "GSI1": "gsi1pk"}
+    made = sample(subject)
+    for complete in (True, False):
+        drawn = lit_picture(subject, replace(made, complete=complete), Path({}))
+        cards = [(place.index, card) for place in drawn.places for card in place.collections if card.partition_value]
+        for index, card in cards:
+            total = sum(item.get(keys[index]) == card.partition_value[0] for item in items)
+            assert card.count == Count(total, exact=True)
+        assert any(card.count and card.count.items > len(card.entries) for index, card in cards if index)
+    assert " of 24 items<" in map_json(subject)["svg"]
 
 
 def test_ten_thousand_items_are_counted_honestly(school: School) -> None:

@@ -96,7 +96,7 @@ def test_a_read_is_run_with_its_exact_requests(subject: Subject) -> None:
     assert made["steps"][0]["units"] > 0
 
 
-def test_a_write_is_rehearsed_then_carried_out(school: School) -> None:
+def test_a_write_has_a_dry_run_and_is_executed(school: School) -> None:
     subject = of_design(school)
     given = {"course_id": "art", "pupil_id": "p3"}
     rehearsed = run_json(subject, "enrol", given, send=False)
@@ -109,6 +109,8 @@ def test_a_write_is_rehearsed_then_carried_out(school: School) -> None:
     assert [element.pupil_id for element in school.pupils_of_course("art")] == ["p3"]
     pupil = next(change for change in done["changes"] if change["kind"] == "Pupil")
     assert {"name": "year", "before": {"N": "1"}, "after": {"N": "2"}} in pupil["attributes"]
+    again = run_json(subject, "enrol", given, send=True)
+    assert [change["kind"] for change in again["changes"]] == ["Pupil"], "an unchanged item isn't a change"
     with pytest.raises(Refused):
         run_json(of_design(school, writable=False), "enrol", given, send=True)
 

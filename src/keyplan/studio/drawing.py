@@ -33,10 +33,12 @@ from keyplan.studio.items import (
 from keyplan.studio.layout import CAPTION_HEIGHT, HEAD_HEIGHT, Box, Layout, Line, Row, Zone
 from keyplan.studio.subject import Subject
 
-__all__ = ["COLOURS", "colour_of", "drawing", "item_json", "standalone"]
+__all__ = ["COLOURS", "colour_of", "drawing", "item_json", "sign", "standalone"]
 
 COLOURS = 12
-"""How many colours there are; with more kinds they come again, and every row says its kind in words."""
+"""Number of colors. With more kinds they repeat, with other signs."""
+SIGNS = "●■▲▼★"
+"""The mark of a kind next to its color; 60 kinds differ in one of the two."""
 MONO = 7.25
 """The width of a character of the keys' font at 12 pixels."""
 SANS = 6.3
@@ -48,6 +50,7 @@ FACT_WIDTH_MIN = 60
 def drawing(picture: Picture, layout: Layout) -> str:
     """The map as one SVG element, without colours of its own."""
     colours = {kind.label: f"k{number % COLOURS}" for number, kind in enumerate(picture.kinds)}
+    signs = {kind.label: sign(number) for number, kind in enumerate(picture.kinds)}
     joins = {tie.source for tie in picture.ties if tie.kind == "junction"}
     junctions = [line for line in layout.lines if line.tie.kind == "junction"]
     is_lit = any(entry.badge is not None or entry.mark for box in layout.boxes for entry in box.collection.entries)
@@ -62,12 +65,17 @@ def drawing(picture: Picture, layout: Layout) -> str:
         '<g class="ties" aria-hidden="true">',
         *(_tie(line, colours) for line in layout.lines),
         "</g>",
-        *(_box(box, colours, joins) for box in layout.boxes),
+        *(_box(box, colours, signs, joins) for box in layout.boxes),
         '<g class="ties" aria-hidden="true">',
         *(_ends(junction, colours) for junction in junctions),
         "</g></g></svg>",
     ]
     return "".join(parts)
+
+
+def sign(number: int) -> str:
+    """The mark of a kind by its number, the same in the legend and on its rows."""
+    return SIGNS[number % len(SIGNS)]
 
 
 def standalone(picture: Picture, layout: Layout) -> str:
@@ -107,7 +115,7 @@ def _nothing(zone: Zone) -> str:
     return f'<text class="note" x="{zone.x}" y="{zone.y + 84}">no item shown is in it</text>'
 
 
-def _box(box: Box, colours: Mapping[str, str], joins: set[str]) -> str:
+def _box(box: Box, colours: Mapping[str, str], signs: Mapping[str, str], joins: set[str]) -> str:
     collection = box.collection
     classes = ["card", *(["index"] if box.index else []), *(["asked"] if collection.condition else [])]
     title = "".join(piece.text for piece in collection.partition)
@@ -122,12 +130,10 @@ def _box(box: Box, colours: Mapping[str, str], joins: set[str]) -> str:
         text = _cut(collection.condition, box.width - 28, MONO * 0.94)
         y = box.y + HEAD_HEIGHT + CAPTION_HEIGHT - 7
         parts.append(f'<text class="condition" x="{box.x + 14}" y="{y}">{_text(text)}</text>')
-    parts += [_row(row, colours, collection.id, joins) for row in box.rows]
+    parts += [_row(row, colours, signs, collection.id, joins) for row in box.rows]
     if box.foot:
-        parts.append(
-            f'<text class="foot" x="{box.x + 14}" y="{box.y + box.height - 9}" '
-            f'data-more="{collection.id}">{_text(box.foot)}</text>'
-        )
+        more = f' data-more="{collection.id}"' if " of " in box.foot else ""
+        parts.append(f'<text class="foot" x="{box.x + 14}" y="{box.y + box.height - 9}"{more}>{_text(box.foot)}</text>')
     return "".join([*parts, "</g>"])
 
 
@@ -139,12 +145,12 @@ def _head(box: Box) -> str:
 # Rows
 
 
-def _row(row: Row, colours: Mapping[str, str], card: str, joins: set[str]) -> str:
+def _row(row: Row, colours: Mapping[str, str], signs: Mapping[str, str], card: str, joins: set[str]) -> str:
     """One entry. Its texts name it for a screen reader, and its card's key describes it."""
     entry = row.entry
     classes = ["row", colours.get(entry.kind, "k11"), *(["hit"] if entry.badge is not None else [])]
     classes += [entry.mark] if entry.mark else []
-    name = f"{entry.kind} ◆" if entry.id in joins else entry.kind
+    name = f"{signs.get(entry.kind, '')} {entry.kind}".strip() + (" ◆" if entry.id in joins else "")
     name = _cut(name, row.width // 2, SANS)
     space = row.width - 34 - len(name) * SANS - 12
     head = (

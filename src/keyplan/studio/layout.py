@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from keyplan.studio.collections import Collection, Entry, Picture, Place, Tie
+from keyplan.studio.sampling import Count
 
 __all__ = ["Box", "Layout", "Line", "Row", "Zone", "laid_out"]
 
@@ -58,7 +59,7 @@ class Box:
     height: int
     rows: Sequence[Row]
     foot: str
-    """What stands below the rows: how many more there are."""
+    """The text below the rows: the number of items."""
 
 
 @dataclass(frozen=True)
@@ -130,12 +131,13 @@ def _height(collection: Collection, index: str) -> int:
 
 
 def _foot(collection: Collection) -> str:
-    if collection.count is None:
+    if not collection.partition_value:
         return ""
-    more = collection.count.items - len(collection.entries)
-    if more <= 0 and collection.count.exact:
-        return ""
-    return f"{len(collection.entries)} of {collection.count}"
+    shown = len(collection.entries)
+    if collection.count is None or shown > collection.count.items:  # a dry run adds items that don't exist yet
+        return f"{shown} shown"
+    total = f"{collection.count} item{'' if str(collection.count) == '1' else 's'}"
+    return total if collection.count == Count(shown, exact=True) else f"{shown} of {total}"
 
 
 def _columns(heights: Sequence[int]) -> int:

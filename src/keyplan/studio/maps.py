@@ -13,11 +13,11 @@ from keyplan.formatting.results import error_json
 from keyplan.model.compiled.compiled_design import WritePattern
 from keyplan.model.declared.indexes import Index
 from keyplan.studio.collections import Collection, Entry, Picture, picture, template_picture
-from keyplan.studio.drawing import COLOURS, colour_of, drawing
+from keyplan.studio.drawing import COLOURS, colour_of, drawing, sign
 from keyplan.studio.items import Item, identity, key_of, kind_of
 from keyplan.studio.layout import laid_out
 from keyplan.studio.paths import Path, Step, example_arguments, read_path, write_path
-from keyplan.studio.sampling import ROWS, CollectionPart, Sample, sample
+from keyplan.studio.sampling import ROWS, CollectionPart, Sample, counter, sample
 from keyplan.studio.subject import Subject
 
 __all__ = ["lit_picture", "map_json", "question_path"]
@@ -58,7 +58,7 @@ def map_json(
         "looked_at": len(made.items),
         "complete": made.complete,
         "kinds": [
-            {"label": kind.label, "role": kind.role, "colour": number % COLOURS}
+            {"label": kind.label, "role": kind.role, "colour": number % COLOURS, "sign": sign(number)}
             for number, kind in enumerate(drawn.kinds)
         ],
         "collections": [
@@ -140,6 +140,11 @@ def lit_picture(subject: Subject, made: Sample, path: Path) -> Picture:
     stretches = _with(subject, made.stretches, _path_items(path))
     focus = {identity(key_of(item, subject.table)) for item in _path_items(path)}
     drawn = picture(subject.name, subject.table, design, stretches, focus=focus)
+    counts = counter(subject, made)
+    for place in drawn.places:
+        for collection in place.collections:
+            if collection.count is None and collection.partition_value:
+                collection.count = counts(place.index, collection.partition_value)
     _light(subject, drawn, path)
     return drawn
 

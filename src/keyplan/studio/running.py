@@ -66,12 +66,12 @@ def run_json(subject: Subject, question: str, arguments: Mapping[str, Any], *, s
     planned = _touched(subject, write_path(design, question, arguments, send=False))
     before = stored_items(subject, planned.values())
     path = write_path(design, question, arguments, send=True)
-    touched = {**planned, **_touched(subject, path)}
-    after = stored_items(subject, touched.values())
+    touched = _touched(subject, path)
+    changes = changes_json(subject, touched, before, stored_items(subject, touched.values()))
     return {
         **path_json(subject, question, path),
         "rehearsed": False,
-        "changes": changes_json(subject, touched, before, after),
+        "changes": [change for change in changes if change["attributes"]],
     }
 
 

@@ -7,7 +7,8 @@ said to be exact only where it is.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,7 +17,7 @@ from keyplan.model.declared.indexes import Index
 from keyplan.studio.items import Item, key_of, kind_of, place_attributes
 from keyplan.studio.subject import Subject
 
-__all__ = ["CollectionPart", "Count", "Sample", "count", "sample", "stretch"]
+__all__ = ["CollectionPart", "Count", "Sample", "count", "counter", "sample", "stretch"]
 
 LOCAL_ITEMS = 4000
 SEGMENTS = 8
@@ -185,6 +186,27 @@ def stretch(
     more = "LastEvaluatedKey" in answer
     total = count(subject, [partition], index) if more else Count(len(items), exact=True)
     return CollectionPart(items, _sorted(subject, apart.values()), total)
+
+
+def counter(subject: Subject, made: Sample) -> Callable[[str, Sequence[Mapping[str, Any]]], Count | None]:
+    """Counts collections by index name (empty: the table) and partition key: in the sample if it is the whole table,
+    by queries in a local store, otherwise not at all (None). Raises DynamoDBError, StoreError.
+    """
+    indexes: dict[str, Index | None] = {"": None, **{index.name: index for index in subject.table.indexes}}
+    totals: Counter[tuple[str, str]] = Counter()
+    if made.complete:
+        for name, index in indexes.items():
+            partition, sort = place_attributes(subject.table, index)
+            for item in made.items:
+                if all(attribute.name in item for attribute in (*partition, *sort)):
+                    totals[name, str([item[attribute.name] for attribute in partition])] += 1
+
+    def counted(name: str, value: Sequence[Mapping[str, Any]]) -> Count | None:
+        if made.complete:
+            return Count(totals[name, str(list(value))], exact=True)
+        return count(subject, value, indexes[name]) if subject.local else None
+
+    return counted
 
 
 def count(subject: Subject, partition: Sequence[Mapping[str, Any]], index: Index | None = None) -> Count:

@@ -47,7 +47,7 @@ function Head({ about, current }) {
   useEffect(() => { const to = nav.current.querySelector("[aria-current]"); if (to) nav.current.scrollLeft = to.offsetLeft - nav.current.offsetLeft - 40; }, [current]);
   return html`
     <header class="head">
-      <a class="skip" href="#main" onClick=${(event) => { event.preventDefault(); document.getElementById("main").focus(); }}>Skip to the view</a>
+      <a class="skip" href="#main" onClick=${(event) => { event.preventDefault(); (document.querySelector(".stage") ?? document.getElementById("main")).focus(); }}>Skip to ${current === "map" ? "the map" : "the view"}</a>
       <div class="brand">
         <svg viewBox="0 0 32 32" aria-hidden="true"><use href="static/icon.svg#mark"></use></svg>
         <h1>${about.tables?.length ? html`<label><span class="hidden">Table</span><select class="tables" value=${about.table} onChange=${(event) => { location.href = `?${new URLSearchParams({ table: event.target.value, ...(current === "map" ? {} : { view: current }) })}`; }}>${about.tables.map((name) => html`<option>${name}</option>`)}</select></label>` : about.name}</h1>

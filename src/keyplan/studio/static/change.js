@@ -52,10 +52,8 @@ function Map({ map }) {
     for (const node of holder.current.querySelectorAll("[id]")) node.removeAttribute("id");
     const svg = holder.current.querySelector("svg");
     svg.setAttribute("role", "img");
-    svg.removeAttribute("height");
-    svg.setAttribute("width", "100%");
   }, [map.svg]);
-  return html`<div class="still" ref=${holder}></div>`;
+  return html`<div class="still" ref=${holder} tabindex="0" role="region" aria-label="Map of the changed design"></div>`;
 }
 
 function Editor({ text, words, line, onChange }) {

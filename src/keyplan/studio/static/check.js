@@ -6,7 +6,7 @@ import { Fault, html, link, loader, many, view } from "./lib.js";
 const report = loader("check");
 
 // The little Markdown that a rule's manual has
-const inline = (text) => text.split(/(`[^`]+`|\*\*[^*]+\*\*|\[[^\]]+\]\([^)]+\))/).map((part) => part.startsWith("`") ? html`<code>${part.slice(1, -1)}</code>` : part.startsWith("**") ? html`<b>${part.slice(2, -2)}</b>` : part.startsWith("[") ? part.slice(1, part.indexOf("]")) : part);
+const inline = (text) => text.split(/(``[^]+?``|`[^`]+`|\*\*[^*]+\*\*|\[[^\]]+\]\([^)]+\))/).map((part) => part.startsWith("`") ? html`<code>${part.replace(/^`+|`+$/g, "")}</code>` : part.startsWith("**") ? html`<b>${part.slice(2, -2)}</b>` : part.startsWith("[") ? part.slice(1, part.indexOf("]")) : part);
 export function Markdown({ text }) {
   const parts = [];
   for (const block of text.split(/```(?:\w*)\n/)) parts.push(block);

@@ -54,6 +54,7 @@ export function View({ params }) {
   if (!data) return error ? html`<${Fault} error=${error} again=${() => estimate.again()} />` : html`<p class="opening">Pricing …</p>`;
   const put = (member, name, value) => go({ [member]: JSON.stringify({ ...given[member], [name]: value }) }, { replace: true });
   const multiply = (times) => go({ rates: JSON.stringify(Object.fromEntries(data.patterns.map((pattern) => [pattern.pattern, (pattern.per_second ?? 0) * times]))) });
+  const amplified = Math.max(...data.patterns.map((pattern) => pattern.amplification ?? 0), 1e-9);
   const bills = data.bills.filter((bill) => !bill.name.includes("Standard-IA"));
   const parts = data.patterns.map((pattern, at) => ({ name: pattern.pattern, usd: pattern.usd_month, colour: at % 12 }));
   const stored = data.targets.map((target) => ({ name: target.name, usd: target.usd_month }));
@@ -80,7 +81,7 @@ export function View({ params }) {
             <input type="number" min="0" aria-label=${`${entity.entity}, number stored`} placeholder="count" value=${entity.count ?? ""} onChange=${(event) => put("counts", entity.entity, Number(event.target.value) || 0)} /><span class="quiet">stored</span></li>`)}</ul>
           <h3>Table and indexes</h3><table><thead><tr><th scope="col">place</th><th scope="col">read units/s</th><th scope="col">write units/s</th><th scope="col">USD per month</th></tr></thead>
             <tbody>${data.targets.map((target) => html`<tr><th scope="row">${target.name}</th><td class="figure">${number(target.average.reads)}</td><td class="figure">${number(target.average.writes)}</td><td class="figure">${usd(target.usd_month)}</td></tr>`)}</tbody></table>
-          <h3>Write amplification</h3><ul class="bills">${data.patterns.filter((pattern) => pattern.kind === "write" && pattern.amplification).map((pattern) => html`<li><span>${pattern.pattern}</span><span class="meter amp"><span ref=${(node) => { if (node) node.style.width = `${Math.min(100, 100 / pattern.amplification)}%`; }}></span></span><b class="figure">× ${number(pattern.amplification)}</b></li>`)}</ul>
+          <h3>Write amplification</h3><ul class="bills">${data.patterns.filter((pattern) => pattern.kind === "write" && pattern.amplification).map((pattern) => html`<li><span>${pattern.pattern}</span><span class="meter amp"><span ref=${(node) => { if (node) node.style.width = `${100 * pattern.amplification / amplified}%`; }}></span></span><b class="figure">× ${number(pattern.amplification)}</b></li>`)}</ul>
           ${data.failures.length ? html`<p class="quiet">Not estimated: ${data.failures.join("; ")}</p>` : null}</section></div>
     </div>`;
 }

@@ -115,7 +115,7 @@ function Cell({ row, column, writable }) {
   }
   const tag = stored && !row.fields ? Object.keys(stored)[0] : null;
   return html`<td class=${`cell${staged ? " staged" : ""}`} title=${text.slice(0, 500)}>${can
-    ? html`<button class="edit" ref=${(node) => { if (node && returning === place) { returning = null; node.focus(); } }} onClick=${() => { editing.value = place; }} aria-label=${`Edit ${column}: ${text.slice(0, 80) || "empty"}`}>${text.slice(0, 120) || " "}</button>`
+    ? html`<button class="edit" ref=${(node) => { if (node && returning === place) { returning = null; node.focus(); } }} onClick=${() => { editing.value = place; }} aria-label=${`Edit ${column}: ${text.slice(0, 120) || "empty"}`}>${text.slice(0, 120) || " "}</button>`
     : html`<bdi>${text.slice(0, 120)}</bdi>`}${tag && tag !== "S" ? html`<sup class="quiet">${tag}</sup>` : null}</td>`;
 }
 

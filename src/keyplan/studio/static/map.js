@@ -42,7 +42,7 @@ function fit(box = { x: 0, y: 0, ...size }, { most = 1.15, least = 0 } = {}) {
   const { clientWidth: width, clientHeight: height } = stage;
   const narrow = width < 700;
   const k = Math.min(width / box.width, narrow ? Infinity : height / box.height, most);
-  camera.k = Math.max(k, least, narrow ? 0.6 : LEAST);
+  camera.k = Math.max(k, least, LEAST);
   camera.x = box.width * camera.k < width ? (width - box.width * camera.k) / 2 - box.x * camera.k : -box.x * camera.k + (narrow ? 8 : 0);
   camera.y = box.height * camera.k < height ? Math.min((height - box.height * camera.k) / 2, 40) - box.y * camera.k : -box.y * camera.k + 4;
   move({ kept: true });
@@ -83,7 +83,7 @@ function show(node, { centre = false } = {}) {
   const left = box.x * camera.k + camera.x, top = box.y * camera.k + camera.y;
   const right = left + box.width * camera.k, bottom = top + box.height * camera.k;
   if (!centre && left >= 0 && top >= 0 && right <= stage.clientWidth && bottom <= stage.clientHeight) return;
-  if (camera.k < 0.55) camera.k = 0.8;
+  if (camera.k < 1) camera.k = 1;
   camera.x = stage.clientWidth / 2 - (box.x + Math.min(box.width, stage.clientWidth / camera.k) / 2) * camera.k;
   camera.y = stage.clientHeight / 2 - (box.y + Math.min(box.height, stage.clientHeight / camera.k) / 2) * camera.k;
   move();
@@ -108,7 +108,7 @@ function learn(svg) {
   for (const tie of svg.querySelectorAll(".tie"))
     for (const end of [tie.dataset.a, tie.dataset.b]) { const known = ties.get(end); known ? known.push(tie) : ties.set(end, [tie]); }
   ways = element("g", { class: "ways", "aria-hidden": "true" });
-  svg.querySelector(".paper").append(ways);
+  svg.querySelector(".ties").after(ways); // behind the cards: a line never crosses text
   stock(svg);
 }
 
@@ -182,8 +182,8 @@ function cull() {
   if (more) culling = requestAnimationFrame(cull);
 }
 
-// What hangs together with an item is lit while the pointer or the focus is on it: its lines are drawn once more, above
-// all others, and all others fade as a whole.
+// While the pointer or the focus is on an item, related items are highlighted: their lines are drawn again above all other
+// lines, which fade together.
 
 let hot = [];
 function dark() {
@@ -330,10 +330,11 @@ function Drawing({ data, params }) {
       // With the items in the table that an index's entries are of, where that stays readable
       const sources = Array.from(ways.children, (tie) => byId.get(tie.dataset.a)).filter(Boolean).map((row) => boxOf(row.closest(".card")));
       const [near, whole] = [around(lit), around([...lit, ...sources])];
-      const fits = Math.min(stage.clientWidth / whole.width, stage.clientHeight / whole.height) >= 0.55;
-      fit(fits ? whole : near, { most: 1, least: 0.5 });
+      const fits = (box) => box.width <= stage.clientWidth && box.height <= stage.clientHeight;
+      const first = marked.find(({ row }) => row.querySelector(".badge")?.textContent === "1") ?? marked[0];
+      fit(fits(whole) ? whole : fits(near) ? near : around([boxOf(first.row.closest(".card"))]), { most: 1, least: 1 });
     } else if (kept) move({ kept: true });
-    else fit(undefined, { least: 0.5 });
+    else fit(undefined, { least: 1 });
   }, [data.svg]);
   useEffect(() => {
     const chosen = byItem.get(params.item) ?? [];
@@ -433,20 +434,22 @@ export function View({ about, params }) {
   useEffect(() => { drawing.load(given); }, [JSON.stringify(given)]);
   useEffect(() => { if (params.item && drawing.state.value.data) details.load({ item: params.item }); }, [params.item, drawing.state.value.data]);
   const { data, error, loading } = drawing.state.value;
-  useEffect(() => { if (data) partitions.value = data.collections; }, [data]);
+  useEffect(() => { if (data) partitions.value = { list: data.collections, base: { ...params, view: "map", at: null, item: null } }; }, [data]);
   return html`
     <div class="map-view" data-loading=${loading ? "" : null}>
       <${Questions} about=${about} params=${params} />
       <div class="canvas">
         ${error ? html`<${Fault} error=${error} again=${() => drawing.again()} />` : null}
+        <div class="stage-frame">
         ${data ? html`<${Drawing} data=${data} params=${params} />` : error ? null : html`<p class="opening">Reading the table …</p>`}
         <div class="tools" role="group" aria-label="Zoom">
           <button onClick=${() => zoom(1.25)} aria-label="Zoom in">+</button><button onClick=${() => zoom(0.8)} aria-label="Zoom out">−</button>
           <button onClick=${whole} aria-label="Fit the whole map">⤢</button>
           ${data ? html`<button onClick=${() => saveSvg(about.name, data)} aria-label="Save the map as SVG">↓</button>` : null}
         </div>
+        </div>
         ${data ? html`<ul class="legend" aria-label="Legend">
-          ${data.kinds.map((kind) => html`<li><span class=${`dot k${kind.colour}`}></span>${kind.label}</li>`)}
+          ${data.kinds.map((kind) => html`<li><span class=${`sign k${kind.colour}`} aria-hidden="true">${kind.sign}</span>${kind.label}</li>`)}
           <li class="quiet">${data.symbolic ? "no data: key templates are shown" : `chosen from ${data.complete ? "all " : "the first "}${many(data.looked_at, "item")}`}${embedded || data.symbolic || Number(params.each) >= 10 ? null : html` <a href=${link({ each: String(Math.min((Number(params.each) || 2) * 2, 10)), at: null })}>more</a>`}</li></ul>` : null}
       </div>
       <div class="side"><${PathPanel} about=${about} params=${params} path=${data?.path} /><${ItemPanel} params=${params} /></div>

@@ -2,12 +2,12 @@
 
 import { signal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { address, go, html } from "./lib.js";
+import { go, html } from "./lib.js";
 
 const opened = signal(false);
 const text = signal("");
 const at = signal(0);
-export const partitions = signal([]); // filled by the map
+export const partitions = signal({ list: [], base: {} }); // of the map that was drawn last, and its part of the address
 let before = null;
 
 export function openPalette() {
@@ -29,14 +29,15 @@ addEventListener("keydown", (event) => {
   }
 });
 
-function entries(about, views) {
+function entries(about, views, typed) {
   const has = new Set(views.map((view) => view[0]));
   return [
     ...views.map(([name, label]) => ({ kind: "view", label, go: () => go({ view: name }, { base: {} }) })),
     ...about.questions.map((question) => ({ kind: question.kind, label: `${question.id} ${question.name}`, note: question.doc, go: () => go({ view: "map", question: question.name }, { base: {} }) })),
     ...(has.has("run") ? about.questions.map((question) => ({ kind: "run", label: `Run ${question.name}`, note: question.id, go: () => go({ view: "run", question: question.name }, { base: {} }) })) : []),
     ...(has.has("data") ? about.entities.map((entity) => ({ kind: "entity", label: entity, note: "its items", go: () => go({ view: "data", entity: entity }, { base: {} }) })) : []),
-    ...partitions.value.map((partition) => ({ kind: partition.place || "partition", label: partition.title, go: () => go({ view: "map", collection: partition.id }, { base: address.value.view === "map" ? address.value : {} }) })),
+    ...partitions.value.list.map((partition) => ({ kind: partition.place || "partition", label: partition.title, go: () => go({ view: "map", collection: partition.id }, { base: partitions.value.base }) })),
+    ...(has.has("data") && typed ? [{ kind: "partition", label: typed, note: "items with this partition key, in Data", always: true, go: () => go({ view: "data", partition: typed }, { base: {} }) }] : []),
   ];
 }
 
@@ -50,7 +51,7 @@ export function Palette({ about, views }) {
   useLayoutEffect(() => { if (opened.value) input.current?.focus(); }, [opened.value]);
   if (!opened.value) return null;
   const words = text.value.toLowerCase().split(/\s+/).filter(Boolean);
-  const matching = entries(about, views).filter((entry) => matches(entry, words)).slice(0, 60);
+  const matching = entries(about, views, text.value.trim()).filter((entry) => entry.always || matches(entry, words)).slice(-60);
   const chosen = Math.min(at.value, matching.length - 1);
   const take = (entry) => { close(); entry?.go(); };
   const key = (event) => {

@@ -7,6 +7,8 @@ import { Fault, Folded, Json, argumentParams, argumentsOf, ask, go, html, link, 
 const form = loader("form");
 const made = signal(null); // the last call: its arguments and result
 const busy = signal(false);
+let latest = ""; // the last call, also while it runs
+const callKey = (question, given) => JSON.stringify([question, Object.entries(given ?? {}).sort()]);
 const SAVED = `keyplan-studio-saved-${location.pathname}`;
 const saved = signal(JSON.parse(localStorage.getItem(SAVED) ?? "[]"));
 function keep(list) { saved.value = list; localStorage.setItem(SAVED, JSON.stringify(list)); }
@@ -40,12 +42,13 @@ function filled(node, given) {
 }
 
 async function run(question, given, send) {
+  const mine = latest = callKey(question, given);
   busy.value = true;
   try {
     const answer = await ask("run", { question, arguments: given, send });
-    made.value = { question, given, answer, error: null };
+    if (mine === latest) made.value = { question, given, answer, error: null };
   } catch (error) {
-    made.value = { question, given, answer: null, error: error.error ?? { message: String(error) } };
+    if (mine === latest) made.value = { question, given, answer: null, error: error.error ?? { message: String(error) } };
   } finally { busy.value = false; }
 }
 
@@ -57,8 +60,8 @@ function Form({ about, params, data }) {
     event.preventDefault();
     let entered;
     try { entered = gathered(node.current); } catch (error) { made.value = { question: data.question, given: {}, answer: null, error: { message: `a field isn't valid JSON: ${error.message}` } }; return; }
-    go({ ...withoutArguments(params), ...argumentParams(entered), ran: "1" }, { replace: true });
     run(data.question, entered, event.submitter?.value === "send");
+    go({ ...withoutArguments(params), ...argumentParams(entered), ran: "1" }, { replace: true });
   };
   return html`
     <form class="run-form" ref=${node} onSubmit=${submit}>
@@ -76,7 +79,7 @@ function Form({ about, params, data }) {
 export function Changes({ changes, planned, title }) {
   if (!changes?.length) return null;
   return html`<section aria-label="Changes"><h3>${title ?? (planned ? "What would change" : "What changed")}</h3>
-    <ul class="changes">${changes.map((change) => html`<li><p><span class=${`dot k${change.colour}`}></span> <b>${change.kind}</b> <code>${Object.values(change.key).map(shownValue).join(" / ")}</code>
+    <ul class="changes">${changes.map((change) => html`<li><p><span class=${`dot k${change.colour}`}></span> <b>${change.kind}</b> <code>${Object.values(change.key).map(shownValue).join(" / ")}</code>${" "}
       <span class="quiet">${change.is === null ? (change.was ? "exists" : "doesn't exist yet") : change.was && change.is ? (change.attributes.length ? "changed" : "unchanged") : change.is ? "created" : change.was ? "deleted" : "absent"}</span></p>
       ${change.attributes.length ? html`<table class="diff"><tbody>${change.attributes.map((each) => html`<tr><th scope="row">${each.name}</th><td>${each.before ? html`<del>${shownValue(each.before).slice(0, 200)}</del>` : null}</td><td aria-hidden="true">→</td><td>${each.after ? html`<ins>${shownValue(each.after).slice(0, 200)}</ins>` : html`<span class="quiet">removed</span>`}</td></tr>`)}</tbody></table>` : null}</li>`)}</ul></section>`;
 }
@@ -84,7 +87,7 @@ export function Changes({ changes, planned, title }) {
 export function Requests({ steps }) {
   if (!steps.length) return null;
   return html`<section aria-label="Requests"><h3>${steps.length === 1 ? "The exact request" : `The exact ${steps.length} requests`}</h3>
-    ${steps.map((step, at) => html`<${Folded} name=${`request${at + 1}`} open=${steps.length < 3} summary=${html`<b>${step.operation}</b> <span class="quiet">${step.condition ?? ""}${step.units ? ` · ${number(step.units)} units` : ""}${step.found ? ` · ${many(step.found, "item")}` : ""}</span>`}><${Json} value=${step.parameters} label=${`${step.operation} request`} /></${Folded}>`)}</section>`;
+    ${steps.map((step, at) => html`<${Folded} name=${`request${at + 1}`} open=${steps.length < 3} summary=${html`<b>${step.operation}</b> <span class="quiet">${step.condition ?? ""}${step.units ? ` · ${many(step.units, "unit")}` : ""}${step.found ? ` · ${many(step.found, "item")}` : ""}</span>`}><${Json} value=${step.parameters} label=${`${step.operation} request`} /></${Folded}>`)}</section>`;
 }
 
 // A list of entities as a table, any other result as JSON
@@ -111,13 +114,13 @@ function Answer({ call, params }) {
   return html`
     <section class="answer" aria-label="Result" aria-live="polite">
       <p class="bar"><b>${answer.error ? "Failed" : answer.rehearsed === false ? "Done" : answer.rehearsed ? "Dry run: nothing was sent" : many(given, "item")}</b>
-        <span class="quiet">${items.length === given ? "" : `${number(items.length)} read, `}${many(answer.steps.length, "request")}, ${number(answer.steps.reduce((sum, step) => sum + step.units, 0))} units, ${answer.milliseconds} ms</span>
+        <span class="quiet">${items.length === given ? "" : `${number(items.length)} read, `}${many(answer.steps.length, "request")}, ${many(answer.steps.reduce((sum, step) => sum + step.units, 0), "unit")}, ${answer.milliseconds} ms</span>
         <a href=${view("map", { question: call.question, ...argumentParams(call.given) })}>show on the map</a>
         ${items.length ? html`<a href=${link({ raw: raw ? null : "1" })}>${raw ? "show entities" : "show raw items"}</a>` : null}</p>
       <${Fault} error=${answer.error} />
       <${Changes} changes=${answer.changes} planned=${answer.rehearsed} />
       ${raw ? html`<${Json} value=${items.map((item) => item.item)} label="Raw items" />` : answer.answer !== null && answer.answer !== undefined ? html`<${Entities} answer=${answer.answer} />` : null}
-      ${cursor ? html`<button onClick=${() => { const next = { ...call.given, cursor }; go({ ...withoutArguments(params), ...argumentParams(next) }); run(call.question, next, false); }}>Next page</button>` : null}
+      ${cursor ? html`<button onClick=${() => { const next = { ...call.given, cursor }; run(call.question, next, false); go({ ...withoutArguments(params), ...argumentParams(next), ran: "1" }); }}>Next page</button>` : null}
     </section>
     <${Requests} steps=${answer.steps} />`;
 }
@@ -128,8 +131,9 @@ export function View({ about, params }) {
   const { data, error } = form.state.value;
   const current = data?.question === question ? data : null;
   const about_ = about.questions.find((candidate) => candidate.name === question);
-  // A link to a result runs the read again; for a write it repeats only the dry run.
-  useEffect(() => { const given = argumentsOf(params); if (current && (params.ran || (given && current.kind === "read")) && made.value?.question !== question) run(question, given ?? {}, false); }, [current]);
+  // A link to a result, or Back, runs the read again; for a write it repeats only the dry run.
+  const given = argumentsOf(params) ?? {}, wanted = callKey(question, given);
+  useEffect(() => { if (current && (params.ran || (current.kind === "read" && Object.keys(given).length)) && wanted !== latest) run(question, given, false); }, [current, params.ran, wanted]);
   return html`
     <div class="page two wide-right">
       <div class="run-side"><h2 class="hidden">Run</h2>
