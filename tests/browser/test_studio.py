@@ -149,7 +149,8 @@ def test_highlighted_lines_are_behind_the_text(page: Page, served: tuple[str, st
 def test_each_legend_entry_has_the_sign_of_its_rows(page: Page, served: tuple[str, str]) -> None:
     show(page, served)
     page.locator(".card").first.wait_for()
-    legend = dict(reversed(text.split(None, 1)) for text in page.locator(".legend li:not(.quiet)").all_inner_texts())
+    entries = [text.split(None, 1) for text in page.locator(".legend li:not(.quiet)").all_inner_texts()]
+    legend = {name: sign for sign, name in entries}
     assert len(set(legend.values())) > 1
     rows = {text.removesuffix(" ◆") for text in page.locator(".row .kind").all_text_contents()}
     assert rows <= {f"{sign} {name}" for name, sign in legend.items()}
