@@ -21,12 +21,13 @@ HOST = "127.0.0.1"
 
 
 @contextmanager
-def serving(studio: Studio) -> Generator[tuple[str, str]]:
-    """A studio's address, and its token."""
+def serving(studio: Studio, access: Access | None = None, port: int = 0) -> Generator[tuple[str, str]]:
+    """A studio's address, and its token; ``access`` and ``port`` of an earlier server for a restart."""
     with socket.socket() as listener:
-        listener.bind((HOST, 0))
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((HOST, port))
         listener.listen()
-        access = Access(hosts=(HOST,))
+        access = access or Access(hosts=(HOST,))
         served = Beside(None, studio_application(studio, access))
         server = uvicorn.Server(uvicorn.Config(served, log_level="warning"))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})

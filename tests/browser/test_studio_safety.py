@@ -5,13 +5,20 @@ from __future__ import annotations
 import base64
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.browser.studio import serving_studio
+from keyplan.cli.designs import find
+from keyplan.errors import UnknownDesign
+from keyplan.studio.access import Access
+from keyplan.studio.actions import Studio
+from keyplan.studio.subject import of_design, of_file
+from keyplan.studio.unopened import Unopened
+from tests.browser.studio import serving, serving_studio
+from tests.studio import school as school_module
 from tests.studio.school import School, fill
 
 if TYPE_CHECKING:
@@ -103,6 +110,53 @@ def test_read_only_studio_ignores_the_text_of_a_link(browser: Browser, school: S
         page.locator(".card").first.wait_for()
         assert page.get_by_role("link", name="Change", exact=True).count() == 0
         assert not mark.exists()
+
+
+VALID = Path(school_module.__file__).read_text(encoding="utf-8")
+
+
+def test_faulty_file_shows_its_error_at_its_line_and_opens_when_saved(browser: Browser, tmp_path: Path) -> None:
+    file = tmp_path / "half_written.py"
+    file.write_text("import keyplan\n\nclass School(keyplan.Design:\n", encoding="utf-8")
+    with ExitStack() as stack:
+
+        def open_studio() -> Studio:
+            return Studio(of_design(stack.enter_context(find(f"{file}:School").open(":memory:"))))
+
+        with pytest.raises(UnknownDesign) as raised:
+            open_studio()
+        studio = Studio(of_file(file.name), unopened=Unopened(file, raised.value, open_studio))
+        address, token = stack.enter_context(serving(studio))
+        page = browser.new_page()
+        page.goto(f"{address}?token={token}")
+        page.get_by_role("alert").get_by_text(f"{file}:3").wait_for()
+        assert page.locator(".at").inner_text().split() == ["3", "class", "School(keyplan.Design:"]
+        file.write_text("", encoding="utf-8")
+        page.get_by_role("alert").get_by_text("School isn't there").wait_for()
+        file.write_text(VALID, encoding="utf-8")
+        page.locator(".card").first.wait_for()
+        page.get_by_role("link", name="Change", exact=True).wait_for()
+        page.close()
+
+
+def test_page_reconnects_after_the_server_restarts(browser: Browser, school: School) -> None:
+    access = Access(hosts=("127.0.0.1",))
+    page = browser.new_page()
+    with serving(Studio(of_design(school)), access) as (address, token):
+        page.goto(f"{address}?token={token}")
+        page.locator(".card").first.wait_for()
+    page.get_by_role("link", name="Q1 pupil", exact=True).click()
+    lost = page.get_by_role("status").get_by_text("The studio's server doesn't respond")
+    lost.wait_for()
+    port = int(address.split(":")[2].partition("/")[0])
+    with serving(Studio(of_design(school)), access, port):
+        page.locator(".row.hit").first.wait_for()
+        lost.wait_for(state="detached")
+    page.get_by_role("link", name="Q2 reports", exact=True).click()
+    lost.wait_for()
+    with serving(Studio(of_design(school)), None, port):
+        page.get_by_text("This token is wrong").wait_for()
+    page.close()
 
 
 @pytest.mark.nightly

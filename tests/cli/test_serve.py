@@ -72,22 +72,60 @@ def test_files_that_others_can_read_are_reported(folder: Path) -> None:
         assert f"Warning: other users can read {name}. Restrict it: chmod 600 {name}" in text
 
 
-def test_the_studio_of_a_design_without_keys_has_its_plans(folder: Path) -> None:
-    (folder / "store.py").write_text((Path(__file__).parent.parent / "planner" / "shop.py").read_text())
+STORE = (Path(__file__).parent.parent / "planner" / "shop.py").read_text(encoding="utf-8")
+SMALL = """from keyplan import Design, Entity, Key, Table, read
+
+class Item(Entity):
+    item_id: str
+    primary = Key("ITEM#{item_id}", "ITEM")
+
+class Store(Design):
+    table = Table("store")
+
+    @read("Q1")
+    def item(self, item_id: str) -> Item | None: ...
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "views", "line"),
+    [
+        (STORE, "invalid design: 3 faults", ["plan"], None),
+        ("", "Store isn't there in store.py", ["map", "data"], None),
+        ("import keyplan\n\nclass Store(keyplan.Design:\n", "SyntaxError", ["map", "data"], 3),
+        (SMALL + "1 / 0\n", "ZeroDivisionError", ["map", "data"], SMALL.count("\n") + 1),
+    ],
+    ids=["no-keys", "empty", "half-written", "failing"],
+)
+def test_the_studio_of_an_invalid_file_opens_it_once_it_is_saved_valid(
+    folder: Path, text: str, message: str, views: list[str], line: int | None
+) -> None:
+    file = folder / "store.py"
+    file.write_text(text, encoding="utf-8")
     with program("studio", "store.py:Store", "--port", "0", cwd=folder) as started:
         assert started.stdout is not None
-        text = started.stdout.readline() + started.stdout.readline()
-        assert "Store can't be compiled yet: invalid design: 3 faults." in text
-        address = re.search(r"(http://127\.0\.0\.1:\d+/studio/)\?token=(\S+)", text)
-        assert address is not None, text
+        output = started.stdout.readline() + started.stdout.readline()
+        assert "store.py:Store can't be opened yet: " in output
+        address = re.search(r"(http://127\.0\.0\.1:\d+/studio/)\?token=(\S+)", output)
+        assert address is not None, output
         headers = {"X-Keyplan-Token": address[2], "Content-Type": "application/json"}
-        with urlopen(Request(f"{address[1]}do/start", data=b"{}", headers=headers)) as answer:
-            assert json.load(answer)["views"] == ["plan"]
+        start = Request(f"{address[1]}do/start", data=b"{}", headers=headers)
+        with urlopen(start) as answer:
+            found = json.load(answer)
+        assert (found["views"], found["waiting"]) == (views, True)
+        assert message in (output if found["fault"] is None else found["fault"]["message"])
+        assert (found["fault"] or {}).get("line") == line
+        assert not (folder / "store.db").exists()
+        file.write_text(SMALL, encoding="utf-8")
+        with urlopen(start) as answer:
+            found = json.load(answer)
+        assert (found["fault"], found["waiting"]) == (None, False)
+        assert {"map", "data", "change", "plan"} <= set(found["views"])
         started.send_signal(signal.SIGINT)
-        _, text = started.end()
+        _, output = started.end()
     assert started.returncode == 0
-    assert "Traceback" not in text
-    assert not (folder / "store.db").exists()
+    assert "Traceback" not in output
+    assert (folder / "store.db").exists()
 
 
 def test_a_sample_is_written_to_an_empty_table_only(folder: Path) -> None:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import linecache
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -105,46 +107,59 @@ def _open_design(
 ) -> None:
     from keyplan.analysis.traffic.traffic_file import read_traffic
     from keyplan.cli.designs import find
-    from keyplan.errors import DesignError
+    from keyplan.errors import DesignError, UnknownDesign
     from keyplan.studio.application import Beside as WithStudio
     from keyplan.studio.application import studio_application
+    from keyplan.studio.unopened import Unopened
 
-    try:
-        result = find(name)
-    except DesignError as error:
-        if writable is False:
-            raise
-        studio = _unplanned(name, traffic)
-        click.echo(
-            f"{studio.subject.name} can't be compiled yet: {error.message}.\n  its plans   {address}\nCtrl-C stops it."
-        )
-        run_server(WithStudio(None, studio_application(studio, access)), listener)
-        return
-    loads = None if traffic is None else read_traffic(traffic, result.design.compiled)
-    with result.open(db) as design:
-        if sample is not None:
-            write_sample(result, design, sample)
-        click.echo(f"{result.design.__name__} on {design.store.url}\n  studio   {address}\nCtrl-C stops it.")
-        studio = studio_of(design, writable=writable, traffic=loads)
+    with ExitStack() as stack:
+
+        def opened() -> Studio:
+            linecache.checkcache()
+            result = find(name)
+            loads = None if traffic is None else read_traffic(traffic, result.design.compiled)
+            design = stack.enter_context(result.open(db))
+            if sample is not None:
+                write_sample(result, design, sample)
+            return studio_of(design, writable=writable, traffic=loads)
+
+        path = Path(name.rpartition(":")[0] or name).expanduser().resolve()
+        try:
+            studio = opened()
+        except (DesignError, UnknownDesign) as error:
+            if writable is False or not (path.suffix == ".py" and path.is_file()):
+                raise
+            studio = _unplanned(name, traffic)
+            studio.unopened = Unopened(path, error, opened)
+            click.echo(
+                f"{name} can't be opened yet: {error.message}.\n  studio   {address}\n"
+                "It opens when the file is saved without errors. Ctrl-C stops it."
+            )
+        else:
+            click.echo(f"{studio.subject.name} on {studio.subject.url}\n  studio   {address}\nCtrl-C stops it.")
         run_server(WithStudio(None, studio_application(studio, access)), listener)
 
 
 def _unplanned(name: str, traffic: Path | None) -> Studio:
-    """The studio of a design that can't be compiled: plans of its keys. Raises DesignError where not even its entities
-    and questions can be read, and where a traffic file is given for what can't be planned.
+    """The studio of a design that can't be opened: the plans of its keys, or only its error if its entities and access
+    patterns can't be read either. Raises TrafficError for a traffic file that doesn't fit the design.
     """
     from keyplan.analysis.traffic.traffic_file import read_traffic
     from keyplan.cli.designs import find
+    from keyplan.errors import DesignError, UnknownDesign
     from keyplan.model.deferral import deferred
     from keyplan.planner import provisional_design
     from keyplan.studio.actions import Studio
     from keyplan.studio.changing import source_of
     from keyplan.studio.module_runs import ModuleRunner
-    from keyplan.studio.subject import of_uncompiled
+    from keyplan.studio.subject import of_file, of_uncompiled
 
-    with deferred():
-        design = find(name).design
-    loads = None if traffic is None else read_traffic(traffic, provisional_design(design))
+    try:
+        with deferred():
+            design = find(name).design
+        loads = None if traffic is None else read_traffic(traffic, provisional_design(design))
+    except (DesignError, UnknownDesign):
+        return Studio(of_file(Path(name).name))
     source = source_of(design)
     return Studio(of_uncompiled(design), runner=None if source is None else ModuleRunner(source, loads))
 

@@ -25,6 +25,7 @@ from keyplan.studio.reviewing import check_json, cost_json, questions_json
 from keyplan.studio.running import form_json, needed, run_json
 from keyplan.studio.sampling import ROWS
 from keyplan.studio.subject import Endpoint, Subject
+from keyplan.studio.unopened import Unopened
 
 __all__ = ["ACTIONS", "Studio", "run", "start_json"]
 
@@ -44,7 +45,8 @@ RUN_VIEWS = {"plan", "change"}
 class Studio:
     """One studio. ``traffic`` is the content of a traffic file; without a design, ``endpoint`` has the tables to choose
     from. ``runner`` runs the design's module for the Change and Plan views; unless ``executes``, there is none, and
-    neither are these views. ``seen`` are the items that were shown, by identity.
+    neither are these views. ``unopened`` is the error of a design's file that can't be opened yet. ``seen`` are the
+    items that were shown, by identity.
     """
 
     subject: Subject
@@ -52,6 +54,7 @@ class Studio:
     endpoint: Endpoint | None = None
     runner: ModuleRunner | None = None
     executes: bool = True
+    unopened: Unopened[Studio] | None = None
     seen: dict[str, Item] = field(default_factory=dict[str, Item])
     _others: dict[str, Studio] = field(default_factory=dict[str, "Studio"], repr=False)
 
@@ -95,13 +98,25 @@ def run(studio: Studio, name: str, given: Given) -> dict[str, Any]:
 
 
 def _start(studio: Studio, _given: Given) -> dict[str, Any]:
+    opened = None if studio.unopened is None else studio.unopened.attempt()
+    if opened is not None:
+        if studio.runner is not None:
+            studio.runner.close()
+        studio.subject, studio.traffic, studio.runner = opened.subject, opened.traffic, opened.runner
+        studio.unopened = opened.unopened
     names = [] if studio.endpoint is None else studio.endpoint.names()
     start = start_json(studio.subject)
     if studio.runner is None:
         start["views"] = [view for view in start["views"] if view not in RUN_VIEWS]
     elif studio.subject.design is None:
         start["views"] = ["plan"]
-    return {**start, "tables": names if len(names) > 1 else []}
+    fault = None if studio.unopened is None or studio.runner is not None else studio.unopened.as_json()
+    return {
+        **start,
+        "tables": names if len(names) > 1 else [],
+        "fault": fault,
+        "waiting": studio.unopened is not None,
+    }
 
 
 def start_json(subject: Subject) -> dict[str, Any]:

@@ -63,11 +63,16 @@ def of_uncompiled(design: type[Design]) -> Subject:
     return Subject(design.__name__, table, table.name, _Nowhere(), "no store: it can't be compiled yet", True, False)
 
 
+def of_file(name: str) -> Subject:
+    """A file without a design that can be opened: there is no table to look at."""
+    return Subject(name, Table("no-table"), "no-table", _Nowhere(), "no store: the design can't be opened", True, False)
+
+
 class _Nowhere:
     """The store of a design that can't be opened."""
 
     def call(self, operation: str, _parameters: dict[str, Any], /) -> dict[str, Any]:
-        raise StoreError(f"there is no store to ask for {operation}", hint="write a plan's keys into the module first")
+        raise StoreError(f"there is no store to ask for {operation}", hint="fix the design's module first")
 
     def call_all(self, requests: list[Request], /) -> list[dict[str, Any]]:
         return [self.call(operation, parameters) for operation, parameters in requests]

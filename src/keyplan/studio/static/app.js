@@ -3,7 +3,7 @@
 import { render } from "preact";
 import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { Fault, address, ask, asked, embedded, follow, html, refused, setToken, view } from "./lib.js";
+import { Fault, address, ask, asked, embedded, follow, html, offline, refused, reloadAll, setToken, view } from "./lib.js";
 import { Palette, openPalette } from "./palette.js";
 
 const VIEWS = [
@@ -21,14 +21,27 @@ const failed = signal(null);
 const loaded = signal({});
 const tried = signal(false); // a token was entered
 
+const WAIT_MS = 1200;
+let clock = 0;
 async function open() {
+  clearTimeout(clock);
   failed.value = null;
+  const lost = offline.value;
   try {
     start.value = await ask("start");
+    if (lost) reloadAll();
+    if (start.value.waiting) clock = setTimeout(open, WAIT_MS);
     document.title = `${start.value.name} · Studio`;
   } catch (error) {
-    failed.value = error.error ?? { message: String(error) };
+    if (!start.value || !offline.value) failed.value = error.error ?? { message: String(error) };
   }
+}
+
+// The page reconnects after the server restarts
+offline.subscribe((lost) => { if (lost) clock = setTimeout(reconnect, WAIT_MS); });
+async function reconnect() {
+  await open();
+  if (offline.value) clock = setTimeout(reconnect, WAIT_MS);
 }
 
 function need(name) {
@@ -62,6 +75,13 @@ function Head({ about, current }) {
     </header>`;
 }
 
+function FaultyFile({ fault }) {
+  return html`<main class="faulty"><h1>${fault.file.split(/[\\/]/).at(-1)}</h1>
+    <${Fault} error=${{ ...fault, place: fault.line ? `${fault.file}:${fault.line}` : fault.place ?? fault.file }} />
+    ${fault.lines.length ? html`<pre class="json" tabindex="0" aria-label="The lines around the error">${fault.lines.map(([number, text]) => html`<span class=${number === fault.line ? "at" : null}>${String(number).padStart(5)}  ${text}\n</span>`)}</pre>` : null}
+    <p class="note" role="status">Save the file without this error, and the studio opens.</p></main>`;
+}
+
 function Gate() {
   const enter = (event) => {
     event.preventDefault();
@@ -71,7 +91,7 @@ function Gate() {
     open();
   };
   return html`<main class="gate"><h1>Studio</h1>
-    <p>${tried.value ? "This token is wrong, or from an earlier start of the server. " : ""}Open the address in the terminal that runs the studio, or enter its token here. Each tab needs it once.</p>
+    <p>${tried.value || start.value ? "This token is wrong, or from an earlier start of the server. " : ""}Open the address in the terminal that runs the studio, or enter its token here. Each tab needs it once.</p>
     <form onSubmit=${enter}><label for="token">Token</label><input id="token" name="token" autocomplete="off" required /><button class="main">Open</button></form></main>`;
 }
 
@@ -79,6 +99,7 @@ function App() {
   if (refused.value) return html`<${Gate} />`;
   const about = start.value;
   if (!about) return html`<main class="gate">${failed.value ? html`<${Fault} error=${failed.value} again=${open} />` : html`<p>Opening …</p>`}</main>`;
+  if (about.fault) return html`<${FaultyFile} fault=${about.fault} />`;
   const names = views(about).map((entry) => entry[0]);
   const wanted = address.value.view;
   const current = names.includes(wanted) ? wanted : names[0];
@@ -86,6 +107,7 @@ function App() {
   const View = loaded.value[current];
   return html`
     <${Head} about=${about} current=${current} />
+    ${offline.value ? html`<p class="fault" role="status">The studio's server doesn't respond. Reconnecting …</p>` : null}
     <main id="main" tabindex="-1" class=${`view-${current}`}>
       ${failed.value ? html`<${Fault} error=${failed.value} />` : null}
       ${View ? html`<${View} about=${about} params=${address.value} reopen=${open} />` : html`<p class="opening">…</p>`}

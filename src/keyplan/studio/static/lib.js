@@ -20,6 +20,7 @@ if (given && !embedded) {
 
 export const asked = signal(0); // how many answers are awaited
 export const refused = signal(false); // whether the token was refused
+export const offline = signal(false); // whether the server doesn't respond
 
 export class Failure extends Error {
   constructor(error) {
@@ -38,12 +39,14 @@ export async function ask(action, given = {}, signal_ = undefined) {
       body: JSON.stringify({ table: address.value.table, ...given }),
       signal: signal_,
     });
+    offline.value = false;
     const answer = await response.json().catch(() => ({ error: { code: "NoAnswer", message: "the server's response can't be read" } }));
     if (response.status === 401) refused.value = true;
     if (answer.error && !response.ok) throw new Failure(answer.error);
     return answer;
   } catch (error) {
     if (error instanceof Failure || error.name === "AbortError") throw error;
+    offline.value = true;
     throw new Failure({ code: "NoServer", message: "the studio's server doesn't respond", hint: "is it still running? start it again, and reload" });
   } finally {
     asked.value -= 1;
@@ -115,10 +118,13 @@ export function follow(event) {
 
 // Data that a view loads when its parameters change
 
+const loaders = [];
+export const reloadAll = () => loaders.forEach((each) => each.again());
+
 export function loader(action) {
   const state = signal({ data: null, error: null, loading: false });
   let last = null, abort = null;
-  return {
+  const made = {
     state,
     load(given, { again = false } = {}) {
       const key = JSON.stringify(given);
@@ -133,8 +139,10 @@ export function loader(action) {
         (error) => { if (mine === abort && error.name !== "AbortError") { state.value = { data: state.value.data, error: error.error ?? { message: String(error) }, loading: false }; } },
       );
     },
-    again() { const key = last; last = null; if (key) this.load(JSON.parse(key)); },
+    again() { const key = last; last = null; if (key) made.load(JSON.parse(key)); },
   };
+  loaders.push(made);
+  return made;
 }
 
 // Small pieces

@@ -1,0 +1,71 @@
+"""A design's file that can't be opened yet: its error at its line, and another attempt after each save."""
+
+from __future__ import annotations
+
+import re
+import threading
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from keyplan.errors import KeyplanError
+from keyplan.formatting.results import error_json
+
+__all__ = ["Unopened"]
+
+Opened = TypeVar("Opened")
+
+CONTEXT = 4
+"""Lines of the file that are shown before the error's line, and after it."""
+
+
+class Unopened(Generic[Opened]):
+    """The error of a design's file. ``open_file`` opens the file, and raises KeyplanError for an invalid one."""
+
+    def __init__(self, path: Path, error: KeyplanError, open_file: Callable[[], Opened]) -> None:
+        self.path = path
+        self.error = error
+        self._open = open_file
+        self._version = self._now()
+        self._lock = threading.Lock()
+
+    def attempt(self) -> Opened | None:
+        """What was opened if the file was saved since the last attempt and can be opened now, otherwise None."""
+        with self._lock:
+            version = self._now()
+            if version == self._version:
+                return None
+            self._version = version
+            try:
+                return self._open()
+            except KeyplanError as error:
+                self.error = error
+                return None
+
+    def as_json(self) -> dict[str, Any]:
+        """The error as JSON data, with its file, its line, and the lines around it (each a number and a string)."""
+        line = _line_of(self.error, self.path)
+        text = self.path.read_text(encoding="utf-8", errors="replace") if self.path.is_file() else ""
+        lines = list(enumerate(text.splitlines(), 1))
+        return {
+            **error_json(self.error)["error"],
+            "file": str(self.path),
+            "line": line,
+            "lines": [] if line is None else lines[max(line - 1 - CONTEXT, 0) : line + CONTEXT],
+        }
+
+    def _now(self) -> object:
+        try:
+            found = self.path.stat()
+        except OSError:
+            return None
+        return found.st_mtime_ns, found.st_size
+
+
+def _line_of(error: KeyplanError, path: Path) -> int | None:
+    """The line of the file that an error comes from."""
+    if (named := re.fullmatch(r".*:(\d+)", error.place or "")) is not None:
+        return int(named[1])
+    frames = traceback.extract_tb(error.__traceback__)
+    return next((frame.lineno for frame in reversed(frames) if frame.filename == str(path)), None)
