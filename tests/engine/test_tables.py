@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from typing import Any
 
 import pytest
@@ -228,6 +229,8 @@ def test_a_deleted_table_is_gone_and_may_come_again(engine: Engine) -> None:
     put(engine, "a", "1")
     deleted = engine.call("DeleteTable", {"TableName": "orders"})["TableDescription"]
     assert deleted["TableStatus"] == "DELETING"
+    assert uuid.UUID(deleted["TableId"]).version == 4
+    assert deleted.keys().isdisjoint({"KeySchema", "AttributeDefinitions", "GlobalSecondaryIndexes"})
     assert engine.call("ListTables", {}) == {"TableNames": []}
     create(engine)
     assert get(engine, "a", "1") is None

@@ -43,6 +43,9 @@ def test_any_region_and_account(engine: Engine) -> None:
     arn = "arn:aws:dynamodb:eu-west-1:123456789012:table/orders"
     engine.call("TagResource", {"ResourceArn": arn, "Tags": tags(("a", "b"))})
     assert listed(engine) == tags(("a", "b"))
+    denied = answer(engine, "ListTagsOfResource", {"ResourceArn": arn})
+    assert denied["error"] == "AccessDeniedException"
+    assert f"not authorized to perform: dynamodb:ListTagsOfResource on resource: {arn}" in denied["message"]
 
 
 @pytest.mark.parametrize("operation", ["TagResource", "UntagResource", "ListTagsOfResource"])

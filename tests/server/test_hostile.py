@@ -14,6 +14,7 @@ import time
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from types import FrameType, SimpleNamespace
 from typing import Any, cast
 from unittest.mock import MagicMock
@@ -26,6 +27,7 @@ from keyplan.store import Engine
 from keyplan.store.server.connection import Connection, Connections
 from keyplan.store.server.server_settings import Limits
 from keyplan.store.server.service import Incoming, Service
+from tests.processes import PATIENCE_S
 from tests.server.support import CREATE, TABLE, Answer, Server, request, s, serving
 
 KEY = {"pk": s("a"), "sk": s("1")}
@@ -218,6 +220,33 @@ def test_a_small_body_that_unpacks_to_a_large_one(target: Server, encoding: str)
         assert answer.status == 400
         bomb = raw.ask(request("PutItem", pack(b" " * (MEGABYTES + 1)), content_encoding=encoding))
         assert bomb.status == 413
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only glibc returns memory")
+def test_memory_returns_after_large_bodies(tmp_path: Path) -> None:
+    """Three clients send 10 MB of large strings, three others a million numbers, three times each."""
+    items = [{"PutRequest": {"Item": {"pk": s("a"), "sk": s(number), "x": s("x" * 380_000)}}} for number in range(25)]
+    large = request("BatchWriteItem", {"RequestItems": {TABLE: items}})
+    many = request("PutItem", b'{"x":[' + b"1," * 990_000 + b"1]}")
+
+    def attack(server: Server, body: bytes) -> None:
+        with server.raw() as raw:
+            for _ in range(3):
+                assert raw.ask(body).status in {200, 400}
+
+    with serving(str(tmp_path / "store.db")) as server:
+        server.call("CreateTable", CREATE)
+        most_mb = server.memory_mb() + 40
+        clients = [threading.Thread(target=attack, args=(server, body)) for body in (large, many) for _ in range(3)]
+        for client in clients:
+            client.start()
+        for client in clients:
+            client.join()
+        until = time.monotonic() + PATIENCE_S
+        while server.memory_mb() > most_mb and time.monotonic() < until:
+            server.call("ListTables", {})
+            time.sleep(0.05)
+        assert server.memory_mb() <= most_mb
 
 
 def test_large_requests_that_are_right(target: Server) -> None:

@@ -9,13 +9,14 @@ import re
 import time
 import zlib
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from keyplan.store.server import responses as answers
 from keyplan.store.server.responses import json_answer, plain_answer
-from tests.server.support import CREATE, TABLE, Server, request, s, serving
+from tests.server.support import AUTHORIZATION, CREATE, TABLE, Server, request, s, serving
 
 SERVICE = "com.amazon.coral.service#"
 KEY = {"TableName": TABLE, "Key": {"pk": s("a"), "sk": s("001")}}
@@ -133,6 +134,7 @@ def test_gzip_both_ways(server: Server) -> None:
         (b"gzip, deflate", b"gzip"),
         (b"GZIP;q=1.0", b"gzip"),
         (b"deflate, br", b"deflate"),
+        (b"br, identity, deflate, gzip", b"deflate"),
         (b"deflate , gzip ; q=0.001", b"deflate"),
         (b"*;q=0, gzip;q=0.5", b"gzip"),
         (b"gzip;q=0", b""),
@@ -501,3 +503,27 @@ def test_bodies_are_unpacked_up_to_a_bound(encoding: bytes, size: int) -> None:
     else:
         with pytest.raises(zlib.error, match="more than one"):
             answers.unpacked(sent + sent, encoding, 2 * size)
+
+
+def test_of_two_headers_of_encodings_the_first_counts(server: Server) -> None:
+    with server.raw() as raw:
+        both = request("Query", QUERY, accept_encoding="identity\r\naccept-encoding: gzip")
+        assert "content-encoding" not in raw.ask(both).headers
+
+
+def test_a_stream_record_is_of_the_region_that_its_request_is_signed_for(tmp_path: Path) -> None:
+    with serving(str(tmp_path / "store.db")) as server:
+        stream = {"StreamSpecification": {"StreamEnabled": True, "StreamViewType": "KEYS_ONLY"}}
+        arn = server.call("CreateTable", {**CREATE, **stream})["TableDescription"]["LatestStreamArn"]
+        server.call("PutItem", {"TableName": TABLE, "Item": {"pk": s("a"), "sk": s("1")}})
+        with server.raw() as raw:
+
+            def ask(operation: str, params: dict[str, Any]) -> dict[str, Any]:
+                target = f"DynamoDBStreams_20120810.{operation}"
+                return raw.ask(request(None, params, x_amz_target=target)).json()
+
+            (shard,) = ask("DescribeStream", {"StreamArn": arn})["StreamDescription"]["Shards"]
+            position = {"StreamArn": arn, "ShardId": shard["ShardId"], "ShardIteratorType": "TRIM_HORIZON"}
+            iterator = ask("GetShardIterator", position)["ShardIterator"]
+            (record,) = ask("GetRecords", {"ShardIterator": iterator})["Records"]
+    assert record["awsRegion"] == AUTHORIZATION.split("/")[2]

@@ -92,6 +92,9 @@ class KeptWork:
     def submit(self, work: Any, done: Any) -> None:
         self.done.append(done)
 
+    def submit_body(self, work: Any, done: Any) -> None:
+        self.done.append(done)
+
     def submit_change(self, work: Any, done: Any) -> None:
         self.done.append(done)
 

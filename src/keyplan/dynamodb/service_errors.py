@@ -56,7 +56,7 @@ class TableNotFoundException(DynamoDBError):
 
 
 class AccessDeniedException(DynamoDBError):
-    """The change would take away the right to change it again."""
+    """The caller may not do this, or the change would take away the right to change it again."""
 
     type = "AccessDeniedException"
 

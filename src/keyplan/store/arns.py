@@ -4,12 +4,12 @@ from __future__ import annotations
 
 REGION = "local"
 """The region of a store that is one for all of them."""
-_ACCOUNT = "000000000000"
+ACCOUNT = "000000000000"
 
 
 def arn_of(region: str, table: str, index: str | None = None) -> str:
     """The ARN of a table, or of one of its indexes."""
-    arn = f"arn:aws:dynamodb:{region}:{_ACCOUNT}:table/{table}"
+    arn = f"arn:aws:dynamodb:{region}:{ACCOUNT}:table/{table}"
     return arn if index is None else f"{arn}/index/{index}"
 
 
@@ -20,9 +20,9 @@ def stream_arn(region: str, table: str, label: str) -> str:
 
 def key_arn(region: str, number: str) -> str:
     """The ARN of a key of encryption."""
-    return f"arn:aws:kms:{region}:{_ACCOUNT}:key/{number}"
+    return f"arn:aws:kms:{region}:{ACCOUNT}:key/{number}"
 
 
 def log_group_arn(region: str) -> str:
     """The ARN of the logs that imports would have."""
-    return f"arn:aws:logs:{region}:{_ACCOUNT}:log-group:/aws-dynamodb/imports:*"
+    return f"arn:aws:logs:{region}:{ACCOUNT}:log-group:/aws-dynamodb/imports:*"

@@ -16,7 +16,7 @@ from keyplan.store.streams import disable
 from keyplan.store.tables.resources import forget_table, replication_of
 from keyplan.store.tables.table_description import describe
 
-_NOT_TOLD = frozenset({"AttributeDefinitions", "KeySchema", "CreationDateTime"})
+_NOT_TOLD = frozenset({"AttributeDefinitions", "KeySchema", "CreationDateTime", "GlobalSecondaryIndexes"})
 """What the description of a table that goes doesn't have any more."""
 
 

@@ -169,12 +169,14 @@ class Connection(asyncio.Protocol):
         self._url += url
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """A header; one that comes again is joined to the first."""
+        """A header; most that come again are joined to the first."""
         self._header_bytes += len(name) + len(value)
         if self._header_bytes + len(self._url) > self._limits.head_bytes_max:
             raise _head_too_large()
         name = name.lower()
         first = self._headers.get(name)
+        if first is not None and name == b"accept-encoding":
+            return  # as the service does
         self._headers[name] = value if first is None else b"%s,%s" % (first, value)
 
     def on_headers_complete(self) -> None:

@@ -91,7 +91,6 @@ _GZIP_WINDOW = 31
 """zlib's way to say: with gzip's header and trailer."""
 
 PACKINGS = (b"gzip", b"deflate")
-_CODINGS = (*PACKINGS, b"identity")
 """What a body may be sent as; of several that are as welcome the first is taken."""
 _WEIGHT = re.compile(rb"0(?:\.\d{0,3})?|1(?:\.0{0,3})?")
 
@@ -189,7 +188,7 @@ def error_answer(error: DynamoDBError, headers: Headers, cors: bytes = b"") -> b
 def packing_of(headers: Headers) -> bytes:
     """How a large answer's body is packed for who sent these headers; empty for not at all.
 
-    Of what ``Accept-Encoding`` names, what it prefers by its ``q``, and gzip of several. What isn't understood counts
+    Of what ``Accept-Encoding`` names, what it prefers by its ``q``, of several the first. What isn't understood counts
     as refused: everybody reads a body that isn't packed (RFC 9110, 12.5.3).
     """
     accepted = headers.get(b"accept-encoding")
@@ -199,8 +198,9 @@ def packing_of(headers: Headers) -> bytes:
     for choice in accepted.lower().split(b","):
         coding, *parameters = choice.split(b";")
         weights[coding.strip()] = _weight(parameters)
-    coding = max(_CODINGS, key=lambda each: weights.get(each, 0.0))  # of equal ones the first
-    return coding if coding in PACKINGS and weights.get(coding) else b""
+    known = {coding: weight for coding, weight in weights.items() if coding in PACKINGS and weight}
+    coding = max(known, key=lambda each: known[each], default=b"")  # of equal ones the first
+    return coding if known.get(coding, 0.0) >= weights.get(b"identity", 0.0) else b""
 
 
 def _weight(parameters: list[bytes]) -> float:

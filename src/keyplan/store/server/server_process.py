@@ -26,6 +26,8 @@ from keyplan.store.server.service import Regional, Service
 from keyplan.store.server.worker_threads import Threads, WriterThread, Writing
 
 _BACKLOG = 1024
+_TURN_S = 0.0005
+"""How long a thread goes on while others wait for their turn: this is a process of its own."""
 _LOOK_S = 1.0
 """How often connections are looked at."""
 _RESTART_S = 1.0
@@ -116,6 +118,8 @@ def _run_loop(
     # What is there now stays: the garbage collector needn't look at it while others wait.
     gc.collect()
     gc.freeze()
+    # The event loop gives up its turn wherever SQLite or a socket is used, and waits for those of all other threads.
+    sys.setswitchinterval(_TURN_S)
     asyncio.run(_serve(regions, settings, listening, ready, parent, sweeps=sweeps))
 
 

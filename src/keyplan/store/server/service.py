@@ -41,6 +41,7 @@ _log = logging.getLogger("keyplan.server")
 Outcome = dict[str, Any] | Exception
 """What an operation came to: its answer, or why there is none."""
 Reply = Callable[[bytes], None]
+Call = Callable[[str, dict[str, Any]], dict[str, Any]]
 
 
 @dataclass(slots=True)
@@ -116,9 +117,9 @@ class Service:
             reply(answers.error_answer(error, headers, cors))
             return
         if is_read or (name in STATEMENT_REQUESTS and only_selects(name, params)):
-            outcome = outcome_of(self._call_briefly, name, params)
+            outcome = self._outcome(self._call_briefly, name, params, request)
             if isinstance(outcome, LongError):
-                self._aside.submit(lambda: self._answer_long(name, params, headers, cors), reply)
+                self._aside.submit(lambda: self._answer_long(name, params, request, cors), reply)
             else:
                 self._finish(name, outcome, headers, cors, reply)
             return
@@ -131,10 +132,16 @@ class Service:
         if OPERATIONS[name].kind == "write":
             self._writing.submit(name, params, lambda outcome: finish(_answer(name, outcome, headers, cors)))
         else:
-            self._aside.submit_change(lambda: self._answer_long(name, params, headers, cors), finish)
+            self._aside.submit_change(lambda: self._answer_long(name, params, request, cors), finish)
 
-    def _answer_long(self, name: str, params: dict[str, Any], headers: Mapping[bytes, bytes], cors: bytes) -> bytes:
-        return _answer(name, outcome_of(self._call, name, params), headers, cors)
+    def _answer_long(self, name: str, params: dict[str, Any], request: Incoming, cors: bytes) -> bytes:
+        return _answer(name, self._outcome(self._call, name, params, request), request.headers, cors)
+
+    def _outcome(self, call: Call, name: str, params: dict[str, Any], request: Incoming) -> Outcome:
+        outcome = outcome_of(call, name, params)
+        if name == "GetRecords" and isinstance(outcome, dict) and not self._settings.regions:
+            _set_region(outcome, request)
+        return outcome
 
     def _finish(self, name: str, outcome: Outcome, headers: Mapping[bytes, bytes], cors: bytes, reply: Reply) -> None:
         """Answer with what an operation came to; a large answer is packed aside."""
@@ -156,7 +163,7 @@ class Service:
             self._pending_bytes -= size_bytes
             reply(answer)
 
-        self._aside.submit(lambda: self._answer_whole(request, cors), done)
+        self._aside.submit_body(lambda: self._answer_whole(request, cors), done)
 
     def _answer_whole(self, request: Incoming, cors: bytes) -> bytes:
         """The answer to a request, from its first byte to its last."""
@@ -167,7 +174,7 @@ class Service:
             return answers.plain_answer(413, b"", cors)
         except Exception as error:  # noqa: BLE001 - a request must have its answer
             return answers.error_answer(_told(error), headers, cors)
-        outcome = outcome_of(self._call, name, params)
+        outcome = self._outcome(self._call, name, params, request)
         answer = _answer(name, outcome, headers, cors)
         if isinstance(outcome, Exception):
             outcome.__traceback__ = None  # it would keep the parameters
@@ -257,6 +264,14 @@ class Regional:
             reply(answers.error_answer(protocol_fault("UnrecognizedClientException", text), request.headers))
 
 
+def _set_region(answer: dict[str, Any], request: Incoming) -> None:
+    """Without ``--regions``, stream records carry the region that the request is signed for."""
+    scope = _credential(request).split(b"/")
+    if len(scope) >= _SCOPE_PARTS:
+        for record in answer["Records"]:
+            record["awsRegion"] = scope[-3].decode("latin-1")
+
+
 def _credential(request: Incoming) -> bytes:
     """Whom and what a request says to be signed by and for."""
     if b"X-Amz-Credential=" in request.url:
@@ -274,7 +289,7 @@ def _parsed(body: bytes) -> dict[str, Any]:
         raise protocol_fault("SerializationException", "") from None
 
 
-def outcome_of(call: Callable[[str, dict[str, Any]], dict[str, Any]], name: str, params: dict[str, Any]) -> Outcome:
+def outcome_of(call: Call, name: str, params: dict[str, Any]) -> Outcome:
     """What an operation comes to. Never raises."""
     try:
         return call(name, params)

@@ -8,7 +8,10 @@ fails doesn't affect the others.
 from __future__ import annotations
 
 import asyncio
+import ctypes
+import gc
 import logging
+import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -27,6 +30,9 @@ PACKED_BYTES_MIN = 256 * 1024
 """An answer of more than that isn't packed on the event loop."""
 _THREADS = 3
 _CHANGING_THREADS = 8
+_M_MMAP_THRESHOLD = -3
+_MAPPED_BYTES_MIN = 256 * 1024
+"""Larger blocks of memory have pages of their own, which return to the system when they are freed."""
 
 
 Work = Callable[[], bytes]
@@ -41,6 +47,10 @@ class Aside(Protocol):
         """Do ``work``, and call ``done`` with the answer, on the event loop."""
         ...
 
+    def submit_body(self, work: Work, done: Done) -> None:
+        """Do ``work``, a large request, and call ``done`` with the answer, on the event loop."""
+        ...
+
     def submit_change(self, work: Work, done: Done) -> None:
         """Do ``work``, a change of tables, and call ``done`` with the answer, on the event loop."""
         ...
@@ -53,24 +63,44 @@ class AtOnce:
         """Do it."""
         done(work())
 
+    def submit_body(self, work: Work, done: Done) -> None:
+        """Do it."""
+        self.submit(work, done)
+
     def submit_change(self, work: Work, done: Done) -> None:
         """Do it."""
         self.submit(work, done)
 
 
 class Threads:
-    """Threads for large requests, and others for changes of tables: each of those may take long, while requests on the
-    table must still be answered.
+    """One thread for large requests, so that a write of another client waits for one large commit at most; some for
+    long reads and compressed responses; and some for changes of tables, each of which may take long while requests on
+    the table must still be answered.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
+        self._bodies = ThreadPoolExecutor(1, "keyplan-bodies")
+        self._bodies_pending = 0
+        self._trim = _memory_trimmer()
         self._large = ThreadPoolExecutor(_THREADS, "keyplan-large")
         self._changing = ThreadPoolExecutor(_CHANGING_THREADS, "keyplan-tables")
 
     def submit(self, work: Work, done: Done) -> None:
         """Do it in a thread."""
         self._submit(self._large, work, done)
+
+    def submit_body(self, work: Work, done: Done) -> None:
+        """Do it in the thread of large requests. After the last one, return the memory to the system."""
+        self._bodies_pending += 1
+
+        def end(answer: bytes) -> None:
+            self._bodies_pending -= 1
+            done(answer)
+            if not self._bodies_pending and self._trim is not None:
+                self._loop.run_in_executor(self._bodies, self._trim)
+
+        self._submit(self._bodies, work, end)
 
     def submit_change(self, work: Work, done: Done) -> None:
         """Do it in a thread."""
@@ -85,8 +115,28 @@ class Threads:
 
     def close(self) -> None:
         """Finish what was begun, and end."""
+        self._trim = None
+        self._bodies.shutdown(cancel_futures=True)
         self._large.shutdown(cancel_futures=True)
         self._changing.shutdown(cancel_futures=True)
+
+
+def _memory_trimmer() -> Callable[[], object] | None:
+    """What returns the memory of large requests to the system; None without glibc."""
+    if not sys.platform.startswith("linux"):
+        return None
+    try:
+        library = ctypes.CDLL(None)
+        library.mallopt(_M_MMAP_THRESHOLD, _MAPPED_BYTES_MIN)
+        trim = library.malloc_trim
+    except (AttributeError, OSError):
+        return None
+
+    def run() -> None:
+        gc.collect()
+        trim(0)
+
+    return run
 
 
 _log = logging.getLogger("keyplan.server")

@@ -64,7 +64,8 @@ class Counts:
 def table_id(table: Table) -> str:
     """The id of a table: another one of the same name, made later, has another."""
     created = table.definition["CreationDateTime"]
-    return str(uuid.uuid5(uuid.NAMESPACE_URL, f"{arn_of(REGION, table.name)}#{created}"))
+    name = uuid.uuid5(uuid.NAMESPACE_URL, f"{arn_of(REGION, table.name)}#{created}")
+    return str(uuid.UUID(bytes=name.bytes, version=4))  # the service's are random
 
 
 _SETTLED = States()
