@@ -225,7 +225,7 @@ def test_junctions_that_make_no_one_answer_are_refused() -> None:
 
     told(error, r"D\.unordered: primary doesn't stand in the order of primary.*\{number:06d\}#\{name\}")
     told(error, r"D\.by_another_name: primary doesn't stand in the order of primary")
-    told(error, r"D\.pointers_only: several junctions make one answer where one of them names partitions")
+    told(error, r"D\.pointers_only: several junctions require one that points to partitions")
     told(error, r"D\.two_keys: the junctions point to two keys, primary and by_name")
     told(error, r"D\.by_nothing: through= has no junction")
 

@@ -510,7 +510,7 @@ def test_conditions_by_fields_and_in_dynamodbs_grammar(shop: Shop) -> None:
 @pytest.mark.parametrize(
     ("condition", "values", "message"),
     [
-        ("stokc > :n", {"n": 1}, "names 'stokc', which is no field"),
+        ("stokc > :n", {"n": 1}, "unknown field 'stokc'"),
         ("stock > > :n", {"n": 1}, "can't be read"),
         ("stock > :n", {}, r"has the placeholders \['n'\], and values are given for \[\]"),
         ("stock > :n", {"n": 1, "m": 2}, r"values are given for \['m', 'n'\]"),

@@ -123,7 +123,7 @@ def test_one_slot_is_named(every: Caller) -> None:
 
 
 def test_what_a_slot_needs() -> None:
-    with pytest.raises(ArgumentError, match="2 to 100 slots, not 1"):
+    with pytest.raises(ArgumentError, match="takes 2 to 100, not 1"):
         CounterShards(1)
 
     class Beside(Entity):
@@ -131,7 +131,7 @@ def test_what_a_slot_needs() -> None:
         slot: int = CounterShards(3)
         primary = Key("BESIDE#{name}", "{slot:d}")
 
-    with pytest.raises(DesignError, match="it spreads nothing"):
+    with pytest.raises(DesignError, match="it has no effect"):
 
         class _Sides(Design):
             table = Table("sides", entities=[Beside])
@@ -139,7 +139,7 @@ def test_what_a_slot_needs() -> None:
 
 @pytest.mark.parametrize(
     ("total", "says"),
-    [("like", "Likes has no such field"), ("post_id", "adds up integers")],
+    [("like", "Likes has no such field"), ("post_id", "requires an integer field")],
 )
 def test_what_a_total_is_of(total: str, says: str) -> None:
     with pytest.raises(DesignError, match=says):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import linecache
 import sys
 import types
+import zlib
 from collections.abc import Iterator
 
 from tests.designs.designs import DesignSpec, EntitySpec, IndexSpec, KeySpec, ReadSpec, WriteSpec
@@ -46,7 +47,8 @@ def source_of(design: DesignSpec) -> str:
 
 def module_of(design: DesignSpec) -> types.ModuleType:
     """The module, run. Raises what running it raises."""
-    name, text = f"generated_design_{design.number}", source_of(design)
+    text = source_of(design)
+    name = f"generated_design_{design.number}_{zlib.crc32(text.encode())}"  # other suites number their designs, too
     file = f"<{name}>"
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
     module = sys.modules[name] = types.ModuleType(name)

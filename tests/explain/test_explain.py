@@ -245,7 +245,7 @@ def test_a_compiled_design_will_do() -> None:
 
 
 def test_what_cant_be_asked_is_refused() -> None:
-    with pytest.raises(UnknownPattern, match="no pattern 'boook'"):
+    with pytest.raises(UnknownPattern, match="no access pattern 'boook'"):
         of("boook")
     with pytest.raises(ArgumentError):
         of("book", {})

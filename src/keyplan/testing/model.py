@@ -17,6 +17,7 @@ from keyplan.dynamodb.values import Item
 from keyplan.errors import (
     ConditionFailed,
     DynamoDBError,
+    InvalidItemError,
     ItemExists,
     KeyplanError,
     RequestError,
@@ -167,7 +168,11 @@ class Model:
         item = {name: value for name, value in item.items() if name not in gone}
         transport.call("PutItem", {"TableName": table, "Item": item})
         self.log.append(f"an older design wrote {target!r} without {', '.join(gone)}")
-        self._keep(identity_of(entity, entity.field_values(target)), entity.from_item(item))
+        try:
+            kept = entity.from_item(item)
+        except InvalidItemError as error:
+            raise AssertionError(f"a write left an item that can't be read back: {error}\nitem: {item}") from error
+        self._keep(identity_of(entity, entity.field_values(target)), kept)
 
     def _call(self, step: Call) -> None:
         arguments = self._arguments(step)

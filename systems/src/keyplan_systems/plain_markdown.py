@@ -44,7 +44,7 @@ _MARK = re.compile(r"[\[\]<\\\n]")
 
 Address = Callable[[str, bool], str]
 """Gives the new address of a link, and of a picture (True)."""
-SetAdd = Callable[[str], "str | None"]
+Include = Callable[[str], "str | None"]
 """Gives the text of an included file, or None."""
 
 
@@ -63,7 +63,7 @@ class Plain:
 
 
 def plain_markdown(
-    text: str, address: Address = lambda given, _: given, include: SetAdd = lambda _: None, *, mdx: bool = False
+    text: str, address: Address = lambda given, _: given, include: Include = lambda _: None, *, mdx: bool = False
 ) -> Plain:
     """Convert a text. ``mdx`` says that lines of JavaScript may be in it."""
     result = Plain("")
@@ -107,7 +107,7 @@ def placeholder(name: str) -> str:
 class _Blocks:
     """Lines with a meaning to their generator only: notes, tabs, attributes, includes, blocks of code."""
 
-    def __init__(self, plain: Plain, included: SetAdd, *, mdx: bool) -> None:
+    def __init__(self, plain: Plain, included: Include, *, mdx: bool) -> None:
         self.plain = plain
         self.included = included
         self.mdx = mdx
@@ -275,7 +275,7 @@ class _Next:
 class _Tags:
     """Template tags within lines."""
 
-    def __init__(self, plain: Plain, included: SetAdd) -> None:
+    def __init__(self, plain: Plain, included: Include) -> None:
         self.plain = plain
         self.included = included
         self.raw = False

@@ -261,8 +261,8 @@ class Rewriting:
         found = [levels for entity in self.entities if (levels := _levels_of(entity, parts)) is not None]
         if any(levels != found[0] for levels in found):
             raise Problem(
-                f"{parts[0]} has different defaults in {' and '.join(entity.name for entity in self.entities)}, so a "
-                "condition can't tell what an item without it is read as",
+                f"{parts[0]} has different defaults in {' and '.join(entity.name for entity in self.entities)}, so the "
+                "value of an item without it is ambiguous",
                 "give the fields one default, or read each entity in a pattern of its own",
             )
         return found[0] if found else []
