@@ -78,7 +78,7 @@ function Head({ about, current }) {
 function FaultyFile({ fault }) {
   return html`<main class="faulty"><h1>${fault.file.split(/[\\/]/).at(-1)}</h1>
     <${Fault} error=${{ ...fault, place: fault.line ? `${fault.file}:${fault.line}` : fault.place ?? fault.file }} />
-    ${fault.lines.length ? html`<pre class="json" tabindex="0" aria-label="The lines around the error">${fault.lines.map(([number, text]) => html`<span class=${number === fault.line ? "at" : null}>${String(number).padStart(5)}  ${text}\n</span>`)}</pre>` : null}
+    ${fault.lines.length ? html`<pre class="json" tabindex="0" aria-label="The lines around the error">${fault.lines.map(([number, text]) => html`<span class=${number === fault.line ? "at" : null}>${`${String(number).padStart(5)}  ${text}`}</span>`)}</pre>` : null}
     <p class="note" role="status">Save the file without this error, and the studio opens.</p></main>`;
 }
 
