@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -157,6 +158,18 @@ def test_page_reconnects_after_the_server_restarts(browser: Browser, school: Sch
     with serving(Studio(of_design(school)), None, port):
         page.get_by_text("This token is wrong").wait_for()
     page.close()
+
+
+def test_sample_data_fills_an_empty_map(browser: Browser) -> None:
+    with School.open(":memory:", secret="s") as empty, serving_studio(empty) as (address, token):
+        page = browser.new_page()
+        page.goto(f"{address}?token={token}")
+        page.get_by_role("button", name="Write sample data").click()
+        page.get_by_text(re.compile(r"chosen from all \d+ items")).wait_for()
+        assert {pupil.name for pupil in empty.pupils_of_course("course-1")} == {"name-1", "name-2", "name-3"}
+        assert len(empty.reports("pupil-1").items) > 1
+        assert page.get_by_role("button", name="Write sample data").count() == 0
+        page.close()
 
 
 @pytest.mark.nightly

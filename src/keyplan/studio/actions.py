@@ -18,11 +18,12 @@ from keyplan.studio.drawing import item_json
 from keyplan.studio.editing import edit_json
 from keyplan.studio.exchange import brought_json, taken_json
 from keyplan.studio.finding import data_json
+from keyplan.studio.generated_items import write_generated
 from keyplan.studio.items import Item, key_of, masked, place_attributes, secret_names
 from keyplan.studio.maps import map_json
 from keyplan.studio.module_runs import ModuleRunner
 from keyplan.studio.reviewing import check_json, cost_json, questions_json
-from keyplan.studio.running import form_json, needed, run_json
+from keyplan.studio.running import form_json, needed, require_writable, run_json
 from keyplan.studio.sampling import ROWS
 from keyplan.studio.subject import Endpoint, Subject
 from keyplan.studio.unopened import Unopened
@@ -35,7 +36,7 @@ EACH_MAX = 10
 SEEN_MAX = 30_000
 VIEWS = ("map", "questions", "run", "data", "cost", "check", "plan", "change")
 """The views of a design."""
-UNMASKED = {"start", "questions", "check", "cost", "form", "plan", "change"}
+UNMASKED = {"start", "generate", "questions", "check", "cost", "form", "plan", "change"}
 """Actions whose answers contain no items."""
 RUN_VIEWS = {"plan", "change"}
 """The views that run the design's module."""
@@ -201,6 +202,11 @@ def _edit(studio: Studio, given: Given) -> dict[str, Any]:
     return edit_json(studio.subject, given.get("edits"), save=given.get("save") is True)
 
 
+def _generate(studio: Studio, _given: Given) -> dict[str, Any]:
+    require_writable(studio.subject)
+    return {"items": write_generated(needed(studio.subject))}
+
+
 def _change(studio: Studio, given: Given) -> dict[str, Any]:
     design = type(needed(studio.subject))
     runner = _runner(studio)
@@ -304,6 +310,7 @@ ACTIONS: dict[str, Action] = {
     "take": _take,
     "bring": _bring,
     "edit": _edit,
+    "generate": _generate,
     "plan": _plan,
     "change": _change,
 }

@@ -20,7 +20,7 @@ from keyplan.studio.subject import Subject
 from keyplan.web.design_page import fields
 from keyplan.web.openapi import Schemas
 
-__all__ = ["changes_json", "form_json", "needed", "run_json", "stored_items"]
+__all__ = ["changes_json", "form_json", "needed", "require_writable", "run_json", "stored_items"]
 
 
 def needed(subject: Subject) -> Design:

@@ -2,7 +2,7 @@
 
 import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { Fault, address, argumentParams, argumentsOf, download, embedded, go, html, link, loader, many, number, rest, restless, shownValue, view, withoutArguments } from "./lib.js";
+import { Fault, address, argumentParams, argumentsOf, ask, download, embedded, go, html, link, loader, many, number, rest, restless, shownValue, view, withoutArguments } from "./lib.js";
 import { partitions } from "./palette.js";
 
 const drawing = loader("map");
@@ -429,6 +429,11 @@ function ItemPanel({ params }) {
     </section>`;
 }
 
+const generating = signal(null); // the error of sample data; null: none
+async function generate() {
+  try { await ask("generate"); generating.value = null; drawing.again(); } catch (error) { generating.value = error.error ?? { message: String(error) }; }
+}
+
 export function View({ about, params }) {
   const given = { question: params.question ?? null, arguments: params.question ? argumentsOf(params) : null, rows: Number(params.rows) || 7, each: Number(params.each) || null };
   useEffect(() => { drawing.load(given); }, [JSON.stringify(given)]);
@@ -448,9 +453,11 @@ export function View({ about, params }) {
           ${data ? html`<button onClick=${() => saveSvg(about.name, data)} aria-label="Save the map as SVG">↓</button>` : null}
         </div>
         </div>
+        ${generating.value ? html`<${Fault} error=${generating.value} />` : null}
         ${data ? html`<ul class="legend" aria-label="Legend">
           ${data.kinds.map((kind) => html`<li><span class=${`sign k${kind.colour}`} aria-hidden="true">${kind.sign}</span>${kind.label}</li>`)}
-          <li class="quiet">${data.symbolic ? "no data: key templates are shown" : `chosen from ${data.complete ? "all " : "the first "}${many(data.looked_at, "item")}`}${embedded || data.symbolic || Number(params.each) >= 10 ? null : html` <a href=${link({ each: String(Math.min((Number(params.each) || 2) * 2, 10)), at: null })}>more</a>`}</li></ul>` : null}
+          <li class="quiet">${data.symbolic ? "no data: key templates are shown" : `chosen from ${data.complete ? "all " : "the first "}${many(data.looked_at, "item")}`}${embedded || data.symbolic || Number(params.each) >= 10 ? null : html` <a href=${link({ each: String(Math.min((Number(params.each) || 2) * 2, 10)), at: null })}>more</a>`}</li>
+          ${data.symbolic && about.writable && about.local && !embedded ? html`<li><button class="small" onClick=${generate}>Write sample data</button></li>` : null}</ul>` : null}
       </div>
       <div class="side"><${PathPanel} about=${about} params=${params} path=${data?.path} /><${ItemPanel} params=${params} /></div>
     </div>`;
