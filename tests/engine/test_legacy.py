@@ -195,6 +195,13 @@ def test_attributes_to_get(engine: Engine) -> None:
     assert engine.call("Scan", {**TABLE, "AttributesToGet": names})["Items"] == [wanted]
     asked = {"orders": {"Keys": [KEY], "AttributesToGet": names}}
     assert engine.call("BatchGetItem", {"RequestItems": asked})["Responses"] == {"orders": [wanted]}
+    names += ["", ""]
+    for operation, params in (
+        ("GetItem", {**TABLE, "Key": KEY, "AttributesToGet": names}),
+        ("Scan", {"TableName": "missing", "AttributesToGet": names}),
+        ("BatchGetItem", {"RequestItems": asked}),
+    ):
+        assert "Empty attribute name" in answer(engine, operation, params)["message"], operation
 
 
 GET = {**TABLE, "Key": KEY}

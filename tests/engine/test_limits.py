@@ -44,6 +44,21 @@ def test_an_item_of_400_kib_and_not_a_byte_more(engine: Engine) -> None:
     assert "y" not in item
 
 
+@pytest.mark.parametrize("table", ["orders", "missing"])
+def test_the_size_of_an_item_is_checked_before_its_table_and_key(engine: Engine, table: str) -> None:
+    create(engine)
+    item = {"x": s("x" * 400 * KIB)}
+    small = {"PutRequest": {"Item": {"x": s("x")}}}
+    for operation, params in (
+        ("PutItem", {"TableName": table, "Item": item, "ConditionExpression": "x ="}),
+        ("BatchWriteItem", {"RequestItems": {table: [small, {"PutRequest": {"Item": item}}]}}),
+        ("TransactWriteItems", {"TransactItems": [{"Put": {"TableName": table, "Item": item}}]}),
+    ):
+        refused = answer(engine, operation, params)
+        assert refused["error"] == "ValidationException"
+        assert refused["message"] == "Item size has exceeded the maximum allowed size", operation
+
+
 @pytest.mark.parametrize("operation", ["Query", "Scan"])
 @pytest.mark.parametrize("limit", [None, 5, 100])
 def test_a_page_ends_with_the_item_that_reaches_a_mebibyte(engine: Engine, operation: str, limit: int | None) -> None:

@@ -11,7 +11,7 @@ from keyplan.store import Engine
 from tests.engine import streaming
 from tests.engine.consumer import Checkpoints, consume, shards
 from tests.engine.streaming import HOUR, INVALID, START, Clock, iterator, put, read, records, refused, streamed, switch
-from tests.engine.support import create, n, s
+from tests.engine.support import answer, create, n, s
 
 clock, engine = streaming.clock, streaming.engine
 
@@ -38,6 +38,14 @@ def test_a_shard_is_followed_by_its_child(engine: Engine, clock: Clock) -> None:
         "DescribeStream", {"StreamArn": arn, "ShardFilter": {"Type": "CHILD_SHARDS", "ShardId": parent["ShardId"]}}
     )["StreamDescription"]["Shards"]
     assert children == [child]
+    clock.now += 25 * HOUR
+    engine.trim_streams()
+    assert [shard["ShardId"] for shard in shards(engine.call, arn)] == [child["ShardId"]]
+    no_parent = engine.call("DescribeStream", {"StreamArn": arn, "ShardFilter": {"Type": "CHILD_SHARDS"}})
+    assert no_parent["StreamDescription"]["Shards"] == []
+    for incomplete in ({}, {"ShardId": parent["ShardId"]}):
+        described = answer(engine, "DescribeStream", {"StreamArn": arn, "ShardFilter": incomplete})
+        assert "Value 'null' at 'shardFilter.type'" in described["message"]
 
 
 @pytest.mark.parametrize("seed", range(3))

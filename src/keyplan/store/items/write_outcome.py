@@ -101,14 +101,21 @@ class Judged:
     """Whether what is stored can't be read, and nobody asks for it."""
 
 
-def prepare_put(table: Table, item: Item) -> Put:
-    """Check the whole (normalised) item and bring it to its stored form.
+def checked_size(item: Item) -> int:
+    """The bytes of a whole (normalized) item. Raises ValidationException for one over 400 KB."""
+    size_bytes = item_size(item)
+    check_size(size_bytes, updating=False)
+    return size_bytes
+
+
+def prepare_put(table: Table, item: Item, size_bytes: int | None = None) -> Put:
+    """Check the whole (normalized) item and bring it to its stored form. Its size, if you have checked it, isn't
+    computed again.
 
     Raises:
-        ValidationException: it is too large, or an attribute can't stand in an index's key.
+        ValidationException: it is too large, or the table's indexes refuse one of its attributes.
     """
-    size = item_size(item)
-    check_size(size, updating=False)
+    size = checked_size(item) if size_bytes is None else size_bytes
     if table.indexes:
         check_index_keys(table, item)
     if table.vector_indexes:

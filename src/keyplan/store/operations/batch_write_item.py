@@ -11,7 +11,7 @@ from keyplan.dynamodb.values import check_item
 from keyplan.errors import DynamoDBError
 from keyplan.store.database import Database
 from keyplan.store.items.item_writes import Outcome, add_units, perform
-from keyplan.store.items.write_outcome import Write
+from keyplan.store.items.write_outcome import Write, checked_size
 from keyplan.store.operations.common import collection_metrics
 from keyplan.store.requests import write_preparation as prepare
 from keyplan.store.requests.request_expressions import Answer, Request, consumed_list, wants_capacity
@@ -81,10 +81,10 @@ def _one_action(action: dict[str, Any]) -> dict[str, Any]:
 
 
 def _check_values(action: dict[str, Any]) -> None:
-    """Refuse what is no attribute value: of all actions the service looks at that before it looks for a table."""
+    """Refuse invalid attribute values and items over 400 KB: AWS checks those of all actions before any table."""
     put: dict[str, Any] | None = action.get("PutRequest")
     if put is not None:
-        check_item(put["Item"])
+        checked_size(check_item(put["Item"]))
     else:
         check_key_values(action["DeleteRequest"]["Key"])
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from keyplan.dynamodb.service_errors import ValidationException
 from keyplan.store.arns import stream_arn
 from keyplan.store.database import Database
 from keyplan.store.items.stored_items import decode
@@ -17,7 +18,17 @@ SHARDS_MAX = 100
 
 
 def describe_stream(database: Database, request: Request) -> Answer:
-    """Say what a stream is, and name its shards in the order they were opened."""
+    """Describe a stream and list its shards in the order they were opened.
+
+    Raises:
+        ValidationException: ``ShardFilter`` has no ``Type``.
+    """
+    wanted = request.get("ShardFilter")
+    if wanted is not None and wanted.get("Type") is None:
+        raise ValidationException(
+            "1 validation error detected: Value 'null' at 'shardFilter.type' failed to satisfy constraint: "
+            "Member must be CHILD_SHARDS"
+        )
     now_s = database.clock()
 
     def work(reader: Reader) -> tuple[StoredStream, list[StoredShard]]:
@@ -49,7 +60,7 @@ def _is_asked_for(shard: StoredShard, names: Mapping[int, str], request: Request
     if start is not None and names[shard.number] <= start:
         return False
     wanted = request.get("ShardFilter")
-    return not wanted or (shard.parent is not None and names.get(shard.parent) == wanted.get("ShardId"))
+    return not wanted or (shard.parent is not None and names.get(shard.parent, "") == wanted.get("ShardId"))
 
 
 def _shard(shard: StoredShard, names: Mapping[int, str]) -> dict[str, Any]:

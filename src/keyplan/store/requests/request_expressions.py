@@ -15,6 +15,7 @@ from keyplan.dynamodb.expressions import (
     project_attributes,
 )
 from keyplan.dynamodb.service_errors import RequestFault
+from keyplan.store.tables.item_keys import check_names
 
 _NAMES = "ExpressionAttributeNames"
 _VALUES = "ExpressionAttributeValues"
@@ -86,11 +87,12 @@ def attributes_to_get(request: Request) -> BoundProjection | None:
     """The projection that ``AttributesToGet`` says, which is older than expressions.
 
     Raises:
-        RequestFault: a name stands there twice.
+        RequestFault: a name is empty or repeated.
     """
     wanted: Sequence[str] | None = request.get("AttributesToGet")
     if wanted is None:
         return None
+    check_names(wanted)
     seen: set[str] = set()
     for name in wanted:
         if name in seen:

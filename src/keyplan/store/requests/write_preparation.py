@@ -1,7 +1,8 @@
 """From a request's write actions to ``Write`` objects: bound expressions, checked keys and items.
 
 A transaction's ``Put`` has the members of a ``PutItem``, and so on, so that the same functions serve both. Errors come
-in the service's order: attribute values, expressions, a missing table, a key or an item that doesn't fit the table.
+in the service's order: attribute values, the size of an item, expressions, a missing table, a key or an item that
+doesn't fit the table.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from keyplan.dynamodb.expressions import (
 from keyplan.dynamodb.limits import ITEM_BYTES_MAX
 from keyplan.dynamodb.values import check_item
 from keyplan.store.database import Database
-from keyplan.store.items.write_outcome import Change, Item, Write, prepare_put
+from keyplan.store.items.write_outcome import Change, Item, Write, checked_size, prepare_put
 from keyplan.store.requests import legacy_parameters as legacy
 from keyplan.store.requests.request_expressions import Request, check_needed, condition_of, old_or_none, placeholders
 from keyplan.store.tables.item_keys import (
@@ -96,10 +97,11 @@ def put(database: Database, request: Request) -> Write:
     item = check_item(request["Item"])
     check_names(item)
     wants_old = old_or_none(request)
+    size_bytes = checked_size(item)
     condition = _condition(request)
     table = database.table(request["TableName"])
     key = key_of_item(table, item)
-    made = prepare_put(table, item)
+    made = prepare_put(table, item, size_bytes)
     return Write(table, key, condition, put=made, wants_old=wants_old, tells_item=_tells(request))
 
 
