@@ -25,6 +25,7 @@ from keyplan import (
     Range,
     Table,
     Unique,
+    Update,
     Version,
     Writes,
     read,
@@ -94,6 +95,40 @@ class Club(Design):
         """Writes nothing."""
         yield from ()
         return team
+
+
+class Hall(Entity):
+    """Its conditions compare with values that are in no sample of their types."""
+
+    hall: str
+    people: int = 0
+    plan: str = ""
+    primary = Key("HALL#{hall}", "HEAD")
+
+
+class Halls(Design):
+    table = Table("halls", entities=[Hall])
+
+    @write("W1")
+    def exactly(self, hall: str) -> Writes:
+        yield Update(Hall, hall=hall).set(people=0).only_if(people=5317)
+
+    @write("W2")
+    def beyond(self, hall: str) -> Writes:
+        yield Update(Hall, hall=hall).set(plan="").only_if("people > :most AND plan = :plan", most=7431, plan="gold")
+
+    @write("W3")
+    def unless(self, hall: Hall) -> Writes:
+        if hall.plan != "platinum":
+            raise ValueError(hall.plan)
+        yield Update(hall, plan="")
+
+    @read("R1", where={"people": 6113})
+    def of_size(self, hall: str) -> Hall | None: ...
+
+
+def test_conditions_meet_items_with_their_constants() -> None:
+    assert verify(Halls, stores=20, seed=1).unanswered == ()
 
 
 def test_the_cms_answers_as_brute_force_does() -> None:

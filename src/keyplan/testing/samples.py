@@ -79,13 +79,20 @@ def samples(annotation: Any) -> list[Any]:
     return [*valid, None] if is_optional(annotation) and None not in valid else valid
 
 
-def strategy_for(annotation: Any, own: Mapping[Any, SearchStrategy[Any]]) -> SearchStrategy[Any]:
-    """A strategy for values of a type. ``own`` holds the caller's strategies by type."""
+def strategy_for(
+    annotation: Any, own: Mapping[Any, SearchStrategy[Any]], constants: Iterable[Any] = ()
+) -> SearchStrategy[Any]:
+    """A strategy for values of a type. ``own`` holds the caller's strategies by type; those of ``constants`` that the
+    type accepts are drawn as often as the first samples.
+    """
     kind = kind_of(annotation)
     strategy = next((own[value] for value in (annotation, kind) if _hashable(value) and value in own), None)
     if strategy is not None:
         return st.none() | strategy if is_optional(annotation) else strategy
     ready = samples(annotation)
+    named = _valid(annotation, constants)
+    if named:
+        return st.sampled_from(named) | strategy_for(annotation, own)
     if ready not in ([], [None]):
         return st.sampled_from(ready[:FAVOURED]) | st.sampled_from(ready)
     pattern = pattern_of(annotation)

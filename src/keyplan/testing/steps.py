@@ -15,13 +15,16 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 from pydantic import ValidationError
 
+from keyplan.analysis.write_analysis.analysis import WriteAnalyzer
 from keyplan.model.compiled.compiled_design import CompiledDesign, WritePattern, entities_in
+from keyplan.model.compiled.constants import values_asked
 from keyplan.model.compiled.signatures import Parameter
 from keyplan.model.declared.actions import Add, Append, SetAdd, SetRemove
 from keyplan.model.declared.entity import Entity
 from keyplan.model.declared.fields import is_optional, kind_of
 from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.model.stored.stored_fields import StoredField
+from keyplan.testing.pattern_checks import entities_of_plan
 from keyplan.testing.samples import strategy_for
 
 __all__ = ["Age", "Call", "Change", "Copy", "Erase", "Family", "Step", "Steps", "Write", "smallest"]
@@ -109,9 +112,11 @@ Step = Write | Family | Copy | Change | Erase | Age | Call
 class Steps:
     """Strategies for the steps of one design."""
 
-    def __init__(self, design: CompiledDesign, own: Own) -> None:
+    def __init__(self, design: CompiledDesign, own: Own, owner: type[Any] | None = None) -> None:
+        """``owner``: the design's class, for the constants in the code of its writes."""
         self.design = design
         self.own = own
+        self._constants = _constants(design, owner)
         self._entities = {entity.cls: self._entity(entity) for entity in design.entities.values()}
 
     def strategy(self) -> SearchStrategy[list[Step]]:
@@ -163,7 +168,7 @@ class Steps:
         if name in self.own:
             return self.own[name]
         field = entity.fields[name]
-        strategy = strategy_for(field.annotation, self.own)
+        strategy = strategy_for(field.annotation, self.own, self._constants.get((entity.name, name), ()))
         if field.optional and kind_of(field.annotation) in {set, frozenset}:
             return strategy.filter(
                 lambda value: value is None or bool(value)
@@ -232,6 +237,29 @@ class Steps:
                 return st.lists(strategy, max_size=3).map(kind)
             return st.none() | strategy if is_optional(parameter.annotation) else strategy
         return strategy_for(parameter.annotation, self.own)
+
+
+def _constants(design: CompiledDesign, owner: type[Any] | None) -> dict[tuple[str, str], list[Any]]:
+    """By entity and field, the values that the design compares it with: in key memberships, in reads, in writes."""
+    result: dict[tuple[str, str], list[Any]] = {}
+    for entity in design.entities.values():
+        for key in entity.index_keys:
+            for name, values in key.when.items():
+                result.setdefault((entity.name, name), []).extend(values)
+    for pattern in design.reads.values():
+        for entity in entities_of_plan(pattern.plan):
+            for name, constant in pattern.constants.items():
+                result.setdefault((entity.name, name), []).extend(values_asked(constant))
+    analyzer = WriteAnalyzer(design, owner)
+    for write in design.writes.values():
+        code = analyzer.from_code(write).code
+        for action in code.actions:
+            if action.entity is not None:
+                for name, value in action.compared:
+                    result.setdefault((action.entity.name, name), []).append(value)
+        for need in code.field_needs:
+            result.setdefault((need.entity, need.field), []).extend(need.values)
+    return result
 
 
 def _plain(entity: CompiledEntity) -> list[StoredField]:

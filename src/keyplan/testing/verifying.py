@@ -168,7 +168,7 @@ class _Verifier:
         """The write that further stores are for."""
         self.whole = 0
         self.tally = RunningCounts()
-        self.steps = Steps(design.compiled, own)
+        self.steps = Steps(design.compiled, own, design)
         self.spares: dict[type[Entity], list[Entity]] = {}
         self.askers = {name: Asker(read) for name, read in design.compiled.reads.items()}
         self.oracles: dict[str, Oracle] = {}

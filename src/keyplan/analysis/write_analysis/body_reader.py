@@ -19,6 +19,7 @@ from keyplan.analysis.write_analysis.body_values import (
     arguments_of,
     asked,
     chain,
+    compared,
     constants,
     copied,
     expected,
@@ -637,6 +638,7 @@ class _Scope(BodyValues, ast.NodeVisitor):
                 asked_for=self._is_asked_for(target),
                 unbounded=self._gone_through(),
                 constants=tuple(constants({**changes, **given}, methods.get("only_if", ()))),
+                compared=tuple(compared(methods.get("only_if", ()))),
             )
         )
         for call in (base, *(node for calls in methods.values() for node in calls)):

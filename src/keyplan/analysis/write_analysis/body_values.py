@@ -39,6 +39,22 @@ def constants(changes: Mapping[str, ast.expr], conditions: Iterable[ast.Call]) -
             yield name, value.value
 
 
+def compared(conditions: Iterable[ast.Call]) -> Iterator[tuple[str, Any]]:
+    """The fields that conditions compare with a constant; beside a number its neighbors, for ``<`` and ``>``."""
+    for call in conditions:
+        given = {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg is not None}
+        pairs = [(name, name) for name in given]
+        if call.args:
+            text = call.args[0].value if isinstance(call.args[0], ast.Constant) else None
+            pairs = re.findall(r"(\w+) *(?:=|<>|<=?|>=?) *:(\w+)", text) if isinstance(text, str) else []
+        for name, parameter in pairs:
+            value = given.get(parameter)
+            if isinstance(value, ast.Constant) and isinstance(value.value, str | int | float | bool | bytes):
+                yield name, value.value
+                if call.args and type(value.value) is int:
+                    yield from ((name, value.value - 1), (name, value.value + 1))
+
+
 def lowers(change: ast.expr) -> bool:
     """Whether a change takes an amount that isn't in the code: ``Add(-amount)``."""
     given = change.args[0] if isinstance(change, ast.Call) and change.args else None

@@ -24,7 +24,8 @@ class Action:
     read, and more; ``keyed``: maps that are given a key which doesn't stand in the code. ``checked``: fields that
     the code looked at before, and decided by. ``open``: further changes are made that aren't named. ``built``:
     fields of an instance that is made right there. ``conditional``: by ``only_if``, which speaks of ``expects``.
-    ``constants``: fields with a value that stands in the code, as a change or as what ``only_if`` expects.
+    ``constants``: fields with a value that is in the code, as a change or as what ``only_if`` expects; ``compared``:
+    fields with values in the code that ``only_if`` compares them with, or neighbors of those.
     ``asked_for``: its item was read by the write, or is a copy of such a one. ``unbounded``: what a loop that it
     stands in goes through, where nothing bounds that. ``looped``: in a loop. ``batched``: in a Batch.
     ``by_instance``: an update of an instance, not by key fields. ``creates``: an update that makes its item where
@@ -50,6 +51,7 @@ class Action:
     by_instance: bool = False
     outside: str | None = None
     constants: tuple[tuple[str, Any], ...] = ()
+    compared: tuple[tuple[str, Any], ...] = ()
     asked_for: bool = False
     unbounded: str | None = None
     creates: bool = False
