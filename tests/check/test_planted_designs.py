@@ -3,16 +3,18 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from decimal import Decimal
+from pathlib import Path
 from typing import Annotated, Literal
 
 import pytest
-from pydantic import StringConstraints
+from pydantic import StringConstraints, computed_field
 
 from keyplan import (
     Add,
     Create,
+    Delete,
     Design,
     Entity,
     Field,
@@ -31,6 +33,7 @@ from keyplan import (
 )
 from keyplan.analysis.check import check
 from keyplan.analysis.traffic import traffic_from
+from keyplan.cli.designs import find
 
 G = Index("GSI1", "gpk", "gsk")
 Folded = Annotated[str, StringConstraints(to_lower=True)]
@@ -344,9 +347,10 @@ class FirmwareParts(Entity):
     primary = Key("MODEL#{model}", "{major:04d}#{minor:04d}")
 
 
-def design(entity: type[Entity]) -> type[Design]:
-    """A design of one entity, without patterns."""
-    return type(f"Of{entity.__name__}", (Design,), {"table": Table("things", indexes=[G], entities=[entity])})
+def design(entity: type[Entity], *others: type[Entity]) -> type[Design]:
+    """A design of these entities, without patterns."""
+    table = Table("things", indexes=[G], entities=[entity, *others])
+    return type(f"Of{entity.__name__}", (Design,), {"table": table})
 
 
 # A stock that can go negative, a state changed from any state: KP313
@@ -521,6 +525,295 @@ class Positions(Design):
         yield Put(LatestPosition(vehicle_id=vehicle_id, at=at, place=place))
 
 
+# A tenant missing in an index key, where an id names an item within its tenant only: KP212
+
+
+class Team(Entity):
+    tenant_id: str
+    team_id: str
+    primary = Key("TENANT#{tenant_id}", "TEAM#{team_id}")
+
+
+class Ticket(Entity):
+    tenant_id: str
+    ticket_id: str = Field(default_factory=ulid)
+    team_id: str
+    primary = Key("TENANT#{tenant_id}", "TICKET#{ticket_id}")
+    by_team = Key("TEAM#{team_id}", "{ticket_id}", index=G)
+
+
+class TicketOfTenant(Entity):
+    tenant_id: str
+    ticket_id: str = Field(default_factory=ulid)
+    team_id: str
+    primary = Key("TENANT#{tenant_id}", "TICKET#{ticket_id}")
+    by_team = Key("TENANT#{tenant_id}#TEAM#{team_id}", "{ticket_id}", index=G)
+
+
+class Folder(Entity):
+    workspace: str
+    folder_id: str
+    primary = Key("{workspace}", "FOLDER#{folder_id}")
+
+
+class FolderMade(Entity):
+    workspace: str
+    folder_id: str = Field(default_factory=ulid)
+    primary = Key("{workspace}", "FOLDER#{folder_id}")
+
+
+class Document(Entity):
+    workspace: str
+    folder_id: str
+    title: str
+    primary = Key("{workspace}", "DOCUMENT#{title}")
+    by_folder = Key("IN#{folder_id}", "{title}", index=G)
+
+
+# An id that is counted up and names the partition: KP308 where it is counted by reading, KP501 where often
+
+
+class Counter(Entity):
+    name: str
+    last: int = 0
+    primary = Key("COUNTER#{name}", "HEAD")
+
+
+class Bill(Entity):
+    number: int
+    primary = Key("BILL#{number}", "HEAD")
+
+
+class Bills(Design):
+    table = Table("bills", entities=[Bill])
+
+    @read("R1")
+    def counter(self, name: str) -> Counter: ...
+
+    @read("R2")
+    def bill(self, number: int) -> Bill | None: ...
+
+    @write("W1")
+    def add(self) -> Writes:
+        counter = yield from self.counter.read("bills")
+        yield Update(counter, last=counter.last + 1)
+        yield Put(Bill(number=counter.last + 1))
+
+
+class BillsExpected(Bills):
+    table = Table("bills", entities=[Bill])
+
+    @write("W1")
+    def add(self) -> Writes:
+        counter = yield from self.counter.read("bills")
+        yield Update(counter, last=counter.last + 1).only_if(last=counter.last)
+        yield Create(Bill(number=counter.last + 1))
+
+
+class Sequence(Entity):
+    last: int = 0
+    primary = Key("SEQUENCE", "HEAD")
+
+
+class Parcel(Entity):
+    number: int
+    primary = Key("PARCEL#{number}", "HEAD")
+
+
+class ParcelMade(Entity):
+    parcel_id: str = Field(default_factory=ulid)
+    primary = Key("PARCEL#{parcel_id}", "HEAD")
+
+
+class Parcels(Design):
+    table = Table("parcels", entities=[Parcel, Sequence])
+
+    @read("R1")
+    def sequence(self) -> Sequence: ...
+
+    @write("W1", per_second=2000)
+    def send(self) -> Writes:
+        sequence = yield from self.sequence.read()
+        yield Update(sequence, last=Add(1)).only_if(last=sequence.last)
+        yield Create(Parcel(number=sequence.last + 1))
+
+
+class ParcelsMade(Design):
+    table = Table("parcels", entities=[ParcelMade])
+
+    @write("W1", per_second=2000)
+    def send(self) -> Writes:
+        yield Create(ParcelMade())
+
+
+# Items that remain after the one they belong to is deleted: KP321
+
+
+class Order(Entity):
+    order_id: str = Field(default_factory=ulid)
+    primary = Key("ORDER#{order_id}", "HEAD")
+
+
+class Line(Entity):
+    order_id: str
+    line: int
+    primary = Key("ORDER#{order_id}", "LINE#{line:04d}")
+
+
+class Orders(Design):
+    table = Table("orders", entities=[Order])
+
+    @read("R1")
+    def lines(self, order_id: str, limit: int = 100) -> list[Line]: ...
+
+    @write("W1")
+    def cancel(self, order_id: str) -> Writes:
+        yield Delete(Order, order_id=order_id)
+
+
+class OrdersWhole(Design):
+    table = Table("orders", entities=[Order])
+
+    @read("R1")
+    def lines(self, order_id: str, limit: int = 100) -> list[Line]: ...
+
+    @write("W1")
+    def cancel(self, order_id: str) -> Writes:
+        for line in (yield from self.lines.read(order_id, limit=99)):
+            yield Delete(line)
+        yield Delete(Order, order_id=order_id)
+
+
+class Thread(Entity):
+    thread_id: str
+    title: str
+    primary = Key("{thread_id}", "HEAD")
+
+
+class Reply(Entity):
+    thread_id: str
+    reply_id: str = Field(default_factory=ulid)
+    primary = Key("{thread_id}", "REPLY#{reply_id}")
+
+
+class Threads(Design):
+    table = Table("threads")
+
+    @read("R1")
+    def thread(self, thread_id: str) -> Thread | None: ...
+
+    @read("R2", newest_first=True)
+    def replies(self, thread_id: str, limit: int = 20) -> list[Reply]: ...
+
+    @write("W1")
+    def end(self, thread: Thread) -> Writes:
+        yield Delete(thread)
+
+
+class ReplyGone(Entity):
+    thread_id: str
+    reply_id: str = Field(default_factory=ulid)
+    expires: Ttl
+    primary = Key("{thread_id}", "REPLY#{reply_id}")
+
+
+class ThreadsExpiring(Design):
+    table = Table("threads")
+
+    @read("R1")
+    def thread(self, thread_id: str) -> Thread | None: ...
+
+    @read("R2", newest_first=True)
+    def replies(self, thread_id: str, limit: int = 20) -> list[ReplyGone]: ...
+
+    @write("W1")
+    def end(self, thread: Thread) -> Writes:
+        yield Delete(thread)
+
+
+class Basket(Entity):
+    user_id: str
+    total: int = 0
+    primary = Key("USER#{user_id}", "BASKET")
+
+
+class Purchase(Entity):
+    user_id: str
+    purchase_id: str = Field(default_factory=ulid)
+    primary = Key("USER#{user_id}", "PURCHASE#{purchase_id}")
+
+
+class Checkout(Design):
+    """A basket is in its user's partition, and a purchase isn't the basket's."""
+
+    table = Table("checkout", entities=[Basket])
+
+    @read("R1", newest_first=True)
+    def purchases(self, user_id: str, limit: int = 20) -> list[Purchase]: ...
+
+    @write("W1")
+    def buy(self, user_id: str) -> Writes:
+        yield Create(Purchase(user_id=user_id))
+        yield Delete(Basket, user_id=user_id)
+
+
+# A local day beside moments in UTC: KP216
+
+
+class Entry(Entity):
+    user_id: str
+    day: date = Field(default_factory=date.today)
+    at: datetime = Field(default_factory=now)
+    primary = Key("USER#{user_id}#{day}", "{at}")
+
+
+class EntryInUtc(Entity):
+    user_id: str
+    at: datetime = Field(default_factory=now)
+    primary = Key("USER#{user_id}#{day}", "{at}")
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def day(self) -> date:
+        return self.at.date()
+
+
+class Meal(Entity):
+    user_id: str
+    day: date
+    at: datetime = Field(default_factory=now)
+    primary = Key("USER#{user_id}", "{day}#{at}")
+
+
+class Meals(Design):
+    table = Table("meals", entities=[Meal])
+
+    @write("W1")
+    def eat(self, user_id: str) -> Writes:
+        today = date.today()  # noqa: DTZ011 - the flaw
+        yield Create(Meal(user_id=user_id, day=today))
+
+
+class MealsInUtc(Design):
+    table = Table("meals", entities=[Meal])
+
+    @write("W1")
+    def eat(self, user_id: str) -> Writes:
+        yield Create(Meal(user_id=user_id, day=now().date()))
+
+
+class Shift(Entity):
+    user_id: str
+    day: date = Field(default_factory=lambda: datetime.now().date())  # noqa: DTZ005 - the flaw
+    primary = Key("USER#{user_id}", "{day}")
+
+
+class ShiftInUtc(Entity):
+    user_id: str
+    day: date = Field(default_factory=lambda: datetime.now(UTC).date())
+    primary = Key("USER#{user_id}", "{day}")
+
+
 def found(cls: type[Design]) -> set[str]:
     return {finding.code for finding in check(cls).findings}
 
@@ -544,6 +837,15 @@ FLAWS: list[tuple[str, type[Design], type[Design]]] = [
     ("KP602", design(LedgerLine), design(LedgerKept)),
     ("KP202", design(Customer), design(CustomerSpread)),
     ("KP202", design(Listing), design(ListingOfShop)),
+    ("KP212", design(Ticket, Team), design(TicketOfTenant, Team)),
+    ("KP212", design(Document, Folder), design(Document, FolderMade)),
+    ("KP308", Bills, BillsExpected),
+    ("KP501", Parcels, ParcelsMade),
+    ("KP321", Orders, OrdersWhole),
+    ("KP321", Threads, ThreadsExpiring),
+    ("KP216", design(Entry), design(EntryInUtc)),
+    ("KP216", design(Shift), design(ShiftInUtc)),
+    ("KP216", Meals, MealsInUtc),
 ]
 
 
@@ -560,10 +862,52 @@ def test_each_unexpected_change_is_found(cls: type[Design]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("code", "cls"), [("KP212", design(Session)), ("KP211", design(Address)), ("KP306", Positions)]
+    ("code", "cls"),
+    [("KP212", design(Session)), ("KP211", design(Address)), ("KP306", Positions), ("KP321", Checkout)],
 )
 def test_a_correct_design_gets_no_wrong_advice(code: str, cls: type[Design]) -> None:
     assert code not in found(cls)
+
+
+MODULE = """
+from keyplan import Design, Entity, Key, Table, read
+
+class Shelf(Entity):
+    shelf: str
+    primary = Key("SHELF#{{shelf}}", "HEAD")
+
+class {name}(Entity):
+    shelf: str
+    name: str
+    primary = Key("SHELF#{{shelf}}", "NAME#{{name}}")
+
+class Library(Design):
+    table = Table("library", entities=[{entities}])
+
+    @read("R1")
+    def shelf(self, shelf: str) -> Shelf | None: ...
+
+    @read("R2")
+    def of_shelf(self, shelf: str, limit: int = 10) -> list[{read}]: ...
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "entities", "read_", "unread"),
+    [
+        ("Book", "", "Shelf", {"Book"}),
+        ("Loan", "Loan", "Shelf", {"Loan"}),
+        ("Tape", "", "Tape", set()),
+        ("Disc", "Disc", "Disc", set()),
+    ],
+)
+def test_an_entity_that_no_pattern_names_is_found(
+    tmp_path: Path, name: str, entities: str, read_: str, unread: set[str]
+) -> None:
+    path = tmp_path / "library.py"
+    path.write_text(MODULE.format(name=name, entities=entities, read=read_), encoding="utf-8")
+    findings = check(find(str(path)).design).findings
+    assert {finding.place for finding in findings if finding.code == "KP310"} == unread
 
 
 @pytest.mark.parametrize(("rate", "advice"), [(4800, "shards=8 carries it"), (8000, "over shards=12")])

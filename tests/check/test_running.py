@@ -133,18 +133,15 @@ def test_a_silenced_finding_uses_up_no_line_of_the_baseline() -> None:
     ]
 
 
-class Hit(Entity):
-    """Those of a page in one partition."""
-
-    page: str
-    number: int
-    primary = Key("HITS#{page}", "{number:010d}")
-
-
 @pytest.mark.parametrize(
     ("per_second", "severity"), [(480.0, None), (520.0, Severity.WARNING), (1100.0, Severity.ERROR)]
 )
 def test_a_partition_is_hot_from_half_of_what_it_takes(per_second: float, severity: Severity | None) -> None:
+    class Hit(Entity):
+        page: str
+        number: int
+        primary = Key("HITS#{page}", "{number:010d}")
+
     class Hits(Design):
         table = Table("hits", entities=[Hit])
 

@@ -83,14 +83,15 @@ def strategy_for(
     annotation: Any, own: Mapping[Any, SearchStrategy[Any]], constants: Iterable[Any] = ()
 ) -> SearchStrategy[Any]:
     """A strategy for values of a type. ``own`` holds the caller's strategies by type; those of ``constants`` that the
-    type accepts are drawn as often as the first samples.
+    type accepts, and that aren't samples anyway, are drawn half of the time.
     """
     kind = kind_of(annotation)
     strategy = next((own[value] for value in (annotation, kind) if _hashable(value) and value in own), None)
     if strategy is not None:
         return st.none() | strategy if is_optional(annotation) else strategy
     ready = samples(annotation)
-    named = _valid(annotation, constants)
+    drawn = set(map(repr, ready))
+    named = [value for value in _valid(annotation, constants) if repr(value) not in drawn]
     if named:
         return st.sampled_from(named) | strategy_for(annotation, own)
     if ready not in ([], [None]):

@@ -1,19 +1,26 @@
-"""An entity is written, and nothing asks for it.
+"""No access pattern reads an entity.
 
-Items that no pattern reads, goes through, or expects are stored and paid for without use; or the question that they
-were meant for was forgotten. An entity that a write creates or checks answers by its being there, and is not
+Items that no pattern reads, goes through, or expects are stored and paid for without use; or the access pattern that
+they were meant for was forgotten. An entity that a write creates or checks is used by its existence, and is not
 reported.
 
-Add the question, or leave the entity out. Silence it where something else reads it: a stream, an export.
+An entity class beside the design, in the same module, that no design has is reported as information: no pattern names
+it, and neither does ``Table(entities=[...])``.
+
+Add the access pattern, or remove the entity. Silence it where something else reads it: a stream, an export.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
+from typing import Any
 
 from keyplan.analysis.check.check_subject import Subject, entities_of
 from keyplan.analysis.check.findings import Remark, Severity
 from keyplan.analysis.check.rule import Rule
+from keyplan.model.declared.entity import Entity
+from keyplan.model.declared.keys import Key
 
 __all__ = ["RULE"]
 
@@ -31,8 +38,40 @@ def _find(subject: Subject) -> Iterator[Remark]:
             yield Remark(
                 entity.name,
                 "no pattern reads it",
-                "add the question that it answers, or leave it out",
+                "add an access pattern that reads it, or remove it",
             )
+    yield from _unnamed(subject)
+
+
+def _unnamed(subject: Subject) -> Iterator[Remark]:
+    """The entities in the module of a design's class that no design has, nor a subclass extends."""
+    owner = subject.owner
+    if owner is None:
+        return
+    names = vars(sys.modules[owner.__module__]) if owner.__module__ in sys.modules else {}
+    if owner.__name__ not in names or names[owner.__name__] is not owner:
+        return
+    bases = [base for base in owner.__mro__ if base is not object]
+    designs = {design for base in bases for design in _subclasses(base)}
+    named = {cls for each in designs for cls in getattr(getattr(each, "compiled", None), "entities", ())}
+    named |= subject.design.entities.keys()
+    for cls in names.values():
+        if not isinstance(cls, type) or not issubclass(cls, Entity) or cls.__module__ != owner.__module__:
+            continue
+        declared = any(isinstance(value, Key) and value.index is None for value in vars(cls).values())
+        if declared and cls not in named and not cls.__subclasses__():
+            yield Remark(
+                cls.__name__,
+                "it is an entity in the design's module, and no access pattern names it",
+                "add an access pattern that reads it, or remove it",
+                severity=Severity.INFO,
+            )
+
+
+def _subclasses(cls: type[Any]) -> Iterator[type[Any]]:
+    for subclass in cls.__subclasses__():
+        yield subclass
+        yield from _subclasses(subclass)
 
 
 RULE = Rule("KP310", Severity.WARNING, _find, __name__, __doc__)

@@ -8,7 +8,8 @@ reads them, too. Where many items may stand between, each entity is asked for by
 found.
 
 Begin the sort key with the entity's word and ``#``, or ask for both entities at once; let those that are read together
-stand together. A small item between is cheaper to read than another request; of a large one, ask for each by itself.
+stand together. A small item between is cheaper to read than another request; of a large one, read each in an access
+pattern of its own.
 
 Source: Query in the API reference.
 """
@@ -52,7 +53,7 @@ def _found(subject: Subject, place: str, plan: QueryPlan) -> Iterator[Remark]:
         yield Remark(
             place,
             f"one query reads {asked} in {plan.key.place}, and leaves out {names}, which it reads between them",
-            "give the entities that are read together sort keys that stand together, or ask for each by itself",
+            "give the entities that are read together adjacent sort keys, or read each in an access pattern of its own",
         )
 
 

@@ -1,9 +1,11 @@
 """A tenant's items lie among others'.
 
 Where a design serves several tenants, an index key without the tenant puts the items of all of them into the same
-partitions: each question by it reads the other tenants' items too, a policy by leading keys can't keep them apart, and
+partitions: each query of it reads the other tenants' items too, a policy by leading keys can't keep them apart, and
 one large tenant slows the others down. Reported is a key whose partition holds neither the tenant nor an id or a
-secret's hash, of an entity with a field for its tenant.
+secret's hash, of an entity with a field for its tenant. An id doesn't count where the primary key of an entity names an
+item by the tenant and that id, and no entity generates it: two tenants can have the same one. A tenant is known by the
+name of its field: ``tenant_id``, ``org_id``, ``workspace_id``.
 
 Begin the partition key with the tenant: ``"TENANT#{tenant_id}#STATUS#{status}"``.
 
@@ -30,7 +32,9 @@ def _find(subject: Subject) -> Iterator[Remark]:
     for entity, key in subject.keys:
         tenant = next((name for name in entity.fields if name.removesuffix("_id") in TENANTS), None)
         names = {name for _, template in key.partition for name in template.fields}
-        if tenant is None or tenant in names or any(_is_own(subject, entity, name) for name in names):
+        if tenant is None or tenant in names:
+            continue
+        if any(_is_own(subject, entity, name) and not _is_of_tenant(subject, tenant, name) for name in names):
             continue
         yield Remark(
             f"{entity.name}.{key.name}",
@@ -43,6 +47,13 @@ def _is_own(subject: Subject, entity: CompiledEntity, name: str) -> bool:
     """Whether a field is an id, which belongs to one tenant."""
     secret = name.rpartition("_")[2] in {"digest", "hash", "secret", "token"}
     return subject.generated(entity, name) or name.endswith("_id") or name == "id" or secret
+
+
+def _is_of_tenant(subject: Subject, tenant: str, name: str) -> bool:
+    """Whether an id names an item only together with its tenant."""
+    having = [entity for entity in subject.design.entities.values() if name in entity.fields]
+    named = any(tenant in entity.key_fields and name == entity.key_fields[-1] for entity in having)
+    return named and not any(subject.generated(entity, name) for entity in having)
 
 
 RULE = Rule("KP212", Severity.WARNING, _find, __name__, __doc__)

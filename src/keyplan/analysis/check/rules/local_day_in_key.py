@@ -1,0 +1,81 @@
+"""A day in a key is the computer's local day.
+
+Keyplan stores moments in UTC, and computed fields are computed from moments in UTC. ``date.today()`` gives the day in
+the time zone of the computer: beside a moment, near midnight, an item is stored under one day and looked for under
+another, and two computers in different zones disagree. Reported are a date in a key whose default comes from
+``date.today`` or ``datetime.now()`` without a zone, and a write that calls ``today()`` and sets a date in a key.
+
+Compute the day from the moment (``@computed_field`` with ``self.at.date()``), or take it in a named zone:
+``now().date()`` for UTC, ``datetime.now(zone).date()`` for a local business day.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date, datetime
+from typing import Any
+
+from keyplan.analysis.check.check_subject import Subject
+from keyplan.analysis.check.findings import Remark, Severity
+from keyplan.analysis.check.rule import Rule
+from keyplan.analysis.write_analysis.sources import unwrapped
+from keyplan.model.declared.fields import kind_of
+from keyplan.model.stored.stored_entity import CompiledEntity
+
+__all__ = ["RULE"]
+
+_NAIVE = frozenset({"date", "datetime", "dt", "isoformat", "now", "strftime", "today"})
+"""Names in a function that reads a day or a moment without a zone, and nothing else."""
+
+
+def _find(subject: Subject) -> Iterator[Remark]:
+    for entity in subject.design.entities.values():
+        for name in sorted(_days(entity)):
+            info = entity.cls.model_fields.get(name)
+            if info is not None and _is_local(info.default_factory):
+                yield Remark(
+                    f"{entity.name}.{name}",
+                    "it is part of a key, and its default is the local day of the computer",
+                    "compute it from a moment in UTC, or use now().date()",
+                )
+    for written in subject.writes:
+        code = unwrapped(written.pattern.function)
+        names = set(code.co_names) if written.known and code is not None else set()
+        if "today" not in names or names.isdisjoint({"date", "datetime"}):
+            continue
+        for action in written.actions:
+            changed = action.entity
+            if changed is None or action.kind not in {"Put", "Create", "Update"}:
+                continue
+            given = (action.built or frozenset()) | action.changes.keys()
+            if fields := sorted(_days(changed) & given):
+                yield Remark(
+                    written.pattern.place,
+                    f"it sets {changed.name}.{', '.join(fields)}, part of a key, and calls today(), the local day of "
+                    "the computer",
+                    "take the day from a moment in UTC, now().date(), or from a named zone",
+                    line=action.line,
+                )
+                break
+
+
+def _days(entity: CompiledEntity) -> set[str]:
+    """The plain fields in an entity's keys that are days, by their type or as text."""
+    placed = {name for key in entity.keys for _, template in key.attributes for name in template.fields}
+    return {
+        name
+        for name in placed & entity.cls.model_fields.keys()
+        if kind_of(entity.fields[name].annotation) in {date, str}
+    }
+
+
+def _is_local(factory: Any) -> bool:
+    """Whether a default is a day without a zone."""
+    if factory in (date.today, datetime.today, datetime.now):
+        return True
+    names = set(getattr(getattr(factory, "__code__", None), "co_names", ()))
+    clock = "today" in names or {"datetime", "now"} <= names
+    return clock and names <= _NAIVE
+
+
+RULE = Rule("KP216", Severity.WARNING, _find, __name__, __doc__)

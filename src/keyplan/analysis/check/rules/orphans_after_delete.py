@@ -1,0 +1,72 @@
+"""A write deletes an item and leaves the items that belong to it.
+
+DynamoDB has no foreign keys: when an order is deleted, its lines remain, are paid for, and are returned by reads of the
+order's partition. If the order's key is used again, its old lines appear in the new order.
+
+Delete the children in the same transaction, or in batches before the parent; or give the children a Ttl field, which
+the write sets. Reported is the deletion of an item whose key names the partition (``ORDER#{order_id}`` of ``Order``)
+where another entity in that partition has a read by it, no Ttl field, and no write that deletes it. Nothing is reported
+where the code of a write, or the entity that it deletes, is unknown.
+
+Silence it where something else deletes the children: a stream handler, a plain verb, a job. So do where they must be
+kept.
+
+Source: "Working with item collections" in the developer guide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from keyplan.analysis.check.check_subject import Subject
+from keyplan.analysis.check.findings import Remark, Severity
+from keyplan.analysis.check.rule import Rule
+from keyplan.model.stored.stored_entity import CompiledEntity
+
+__all__ = ["RULE"]
+
+
+def _find(subject: Subject) -> Iterator[Remark]:
+    deletions = [(written, act) for written in subject.writes for act in written.actions if act.kind == "Delete"]
+    if not all(written.known for written in subject.writes) or any(act.entity is None for _, act in deletions):
+        return
+    deleted = {act.entity for _, act in deletions}
+    reported: set[tuple[str, str]] = set()
+    for written, action in deletions:
+        parent = action.entity
+        if parent is None or not _names_partition(parent):
+            continue
+        for child in subject.design.entities.values():
+            if child in deleted or child.ttl is not None or not _is_read_beside(subject, parent, child):
+                continue
+            place = (written.pattern.place, child.name)
+            if place not in reported:
+                reported.add(place)
+                yield Remark(
+                    written.pattern.place,
+                    f"it deletes {parent.name} and leaves its items of {child.name} in the same partition",
+                    f"delete the items of {child.name} too, or give {child.name} a Ttl field and set it",
+                    line=action.line,
+                )
+
+
+def _names_partition(entity: CompiledEntity) -> bool:
+    """Whether an entity is the one that the partition of its primary key belongs to, by its fields and its name."""
+    partition = _partition(entity)
+    names = list(dict.fromkeys(name for _, template in entity.primary.partition for name in template.fields))
+    words = {word for source in partition for word in source.replace("_", "").lower().split("#")}
+    stems = {name.removesuffix("_id").replace("_", "") for name in names[-1:]}
+    return bool(names) and list(entity.key_fields) == names and entity.name.lower() in words | stems
+
+
+def _partition(entity: CompiledEntity) -> tuple[str, ...]:
+    return tuple(template.source for _, template in entity.primary.partition)
+
+
+def _is_read_beside(subject: Subject, parent: CompiledEntity, child: CompiledEntity) -> bool:
+    """Whether several items of an entity are in the partition of another, and a read of it returns them."""
+    beside = _partition(child) == _partition(parent) and len(child.key_fields) > len(parent.key_fields)
+    return beside and bool(subject.readers(child.primary))
+
+
+RULE = Rule("KP321", Severity.WARNING, _find, __name__, __doc__)
