@@ -53,6 +53,7 @@ __all__ = [
     "busiest_partitions",
     "counted",
     "entities_of",
+    "is_secret",
     "junction_of",
     "length_max",
     "numbers_in",
@@ -73,6 +74,11 @@ def numbers_in(annotation: Any) -> int | None:
     """How many whole numbers a type takes, where it has both bounds: ``Field(ge=0, lt=16)`` is 16."""
     least, most = limits(annotation, "value")
     return None if kind_of(annotation) is not int or least is None or most is None else max(1, int(most - least) + 1)
+
+
+def is_secret(name: str) -> bool:
+    """Whether a field's name says that it holds a secret, its hash or a token, which no two items share."""
+    return name.rpartition("_")[2] in {"digest", "hash", "secret", "token"}
 
 
 def length_max(annotation: Any) -> int | None:

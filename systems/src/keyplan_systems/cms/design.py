@@ -51,7 +51,6 @@ SILENCE = {
     "KP202 Founded.primary": "one item, written once",
     "KP202 StateArticle.primary": "written when people publish, take back or archive, and read by editors alone",
     "KP303 article_history": "it is asked for when a whole history is exported, not for a page; AP4 pages",
-    "KP315 share_preview": "a token is random, so no other preview has it, expired or not",
     "KP602 Event.expires_at": "an event is as true as before: it expires so that they don't grow for ever",
     "KP602 Preview.expires_at": "whoever shows a preview looks at its time (reading.py)",
     "KP602 Session.expires_at": "Sessions.of compares it with the time",

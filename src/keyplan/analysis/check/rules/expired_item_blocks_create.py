@@ -1,10 +1,10 @@
 """An expired item blocks a new one.
 
-DynamoDB removes an item within a few days of its time, not at it. A lock, a reservation or an invitation that is made
-with ``Create`` can't be made anew while the expired one is still there: whoever comes after it is refused for days.
-Reported is a Create of an item that expires, or a Put where nothing may be, under a key that isn't made for each item,
-in a write that looks at no time. Reported is also a unique value of items that expire: DynamoDB removes the item alone,
-and its claim stays, so that nobody can have the value any more.
+DynamoDB deletes an item within a few days of its expiry, not at it. A lock, a reservation or an invitation that a
+``Create`` writes can't be created again while the expired one is still there: the next client is refused for days.
+Reported is a Create of an item that expires, or a Put that requires that no item exists, in a write that looks at no
+time, where the key isn't generated for each item, nor a token or a secret's hash. Reported is also a unique value of
+items that expire: DynamoDB deletes the item alone, and its claim remains, so that no other item can have the value.
 
 Write it with ``Put(...).only_if("attribute_not_exists(name) OR expires_at < :now", now=now())``: what has expired
 counts as gone. An item with claims is deleted by a write (``Delete(item)``), which gives them up: let its time be a
@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keyplan.analysis.check.check_subject import Subject
+from keyplan.analysis.check.check_subject import Subject, is_secret
 from keyplan.analysis.check.findings import Remark, Severity
 from keyplan.analysis.check.rule import Rule
 from keyplan.analysis.write_analysis.code import Action
@@ -35,7 +35,7 @@ def _find(subject: Subject) -> Iterator[Remark]:
                 continue
             if entity.ttl.optional and entity.ttl.name not in (action.built or ()):
                 continue
-            if any(subject.generated(entity, name) for name in entity.key_fields):
+            if any(subject.generated(entity, name) or is_secret(name) for name in entity.key_fields):
                 continue
             first, ttl = (entity.key_fields or ("pk",))[0], entity.ttl.name
             yield Remark(

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keyplan.analysis.check.check_subject import Subject
+from keyplan.analysis.check.check_subject import Subject, is_secret
 from keyplan.analysis.check.findings import Remark, Severity
 from keyplan.analysis.check.rule import Rule
 from keyplan.model.stored.stored_entity import CompiledEntity
@@ -45,8 +45,7 @@ def _find(subject: Subject) -> Iterator[Remark]:
 
 def _is_own(subject: Subject, entity: CompiledEntity, name: str) -> bool:
     """Whether a field is an id, which belongs to one tenant."""
-    secret = name.rpartition("_")[2] in {"digest", "hash", "secret", "token"}
-    return subject.generated(entity, name) or name.endswith("_id") or name == "id" or secret
+    return subject.generated(entity, name) or name.endswith("_id") or name == "id" or is_secret(name)
 
 
 def _is_of_tenant(subject: Subject, tenant: str, name: str) -> bool:
