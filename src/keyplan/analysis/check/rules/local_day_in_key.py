@@ -73,7 +73,8 @@ def _is_local(factory: Any) -> bool:
     """Whether a default is a day without a zone."""
     if factory in (date.today, datetime.today, datetime.now):
         return True
-    names = set(getattr(getattr(factory, "__code__", None), "co_names", ()))
+    code = unwrapped(factory)
+    names: set[str] = set() if code is None else set(code.co_names)
     clock = "today" in names or {"datetime", "now"} <= names
     return clock and names <= _NAIVE
 
