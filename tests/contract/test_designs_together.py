@@ -18,6 +18,7 @@ from keyplan import (
     Create,
     Design,
     Entity,
+    Example,
     Key,
     Put,
     Table,
@@ -76,7 +77,7 @@ class Ledger(Design):
     @read("L1")
     def account(self, account_id: str) -> Account | None: ...
 
-    @write("L2", attempts=5, in_transaction=True)
+    @write("L2", attempts=5, in_transaction=True, example=Example(amount=1).found(Account, balance=1))
     def take(self, account_id: str, amount: int) -> Writes[int]:
         account = yield from self.account.read(account_id)
         if account is None or account.balance < amount:

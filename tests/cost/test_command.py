@@ -284,7 +284,7 @@ def test_every_fault_is_told_at_once(tmp_path: Path) -> None:
         "AWS has no region 'moon'",
         "AWS has no region 'eu-wst-1' (did you mean eu-west-1?",
         "none.json can't be read",
-        "Cms has no pattern 'x'",
+        "Cms has no access pattern 'x'",
     ):
         assert text in result.stderr, text
     assert "Traceback" not in result.output
@@ -297,7 +297,7 @@ def test_designs_that_are_none_are_told_together(tmp_path: Path) -> None:
     result = run("cost", f"{broken}:X", "missing.py:Y", "--region", "moon")
     assert result.exit_code == 2
     assert "No module named 'nothing_of_that_name'" in result.stderr
-    assert "there is no file missing.py" in result.stderr
+    assert "file not found: missing.py" in result.stderr
     assert "AWS has no region 'moon'" in result.stderr
 
 
@@ -305,7 +305,7 @@ def test_one_fault_is_told_as_it_is() -> None:
     """As every command tells it."""
     result = run("cost", "cmss")
     assert result.exit_code == 2
-    assert "there is no system 'cmss'" in result.stderr
+    assert "unknown system 'cmss'" in result.stderr
     told = run("cost", "cms", "--region", "moon", "--json")
     assert told.exit_code == 2
     assert json.loads(told.stdout)["error"]["code"] == "PriceError"

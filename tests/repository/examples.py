@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import linecache
 import re
 import shlex
 import sys
@@ -56,9 +57,12 @@ class Program:
         """Run it, in the current folder: for each step with an output its line, what it printed, and what is shown."""
         module = types.ModuleType(f"example_{self.line}")
         sys.modules[module.__name__] = module
+        source = ""
         try:
             for line, code, shown in self.steps:
                 printed = io.StringIO()
+                source += "\n" * (line - source.count("\n")) + code + "\n"
+                linecache.cache[page] = (len(source), None, source.splitlines(keepends=True), page)  # for the analysis
                 with contextlib.redirect_stdout(printed):
                     exec(compile("\n" * line + code, page, "exec"), vars(module))
                 if shown is not None:

@@ -5,7 +5,8 @@ Nothing is sent, and conditions count as fulfilled. ``typical_world.py`` makes u
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from copy import copy
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, NamedTuple, Protocol
@@ -13,6 +14,7 @@ from typing import Any, NamedTuple, Protocol
 from pydantic import ValidationError
 
 from keyplan.client.target import Target
+from keyplan.client.update_expressions import compile_update
 from keyplan.client.write_attempts import unknown_outcome
 from keyplan.client.write_compiler import Compiled, WriteCompiler
 from keyplan.dynamodb import values
@@ -285,7 +287,7 @@ class _Running:
         what = f"{type(action).__name__} {entity.name}"
         mutations = [Mutation(what, None if stored is None else stored[1], item)]
         if isinstance(action, Create):
-            mutations += self._claims(entity, None, known)
+            mutations += _claims(entity, ((claim, None, known) for claim in entity.claims if claim.member(known)))
         if action.gives_previous:
             return mutations, stored[0] if stored is not None else None
         return mutations, instance
@@ -308,7 +310,10 @@ class _Running:
         self._left[_key_text(entity, known)] = after, item
         self.result.entities[entity.name] = None
         mutations = [Mutation(f"Update {entity.name}", before, item)]
-        mutations += self._claims(entity, entity.field_values(instance), entity.field_values(after))
+        if entity.claims and isinstance(action.target, Entity):
+            of_instance = copy(action)
+            of_instance.target = instance
+            mutations += _claims(entity, compile_update(entity, of_instance).claims)
         return mutations, instance if action.gives_previous else after
 
     def _delete(self, action: Delete) -> list[Mutation]:
@@ -317,22 +322,8 @@ class _Running:
         self._left[_key_text(entity, known)] = None
         mutations = [Mutation(f"Delete {entity.name}", None if stored is None else stored[1], None)]
         if not isinstance(action.target, type):
-            mutations += self._claims(entity, entity.field_values(action.target), None)
-        return mutations
-
-    def _claims(
-        self, entity: CompiledEntity, before: Mapping[str, Any] | None, after: Mapping[str, Any] | None
-    ) -> list[Mutation]:
-        """The claim items that change hands."""
-        mutations: list[Mutation] = []
-        for claim in entity.claims:
-            held, wanted = _claimed(entity, claim, before), _claimed(entity, claim, after)
-            if held == wanted:
-                continue
-            if held is not None and before is not None:
-                mutations.append(Mutation(f"release {claim.name}", entity.claim_item(claim, before), None))
-            if wanted is not None and after is not None:
-                mutations.append(Mutation(f"claim {claim.name}", None, entity.claim_item(claim, after)))
+            held = entity.field_values(action.target)
+            mutations += _claims(entity, ((claim, held, None) for claim in entity.claims if claim.member(held)))
         return mutations
 
     def _named(self, action: Update | Delete | Check) -> tuple[CompiledEntity, Mapping[str, Any]]:
@@ -362,8 +353,15 @@ def _target(action: Any) -> Any:
     return getattr(action, "target", None) or getattr(action, "item", None)
 
 
-def _claimed(entity: CompiledEntity, claim: CompiledKey, known: Mapping[str, Any] | None) -> Item | None:
-    return entity.item_key(claim, known) if known is not None and claim.member(known) else None
+def _claims(
+    entity: CompiledEntity, changes: Iterable[tuple[CompiledKey, Mapping[str, Any] | None, Mapping[str, Any] | None]]
+) -> Iterator[Mutation]:
+    """The claim items of an action, given for each claim the field values that held it and that are to hold it."""
+    for claim, held, wanted in changes:
+        if held is not None:
+            yield Mutation(f"release {claim.name}", entity.claim_item(claim, held), None)
+        if wanted is not None:
+            yield Mutation(f"claim {claim.name}", None, entity.claim_item(claim, wanted))
 
 
 def _differing(entity: CompiledEntity, before: Entity, after: Entity, action: Update) -> Entity:

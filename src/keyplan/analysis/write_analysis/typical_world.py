@@ -22,10 +22,10 @@ from keyplan.dynamodb.values import Item
 from keyplan.errors import ArgumentError, KeyplanError
 from keyplan.model.compiled.compiled_design import CompiledDesign, WritePattern, entities_in
 from keyplan.model.compiled.constants import values_asked
-from keyplan.model.compiled.plans import ReadPattern
+from keyplan.model.compiled.plans import GetPlan, ReadPattern
 from keyplan.model.compiled.return_types import Member, ShapeKind
 from keyplan.model.compiled.signatures import Parameter, ParameterKind
-from keyplan.model.declared.actions import Action, Create, Put
+from keyplan.model.declared.actions import Action, Batch, Create, Delete, Put, Update
 from keyplan.model.declared.declaration_errors import Problem
 from keyplan.model.declared.entity import Entity
 from keyplan.model.declared.example_values import accepted_value, choices_of, typical_value
@@ -190,13 +190,18 @@ class _TypicalWorld:
     """By entity, the field values that the body requires."""
     notes: list[str] = field(default_factory=list[str])
     there: list[Entity] = field(default_factory=list[Entity])
+    absent: list[Item] = field(default_factory=list[Item])
+    """The keys under which a read found nothing."""
     typical: bool = True
 
     def ask(self, pattern: ReadPattern, arguments: dict[str, Any]) -> Asked:
         """A read with a typical result of its shape."""
-        if pattern.name in self.case.missing:
-            return Asked(pattern, arguments, self._nothing(pattern), nothing=True)
         constants = {name: values_asked(value)[0] for name, value in pattern.constants.items()}
+        if pattern.name in self.case.missing:
+            plan = pattern.as_called(arguments).plan
+            if isinstance(plan, GetPlan):
+                self.absent.append(plan.entity.item_key(plan.entity.primary, {**arguments, **constants}))
+            return Asked(pattern, arguments, self._nothing(pattern), nothing=True)
         return Asked(pattern, arguments, self._answer(pattern, {**arguments, **constants}))
 
     def instance(self, entity: CompiledEntity, known: Fields, serial: int = 0) -> Entity:
@@ -211,7 +216,9 @@ class _TypicalWorld:
         return self.values.item(instance)
 
     def before(self, entity: CompiledEntity, known: Fields, action: Action) -> Before:
-        """The instance that the action is given, else a typical one of that key; for a Put what a read found there."""
+        """The instance that the action is given, else a typical one of that key, as ``only_if`` expects it; for a Put
+        what a read found there. None where a read found nothing under the key of a Delete or an or_create().
+        """
         if isinstance(action, Create):
             return None
         if isinstance(action, Put):
@@ -219,7 +226,10 @@ class _TypicalWorld:
             return None if found is None else (found, self.item(found))
         target = getattr(action, "target", None)
         if not isinstance(target, Entity):
-            target = self._found(entity, known) or self.instance(entity, known)
+            may_be_absent = isinstance(action, Delete) or (isinstance(action, Update) and action.creates)
+            if may_be_absent and entity.item_key(entity.primary, known) in self.absent:
+                return None
+            target = self._found(entity, known) or self.instance(entity, {**_expected(entity, action), **known})
         elif target not in self.there:
             self.there.append(target)
         return target, self.item(target)
@@ -292,6 +302,16 @@ class _TypicalWorld:
     def _shown(self, pattern: ReadPattern, instance: Entity) -> Any:
         """The instance as the pattern returns it: whole, or as a view."""
         return shrunk(instance, pattern.shape.views.get(type(instance)))
+
+
+def _expected(entity: CompiledEntity, action: Action) -> Fields:
+    """The values of stored fields that ``only_if`` expects, None for those that it says don't exist."""
+    if isinstance(action, Batch):
+        return {}
+    texts = " ".join(condition.text for condition in action.conditions)
+    equals = {**dict.fromkeys(re.findall(r"attribute_not_exists\((\w+)\)", texts)), **action.equals}
+    plain = {name: stored for name, stored in entity.fields.items() if name in equals and not stored.computed}
+    return {name: equals[name] for name, stored in plain.items() if equals[name] is not None or stored.optional}
 
 
 def _existing(design: CompiledDesign, there: Sequence[Entity], run: DryRun) -> tuple[Entity, ...]:

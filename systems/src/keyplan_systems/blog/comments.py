@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from keyplan import Check, Create, Field, Update, Writes, ulid, write
+from keyplan import Check, Create, Example, Field, Update, Writes, ulid, write
 from keyplan.errors import ItemNotFound, Refused
 from keyplan_systems.blog.counting import counted
 from keyplan_systems.blog.entities import Comment, CommentStatus, Moderation, Post, User
@@ -58,7 +58,7 @@ class CommentWrites(Reads):
             yield counted("post", post_id, {"comments": -1})
         return True
 
-    @write("W35", attempts=10)
+    @write("W35", attempts=10, example=Example(status="hidden").found(Comment, status="shown"))
     def moderate_comment(
         self, post_id: str, thread_id: str, comment_id: str, status: CommentStatus, by: str
     ) -> Writes[bool]:

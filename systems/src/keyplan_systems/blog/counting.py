@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import Annotated, Literal
 
-from keyplan import Add, Batch, Create, Field, Put, Update, Writes, now, write
+from keyplan import Add, Batch, Create, Example, Field, Put, Update, Writes, now, write
 from keyplan_systems.blog.entities import (
     COUNTER_SHARDS,
     COUNTER_SLOTS,
@@ -21,6 +21,7 @@ from keyplan_systems.blog.entities import (
     Counter,
     CounterKind,
     FrontPage,
+    Post,
     PostImpression,
     Stars,
     TagCount,
@@ -165,7 +166,11 @@ class CountingWrites(Reads):
 
     # Gathering
 
-    @write("W17", attempts=3)
+    @write(
+        "W17",
+        attempts=3,
+        example=Example().found(Post, status="published", ranked_at=None, views=0).found(Counter, closed=None),
+    )
     def refresh_ranking(self, post_id: str) -> Writes[Refreshed]:
         """Bring a published post's counts and ranking up to date, at most once in RANKING_SECONDS.
 

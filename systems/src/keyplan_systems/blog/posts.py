@@ -8,7 +8,7 @@ from __future__ import annotations
 from datetime import datetime
 from itertools import combinations
 
-from keyplan import Add, Batch, Check, Create, Delete, Put, Update, Writes, now, write
+from keyplan import Add, Batch, Check, Create, Delete, Example, Put, Update, Writes, now, write
 from keyplan.errors import ConditionFailed, ErrorDetail, ItemNotFound, ItemTooLarge, Refused
 from keyplan_systems.blog.counting import counted
 from keyplan_systems.blog.entities import (
@@ -149,7 +149,7 @@ class PostWrites(NamingWrites):
         yield from self._retag(post_id, post.published_at or moment, (), post.tags)
         return after
 
-    @write("W5", attempts=30)
+    @write("W5", attempts=30, example=Example().found(Post, status="published"))
     def unpublish(self, post_id: str) -> Writes[Post]:
         """Take a published post back: it is a draft again. Raises ItemNotFound; Refused for an archived one."""
         post = yield from self._post(post_id)
@@ -167,7 +167,7 @@ class PostWrites(NamingWrites):
             return post
         return (yield from self._withdrawn(post, "archived"))
 
-    @write("W7", attempts=30)
+    @write("W7", attempts=30, example=Example().found(Post, status="archived"))
     def restore(self, post_id: str) -> Writes[Post]:
         """Make an archived post a draft again. Raises ItemNotFound."""
         post = yield from self._post(post_id)
@@ -175,7 +175,7 @@ class PostWrites(NamingWrites):
             return post
         return (yield from self._moved(post, "unpublished", published_at=post.published_at))
 
-    @write("W36", attempts=30)
+    @write("W36", attempts=30, example=Example(down=True).found(Post, status="published", taken_down=False))
     def take_down(self, post_id: str, by: str, *, down: bool = True) -> Writes[Post]:
         """Take a post down, which its author can't publish then; or let its author publish it again (``down=False``).
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
-from keyplan import Batch, Check, Create, Cursor, Delete, Put, Update, Writes, now, write
+from keyplan import Batch, Check, Create, Cursor, Delete, Example, Put, Update, Writes, now, write
 from keyplan.errors import ItemNotFound, Refused
 from keyplan_systems.cms.entities import (
     RETAGGED_MAX,
@@ -152,7 +152,7 @@ class ArticleWrites(Reads):
             raise Refused(f"article {article_id!r} isn't archived", place="Cms.unarchive")
         return (yield from write_change(article, now(), status="draft", published_version=None))
 
-    @write("W8", attempts=10)
+    @write("W8", attempts=10, example=Example(article_id="a1").found(Article, translation_of=None))
     def translate(self, article_id: str, locale: Locale, translation: Article) -> Writes[Article]:
         """Create the text of an article in another language, as an article of its own: a draft with its own slug,
         versions and tags. A translation of a translation is one of the original.

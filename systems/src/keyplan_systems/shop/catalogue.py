@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from keyplan import Add, Check, Create, Delete, Put, Update, Writes, now, write
+from keyplan import Add, Check, Create, Delete, Example, Put, Update, Writes, now, write
 from keyplan.errors import ItemNotFound, Refused
 from keyplan_systems.shop.entities import (
     Cents,
@@ -86,7 +86,7 @@ class CatalogueWrites(Reads):
             yield Put(listing)
         return described
 
-    @write("W22", attempts=10)
+    @write("W22", attempts=10, example=Example().found(Product, listed_at=None))
     def list_product(self, product_id: Id) -> Writes[Product]:
         """Sell a product, as a new one of today; nothing changes for one that is sold. Raises ItemNotFound."""
         product = yield from self._known(product_id, "Shop.list_product")

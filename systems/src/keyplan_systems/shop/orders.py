@@ -137,7 +137,14 @@ class OrderWrites(Reads):
             raise ItemNotFound(f"there is no address {address_id!r}", place=place, hint="save it first: save_address")
         return address.postal
 
-    @write("W8", attempts=30, example=Example(amount_cents=100).found(Order, total_cents=100).missing("payment"))
+    @write(
+        "W8",
+        attempts=30,
+        example=Example(amount_cents=100)
+        .found(Order, total_cents=100)
+        .found(Payment, external_id=None)
+        .missing("payment"),
+    )
     def pay(self, order_id: Id, external_id: Id, amount_cents: Total) -> Writes[Order]:
         """Take an order's payment. Taking the same one again gives the paid order, as payment providers may tell twice.
 

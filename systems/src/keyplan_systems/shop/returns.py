@@ -114,7 +114,7 @@ class ReturnWrites(OrderWrites):
         "W29",
         attempts=30,
         example=Example(return_id="r1", amount_cents=100)
-        .found(Return, return_id="r1")
+        .found(Return, return_id="r1", items={"p1": 1})
         .found(Payment, status="paid", amount_cents=500, refunded_cents=0),
     )
     def receive_return(

@@ -10,7 +10,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from keyplan import Batch, Create, Delete, Put, Update, Writes, ulid, write
+from keyplan import Batch, Create, Delete, Example, Put, Update, Writes, ulid, write
 from keyplan.errors import ItemNotFound, Refused
 from keyplan_systems.social.entities import Block, Credential, Handle, Id, Name, NotificationsSeen, User
 from keyplan_systems.social.reads import Reads
@@ -68,7 +68,7 @@ class PeopleWrites(Reads):
         """Note that a user has seen their notifications until a moment."""
         yield Put(NotificationsSeen(user_id=user_id, until=until))
 
-    @write("W27", attempts=10)
+    @write("W27", attempts=10, example=Example().found(User, posts=0, following=0, followers=0, audience=0, shards=0))
     def leave(self, user_id: str) -> Writes:
         """A user leaves, when their posts and follows are gone: profile and credential go, and the handle is free.
 
