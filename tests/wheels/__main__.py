@@ -123,7 +123,7 @@ def use_plugin(python: Path, folder: Path) -> None:
 
 PLUGIN = """
 from program import Article, Magazine
-from keyplan.testing import Maker
+from keyplan.testing import Factory
 
 def test_articles(design: Magazine) -> None:
     article = design.put(Factory()(Article))

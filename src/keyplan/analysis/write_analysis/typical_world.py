@@ -73,7 +73,9 @@ def dry_runs(
     typical: Typical,
     traffic: Traffic,
 ) -> DryRuns:
-    """Run a write's body once for each of its cases, unless its code calls what reaches outside."""
+    """Run a write's body once for each of its cases, unless its code can't be read or calls what reaches outside."""
+    if not code.known:
+        return DryRuns(unknown="its body isn't run: its source can't be read")
     if code.outside or code.not_followed:
         what = (*code.outside, *(f"calls {name}, which can't be followed" for name in code.not_followed))
         return DryRuns(unknown=f"its body isn't run: it {what[0]}")
