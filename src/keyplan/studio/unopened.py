@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import threading
 import traceback
 from collections.abc import Callable
@@ -65,7 +64,8 @@ class Unopened(Generic[Opened]):
 
 def _line_of(error: KeyplanError, path: Path) -> int | None:
     """The line of the file that an error comes from."""
-    if (named := re.fullmatch(r".*:(\d+)", error.place or "")) is not None:
-        return int(named[1])
+    _, colon, line = (error.place or "").rpartition(":")
+    if colon and line.isdecimal():
+        return int(line)
     frames = traceback.extract_tb(error.__traceback__)
     return next((frame.lineno for frame in reversed(frames) if frame.filename == str(path)), None)
