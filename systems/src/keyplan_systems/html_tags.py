@@ -1,14 +1,38 @@
-"""The opening tags of a piece of HTML with their attributes, read once from left to right."""
+"""The opening tags of a piece of HTML with their attributes, and the text between its tags; read once."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from html.parser import HTMLParser
 
-__all__ = ["html_tags"]
+__all__ = ["HtmlText", "html_tags"]
 
 TAG_CHARACTERS_MAX = 4_000
 """A longer tag isn't read."""
 _ENDS = frozenset(" \t\n\r\f/>=<\"'")
+
+
+class HtmlText(HTMLParser):
+    """The text between the tags, in parts, with character references resolved."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.parts: list[str] = []
+
+    def handle_data(self, data: str) -> None:
+        """Keep a piece of text."""
+        self.parts.append(data)
+
+    @classmethod
+    def parts_of(cls, html: str) -> list[str] | None:
+        """The parts of a piece of HTML; None if the parser rejects it (``<![`` that declares nothing)."""
+        parser = cls()
+        try:
+            parser.feed(html)
+            parser.close()
+        except AssertionError:
+            return None
+        return parser.parts
 
 
 def html_tags(html: str) -> Iterator[tuple[str, Sequence[tuple[str, str]]]]:

@@ -10,10 +10,10 @@ import json
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from html import unescape
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+from keyplan_systems.html_tags import HtmlText
 from keyplan_systems.papers.design import Role
 from keyplan_systems.papers.records import (
     FIELD_NAME,
@@ -219,15 +219,8 @@ def _list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [] if value is None else [value]
 
 
-class _Words(HTMLParser):
+class _Words(HtmlText):
     """The text of a value with HTML (``<i>``), JATS (``<jats:p>``) or entities (``&amp;``)."""
-
-    def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
-        self.parts: list[str] = []
-
-    def handle_data(self, data: str) -> None:
-        self.parts.append(data)
 
     def handle_starttag(self, tag: str, attrs: object) -> None:  # noqa: ARG002 - the parser's own form
         if tag.rpartition(":")[2] in _BLOCKS:
@@ -254,10 +247,5 @@ def _text(value: Any) -> str:
 def _without_markup(text: str) -> str:
     """A text without tags. What is between ``<`` and ``>`` and isn't like one stays: ``a < b > c``."""
     end = text.rfind(">") + 1
-    words = _Words()
-    try:
-        words.feed(text[:end])
-        words.close()
-    except AssertionError:  # what the parser says of <![ that declares nothing
-        return unescape(text)
-    return "".join(words.parts) + unescape(text[end:])
+    parts = _Words.parts_of(text[:end])
+    return unescape(text) if parts is None else "".join(parts) + unescape(text[end:])

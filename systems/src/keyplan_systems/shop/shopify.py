@@ -6,8 +6,8 @@ A variant is a product of its own, named as Shopify names it in orders: ``Mug - 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from html.parser import HTMLParser
 
+from keyplan_systems.html_tags import HtmlText
 from keyplan_systems.lines import Tell
 from keyplan_systems.shop.tables import Row
 from keyplan_systems.words import slug_from
@@ -81,21 +81,7 @@ def _status(financial: str, fulfillment: str) -> str:
     )
 
 
-class _Words(HTMLParser):
-    def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
-        self.parts: list[str] = []
-
-    def handle_data(self, data: str) -> None:
-        self.parts.append(data)
-
-
 def _plain(html: str) -> str:
     """The words of a description in HTML."""
-    words = _Words()
-    try:
-        words.feed(html[:20_000])
-        words.close()
-    except AssertionError:  # what the parser says of <![ that declares nothing
-        return html
-    return " ".join(" ".join(words.parts).split())
+    parts = HtmlText.parts_of(html[:20_000])
+    return html if parts is None else " ".join(" ".join(parts).split())
