@@ -19,7 +19,7 @@ from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.session.design import Design
 from keyplan.session.stores import Store
 
-__all__ = ["Recorder", "Row", "World", "check_invariants", "identity_of", "record", "scan"]
+__all__ = ["Recorder", "Row", "World", "check_invariants", "identity_of", "read_back", "record", "scan"]
 
 Item = dict[str, dict[str, Any]]
 
@@ -115,11 +115,12 @@ def scan(design: Design) -> World:
             f"the item {item} is a {' and a '.join(owner.name for owner in owners)}{' and a claim' * claimed} at once"
         )
         if owners:
-            rows.append(Row(owners[0], _read(owners[0], item), item))
+            rows.append(Row(owners[0], read_back(owners[0], item), item))
     return World(tuple(rows), tuple(claims), tuple(strangers))
 
 
-def _read(entity: CompiledEntity, item: Item) -> Entity:
+def read_back(entity: CompiledEntity, item: Item) -> Entity:
+    """The instance of a stored item. Raises AssertionError if the item is invalid."""
     try:
         return entity.from_item(item)
     except InvalidItemError as error:
