@@ -11,8 +11,8 @@ from keyplan.dynamodb.limits import READ_UNIT_BYTES, WRITE_UNIT_BYTES
 
 
 def read_units(size_bytes: int, *, consistent: bool = False, transactional: bool = False) -> float:
-    """Units of reading ``size_bytes``: each begun 4 KB is 0.5 (eventually consistent), 1 (strongly) or 2
-    (transactional). Nothing found costs the minimum.
+    """Read units for ``size_bytes``: 0.5 (eventually consistent), 1 (strongly consistent) or 2 (transactional) per
+    started 4 KB. An empty result costs the minimum.
     """
     blocks = max(1, -(-size_bytes // READ_UNIT_BYTES))
     if transactional:
@@ -21,22 +21,20 @@ def read_units(size_bytes: int, *, consistent: bool = False, transactional: bool
 
 
 def write_units(size_bytes: int, *, transactional: bool = False) -> float:
-    """Units of writing ``size_bytes`` (the larger of before and after): each begun 1 KB is 1, in a
-    transaction 2.
-    """
+    """Write units for ``size_bytes`` (the larger of the old and new sizes): 1 per started 1 KB, 2 in a transaction."""
     blocks = max(1, -(-size_bytes // WRITE_UNIT_BYTES))
     return 2.0 * blocks if transactional else float(blocks)
 
 
 def entry_units(size_bytes: int) -> float:
-    """Units of writing one index entry; a transaction doesn't double it."""
+    """Write units for one index entry; transactions don't double it."""
     return float(max(1, -(-size_bytes // WRITE_UNIT_BYTES)))
 
 
 class Consumed:
-    """The units one request consumed on one table: on the table itself, and on each index.
+    """The units that one request consumed on one table and on each index.
 
-    ``direction`` is ``"Read"`` or ``"Write"``: a transaction's answer names the units by it as well.
+    ``direction`` is ``"Read"`` or ``"Write"``: transactions also report units by direction.
     """
 
     __slots__ = ("direction", "global_units", "local_units", "table_name", "table_units", "vector_bytes")
@@ -48,7 +46,7 @@ class Consumed:
         self.local_units: dict[str, float] = {}
         self.global_units: dict[str, float] = {}
         self.vector_bytes: dict[str, int] = {}
-        """Bytes written in vector indexes, which aren't counted in units."""
+        """Bytes written to vector indexes, which aren't measured in units."""
 
     def add_index(self, name: str, units: float, *, is_local: bool) -> None:
         """Add ``units`` to the index ``name``."""
@@ -57,7 +55,7 @@ class Consumed:
 
     @property
     def total_units(self) -> float:
-        """The units on the table and all its indexes."""
+        """The units of the table and all its indexes."""
         return self.table_units + sum(self.local_units.values()) + sum(self.global_units.values())
 
     def as_json(self, level: str, *, by_direction: bool = False) -> dict[str, Any]:

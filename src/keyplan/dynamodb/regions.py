@@ -1,4 +1,4 @@
-"""AWS's regions: codes, the locations that people know them by, and their partitions."""
+"""AWS regions: codes, location names and partitions."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import difflib
 from typing import NamedTuple
 
 LOCAL_REGION = "us-east-1"
-"""What requests to other endpoints are signed for where no region is given: such stores don't look at it."""
+"""The region that requests to non-AWS endpoints are signed for by default. Such endpoints ignore it."""
 
 
 class Partition(NamedTuple):
-    """A partition of AWS: its name in ARNs, how its regions' names begin, and the domain of its endpoints."""
+    """An AWS partition: its name in ARNs, the prefix of its regions and the domain of its endpoints."""
 
     name: str
     begins: str
@@ -27,7 +27,7 @@ PARTITIONS = (
     Partition("aws-iso-f", "us-isof-", "csp.hci.ic.gov"),
     Partition("aws", "", "amazonaws.com"),
 )
-"""All of them, the one of all other regions last. Source: partitions.json of botocore 1.44."""
+"""All partitions; the default is last. Source: partitions.json of botocore 1.44."""
 
 _REGIONS = """
 af-south-1 ap-east-1 ap-east-2 ap-northeast-1 ap-northeast-2 ap-northeast-3 ap-south-1 ap-south-2 ap-southeast-1
@@ -38,7 +38,7 @@ us-east-1 us-east-2 us-gov-east-1 us-gov-west-1 us-iso-east-1 us-iso-west-1 us-i
 us-isof-east-1 us-isof-south-1 us-west-1 us-west-2
 """
 REGIONS = frozenset(_REGIONS.split())
-"""AWS's regions, of all its partitions."""
+"""All AWS regions."""
 
 _PLACES = """
 af-south-1 Cape Town; ap-east-1 Hong Kong; ap-east-2 Taipei; ap-northeast-1 Tokyo; ap-northeast-2 Seoul;
@@ -50,16 +50,16 @@ eu-west-1 Ireland; eu-west-2 London; eu-west-3 Paris; il-central-1 Tel Aviv; me-
 mx-central-1 Mexico; sa-east-1 Sao Paulo; us-east-1 Virginia; us-east-2 Ohio; us-west-1 California; us-west-2 Oregon
 """
 _BY_PLACE = {place.lower(): name for name, _, place in (part.strip().partition(" ") for part in _PLACES.split(";"))}
-"""What the console calls a region. Source: "Regions and Availability Zones" in AWS's general reference."""
+"""Regions by the console's location name. Source: "Regions and Availability Zones" in the AWS general reference."""
 
 
 def partition_of(region: str) -> Partition:
-    """The partition that a region belongs to, one that isn't known yet included."""
+    """The partition that a region, also an unknown one, belongs to."""
     return next(partition for partition in PARTITIONS if region.startswith(partition.begins))
 
 
 def near_region(text: str) -> str | None:
-    """The region that a text may mean: one that is written nearly so, or that its place names."""
+    """The region that a misspelled code or a location name most likely means."""
     plain = text.lower().replace("_", "-").replace("ã", "a").replace("ü", "u").strip()
     for place, name in _BY_PLACE.items():
         if place in plain:

@@ -1,6 +1,6 @@
-"""DynamoDB's errors, one class per type. The name of the class is the type on the wire.
+"""DynamoDB's errors: one class per type, named after the type in the protocol.
 
-Messages are AWS's texts. The code that finds a fault has its message; here are only texts that several places share.
+Messages are AWS's texts. Texts used in one place are where the error is raised; shared texts are here.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from keyplan.errors import DynamoDBError
 
 
 class ValidationException(DynamoDBError):
-    """The request breaks a rule of the API."""
+    """The request violates a rule of the API."""
 
     type = "ValidationException"
 
 
 class RequestFault(ValidationException):
-    """What is wrong with a request by itself, whatever the tables hold. ``older`` has the words of the operations that
-    are of the older layer (decision 0029).
+    """A request is invalid regardless of the tables' contents. ``older`` is the text of operations in the older layer
+    (decision 0029).
     """
 
     def __init__(self, message: str, older: str | None = None) -> None:
@@ -28,7 +28,7 @@ class RequestFault(ValidationException):
 
 
 class CountFault(ValidationException):
-    """There are more members than are looked at: nothing else is told of such a request."""
+    """There are more members than the maximum. No other error of the request is reported."""
 
 
 class SerializationException(DynamoDBError):
@@ -38,49 +38,49 @@ class SerializationException(DynamoDBError):
 
 
 class UnknownOperationException(DynamoDBError):
-    """There is no such operation, or it isn't supported here."""
+    """The operation doesn't exist or isn't supported."""
 
     type = "UnknownOperationException"
 
 
 class ResourceNotFoundException(DynamoDBError):
-    """There is no such table or index."""
+    """The table or index doesn't exist."""
 
     type = "ResourceNotFoundException"
 
 
 class TableNotFoundException(DynamoDBError):
-    """There is no such table: what the operations on backups say."""
+    """The table doesn't exist, in operations on backups."""
 
     type = "TableNotFoundException"
 
 
 class AccessDeniedException(DynamoDBError):
-    """The caller may not do this, or the change would take away the right to change it again."""
+    """The caller isn't authorized, or the change would prevent the caller from changing the policy again."""
 
     type = "AccessDeniedException"
 
 
 class PolicyNotFoundException(DynamoDBError):
-    """The resource has no such policy."""
+    """The resource has no policy."""
 
     type = "PolicyNotFoundException"
 
 
 class GlobalTableNotFoundException(DynamoDBError):
-    """There is no such global table (version 2017.11.29)."""
+    """The global table (version 2017.11.29) doesn't exist."""
 
     type = "GlobalTableNotFoundException"
 
 
 class GlobalTableAlreadyExistsException(DynamoDBError):
-    """There is such a global table already."""
+    """The global table (version 2017.11.29) already exists."""
 
     type = "GlobalTableAlreadyExistsException"
 
 
 class ReplicaAlreadyExistsException(DynamoDBError):
-    """The region has a replica already."""
+    """The region already has a replica."""
 
     type = "ReplicaAlreadyExistsException"
 
@@ -92,7 +92,7 @@ class ReplicaNotFoundException(DynamoDBError):
 
 
 class TableAlreadyExistsException(DynamoDBError):
-    """There is such a table already: what restores say."""
+    """The table already exists, in restore operations."""
 
     type = "TableAlreadyExistsException"
 
@@ -104,79 +104,79 @@ class TableInUseException(DynamoDBError):
 
 
 class BackupNotFoundException(DynamoDBError):
-    """There is no such backup."""
+    """The backup doesn't exist."""
 
     type = "BackupNotFoundException"
 
 
 class BackupInUseException(DynamoDBError):
-    """The backup is being restored from."""
+    """A restore from the backup is in progress."""
 
     type = "BackupInUseException"
 
 
 class ContinuousBackupsUnavailableException(DynamoDBError):
-    """Backups are not yet enabled for the table."""
+    """Continuous backups aren't enabled for the table."""
 
     type = "ContinuousBackupsUnavailableException"
 
 
 class PointInTimeRecoveryUnavailableException(DynamoDBError):
-    """The table keeps no history."""
+    """Point-in-time recovery isn't enabled for the table."""
 
     type = "PointInTimeRecoveryUnavailableException"
 
 
 class InvalidRestoreTimeException(DynamoDBError):
-    """The moment to restore is outside of what the history covers."""
+    """The restore time is outside the recovery period."""
 
     type = "InvalidRestoreTimeException"
 
 
 class InvalidExportTimeException(DynamoDBError):
-    """The moment to export is outside of what the history covers."""
+    """The export time is outside the recovery period."""
 
     type = "InvalidExportTimeException"
 
 
 class ExportNotFoundException(DynamoDBError):
-    """There is no such export."""
+    """The export doesn't exist."""
 
     type = "ExportNotFoundException"
 
 
 class ExportConflictException(DynamoDBError):
-    """A ClientToken was used again with another export."""
+    """A ClientToken was reused for a different export."""
 
     type = "ExportConflictException"
 
 
 class ImportNotFoundException(DynamoDBError):
-    """There is no such import."""
+    """The import doesn't exist."""
 
     type = "ImportNotFoundException"
 
 
 class ImportConflictException(DynamoDBError):
-    """A ClientToken was used again with another import."""
+    """A ClientToken was reused for a different import."""
 
     type = "ImportConflictException"
 
 
 class ResourceInUseException(DynamoDBError):
-    """The table exists already, or is being changed."""
+    """The table already exists, or is being created, updated or deleted."""
 
     type = "ResourceInUseException"
 
 
 class LimitExceededException(DynamoDBError):
-    """Too many table operations at once."""
+    """Too many concurrent table operations."""
 
     type = "LimitExceededException"
 
 
 class ConditionalCheckFailedException(DynamoDBError):
-    """A condition didn't hold. ``fields["Item"]`` is the item as it is, where the request asked for it."""
+    """The condition is false. ``fields["Item"]`` is the current item if the request asked for it."""
 
     type = "ConditionalCheckFailedException"
 
@@ -185,7 +185,7 @@ class ConditionalCheckFailedException(DynamoDBError):
 
 
 class DuplicateItemException(DynamoDBError):
-    """A statement's new item has the key of one that is there."""
+    """The key of an inserted item already exists (PartiQL)."""
 
     type = "DuplicateItemException"
 
@@ -194,9 +194,7 @@ class DuplicateItemException(DynamoDBError):
 
 
 class TransactionCanceledException(DynamoDBError):
-    """A transaction was cancelled. ``fields["CancellationReasons"]`` has one reason for each action, in
-    order.
-    """
+    """The transaction was canceled. ``fields["CancellationReasons"]`` has one reason per action, in order."""
 
     type = "TransactionCanceledException"
 
@@ -209,29 +207,29 @@ class TransactionCanceledException(DynamoDBError):
 
 
 class IdempotentParameterMismatchException(DynamoDBError):
-    """A ClientRequestToken was used again with another request."""
+    """A ClientRequestToken was reused for a different request."""
 
     type = "IdempotentParameterMismatchException"
 
 
 class ItemCollectionSizeLimitExceededException(DynamoDBError):
-    """An item collection of a table with local indexes is over 10 GB."""
+    """An item collection of a table with local secondary indexes exceeds 10 GB."""
 
     type = "ItemCollectionSizeLimitExceededException"
 
 
 class TransactionConflictException(DynamoDBError):
-    """Another transaction is working on the item."""
+    """Another transaction is changing the item."""
 
     type = "TransactionConflictException"
 
 
 ThrottlingReasons = Sequence[Mapping[str, str]]
-"""Each with ``reason`` (``TableWriteKeyRangeThroughputExceeded``) and ``resource``, the ARN of a table or index."""
+"""Each has ``reason`` (``TableWriteKeyRangeThroughputExceeded``) and ``resource``, the ARN of a table or index."""
 
 
 class ProvisionedThroughputExceededException(DynamoDBError):
-    """More than the throughput of a provisioned table, of its indexes, or of a partition."""
+    """The throughput of a provisioned table, an index or a partition was exceeded."""
 
     type = "ProvisionedThroughputExceededException"
 
@@ -240,7 +238,7 @@ class ProvisionedThroughputExceededException(DynamoDBError):
 
 
 class ThrottlingException(DynamoDBError):
-    """More than the throughput of a table on demand, of its indexes, or of a partition."""
+    """The throughput of an on-demand table, an index or a partition was exceeded."""
 
     type = "ThrottlingException"
 
@@ -249,7 +247,7 @@ class ThrottlingException(DynamoDBError):
 
 
 class RequestLimitExceeded(DynamoDBError):
-    """More than the account's quota."""
+    """The account's throughput quota was exceeded."""
 
     type = "RequestLimitExceeded"
 
@@ -258,38 +256,38 @@ class RequestLimitExceeded(DynamoDBError):
 
 
 THROTTLING = (ProvisionedThroughputExceededException, ThrottlingException, RequestLimitExceeded)
-"""The errors that say: later."""
+"""Throttling errors."""
 THROTTLING_TYPES = frozenset(error.type for error in THROTTLING)
 PROVISIONED_THROUGHPUT_CODE = "ProvisionedThroughputExceeded"
 THROTTLING_CODE = "ThrottlingError"
 THROTTLING_CODES = frozenset({PROVISIONED_THROUGHPUT_CODE, THROTTLING_CODE})
-"""What says the same of one action of a transaction, or of one statement of a batch."""
+"""Throttling codes in the results of a transaction's actions and a batch's statements."""
 
 
 class ExpiredIteratorException(DynamoDBError):
-    """An iterator of a shard that was given more than 15 minutes ago."""
+    """The shard iterator is older than 15 minutes."""
 
     type = "ExpiredIteratorException"
 
 
 class TrimmedDataAccessException(DynamoDBError):
-    """Records of a stream that are older than a day."""
+    """The stream records are older than 24 hours."""
 
     type = "TrimmedDataAccessException"
 
 
 class InternalServerError(DynamoDBError):
-    """A fault of the store itself."""
+    """An internal error of the store."""
 
     type = "InternalServerError"
 
 
 def one_or_more(message: str) -> ValidationException:
-    """``ValidationException`` in the words most of AWS's rules about values use."""
+    """``ValidationException`` in the form that most of AWS's rules about values have."""
     return ValidationException(f"One or more parameter values were invalid: {message}")
 
 
 def table_not_found(name: str | None = None) -> ResourceNotFoundException:
-    """The error of a missing table. Table operations name the table, item operations don't."""
+    """The error for a missing table. Table operations name the table, item operations don't."""
     detail = f": Table: {name} not found" if name is not None else ""
     return ResourceNotFoundException(f"Requested resource not found{detail}")

@@ -1,4 +1,4 @@
-"""Signature Version 4: the string to sign and the signing key, for the client that signs and the server that verifies.
+"""Signature Version 4: the string to sign and the signing key, for clients and servers.
 
 Source: "Create a signed AWS API request" in the IAM user guide.
 """
@@ -11,13 +11,13 @@ from hashlib import sha256
 
 ALGORITHM = "AWS4-HMAC-SHA256"
 TERMINATOR = "aws4_request"
-"""What a credential's scope ends with."""
+"""The last part of a credential scope."""
 STAMP = "%Y%m%dT%H%M%SZ"
-"""The form of X-Amz-Date, for strftime and strptime."""
+"""The format of X-Amz-Date, for strftime and strptime."""
 
 
 def canonical_headers(headers: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Headers by name in lower case; those of one name joined by commas, white space within values folded."""
+    """Headers by lower-case name; repeated headers are joined by commas, white space in values is collapsed."""
     values: dict[str, list[str]] = {}
     for name, value in headers:
         values.setdefault(name.lower().strip(), []).append(" ".join(value.split()))
@@ -33,8 +33,8 @@ def canonical_request(
     path: str = "/",
     query: str = "",
 ) -> str:
-    """The canonical form of a request: ``headers`` as ``canonical_headers`` gives them, ``signed`` the names of those
-    that are signed, in the order in which they are listed. ``query`` is canonical already: sorted and quoted.
+    """The canonical request. ``headers`` is the result of ``canonical_headers``, ``signed`` the names of the signed
+    headers in order, and ``query`` the canonical query string (sorted and quoted).
     """
     names = list(signed)
     lines = "".join([f"{name}:{headers.get(name, '')}\n" for name in names])
@@ -42,12 +42,12 @@ def canonical_request(
 
 
 def string_to_sign(date: str, scope: str, canonical: str) -> str:
-    """What is signed: the time (YYYYMMDDTHHMMSSZ), the scope, and the hash of the canonical request."""
+    """The string to sign: the time (YYYYMMDDTHHMMSSZ), the scope and the hash of the canonical request."""
     return f"{ALGORITHM}\n{date}\n{scope}\n{sha256(canonical.encode()).hexdigest()}"
 
 
 def signing_key(secret_key: str, day: str, region: str, service: str) -> bytes:
-    """The key of one day, region and service: four hashes of work. ``day`` is YYYYMMDD."""
+    """The signing key of a day (YYYYMMDD), region and service. Four hashes: cache it."""
     key = f"AWS4{secret_key}".encode()
     for part in (day, region, service, TERMINATOR):
         key = hmac.digest(key, part.encode(), "sha256")

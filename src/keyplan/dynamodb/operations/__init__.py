@@ -1,1 +1,1 @@
-"""Operations of the protocol: the table of operations, request shapes and their errors. No database logic, no I/O."""
+"""The API's operations: the registry, request shapes and validation errors. No database logic, no I/O."""

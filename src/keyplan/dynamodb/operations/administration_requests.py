@@ -31,7 +31,7 @@ from keyplan.dynamodb.operations.members import (
 from keyplan.dynamodb.operations.shapes import ListOf, Real, Shape, Structure, Text, Whole, structure
 
 NAME = Text(limits.TABLE_NAME_MIN, limits.TABLE_NAME_MAX, limits.NAME_PATTERN)
-"""The name of something new, where an ARN isn't one."""
+"""The name of a new resource, for which an ARN isn't accepted."""
 _LENGTH = f"at least {limits.TABLE_NAME_MIN} characters long and at most {limits.TABLE_NAME_MAX} characters long"
 _TARGET = replace(NAME, length_told=f"TableName must be {_LENGTH}")
 _INSIGHTS_INDEX = replace(INDEX_NAME, length_told=f"IndexName must be {_LENGTH}")

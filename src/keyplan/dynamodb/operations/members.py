@@ -1,4 +1,4 @@
-"""Members that the shapes of several operations share: names, keys, indexes and settings of tables."""
+"""Members that several request shapes share: names, keys, indexes and table settings."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from keyplan.dynamodb import limits
 from keyplan.dynamodb.operations.shapes import Flag, ListOf, MapOf, Real, Shape, Text, Value, Whole, named, structure
 
 MANAGED_TABLE = Text(limits.TABLE_NAME_MIN, limits.TABLE_NAME_MAX, limits.NAME_PATTERN, arn=True, length_first=True)
-"""A table's name where the table itself is asked for or changed."""
+"""A table name in operations on the table itself."""
 TABLE_NAME = replace(MANAGED_TABLE, never_empty=True)
-"""A table's name where its items are read or written."""
+"""A table name in operations on items."""
 PLAIN_NAME = Text(limits.TABLE_NAME_MIN, limits.TABLE_NAME_MAX, limits.NAME_PATTERN)
 INDEX_NAME = Text(limits.TABLE_NAME_MIN, limits.TABLE_NAME_MAX, limits.NAME_PATTERN, length_first=True)
 KEY_NAME = Text(1, limits.KEY_NAME_BYTES_MAX)
@@ -20,7 +20,7 @@ ITEM = MapOf(Value())
 
 RETURN_CONSUMED = Text(enum=("INDEXES", "TOTAL", "NONE"))
 RETURN_METRICS = Text(enum=("SIZE", "NONE"), told="ReturnItemCollectionMetrics can only be SIZE or NONE")
-# The words of the current layer, its own misspelling included.
+# The texts of the current layer, including its misspelling.
 _ENUM = "Failed to satisfy constraint: Member must satisfy enum value set: "
 RETURN_VALUES = Text(
     enum=("ALL_NEW", "UPDATED_OLD", "ALL_OLD", "NONE", "UPDATED_NEW"),
@@ -69,7 +69,7 @@ KEY_SCHEMA = ListOf(
 )
 ATTRIBUTES = ListOf(structure({"AttributeType": Text(enum=("B", "N", "S")), "AttributeName": KEY_NAME}))
 TABLE_KEY_SCHEMA = ListOf(KEY_SCHEMA.of, 1, 2)
-"""The key schema of a table, or of a local index: global indexes may have more attributes."""
+"""The key schema of a table or a local secondary index. Global secondary indexes can have more attributes."""
 LOCAL_INDEX = structure({"IndexName": INDEX_NAME, "KeySchema": TABLE_KEY_SCHEMA, "Projection": PROJECTION})
 GLOBAL_INDEX = structure(
     {"IndexName": INDEX_NAME, "KeySchema": KEY_SCHEMA, "Projection": PROJECTION},
@@ -89,10 +89,10 @@ STREAM = structure(
 )
 ENCRYPTION = structure(Enabled=FLAG, SSEType=Text(enum=("AES256", "KMS")), KMSMasterKeyId=Text(1))
 TAGS = ListOf(structure(Key=TEXT, Value=TEXT))
-"""What a tag may be is no matter of its shape: ``engine.tags`` tells it in the service's words."""
+"""``keyplan.store.tables`` validates tags, because the service has its own texts for them."""
 ARN = Text(1, limits.ARN_MAX)
 TIME = Real()
-"""A moment, in seconds since the epoch."""
+"""Seconds since the epoch."""
 TOKEN = Text(pattern=r"[^\$]+")
 
 VECTOR_INDEX = structure(

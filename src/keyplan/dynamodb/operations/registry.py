@@ -1,8 +1,9 @@
-"""The table of operations: for each, its request's members with their types and limits.
+"""The registry of operations: the request shape of each, with member types and limits.
 
 This is the only list of operations. Validation (``Operation.validate``), the engine, the server and the documentation
 use it. Members and limits are those of the API reference. Legacy parameters (``Expected``, ``KeyConditions``...) are
-listed apart, since they don't go with expressions. Members of features that don't exist here are known, and refused.
+listed separately, because they can't be combined with expressions. Members of unsupported features are listed, and
+rejected.
 """
 
 from __future__ import annotations
@@ -90,7 +91,7 @@ STREAM_REQUESTS: Mapping[str, Structure] = {
     ),
     "GetRecords": structure({"ShardIterator": Text(1, 2048)}, Limit=Whole(1, limits.STREAM_RECORDS_MAX, bits=32)),
 }
-"""The requests of ``DynamoDBStreams_20120810``."""
+"""Requests of ``DynamoDBStreams_20120810``."""
 
 _DESTINATION: dict[str, Shape] = {"TableName": MANAGED_TABLE, "StreamArn": STREAM_ARN}
 _PRECISION = structure(ApproximateCreationDateTimePrecision=Text(enum=("MILLISECOND", "MICROSECOND")))
@@ -101,7 +102,7 @@ DESTINATIONS: Mapping[str, Structure] = {
     "DisableKinesisStreamingDestination": structure(_DESTINATION, EnableKinesisStreamingConfiguration=_PRECISION),
     "UpdateKinesisStreamingDestination": structure(_DESTINATION, UpdateKinesisStreamingConfiguration=_PRECISION),
 }
-"""The requests that concern tables' Kinesis destinations."""
+"""Requests about Kinesis destinations of tables."""
 
 
 _STATEMENT: dict[str, Shape] = {"Statement": Text(1, limits.STATEMENT_CHARACTERS_MAX)}
@@ -129,7 +130,7 @@ STATEMENT_REQUESTS: Mapping[str, Structure] = {
         ReturnConsumedCapacity=RETURN_CONSUMED,
     ),
 }
-"""Each operation's request."""
+"""The request shape of each operation."""
 
 
 _LISTS = {"BatchExecuteStatement": "Statements", "ExecuteTransaction": "TransactStatements"}
@@ -137,7 +138,7 @@ _SELECT = "SELECT"
 
 
 def only_selects(operation: str, params: Any) -> bool:
-    """Whether each statement of a request is a SELECT, by its first word. The request needn't have been validated."""
+    """Whether each statement of a request is a SELECT, by its first word. Accepts requests that aren't validated."""
     statements = params.get(_LISTS[operation]) if operation in _LISTS and type(params) is dict else [params]
     if type(statements) is not list or not 0 < len(statements) <= limits.TRANSACT_ACTIONS_MAX:
         return False
@@ -150,44 +151,46 @@ def only_selects(operation: str, params: Any) -> bool:
 
 Kind = Literal["table", "read", "write", "stream"]
 Api = Literal["DynamoDB", "DynamoDBStreams"]
-"""The API that an operation belongs to; both are served on one port, and have no operation in common."""
+"""The API that an operation belongs to. One port serves both; they have no operation in common."""
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One operation of the API: its name, its kind and the shape of its request."""
+    """One operation of the API: its name, kind and request shape."""
 
     name: str
     kind: Kind
     request: Structure
     legacy: tuple[str, ...] = ()
-    """Legacy parameters, which don't go with expressions, in the order AWS names them."""
+    """Legacy parameters, which can't be combined with expressions, in AWS's order."""
     expressions: tuple[str, ...] = ()
     not_there: tuple[str, ...] = ()
-    """Parameters of features that aren't there, which are refused."""
+    """Parameters of unsupported features, which are rejected."""
     api: Api = "DynamoDB"
     wording: Wording = "older"
-    """How the service words what is wrong with a request of this operation by itself."""
+    """The wording of the service's validation errors for this operation."""
     depth_wording: Wording | None = None
-    """How it words a value that nests too deep, where that differs."""
+    """The wording for a value that is nested too deep, if it differs."""
     table_first: bool = False
-    """Whether a missing table name is reported in words of its own, before anything else."""
+    """Whether a missing table name is reported first, in its own text."""
     reads_strictly: bool = False
-    """Whether the service's newer reader of JSON has this operation, which takes no null for a required member."""
+    """Whether the service reads this operation's JSON with its newer reader, which accepts no null for a required
+    member.
+    """
     check: Check = field(init=False, repr=False, compare=False)
     old_names: frozenset[str] = field(init=False)
-    """The legacy parameters, to be looked for in each request."""
+    """The legacy parameters, as a set."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "check", compile_check(self.request))
         object.__setattr__(self, "old_names", frozenset(self.legacy))
 
     def validate(self, params: Any) -> None:
-        """Raise the error AWS would for these parameters, as far as their shape tells.
+        """Validate the parameters by their shape, and raise the error that AWS would.
 
         Raises:
             SerializationException: a member has the wrong JSON type.
-            ValidationException: a member breaks its constraints, or is of a feature that isn't there.
+            ValidationException: a member violates its constraints, or belongs to an unsupported feature.
         """
         if not self.check(params):
             if self.table_first and isinstance(params, dict) and params.get("TableName") is None:
@@ -200,16 +203,16 @@ class Operation:
                 raise one_or_more(f"{name} is not supported here")
 
     def check_types(self, params: Any) -> None:
-        """Refuse members of the wrong JSON type, down into attribute values, which ``validate`` leaves to those who
-        read them: before any other fault of theirs is reported.
+        """Reject members of the wrong JSON type, including those in attribute values, which ``validate`` doesn't
+        inspect. AWS reports them before other errors.
 
         Raises:
-            SerializationException: there is one.
+            SerializationException: a member has the wrong JSON type.
         """
         check_types(self.request, params)
 
     def check_old_count(self, params: Mapping[str, Any]) -> None:
-        """Refuse more conditions or updates in a legacy parameter, with the values they list, than are looked at.
+        """Reject legacy parameters with more conditions, updates and values than the supported maximum.
 
         Raises:
             ValidationException: there are more.
@@ -226,10 +229,11 @@ class Operation:
                 )
 
     def check_mixture(self, params: Mapping[str, Any]) -> None:
-        """Refuse legacy parameters beside expressions. Only KeyConditions go with a filter that is an expression.
+        """Reject legacy parameters combined with expressions. Only KeyConditions can be combined with a filter
+        expression.
 
         Raises:
-            RequestFault: there are both.
+            RequestFault: the request has both.
         """
         expressions = [name for name in self.expressions if params.get(name) is not None]
         alone = "KeyConditionExpression" not in expressions
@@ -241,7 +245,7 @@ class Operation:
 
 
 def mixture(legacy: Sequence[str], expressions: Sequence[str]) -> RequestFault:
-    """The error of legacy parameters beside expressions."""
+    """The error for legacy parameters combined with expressions."""
     return RequestFault(
         "Can not use both expression and non-expression parameters in the same request: "
         f"Non-expression parameters: {{{', '.join(legacy)}}} Expression parameters: {{{', '.join(expressions)}}}"
@@ -523,9 +527,11 @@ _ALL = (
 )
 
 OPERATIONS: Mapping[str, Operation] = {operation.name: operation for operation in _ALL}
-"""Every operation by its name."""
+"""Operations by name."""
 
 
 def unknown_operation(name: str) -> UnknownOperationException:
-    """The error of an operation that isn't in ``OPERATIONS``, as the service gives it in a region that lacks one."""
+    """The error for an operation that isn't in ``OPERATIONS``, as the service words it in a region without the
+    operation.
+    """
     return UnknownOperationException(f"Operation {name} is not supported")

@@ -1,10 +1,10 @@
-"""What is wrong with the shape of a request, in AWS's words, order and forms.
+"""Validation errors of a request's shape, in AWS's texts, order and format.
 
-AWS checks members in two layers, and the operation decides which words are used (decision 0029). The older layer lists
-everything that breaks a constraint, and repeats the value. The current one reports some faults by the member's name: an
-empty table name, lengths, and enumerations in their own words. A missing required member is always reported by the
-older one. SearchVectors has a newer JSON reader, which refuses the first member that it can't read, with the column in
-the text (recorded of the service in October 2026).
+AWS validates members in two layers, and the operation determines the wording (decision 0029). The older layer lists
+every violated constraint and repeats the value. The current layer reports some errors by the member's name: an empty
+table name, lengths, and enumerations in their own texts. The older layer always reports missing required members.
+SearchVectors has a newer JSON reader, which rejects the first unreadable member and gives its column (recorded from the
+service in October 2026).
 """
 
 from __future__ import annotations
@@ -31,37 +31,36 @@ from keyplan.dynamodb.operations.shapes import (
 from keyplan.dynamodb.service_errors import SerializationException, ValidationException
 
 Wording = Literal["enveloped", "current", "older"]
-"""How AWS words what is wrong with an operation's request by itself, whatever the tables hold: in its current words and
-within ``1 validation error detected: `` (PutItem, UpdateItem, DeleteItem), in its current words (GetItem, BatchGetItem,
-Query), or in its older ones (everything else).
+"""The wording of an operation's validation errors: the current texts within ``1 validation error detected: `` (PutItem,
+UpdateItem, DeleteItem), the current texts (GetItem, BatchGetItem, Query), or the older texts (all others).
 """
 
 FAULTS_MAX = 10
-"""AWS stops listing validation errors here."""
+"""The maximum number of validation errors that AWS lists."""
 
 _CURRENT_DEPTH_MAX = 127
-"""So deep may JSON nest that the current layer reads; what is deeper is answered by the older one. Recorded between 62
-and 63 maps around a value, of which each is two levels of JSON.
+"""The maximum JSON depth that the current layer reads; the older layer reports deeper requests. Recorded between 62 and
+63 maps around a value, each of which is two levels of JSON.
 """
 
 _INTEGER_END = 2.0**63
-"""Beyond it the server's JSON reader makes floats of integers, too."""
+"""From here, the server's JSON reader turns integers into floats, too."""
 _ECHO_MAX = 16_384
-"""Characters of a refused value that are repeated at most. A longer one is reported by the member's name, as AWS's
-current words have it: a message of megabytes serves nobody.
+"""The maximum number of characters of a rejected value to repeat. A longer value is reported by the member's name, as
+in AWS's current texts.
 """
 
 
 def explain(shape: Structure, request: Any, wording: Wording = "older") -> None:
-    """Raise the error AWS would for a request of this shape; return when there is none.
+    """Raise the error that AWS raises for a request of this shape; return if the request is valid.
 
     Raises:
         SerializationException: a member has the wrong JSON type.
-        ValidationException: members break their constraints; the message lists them (ten at most).
+        ValidationException: members violate their constraints; the message lists up to ten.
     """
     if request is None:
         raise SerializationException("Unexpected value type in payload")
-    # Counts come before types: a list that is too long isn't walked through.
+    # Counts come before types, so that a list that is too long isn't walked.
     _refuse(_too_many(shape, request, ""))
     _truncate(shape, request)
     check_types(shape, request)
@@ -77,7 +76,7 @@ def explain(shape: Structure, request: Any, wording: Wording = "older") -> None:
 
 
 def wording_for(wording: Wording, request: Any) -> Wording:
-    """The words for a request to an operation of this wording: the older ones for one that nests very deep."""
+    """The wording for a request: the older wording if the request is nested too deep for the current layer."""
     level: list[Any] = [request]
     for _ in range(_CURRENT_DEPTH_MAX):
         level = [
@@ -91,13 +90,13 @@ def wording_for(wording: Wording, request: Any) -> Wording:
 
 
 def _refuse(faults: Iterator[str]) -> None:
-    """Raise the first fault, by itself."""
+    """Raise the first error alone."""
     for fault in faults:
         raise ValidationException(f"1 validation error detected: {fault}")
 
 
 def _refuse_all(faults: Iterator[str]) -> None:
-    """Raise the faults as one list."""
+    """Raise the errors as one list."""
     result: list[str] = []
     for fault in faults:
         result.append(fault)
@@ -109,7 +108,7 @@ def _refuse_all(faults: Iterator[str]) -> None:
 
 
 def _truncate(shape: Shape, value: Any) -> None:
-    """Cut off the decimals of what is to be an integer, in its place: so the service reads it."""
+    """Truncate numbers to integers in place where the shape expects integers, as the service does."""
     match shape:
         case Structure() if type(value) is dict:
             for name, member in shape.members.items():
@@ -130,7 +129,7 @@ def _truncate(shape: Shape, value: Any) -> None:
 
 
 def _refuse_lengths(shape: Structure, request: dict[str, Any]) -> None:
-    """Raise for a name whose length the service has a sentence of its own for."""
+    """Raise the service's special text for a name of the wrong length."""
     for name, member in shape.members.items():
         if not isinstance(member, Text) or member.length_told is None or request.get(name) is None:
             continue
@@ -140,7 +139,7 @@ def _refuse_lengths(shape: Structure, request: dict[str, Any]) -> None:
 
 
 def _refuse_first(shape: Structure, request: dict[str, Any], wording: Wording) -> None:
-    """Raise for what the current layer looks at before everything else: an empty name, some enumerations."""
+    """Raise the errors that the current layer reports first: an empty name, some enumerations."""
     for name, member in shape.members.items():
         value = request.get(name)
         if not isinstance(member, Text) or value is None:
@@ -157,7 +156,7 @@ def _refuse_first(shape: Structure, request: dict[str, Any], wording: Wording) -
 
 
 def check_types(shape: Shape, value: Any) -> None:
-    """Refuse a member of the wrong JSON type, attribute values included. Raises SerializationException."""
+    """Reject a member of the wrong JSON type, including in attribute values. Raises SerializationException."""
     if value is None:
         return
     match shape:
@@ -190,9 +189,7 @@ def check_types(shape: Shape, value: Any) -> None:
 
 
 def _check_attribute_value(value: Any) -> None:
-    """Refuse an attribute value with a content of the wrong JSON type. Its nesting has no limit here, so it isn't
-    walked by recursion.
-    """
+    """Reject an attribute value with content of the wrong JSON type. Iterative, because nesting isn't limited here."""
     stack = [value]
     while stack:
         each = stack.pop()
@@ -260,7 +257,7 @@ def _expect_scalar(value: Any, kind: type[object], name: str) -> None:
         raise SerializationException(f"STRING_VALUE cannot be converted to {name}")
     if type(value) is not kind:
         if isinstance(value, int) or (isinstance(value, float) and abs(value) >= 2**64 and value.is_integer()):
-            # The server's JSON reader makes a float of an integer of over 64 bits.
+            # The server's JSON reader turns integers of more than 64 bits into floats.
             raise SerializationException(f"NUMBER_VALUE cannot be converted to {name}")
         if isinstance(value, float):
             raise SerializationException(f"DECIMAL_VALUE cannot be converted to {name}")
@@ -277,11 +274,11 @@ def _expect_container(value: Any, kind: type[object]) -> None:
     raise SerializationException("Unexpected value type in payload")
 
 
-# --- what is reported by the member's name ------------------------------------------------------------------------
+# --- errors reported by the member's name ------------------------------------------------------------------------
 
 
 def _too_many(shape: Shape, value: Any, place: str) -> Iterator[str]:
-    """The lists and maps that are too long and are reported by name: before they are looked into."""
+    """Lists and maps that are too long and are reported by name, before their contents are checked."""
     match shape:
         case ListOf() if type(value) is list:
             yield from _too_long(shape, value, place)
@@ -298,14 +295,14 @@ def _too_many(shape: Shape, value: Any, place: str) -> Iterator[str]:
 
 
 def _too_long(shape: ListOf | MapOf, value: Any, place: str) -> Iterator[str]:
-    # What has so many members can't be repeated anyway.
+    # A value with so many members can't be repeated.
     is_named = shape.named != "none" or len(value) > _ECHO_MAX
     if is_named and shape.max is not None and len(value) > shape.max:
         yield _by_name(place, f"Member must have length less than or equal to {shape.max}")
 
 
 def _named_faults(shape: Shape, value: Any, place: str) -> Iterator[str]:
-    """The faults that are reported by the member's name."""
+    """Errors that are reported by the member's name."""
     if value is None:
         return
     match shape:
@@ -340,11 +337,11 @@ def _by_name(place: str, rule: str) -> str:
     return f"Value at '{place}' failed to satisfy constraint: {rule}"
 
 
-# --- what is listed -------------------------------------------------------------------------------------------
+# --- listed errors -----------------------------------------------------------------------------------------------
 
 
 def _faults(shape: Shape, value: Any, place: str, *, told: bool) -> Iterator[str]:
-    """Everything that breaks a constraint; ``told`` says whether enumerations have the current words."""
+    """Every violated constraint; ``told`` selects the current texts for enumerations."""
     if value is None:
         return
     match shape:
@@ -379,7 +376,7 @@ def _bounds(shape: Whole, value: int) -> Iterator[str]:
 
 
 def _member_faults(shape: Shape, value: Any, place: str, *, told: bool) -> Iterator[str]:
-    """The faults of a value that must be there."""
+    """The errors of a required value."""
     if value is None:
         yield f"Value null at '{place}' failed to satisfy constraint: Member must not be null"
     else:
@@ -404,7 +401,7 @@ def _map_faults(shape: MapOf, value: dict[str, Any], place: str, *, told: bool) 
 
 
 def _names_of(shape: MapOf, value: dict[str, Any], place: str) -> Iterator[str]:
-    """The faults of the names of tables that are a map's keys."""
+    """The errors of a map's keys, which are table names."""
     if shape.key is None:
         return
     rules = (
@@ -418,7 +415,7 @@ def _names_of(shape: MapOf, value: dict[str, Any], place: str) -> Iterator[str]:
 
 
 def _key_faults(shape: Structure, request: dict[str, Any]) -> Iterator[str]:
-    """The faults of names that are looked at when everything else is right."""
+    """The errors of names that are checked after everything else."""
     for name, member in shape.members.items():
         if isinstance(member, MapOf) and member.keys_last and request.get(name) is not None:
             yield from _names_of(member, request[name], _lower_first(name))
@@ -438,17 +435,17 @@ def _fault(shape: Shape, value: Any, place: str, rule: str) -> str:
     return f"Value '{text}' at '{place}' failed to satisfy constraint: {rule}"
 
 
-# --- what was given, as AWS repeats it ------------------------------------------------------------------------
+# --- the rejected value, as AWS repeats it ------------------------------------------------------------------------
 
 _ATTRIBUTE_VALUE = (
     *("s", "n", "b", "iNT", "dECIMAL", "dOUBLE", "sS", "nS", "bS", "iNTSET", "dECIMALSET", "dOUBLESET"),
     *("m", "l", "nULL", "bOOL"),
 )
-"""The members of an attribute value as AWS's Java prints them, the service's own among them."""
+"""The members of an attribute value as AWS's Java prints them, including internal ones."""
 
 
 def _echo(shape: Shape, value: Any) -> str | None:
-    """A value as AWS prints it; None for one that is too long, or too deep, to be repeated."""
+    """A value as AWS prints it; None if it is too long or too deep to repeat."""
     length = 0
     pieces: list[str] = []
     try:
@@ -465,7 +462,7 @@ def _echo(shape: Shape, value: Any) -> str | None:
 
 
 def _pieces(shape: Shape | None, value: Any) -> Iterator[str]:
-    """The parts of a value as AWS's Java prints it, one after the other, so that a long one needn't be made."""
+    """The parts of a value as AWS's Java prints it, lazily, so that a long text is never built."""
     if value is None:
         yield "null"
     elif isinstance(shape, Structure) and shape.name:
@@ -506,7 +503,7 @@ def _attribute_value(value: dict[str, Any]) -> Iterator[str]:
     yield "AttributeValue("
     for number, name in enumerate(_ATTRIBUTE_VALUE):
         content = given.get(name)
-        # What stands inside a list or a map is printed as JSON: nobody reads so far.
+        # Values in a list or a map are printed as JSON.
         shown = content if isinstance(content, str) else orjson.dumps(content).decode()
         yield f"{', ' if number else ''}{name}={shown}"
     yield ")"
@@ -517,10 +514,10 @@ def _lower_first(name: str) -> str:
 
 
 def refuse_unreadable(shape: Structure, request: Any) -> None:
-    """Refuse a request with a member that can't be read, or without one that is required.
+    """Reject a request with an unreadable member, or without a required member.
 
     Raises:
-        SerializationException: a member has another JSON type than its own.
+        SerializationException: a member has the wrong JSON type.
         ValidationException: a required member is missing.
     """
     if type(request) is not dict:
@@ -540,7 +537,7 @@ def refuse_unreadable(shape: Structure, request: Any) -> None:
 
 
 def _column(request: dict[str, Any], last: str | None) -> int:
-    """Where a member ends in the request's text; without a name, where the last one does."""
+    """The column at which a member ends in the request's JSON text; without a name, the end of the last member."""
     column = 0
     for name, value in request.items():
         column += _length(name) + _length(value) + 2
@@ -554,7 +551,7 @@ def _length(value: Any) -> int:
 
 
 def _written(value: Any) -> str:
-    """A value as JSON, without spaces: any that JSON's own reader makes, also a number or a text that others refuse."""
+    """A value as compact JSON. Also accepts numbers and texts that strict writers reject."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
 
 

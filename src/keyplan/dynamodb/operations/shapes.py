@@ -1,9 +1,9 @@
-"""The shapes of requests, and a predicate that is cheap enough for every request.
+"""Request shapes, compiled into predicates that are fast enough to run on every request.
 
-A shape knows its constraints. ``compile_check`` turns it into a predicate; only when that returns False, ``explain``
-(``keyplan.dynamodb.operations.shape_errors``) walks the request again and raises the error that AWS would.
+A shape has constraints. ``compile_check`` compiles it into a predicate; only if that returns False, ``explain``
+(``keyplan.dynamodb.operations.shape_errors``) walks the request again and raises AWS's error.
 
-``keyplan.dynamodb.values`` checks attribute values: here one is any JSON structure.
+``keyplan.dynamodb.values`` validates attribute values; here they are any JSON object.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import Any, Literal
 
 Check = Callable[[Any], bool]
 Named = Literal["none", "max", "both"]
-"""Which limits of a length are reported by the member's name alone, without what was given, and before anything else.
-AWS does so in the operations that have its current words (decision 0029).
+"""The length limits that are reported first, by the member's name alone, without the value. AWS does so in operations
+with the current wording (decision 0029).
 """
 
 _MEMO_MAX = 4096
@@ -27,32 +27,32 @@ _NUMBERS = frozenset((int, float))
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A string; lengths in characters. ``enum`` stands in the order AWS prints it."""
+    """A string; lengths in characters. ``enum`` is in AWS's order."""
 
     min: int | None = None
     max: int | None = None
     pattern: str | None = None
     enum: tuple[str, ...] = ()
     arn: bool = False
-    """Whether an ARN may stand where the name does."""
+    """Whether an ARN is accepted in place of the name."""
     never_empty: bool = False
-    """Whether an empty text has this one fault only."""
+    """Whether an empty text is reported as only one error."""
     named: Named = "none"
     told: str | None = None
-    """The service's current words for what isn't in ``enum``, where they differ from the usual ones."""
+    """The current text for a value that isn't in ``enum``, if it differs from the usual text."""
     first: bool = False
-    """Whether ``told`` is said before anything else is looked at."""
+    """Whether ``told`` is reported before all other errors."""
     length_first: bool = False
-    """Whether a length out of range is told before the pattern."""
+    """Whether a length error is listed before the pattern error."""
     length_told: str | None = None
-    """The service's own sentence for a length out of range, where it has one: it is told before anything else."""
+    """The service's special text for a length error, which is reported before all other errors."""
     like: str | None = None
-    """An expression that accepts the same as ``pattern``, where matching that could take minutes."""
+    """An equivalent of ``pattern`` for patterns whose matching can take exponential time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Whole:
-    """An integer of 64 bits, or of 32."""
+    """A 64-bit or 32-bit integer."""
 
     min: int | None = None
     max: int | None = None
@@ -61,14 +61,14 @@ class Whole:
 
     @property
     def limits(self) -> tuple[int, int]:
-        """The least and the greatest integer that is within the constraints."""
+        """The minimum and the maximum."""
         end = 2 ** (self.bits - 1)
         return (-end if self.min is None else self.min), (end - 1 if self.max is None else self.max)
 
 
 @dataclass(frozen=True, slots=True)
 class Real:
-    """A number that may have a fraction: a moment in seconds since the epoch, or a measure."""
+    """A number that can have a fraction, for example seconds since the epoch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class Flag:
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """An attribute value, a JSON structure that ``keyplan.values`` checks."""
+    """An attribute value: a JSON object that ``keyplan.dynamodb.values`` validates."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ class ListOf:
 
 @dataclass(frozen=True, slots=True)
 class MapOf:
-    """A map from strings; ``min`` and ``max`` count its members. ``key`` is the shape of its keys, where they are table
+    """A map with string keys; ``min`` and ``max`` count its members. ``key`` is the shape of its keys if they are table
     names.
     """
 
@@ -103,42 +103,42 @@ class MapOf:
     key: Text | None = None
     named: Named = "none"
     keys_last: bool = False
-    """Whether its keys are looked at when everything else is right."""
+    """Whether its keys are checked last."""
     echoed_as_json: bool = False
-    """Whether AWS repeats a refused map as JSON, and not as its Java prints it."""
+    """Whether AWS repeats a rejected map as JSON instead of in Java's format."""
 
 
 @dataclass(frozen=True, slots=True)
 class Structure:
-    """A structure of named members. Members it doesn't know are ignored, as AWS does."""
+    """An object with named members. Unknown members are ignored, as in AWS."""
 
     members: Mapping[str, Shape]
     required: frozenset[str] = field(default_factory=frozenset[str])
     name: str = ""
-    """The service's name of it, by which its Java prints it."""
+    """The service's name for it, which Java prints."""
 
 
 Shape = Text | Whole | Real | Flag | Value | ListOf | MapOf | Structure
 
 
 def structure(required: Mapping[str, Shape] | None = None, **optional: Shape) -> Structure:
-    """A structure from its required members and its optional ones."""
+    """A structure with required and optional members."""
     return Structure({**(required or {}), **optional}, frozenset(required or ()))
 
 
 def in_order(shape: Structure, *names: str) -> Structure:
-    """The structure with these members before the others: faults are listed in the order of the members."""
+    """The structure with these members first: errors are listed in member order."""
     first = {name: shape.members[name] for name in names}
     return Structure({**first, **shape.members}, shape.required, shape.name)
 
 
 def named(name: str, shape: Structure) -> Structure:
-    """The structure with the service's name of it."""
+    """The structure with the service's name."""
     return Structure(shape.members, shape.required, name)
 
 
 def member_names(shape: Shape) -> Iterator[str]:
-    """The names of all members in a shape, those of attribute values among them."""
+    """The names of all members of a shape, including those of attribute values."""
     match shape:
         case Value():
             yield from ("S", "N", "B", "SS", "NS", "BS", "M", "L", "NULL", "BOOL")
@@ -153,9 +153,9 @@ def member_names(shape: Shape) -> Iterator[str]:
 
 
 def compile_check(shape: Shape) -> Check:
-    """A predicate that is true only of what ``explain`` finds no fault with.
+    """A predicate that is true only for values without errors in ``explain``.
 
-    It may be false of valid requests that hold explicit nulls; ``explain`` then lets them pass.
+    It can be false for valid requests with explicit nulls, which ``explain`` then accepts.
     """
     match shape:
         case Text():
@@ -215,7 +215,7 @@ def _list_check(shape: ListOf) -> Check:
 def _map_check(shape: MapOf) -> Check:
     low, high = shape.min or 0, shape.max
     if isinstance(shape.of, Value) and shape.key is None:
-        # The members are looked at by keyplan.values anyway, one by one.
+        # keyplan.dynamodb.values validates each member later.
         return lambda value: type(value) is dict and len(value) >= low and (high is None or len(value) <= high)
     of = compile_check(shape.of)
     key = compile_check(shape.key) if shape.key is not None else None
@@ -245,7 +245,7 @@ def _structure_check(shape: Structure) -> Check:
 
 
 def text_faults(shape: Text, value: str) -> Iterator[str]:
-    """The rules that a text breaks, in AWS's words."""
+    """The rules that a text violates, in AWS's texts."""
     if shape.enum:
         if value not in shape.enum:
             yield f"Member must satisfy enum value set: [{', '.join(shape.enum)}]"
@@ -268,7 +268,7 @@ def text_faults(shape: Text, value: str) -> Iterator[str]:
 
 
 def _arn_faults(shape: Text, arn: str) -> Iterator[str]:
-    """What is wrong with an ARN that stands for a table's name: an index's stands for none."""
+    """The errors of an ARN given as a table name. ARNs of indexes are rejected."""
     kind, slash, name = arn.split(":", _ARN_COLONS)[-1].partition("/")
     if slash and arn.count(":") >= _ARN_COLONS and kind != "table":
         yield "Invalid resource type"
