@@ -1,8 +1,8 @@
-"""DynamoDB's expression language: one grammar, one tree, one printer, one evaluator.
+"""DynamoDB's expression language: grammar, syntax tree, printer and evaluator.
 
-``Placeholders`` holds a request's names and values; each ``bind_*`` turns the text of one expression and the
-placeholders into something to run. Trees (``keyplan.dynamodb.expressions.tree``) are made by ``parse_*`` and printed
-by ``to_text``.
+``Placeholders`` holds a request's names and values; each ``bind_*`` function compiles one expression and the
+placeholders into an executable form. ``parse_*`` functions build trees (``keyplan.dynamodb.expressions.tree``),
+``to_text`` prints them.
 """
 
 from __future__ import annotations

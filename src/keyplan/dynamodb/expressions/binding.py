@@ -1,7 +1,7 @@
-"""From the text of an expression to its tree (cached) to a function bound to a request's placeholders.
+"""Compile an expression's text into a tree (cached), and bind the tree to a request's placeholders.
 
-Each ``parse_*`` returns the tree of a text; each ``bind_*`` returns what the engine runs. Errors have the prefix that
-names the expression, ``Invalid FilterExpression: ...``.
+``parse_*`` functions return trees; ``bind_*`` functions return what the store executes. Errors start with the kind of
+expression, ``Invalid FilterExpression: ...``.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from keyplan.dynamodb.values import AttributeValue, Item
 _CACHED_TEXTS_MAX = 2048
 _REMOVING = (tree.Remove, tree.Delete)
 Expression: TypeAlias = str | tree.Condition
-"""A condition: its text, or its tree."""
+"""A condition as text or tree."""
 
 _A_NUMBER: AttributeValue = {"N": "0"}
 _A_LIST: AttributeValue = {"L": [{"N": "0"}]}
@@ -34,8 +34,8 @@ _A_LIST: AttributeValue = {"L": [{"N": "0"}]}
 
 @dataclass(frozen=True, slots=True)
 class _Parsed:
-    """A condition's tree with what is known of it by itself: the first parts of its paths, those of paths into a
-    value, its operators.
+    """A condition's tree with derived facts: the first parts of its paths, those of nested paths, and the number of
+    operators.
     """
 
     condition: tree.Condition
@@ -45,7 +45,7 @@ class _Parsed:
 
 
 def _parsed(expression: str | tree.Condition) -> _Parsed:
-    """What is known of a condition: of a text, or of a tree, which has no limits of its own."""
+    """The parsed form of a condition. A tree has no size limit."""
     if isinstance(expression, str):
         return _parsed_condition(expression)
     return _described(expression, 0)
@@ -68,15 +68,13 @@ def _described(condition: tree.Condition, operators: int) -> _Parsed:
 
 
 def parse_condition(text: str) -> tree.Condition:
-    """The tree of a filter, condition or key condition expression. Raises ``ExpressionFault`` without a
-    prefix.
-    """
+    """The tree of a filter, condition or key condition expression. Raises ``ExpressionFault`` without a prefix."""
     return _parsed_condition(text).condition
 
 
 def read_condition(text: str) -> tree.Condition:
-    """The tree of a condition by its form alone: its names may be reserved words, since they are still to be replaced
-    by placeholders. Raises ``ExpressionFault`` without a prefix.
+    """The tree of a condition, with reserved words accepted as names, because placeholders replace them later. Raises
+    ``ExpressionFault`` without a prefix.
     """
     parser = Parser(text)
     condition = parser.condition()
@@ -261,8 +259,8 @@ def bind_projection(text: str, given: Placeholders) -> BoundProjection:
 
 @dataclass(frozen=True, slots=True)
 class BoundUpdate:
-    """An update ready to be applied. ``attributes`` are the top-level attributes it writes, ``nested`` those it looks
-    into, to write or to read.
+    """An executable update. ``attributes`` are the top-level attributes it writes, ``nested`` those in which it reads
+    or writes nested values.
     """
 
     paths: tuple[Steps, ...]
@@ -274,29 +272,29 @@ class BoundUpdate:
 
     @property
     def only_removes(self) -> bool:
-        """Whether all its actions remove: such an update makes no item where there is none."""
+        """Whether all actions remove: such an update doesn't create an item."""
         return all(isinstance(action, _REMOVING) for action in self.actions)
 
     def apply(self, item: Item) -> Item:
-        """The item after the update; the one given (at least its key) stays as it is.
+        """The item after the update; the given item (at least its key) isn't changed.
 
-        Raises ``UpdateFault`` when the update doesn't fit the item.
+        Raises ``UpdateFault`` if the update can't be applied to the item.
         """
         return write_all([write for evaluate in self.evaluations if (write := evaluate(item)) is not None], item)
 
     def first_of(self, names: Collection[str]) -> str | None:
-        """The attribute that the text updates first, of those with these names."""
+        """The first updated attribute in the text among ``names``."""
         return next((str(steps[0]) for steps in self.paths if steps[0] in names), None)
 
     def assigned(self) -> dict[str, AttributeValue]:
-        """What it gives to whole attributes, where the item doesn't decide of its type: the value, or for one that is
-        computed any of its type.
+        """The values that it assigns to whole attributes, if their type doesn't depend on the item; for a computed
+        value, any value of its type.
         """
         result: dict[str, AttributeValue] = {}
         for steps, action in zip(self.paths, self.actions, strict=True):
             attribute, *below = steps
             if below or isinstance(action, tree.Remove | tree.Delete):
-                continue  # what is only taken away gives no type
+                continue  # only removed values assign no type
             match action.value:
                 case tree.Value(name):
                     result[str(attribute)] = self.given.value(name)
@@ -304,30 +302,30 @@ class BoundUpdate:
                     result[str(attribute)] = _A_NUMBER
                 case tree.Call("list_append"):
                     result[str(attribute)] = _A_LIST
-                case _:  # what the item has decides
+                case _:  # the type depends on the item
                     pass
         return result
 
     def touched(self, item: Item | None) -> Item:
-        """The parts of an item that the update writes: of the old UPDATED_OLD, of the new UPDATED_NEW."""
+        """The parts of an item that the update writes, for UPDATED_OLD (old item) and UPDATED_NEW (new item)."""
         return {} if item is None else select(self.paths, item)
 
 
 def project_attributes(names: Iterable[str]) -> BoundProjection:
-    """The projection to top-level attributes with these names."""
+    """The projection to top-level attributes."""
     paths: tuple[Steps, ...] = tuple([(name,) for name in names])
     return BoundProjection(paths, frozenset([str(steps[0]) for steps in paths]))
 
 
 def bind_update(expression: str | tree.Update, given: Placeholders, kind: str = "UpdateExpression") -> BoundUpdate:
-    """Bind an UpdateExpression: its text, or its tree. Raises ``ExpressionFault``."""
+    """Bind an UpdateExpression, given as text or tree. Raises ``ExpressionFault``."""
     try:
         parsed = _parsed_update(expression) if isinstance(expression, str) else _described_update(expression)
         actions = parsed.actions
         paths = tuple([resolve(action.path, given) for action in actions])
         check_overlaps(paths)
-        # The service binds the actions from the last to the first, and computes them so too: SET before the
-        # others, nested paths last. It shows only where an update has two faults.
+        # The service binds and computes the actions from the last to the first: SET before the others, nested paths
+        # last. The order matters only for an update with two errors.
         bound = [
             ((len(steps) > 1, not isinstance(action, tree.Set)), bind_value(action, steps, given))
             for steps, action in zip(reversed(paths), reversed(actions), strict=True)

@@ -1,6 +1,6 @@
-"""Conditions bound to their placeholders: functions from an item to true or false.
+"""Conditions bound to their placeholders: functions from an item to a boolean.
 
-A missing attribute makes every comparison false but ``<>``, and so do values of different types.
+With a missing attribute or values of different types, every comparison except ``<>`` is false.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from keyplan.dynamodb.values import AttributeValue, Item, less, same
 SIZED = frozenset({"S", "B", "SS", "NS", "BS", "L", "M"})
 
 
-@dataclass(slots=True)  # not frozen: one is made for every operand of every request
+@dataclass(slots=True)  # not frozen: created for every operand of every request
 class Bound:
     """An operand with its placeholders resolved.
 
-    ``tag`` is the type where the expression alone tells it: of a value, and of ``size(...)``; None for a
-    path. ``steps`` is set for a path, ``value`` for a value.
+    ``tag`` is the type if the expression determines it: that of a value or of ``size(...)``; None for a path. ``steps``
+    is set for a path, ``value`` for a value.
     """
 
     get: Getter
@@ -51,27 +51,27 @@ def bind_operand(operand: tree.Operand, given: Placeholders) -> Bound:
 
 
 def bind_arguments(call: tree.Call, given: Placeholders) -> list[Bound]:
-    """Bind the arguments of a function, and check their number."""
+    """Bind the arguments of a function and check their number."""
     arguments = [bind_operand(argument, given) for argument in call.arguments]
     check_operands(call)
     return arguments
 
 
 def check_type(operand: Bound, name: str, allowed: Collection[str]) -> None:
-    """Refuse an operand whose known type the operator or function ``name`` doesn't take."""
+    """Reject an operand of a known type that the operator or function ``name`` doesn't accept."""
     if operand.tag is not None and operand.tag not in allowed:
         raise refuse_type(name, operand.tag)
 
 
 def refuse_type(name: str, text: str) -> ExpressionFault:
-    """The error of an operand of a wrong type."""
+    """The error for an operand of the wrong type."""
     return ExpressionFault(
         f"Incorrect operand type for operator or function; operator or function: {name}, operand type: {text}"
     )
 
 
 def check_distinct(name: str, first: Steps | None, *others: Steps | None) -> None:
-    """Refuse a path that is compared to itself; what isn't a path is None."""
+    """Reject a path that is compared to itself; None for an operand that isn't a path."""
     if first is not None and first in others:
         raise ExpressionFault(
             "The first operand must be distinct from the remaining operands for this operator or function; "
@@ -92,7 +92,7 @@ def _size_of(get: Getter) -> Getter:
 
 
 _MEASURES: dict[str, Callable[[Any], int]] = {
-    # DynamoDB counts UTF-16 code units here, not the bytes that it bills.
+    # DynamoDB counts UTF-16 code units here, not the billed bytes.
     "S": lambda text: len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2,
     "B": lambda text: len(b64decode(text)),
     "SS": len,
@@ -108,7 +108,7 @@ Predicate: TypeAlias = Callable[[Item], bool]
 ORDERED = frozenset({"S", "N", "B"})
 _PREFIXED = frozenset({"S", "B"})
 _SCALARS = frozenset({"S", "N", "B", "BOOL", "NULL"})
-# The service prints these lists in an order of its own.
+# The service prints these lists in a fixed order.
 _TYPE_NAMES = "{N,BS,L,B,NULL,M,S,SS,NS,BOOL}"
 _TYPES = frozenset(_TYPE_NAMES[1:-1].split(","))
 _ANY_TYPE = "{NS,DOUBLE,N,DECIMALSET,BOOL,HD,DICT,DOUBLESET,S,L,INTSET,HDS,FS,FLOAT,M,SS,NULL,B,DECIMAL,BS,INT}"
@@ -116,9 +116,7 @@ _READERS: dict[str, Callable[[Any], Any]] = {"S": str, "N": Decimal, "B": b64dec
 
 
 def bind_predicate(condition: tree.Condition, given: Placeholders) -> Predicate:
-    """The function that judges an item by a condition. Raises ``ExpressionFault`` (without the kind's
-    prefix).
-    """
+    """The function that evaluates a condition on an item. Raises ``ExpressionFault`` (without the prefix)."""
     match condition:
         case tree.And(conditions):
             return _all([bind_predicate(inner, given) for inner in conditions])
@@ -199,7 +197,7 @@ def _equal(left: Bound, right: Bound) -> Predicate:
 
 
 def _ordered_constant(operator: str, get: Getter, bound: AttributeValue) -> Predicate:
-    """A comparison with a constant, which is read once."""
+    """A comparison with a constant, which is decoded once."""
     ((tag, content),) = bound.items()
     read = _READERS[tag]
     limit = read(content)
@@ -348,7 +346,7 @@ def _contains(call: tree.Call, given: Placeholders) -> Predicate:
 
 
 def contains(value: AttributeValue, part: AttributeValue) -> bool:
-    """Whether a string or binary has a part, or a set or list an element."""
+    """Whether a string or binary contains a part, or a set or list an element."""
     ((tag, content),) = value.items()
     if tag == "L":
         return any(same(element, part) for element in content)

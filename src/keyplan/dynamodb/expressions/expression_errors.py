@@ -1,15 +1,15 @@
 """Errors of expressions, with DynamoDB's texts.
 
-``ExpressionFault`` is an expression that is invalid; ``UpdateFault`` an update that can't be applied to its item. The
-engine turns both into a ValidationException.
+``ExpressionFault``: the expression is invalid. ``UpdateFault``: the update can't be applied to its item. The store
+reports both as ValidationException.
 """
 
 from __future__ import annotations
 
 
 class ExpressionFault(ValueError):
-    """An expression or a placeholder that DynamoDB refuses. ``message`` is the whole text of the service, ``older``
-    that of the operations which still have its earlier words (decision 0029).
+    """An expression or a placeholder that DynamoDB rejects. ``message`` is the service's full text, ``older`` the text
+    of operations in the older layer (decision 0029).
     """
 
     def __init__(self, message: str, older: str | None = None) -> None:
@@ -19,4 +19,4 @@ class ExpressionFault(ValueError):
 
 
 class UpdateFault(ExpressionFault):
-    """An update that can't be applied to this item: a missing attribute, a wrong type, an invalid path."""
+    """An update that can't be applied to the item: a missing attribute, a wrong type, an invalid path."""

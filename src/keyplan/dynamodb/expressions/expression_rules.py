@@ -1,9 +1,9 @@
-"""Rules of an expression that its tree alone can break: functions, reserved words and limits.
+"""Rules of expressions that need only the tree: functions, reserved words and limits.
 
-The service checks in two rounds, and this is the first: names of functions and attributes, over the whole text. The
-second needs the placeholders and happens while binding (``conditions``, ``updates``). Source of the limits: the
-developer guide, "Quotas: Expression parameters"; the list of reserved words: "Reserved words in DynamoDB". The texts of
-errors are those of the service.
+The service validates in two rounds. This is the first: names of functions and attributes, over the whole text. The
+second needs placeholders and runs during binding (``conditions``, ``updates``). Source of the limits: the developer
+guide, "Quotas: Expression parameters"; of the reserved words: "Reserved words in DynamoDB". Error texts are those of
+the service.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ LIST_INDEX_MAX = 2**31 - 1
 
 @dataclass(frozen=True, slots=True)
 class _Function:
-    """How many operands a function takes, where it is allowed, and whether the first must be a path."""
+    """The number of operands of a function, where it is allowed, and whether the first must be a path."""
 
     operands: int
     in_update: bool = False
@@ -86,12 +86,14 @@ FUNCTIONS = {
     "if_not_exists": _Function(2, in_update=True, path_first=True),
     "list_append": _Function(2, in_update=True),
 }
-# list_append is a whole value of SET; it can't be an operand of another function or of a sum.
+# list_append must be a whole value of SET; it can't be an operand of a function or a sum.
 _WHOLE_VALUES = frozenset({"list_append"})
 
 
 def check_size(text: str, *, tells_size: bool = True) -> None:
-    """Refuse an empty text and one of more than 4 KB, whose size the service tells of conditions and filters only."""
+    """Reject an empty expression or one of more than 4 KB. The service reports the size only for conditions and
+    filters.
+    """
     if not text:
         raise ExpressionFault("The expression can not be empty;")
     size = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
@@ -101,7 +103,7 @@ def check_size(text: str, *, tells_size: bool = True) -> None:
 
 
 def check_condition(condition: tree.Condition) -> None:
-    """Refuse unknown or misplaced functions, reserved words and list indexes out of range."""
+    """Reject unknown or misplaced functions, reserved words and list indexes out of range."""
     match condition:
         case tree.And(conditions) | tree.Or(conditions):
             for inner in conditions:
@@ -119,12 +121,12 @@ def check_condition(condition: tree.Condition) -> None:
 
 
 def check_projection(projection: tree.Projection) -> None:
-    """Refuse reserved words and list indexes out of range."""
+    """Reject reserved words and list indexes out of range."""
     _check_all(projection.paths)
 
 
 def check_update(update: tree.Update) -> None:
-    """Refuse unknown or misplaced functions, reserved words and list indexes out of range."""
+    """Reject unknown or misplaced functions, reserved words and list indexes out of range."""
     for action in update.actions:
         _check_path(action.path)
         if isinstance(action, tree.Set):
@@ -132,7 +134,7 @@ def check_update(update: tree.Update) -> None:
 
 
 def _below_nots(condition: tree.Condition) -> tree.Condition:
-    """What a chain of NOTs negates; the chain can be as long as the text."""
+    """The condition that a chain of NOTs negates. Iterative, because the chain can be as long as the text."""
     while isinstance(condition, tree.Not):
         condition = condition.condition
     return condition
@@ -173,11 +175,11 @@ def _check_path(path: tree.Path) -> None:
             raise ExpressionFault(f"Attribute name is a reserved keyword; reserved keyword: {part}")
 
 
-# The second round's checks that need no values.
+# Checks of the second round that need no values.
 
 
 def check_operands(call: tree.Call) -> None:
-    """Refuse a wrong number of operands, and a first operand that must be a path but isn't."""
+    """Reject a wrong number of operands, and a first operand that must be a path but isn't."""
     name = call.function
     function = FUNCTIONS[name]
     if len(call.arguments) != function.operands:
@@ -190,7 +192,7 @@ def check_operands(call: tree.Call) -> None:
 
 
 def check_in(condition: tree.In) -> None:
-    """Refuse more than 100 options of IN."""
+    """Reject IN with more than 100 options."""
     if len(condition.options) > IN_OPTIONS_MAX:
         raise ExpressionFault(
             f"The IN operator is provided with too many operands; number of operands: {len(condition.options)}"
@@ -198,9 +200,7 @@ def check_in(condition: tree.In) -> None:
 
 
 def count_operators(expression: tree.Condition | tree.Update) -> int:
-    """How many operators and functions an expression has. NOT, AND, OR, comparisons and functions count one
-    each.
-    """
+    """The number of operators and functions. NOT, AND, OR, comparisons and functions count one each."""
     count = 0
     stack: list[tree.Condition | tree.Operand | tree.Action] = (
         list(expression.actions) if isinstance(expression, tree.Update) else [expression]

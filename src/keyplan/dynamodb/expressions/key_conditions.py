@@ -1,7 +1,7 @@
-"""Key conditions of a query's KeyConditionExpression.
+"""Key conditions of a KeyConditionExpression.
 
-The expression is parsed as a condition, then narrowed: equality on every partition attribute, and at most one condition
-on each sort attribute, from left to right, of which only the last may be other than ``=``.
+The expression is parsed as a condition, then restricted: equality on every partition attribute, and at most one
+condition on each sort attribute, from left to right, of which only the last can be other than ``=``.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ _MISSED = "Query condition missed key schema element: "
 
 
 class KeyConditionFault(ExpressionFault):
-    """A condition that can be read, but isn't one on keys, or not on these."""
+    """A valid condition that isn't a key condition, or not one on this key."""
 
 
 class PartitionMissedFault(KeyConditionFault):
-    """There is no condition on the partition key."""
+    """The partition key has no condition."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +45,9 @@ class KeyTerm:
 
 @dataclass(frozen=True, slots=True)
 class KeyCondition:
-    """A query's condition on keys: the partition's values in the order of its attributes, then the sort
-    terms.
+    """The key condition of a query: the partition values in the order of their attributes, then the sort terms.
 
-    All sort terms but the last are equalities.
+    All sort terms except the last are equalities.
     """
 
     partition: tuple[AttributeValue, ...]
@@ -63,11 +62,9 @@ def narrow(
     sort: Sequence[str],
     types: Mapping[str, str],
 ) -> KeyCondition:
-    """The key condition that a bound and checked condition is, for a table or index with these key
-    attributes.
+    """The key condition for a table or index with these key attributes.
 
-    ``types`` gives the type tag of each key attribute. Raises ``ExpressionFault`` with the service's whole
-    text.
+    ``types`` gives the type tag of each key attribute. Raises ``ExpressionFault`` with the service's full text.
     """
     terms = read_terms(condition, given)
     check_key_names(terms, partition, sort)
@@ -83,7 +80,7 @@ def narrow(
 
 
 def read_terms(condition: tree.Condition, given: Placeholders) -> dict[str, KeyTerm]:
-    """The conditions on keys by their attributes, whatever the key. Raises ``ExpressionFault``."""
+    """The conditions by key attribute, for any key. Raises ``ExpressionFault``."""
     terms: dict[str, KeyTerm] = {}
     for part in _flat(condition):
         term = _term(part, given)
@@ -94,8 +91,8 @@ def read_terms(condition: tree.Condition, given: Placeholders) -> dict[str, KeyT
 
 
 def check_key_names(names: Collection[str], partition: Sequence[str], sort: Sequence[str]) -> None:
-    """Refuse conditions on more attributes than a key has, or, where it has one partition attribute and at most one
-    sort attribute, on others. Raises ``ExpressionFault``.
+    """Reject conditions on more attributes than a key can have and, for a key of one partition attribute and at most
+    one sort attribute, on other attributes. Raises ``ExpressionFault``.
     """
     attributes = len(partition) + len(sort)
     if len(names) > attributes:
@@ -110,8 +107,8 @@ def check_key_names(names: Collection[str], partition: Sequence[str], sort: Sequ
 
 
 def _check_many(terms: Mapping[str, KeyTerm], partition: Sequence[str], sort: Sequence[str]) -> None:
-    """Judge the conditions on a key of several partition or sort attributes."""
-    # Those without a condition are told first, and only when there is none, those with another one.
+    """Validate the conditions on a key with several partition or sort attributes."""
+    # Attributes without a condition are reported first, then those with an unsupported one.
     missing = [name for name in partition if name not in terms]
     unequal = missing or [name for name in partition if terms[name].operator != "="]
     if unequal:
@@ -139,7 +136,7 @@ def _missed(name: str) -> KeyConditionFault:
 
 
 def _flat(condition: tree.Condition) -> list[tree.Condition]:
-    """The conditions joined by AND, in the order of the text; anything else but a condition is refused."""
+    """The conditions joined by AND, in text order. Other nodes are rejected."""
     flat: list[tree.Condition] = []
     stack = [condition]
     while stack:
@@ -175,7 +172,7 @@ def _term(condition: tree.Condition, given: Placeholders) -> KeyTerm:
 
 
 def _key_name(operands: Sequence[tree.Operand], given: Placeholders) -> str:
-    """The one key attribute among the operands of a condition, which are judged from the first to the last."""
+    """The only key attribute among the operands of a condition, which are validated in order."""
     name: str | None = None
     for operand in operands:
         if isinstance(operand, tree.Call):

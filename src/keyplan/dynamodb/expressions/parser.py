@@ -1,7 +1,7 @@
-"""Tokens and the grammar of conditions, projections and updates.
+"""Tokens and grammar of conditions, projections and updates.
 
-The parser knows the form only. ``expression_rules`` checks functions, reserved words and limits; binding checks
-placeholders. A syntax error names the token and its neighbors as the service does.
+The parser checks syntax only. ``expression_rules`` checks functions, reserved words and limits; binding checks
+placeholders. A syntax error names the token and its neighbors, as the service does.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Token(NamedTuple):
 
 
 def tokenize(text: str) -> list[Token]:
-    """The tokens of an expression; the last is the end. What fits nothing is a token of kind unknown."""
+    """The tokens of an expression, with an end token. Invalid characters become tokens of kind unknown."""
     tokens: list[Token] = []
     position = 0
     while (match := _TOKEN.match(text, position)) is not None:
@@ -59,7 +59,7 @@ def tokenize(text: str) -> list[Token]:
 
 REDUNDANT = "The expression has redundant parentheses;"
 TOO_MANY_OPERATORS = "The expression contains too many operators; operator count: 301"
-# Deeper operands can't be within DynamoDB's 300 operators; the bound keeps the recursion flat.
+# Deeper nesting exceeds DynamoDB's 300 operators in any case; the limit bounds the recursion.
 OPERAND_DEPTH_MAX = 150
 GROUP_DEPTH_MAX = 300
 
@@ -70,7 +70,7 @@ _AFTER_OPERAND = _COMPARATORS | {"BETWEEN", "IN"}
 
 @dataclass(slots=True)
 class _Group:
-    """The conditions read so far within one pair of parentheses (or in the whole expression)."""
+    """The conditions parsed so far in one pair of parentheses (or in the whole expression)."""
 
     ors: list[tree.Condition] = field(default_factory=list[tree.Condition])
     ands: list[tree.Condition] = field(default_factory=list[tree.Condition])
@@ -98,11 +98,10 @@ class _Group:
 
 
 class Parser:
-    """One reading of one expression's text.
+    """A parser of one expression.
 
-    Parentheses that hold nothing but others are refused as soon as they close, whatever follows (recorded of the
-    service). ``repeated`` tells which section of an update was written twice, a fault that is reported only when the
-    whole text was read.
+    Redundant parentheses are rejected as soon as they close, whatever follows (recorded from the service). ``repeated``
+    is the update section that occurs twice, which is reported only after the whole text is parsed.
     """
 
     def __init__(self, text: str) -> None:
@@ -111,7 +110,9 @@ class Parser:
         self._position = 0
         self._depth = 0
         self._calls = 0
-        """Of how many functions the arguments are being read: what is redundant there is told when they all close."""
+        """The number of functions whose arguments are being parsed: redundant parentheses in them are reported after
+        all close.
+        """
         self._redundant = False
         self.repeated: str | None = None
 
@@ -136,7 +137,7 @@ class Parser:
         return True
 
     def _unexpected(self) -> ExpressionFault:
-        """The syntax error at the current token: with the token before and the token after it."""
+        """The syntax error at the current token, with the previous and the next token."""
         position = self._position
         token = self._tokens[position]
         start = self._tokens[position - 1].start if position else 0
@@ -144,11 +145,11 @@ class Parser:
         return ExpressionFault(f'Syntax error; token: "{token.text}", near: "{self._text[start:end]}"')
 
     def end(self) -> None:
-        """Check that nothing is left."""
+        """Check that no token remains."""
         if self._kind != "end":
             raise self._unexpected()
 
-    # Conditions. Groups are kept on a stack of our own: a text of 4 KB can nest deeper than Python's.
+    # Conditions. Groups are on an explicit stack, because a text of 4 KB can nest deeper than Python's stack.
 
     def condition(self) -> tree.Condition:
         """A whole condition: terms joined by NOT, AND, OR (in this order of precedence) and parentheses."""
@@ -178,10 +179,10 @@ class Parser:
         return groups[0].result()
 
     def _term(self, groups: list[_Group]) -> None:
-        """Read a comparison or a function, and give it to the innermost group.
+        """Parse a comparison or a function into the innermost group.
 
-        Only what follows tells whether ``(`` opened a group of conditions or stands around an operand, as in
-        ``(a) = :x``; such a group is taken back here.
+        Whether ``(`` starts a group or encloses an operand, as in ``(a) = :x``, depends on what follows; a group that
+        turns out to be an operand is removed here.
         """
         operand = self._operand()
         wrapped = 0
@@ -273,7 +274,7 @@ class Parser:
             raise self._too_deep()
 
     def _too_deep(self) -> ExpressionFault:
-        """What is wrong with a text that nests deeper than one within the limits can, by its tokens alone."""
+        """The error of an expression that is nested too deep, from its tokens alone."""
         kinds = [token.kind for token in self._tokens]
         if kinds.count("(") != kinds.count(")"):
             self._position = len(self._tokens) - 1
@@ -284,7 +285,7 @@ class Parser:
         for token, after in pairs:
             if after.kind == "(" and token.kind == "word" and token.text not in FUNCTIONS:
                 return ExpressionFault(f"Invalid function name; function: {token.text}")
-        # With fewer operators than pairs of parentheses, one pair holds nothing but another.
+        # With fewer operators than pairs of parentheses, one pair is redundant.
         is_group = any(token.kind == after.kind == "(" for token, after in pairs)
         return ExpressionFault(REDUNDANT if is_group else TOO_MANY_OPERATORS)
 
@@ -344,9 +345,9 @@ class Parser:
         return tree.Add(path, value) if section == "ADD" else tree.Delete(path, value)
 
     def _set_value(self) -> tuple[tree.Operand, bool]:
-        """A value of SET, and whether parentheses stand around the whole of it.
+        """A value of SET, and whether parentheses enclose the whole of it.
 
-        It is an operand, or the sum or difference of two; a sum can't be an operand itself.
+        It is an operand, or the sum or difference of two operands.
         """
         wrapped = self._accept("(")
         if wrapped:

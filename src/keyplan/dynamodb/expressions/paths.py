@@ -1,6 +1,7 @@
-"""Document paths with their names resolved: reading a value in an item, projections, overlaps between paths.
+"""Document paths with resolved names: reading values, projections, overlapping paths.
 
-A resolved path is a tuple: ``str`` steps are attribute names, ``int`` steps list indexes. ``updates`` writes to paths.
+A resolved path is a tuple: ``str`` steps are attribute names, ``int`` steps are list indexes. ``updates`` writes to
+paths.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ LEVELS_MAX = 32
 def resolve(path: tree.Path, given: Placeholders) -> Steps:
     """The path with its ``#placeholders`` replaced by names.
 
-    Raises ``ExpressionFault`` for a placeholder that isn't defined and for more than 32 levels.
+    Raises ``ExpressionFault`` for an undefined placeholder and for more than 32 levels.
     """
     if len(path.parts) > LEVELS_MAX:
         raise ExpressionFault(f"The document path has too many nesting levels; nesting levels: {len(path.parts)}")
@@ -31,12 +32,12 @@ def resolve(path: tree.Path, given: Placeholders) -> Steps:
 
 
 def show(steps: Steps) -> str:
-    """The path as the texts of errors show it: ``[a, b, [0]]``."""
+    """The path as error texts show it: ``[a, b, [0]]``."""
     return f"[{', '.join(f'[{step}]' if isinstance(step, int) else step for step in steps)}]"
 
 
 def getter(steps: Steps) -> Getter:
-    """A function that reads the value at a path of an item, or None where there is none."""
+    """A function that reads the value at a path of an item, or None."""
     name, rest = str(steps[0]), steps[1:]
     if not rest:
         return lambda item: item.get(name)
@@ -58,8 +59,8 @@ def getter(steps: Steps) -> Getter:
 
 
 def check_overlaps(paths: Sequence[Steps]) -> None:
-    """Refuse two paths of which one holds the other, and then two that need an attribute to be both map and list."""
-    # A trie: each node is a dict by step; a path that ends in a node is kept under None.
+    """Reject two paths of which one contains the other, then two that need an attribute to be both a map and a list."""
+    # A trie: each node is a dict by step; a path that ends at a node is stored under None.
     root: dict[Any, Any] = {}
     conflict: ExpressionFault | None = None
     for steps in paths:
@@ -94,9 +95,9 @@ def _two_paths(how: str, steps: Steps, two: Steps) -> ExpressionFault:
 
 
 def select(paths: Sequence[Steps], item: Item) -> Item:
-    """The parts of an item at the given paths, which don't overlap; absent parts are left out.
+    """The parts of an item at non-overlapping paths; missing parts are omitted.
 
-    A map keeps only the selected members, a list only the selected elements, in their order.
+    A map keeps only the selected members, a list only the selected elements, in order.
     """
     selected: Item = {}
     nested: dict[str, list[Steps]] = {}

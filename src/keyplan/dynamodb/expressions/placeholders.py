@@ -1,7 +1,6 @@
-"""ExpressionAttributeNames and ExpressionAttributeValues of one request.
+"""ExpressionAttributeNames and ExpressionAttributeValues of a request.
 
-One ``Placeholders`` serves all expressions of a request, because a placeholder is unused only if none of them
-uses it.
+All expressions of a request share one ``Placeholders``, because a placeholder is unused only if no expression uses it.
 """
 
 from __future__ import annotations
@@ -22,10 +21,10 @@ _VALUE_KEY = re.compile(r":[A-Za-z0-9_]+")
 
 
 class Placeholders:
-    """The names and values that stand behind ``#name`` and ``:value``, and which of them were used so far.
+    """The names and values of ``#name`` and ``:value``, and which were used so far.
 
-    Values are checked and brought to their normal form here. Raises ``ExpressionFault`` with the service's
-    text for an invalid placeholder, name or value.
+    Validates and normalizes the values. Raises ``ExpressionFault`` with the service's text for an invalid placeholder,
+    name or value.
     """
 
     __slots__ = ("_names", "_unused_names", "_unused_values", "_values")
@@ -35,12 +34,12 @@ class Placeholders:
     ) -> None:
         self._names = {} if names is None else _checked_names(names)
         self._values = {} if values is None else _checked_values(values)
-        # dicts, for their order: the texts of errors name the keys as they were given
+        # dicts keep the order in which error texts name the keys
         self._unused_names = dict.fromkeys(self._names)
         self._unused_values = dict.fromkeys(self._values)
 
     def name(self, part: str) -> str:
-        """The attribute name of a part of a path, ``#name`` or plain."""
+        """The attribute name of a path element, ``#name`` or plain."""
         if part[0] != "#":
             return part
         name = self._names.get(part)
@@ -63,7 +62,7 @@ class Placeholders:
 
     @property
     def largest_bytes(self) -> int:
-        """At least the bytes of the largest name or value, told quickly."""
+        """A lower bound for the size of the largest name or value in bytes, computed quickly."""
         largest = 0
         for name in self._names.values():
             largest = max(largest, len(name))
@@ -75,7 +74,7 @@ class Placeholders:
         return largest
 
     def check_unused(self) -> None:
-        """Refuse placeholders that no expression of the request used. To be called after all were bound."""
+        """Reject unused placeholders. Call it after binding all expressions."""
         for kind, unused in (("Names", self._unused_names), ("Values", self._unused_values)):
             if unused:
                 raise ExpressionFault(
@@ -84,7 +83,7 @@ class Placeholders:
 
 
 class CheckedPlaceholders(Placeholders):
-    """Placeholders whose names and values were checked before, and are in their normal form."""
+    """Placeholders whose names and values are already validated and normalized."""
 
     __slots__ = ()
 
@@ -126,7 +125,7 @@ def _checked_values(values: Mapping[str, AttributeValue]) -> dict[str, Attribute
 
 def _check_key(kind: str, pattern: re.Pattern[str], key: str) -> None:
     if len(key) > KEY_BYTES_MAX:
-        # Of a value's key the service doesn't say how long it is.
+        # The service doesn't report the length of a value's key.
         size = f" size of key: {len(key)}" if pattern is _NAME_KEY else ""
         raise ExpressionFault(
             f"{kind} contains invalid key: The expression attribute map contains a key that is too long;{size}"

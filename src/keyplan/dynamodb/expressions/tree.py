@@ -1,7 +1,7 @@
-"""The trees of expressions: frozen, hashable, with the placeholders as written. Each form of the grammar is one class.
+"""Syntax trees of expressions: frozen, hashable, with placeholders as written. One class per grammar form.
 
-``parse_*`` makes them, ``to_text`` prints what parsing reads as the same tree, binding turns them into functions. They
-hold no names or values.
+``parse_*`` functions build them, ``to_text`` prints text that parses to the same tree, binding compiles them. They
+contain no names or values.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A function with its arguments. As a condition (``begins_with``) or as an operand (``size``)."""
+    """A function call, as a condition (``begins_with``) or as an operand (``size``)."""
 
     function: str
     arguments: tuple[Operand, ...]
@@ -80,14 +80,14 @@ class Not:
 
 @dataclass(frozen=True, slots=True)
 class And:
-    """Two or more conditions that must all hold, as one chain of ANDs was written."""
+    """Two or more conditions joined by one chain of ANDs."""
 
     conditions: tuple[Condition, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Or:
-    """Two or more conditions of which one must hold, as one chain of ORs was written."""
+    """Two or more conditions joined by one chain of ORs."""
 
     conditions: tuple[Condition, ...]
 
@@ -138,7 +138,7 @@ Action: TypeAlias = Set | Remove | Add | Delete
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """The actions of an update expression in the order of the text; those of one section stand together."""
+    """The actions of an update expression in text order; those of a section are adjacent."""
 
     actions: tuple[Action, ...]
 
@@ -149,7 +149,7 @@ _SECTIONS: dict[type[Action], str] = {Set: "SET", Remove: "REMOVE", Add: "ADD", 
 
 
 def to_text(expression: Printable) -> str:
-    """The text of an expression's tree, with parentheses only where its form needs them."""
+    """The text of a tree, with parentheses only where the grammar requires them."""
     match expression:
         case Projection(paths):
             return ", ".join(map(_operand, paths))

@@ -1,8 +1,8 @@
-"""Updates bound to their placeholders: what each action makes of an item, and writing values at document paths.
+"""Updates bound to their placeholders: the effect of each action on an item, and writes to document paths.
 
-Every action reads the item as it was before the update, whatever the order of the text; then all are written together,
-into a new item that shares what didn't change. List indexes refer to the list before the update; an index past its end
-appends. Sections SET, REMOVE, ADD and DELETE mean what the developer guide, "Update expressions", says.
+Every action reads the item before the update, regardless of text order; then all values are written together, into a
+new item that shares unchanged values. List indexes refer to the list before the update; an index beyond its end
+appends. The semantics of SET, REMOVE, ADD and DELETE are those of the developer guide, "Update expressions".
 """
 
 from __future__ import annotations
@@ -22,27 +22,28 @@ from keyplan.dynamodb.values.validation import CONTAINER_DEPTH_MAX
 
 TOO_DEEP = "Nesting Levels have exceeded supported limits"
 _MEMBERS_MAX = 400 * 1024
-"""Of all that an update writes; each takes a byte, so that an item with more is too large in any case."""
+"""The maximum number of members that an update writes; each takes at least a byte, so an item with more is too large.
+"""
 INVALID_PATH = "The document path provided in the update expression is invalid for update"
 REMOVED: Final[AttributeValue] = {}
-"""Written in place of a value, it removes what is there. No value is an empty dict."""
+"""A marker that removes the existing value. No attribute value is an empty dict."""
 
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """A value to stand at a path, or ``REMOVED``."""
+    """A value to write at a path, or ``REMOVED``."""
 
     steps: Steps
     value: AttributeValue
 
 
 def write_all(writes: Iterable[Write], item: Item) -> Item:
-    """The item after the writes; the item given is left as it was.
+    """The item after the writes; the given item isn't changed.
 
-    Raises ``UpdateFault`` for a path that leads through what isn't there or isn't a map or list.
+    Raises ``UpdateFault`` for a path through a missing value or through one that isn't a map or list.
     """
     copy = _Copy(item)
-    # By list index, so that appends keep the order of their indexes. Names and indexes never meet: such paths conflict.
+    # By list index, so that appends keep their order. Names and indexes in one container conflict and can't meet.
     ordered = sorted(writes, key=_steps)
     for write in ordered:
         if write.value is not REMOVED:
@@ -59,17 +60,17 @@ def _steps(write: Write) -> Any:
 
 
 class _Copy:
-    """A shallow copy of an item that copies each container once, when something is first written in it."""
+    """A shallow copy of an item that copies each container on its first write."""
 
     def __init__(self, item: Item) -> None:
         self.item: Item = dict(item)
         self._copied: dict[Steps, Any] = {}
         self._appends: list[tuple[list[AttributeValue], AttributeValue]] = []
         self._members = 0
-        """Those that were looked at."""
+        """The number of members inspected."""
 
     def _container(self, steps: Steps) -> Any:
-        """The dict or list that holds the last step of a path, our own copy of it."""
+        """The dict or list that contains the last step of a path, as a copy."""
         holder: Any = self.item
         for depth in range(1, len(steps)):
             prefix = steps[:depth]
@@ -91,13 +92,13 @@ class _Copy:
         holder = self._container(steps)
         last = steps[-1]
         if isinstance(last, int) and last >= len(holder):
-            # Only after the removals, which mean the list as it was.
+            # After the removals, whose indexes refer to the original list.
             self._appends.append((holder, value))
         else:
             holder[last] = value
 
     def _is_deeper(self, value: AttributeValue, levels: int) -> bool:
-        """Whether a value has more levels of maps and lists."""
+        """Whether a value is nested deeper than ``levels``."""
         layer = [value]
         while True:
             lists = [each["L"] for each in layer if "L" in each]
@@ -131,7 +132,7 @@ def _held(holder: Any, step: str | int) -> AttributeValue | None:
 
 
 Evaluation: TypeAlias = Callable[[Item], Write | None]
-"""What an action writes, given the item before the update; None for nothing."""
+"""What an action writes, given the item before the update; None for no write."""
 
 MISSING = "The provided expression refers to an attribute that does not exist in the item"
 WRONG_TYPE = "An operand in the update expression has an incorrect data type"
@@ -154,7 +155,7 @@ _Compute: TypeAlias = Callable[[Item], AttributeValue]
 
 
 def bind_value(action: tree.Action, steps: Steps, given: Placeholders) -> Evaluation:
-    """What an action writes at its resolved path. Raises ``ExpressionFault`` (without the kind's prefix)."""
+    """The write of an action at its resolved path. Raises ``ExpressionFault`` (without the prefix)."""
     match action:
         case tree.Remove():
             return _below(steps, lambda _item: Write(steps, REMOVED))
@@ -172,7 +173,7 @@ def bind_value(action: tree.Action, steps: Steps, given: Placeholders) -> Evalua
 
 
 def _below(steps: Steps, evaluate: Evaluation) -> Evaluation:
-    """An evaluation that first checks that the map or list to be written in is there."""
+    """An evaluation that first checks that the parent map or list exists."""
     if len(steps) == 1:
         return evaluate
     get_holder = getter(steps[:-1])
@@ -197,7 +198,7 @@ def _check_operand(section: str, value: AttributeValue, allowed: frozenset[str])
 
 
 def _value(operand: tree.Operand, given: Placeholders) -> _Compute:
-    """The function that computes an operand of SET; it raises ``UpdateFault`` where the item doesn't fit."""
+    """The function that computes an operand of SET; it raises ``UpdateFault`` if the item is unsuitable."""
     match operand:
         case tree.Value(name):
             value = given.value(name)
@@ -225,7 +226,7 @@ def _call(call: tree.Call, given: Placeholders) -> _Compute:
         get = getter(steps)
 
     def if_not_exists(item: Item) -> AttributeValue:
-        # The service computes the default even where it isn't needed, and fails if it can't.
+        # The service computes the default even if it isn't used, and fails if it can't.
         default = second(item)
         result = get(item)
         return default if result is None else result
@@ -256,7 +257,7 @@ def _arithmetic(operand: tree.Arithmetic, given: Placeholders) -> _Compute:
 
 
 def _check_constants(name: str, operands: Iterable[tree.Operand], tag: str, given: Placeholders) -> None:
-    """Refuse a placeholder's value that is of the wrong type."""
+    """Reject a placeholder value of the wrong type."""
     for operand in operands:
         if isinstance(operand, tree.Value):
             (text,) = given.value(operand.name)
@@ -288,7 +289,7 @@ def _adder(steps: Steps, value: AttributeValue) -> Evaluation:
         result = _content(present, tag)
         if tag == "N":
             return Write(steps, {"N": _number(add, result, content)})
-        # The normal form of a set is sorted, so that the order of its making leaves no trace.
+        # A normalized set is sorted, whatever the order of insertion.
         return Write(steps, {tag: sort_members(tag, {*result, *content})})
 
     return evaluate
@@ -309,14 +310,14 @@ def _deleter(steps: Steps, value: AttributeValue) -> Evaluation:
     return evaluate
 
 
-# What DynamoDB counts for the statement of an UpdateItem, which it limits to 400 KB by itself, whatever the item is. It
-# publishes nothing of it; recordings of its answers (October 2026) give the sizes to the byte: an UpdateExpression
-# costs three bytes, each action what is below and its path, and each operand itself.
+# The size of an UpdateItem's statement, which DynamoDB limits to 400 KB, whatever the item is. The rule isn't
+# published; recordings (October 2026) give the sizes to the byte: an UpdateExpression costs three bytes, each
+# action the bytes below and its path, and each operand its size.
 _UPDATE_BYTES = 3
 _WRITING_BYTES = 19
 _REMOVING_BYTES = 1
 _TARGET_STEP_BYTES = 4
-"""Of each step of a path that is written, after the first."""
+"""Of each step of a written path after the first."""
 _READING_BYTES = 1
 _READ_STEP_BYTES = 14
 _FUNCTION_BYTES = {"+": 34, "-": 37, "list_append": 37, "if_not_exists": 39}

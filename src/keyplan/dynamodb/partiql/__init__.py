@@ -1,7 +1,8 @@
-"""PartiQL as DynamoDB has it: statements parsed to trees, and their conditions and assignments as expressions.
+"""DynamoDB's PartiQL: statements parsed into trees, conditions and assignments converted to expressions.
 
-``parse`` reads a statement's text; ``Lowering`` turns its conditions and assignments into trees of
-``keyplan.dynamodb.expressions``, and its literals into attribute values. Nothing here knows tables or evaluates.
+``parse`` parses a statement; ``Lowering`` converts its conditions and assignments into trees of
+``keyplan.dynamodb.expressions``, and its literals into attribute values. This package knows no tables and evaluates
+nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""From a statement's text to its tree: the grammar that DynamoDB's developer guide describes.
+"""The parser of statements, with the grammar of the developer guide.
 
-The parser knows the form only; ``Lowering`` checks functions, paths and literals. Errors have the texts that are
-recorded of the service.
+The parser checks syntax only; ``Lowering`` checks functions, paths and literals. Error texts were recorded from the
+service.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from keyplan.dynamodb.partiql.tokens import OPERATORS, StatementFault, Token, no
 
 _LIST_INDEX_MAX = 2**31 - 1
 NESTING_MAX = 64
-"""How deep parentheses, lists, maps and functions may stand in each other. A value has 32 levels at most."""
+"""The maximum nesting of parentheses, lists, maps and functions. A value has at most 32 levels."""
 _CACHED_TEXTS_MAX = 1024
 _COMPARATORS = frozenset({"=", "<>", "<", "<=", ">", ">="})
 _INFIX = _COMPARATORS | OPERATORS | {"+", "-", "*", "/", "%", "||"}
@@ -36,7 +36,7 @@ _CALLED = _NAMES | frozenset(
         *("MIN", "NULLIF", "SIZE", "SUBSTRING", "SUM", "TRIM", "UPPER"),
     }
 )
-"""Names, and the reserved words that name a function where a parenthesis follows."""
+"""Names, and reserved words that are function names if a parenthesis follows."""
 _JOINS = frozenset({"JOIN", "INNER", "LEFT", "RIGHT", "FULL", "OUTER", "CROSS"})
 _SEVERAL_ITEMS = (
     "Unsupported operation: Inserting multiple items in a single statement is not supported, use "
@@ -62,7 +62,7 @@ def parse(text: str) -> syntax.Statement:
     """The tree of a statement.
 
     Raises:
-        StatementFault: it can't be read, or is of a form that DynamoDB doesn't have.
+        StatementFault: the statement is invalid, or has a form that DynamoDB doesn't support.
     """
     return _Parser(text).statement()
 
@@ -75,7 +75,7 @@ class _Parser:
         self._parameters = 0
         self._depth = 0
         self._refused: str | None = None
-        """Why the statement is refused, once all of it could be read."""
+        """Why the statement is rejected after it was parsed to the end."""
 
     # --- tokens
 
@@ -104,12 +104,12 @@ class _Parser:
         return self._next()
 
     def _accept_word(self, *words: str) -> str | None:
-        """The next token if it is one of these words, which are names elsewhere."""
+        """The next token if it is one of these contextual keywords."""
         word = self._token.text.upper()
         return self._next().text.upper() if self._kind in {"word", word} and word in words else None
 
     def _refuse(self, message: str) -> None:
-        """Refuse what reads well, but isn't DynamoDB's."""
+        """Reject valid PartiQL that DynamoDB doesn't support."""
         if self._refused is None:
             self._refused = message
 
@@ -237,7 +237,7 @@ class _Parser:
         return syntax.Update(table, changes, where, self._returning(), self._parameters)
 
     def _source(self) -> tuple[str, ...]:
-        """The path of what a SELECT reads. Anything may stand there, and only one path is taken."""
+        """The path in FROM of a SELECT. Any expression parses, but only a single path is accepted."""
         node = self._operand()
         self._alias()
         if self._kind == "," or self._kind in _JOINS:
@@ -250,13 +250,13 @@ class _Parser:
         return tuple(map(str, node.parts))
 
     def _table(self) -> tuple[str, ...]:
-        """The path of a table that is changed, and perhaps an alias."""
+        """The path of the changed table, with an optional alias."""
         names = self._names()
         self._alias()
         return names
 
     def _alias(self) -> None:
-        """Another name, which is refused when all was read."""
+        """An alias, which is rejected after parsing."""
         if self._accept("AS") or self._kind in _NAMES:
             self._next()
             self._refuse("Aliasing is not supported")
@@ -297,7 +297,7 @@ class _Parser:
         return syntax.Removal(self._changed())
 
     def _changed(self) -> syntax.Path:
-        """The path of what is set or removed."""
+        """The path of a set or removed attribute."""
         if self._kind not in _NAMES:
             raise not_well_formed("Expected identifier for simple path")
         return self._path()
@@ -342,7 +342,7 @@ class _Parser:
         return syntax.Not(condition, places[0]) if len(places) % 2 else condition
 
     def _right(self, read: Callable[[], Node]) -> Node:
-        """What stands behind an infix operator."""
+        """The right operand of an infix operator."""
         if self._kind in {"end", ";"}:
             raise not_well_formed("Missing right-hand side expression of infix operator")
         return read()
@@ -390,7 +390,7 @@ class _Parser:
         return syntax.Is(operand, name, negated, place)
 
     def _options(self) -> Node:
-        """The options of IN: a list in brackets or parentheses, or a parameter that is one."""
+        """The options of IN: a list in brackets or parentheses, or a list parameter."""
         if self._kind != "(":
             return self._primary()
         place = self._place(self._next())
@@ -414,11 +414,11 @@ class _Parser:
         return left
 
     def _ends(self) -> bool:
-        """Whether a star is followed by nothing that could be an operand."""
+        """Whether no operand follows a star."""
         return self._tokens[self._position + 1].kind in {"end", ";", ",", ")"}
 
     def _signed(self) -> syntax.Number | None:
-        """A number with its signs, two of which may be apart (two together begin a comment)."""
+        """A number with its signs, which must be separate (two together start a comment)."""
         position, minus = self._position, False
         while self._tokens[position].kind in {"+", "-"}:
             minus ^= self._tokens[position].kind == "-"
@@ -467,7 +467,7 @@ class _Parser:
                 raise self._unexpected()
 
     def _unexpected(self) -> StatementFault:
-        """The fault of something that can't begin an operand."""
+        """The error for a token that can't start an operand."""
         kind = self._kind
         if kind in _INFIX:
             return not_well_formed("Unexpected operator")
@@ -524,7 +524,7 @@ class _Parser:
         return syntax.Call(token.text, tuple(arguments), self._place(token))
 
     def _index(self, token: Token, *, minus: bool) -> int:
-        """An index of a list."""
+        """A list index."""
         index = int(token.text[:20])
         if index > (0 if minus else _LIST_INDEX_MAX):
             shown = f"-{index}" if minus else str(index)

@@ -1,8 +1,8 @@
-"""From statement trees to expression trees, whose names and values are placeholders.
+"""Convert statement trees to expression trees with placeholders for names and values.
 
-So conditions and assignments of statements are bound, checked and evaluated as those of any other request. A
-``Template`` is lowered once for all uses of a text, before its parameters are known; what needs their values (a set to
-add, a list that contains one) is refused there and lowered at each use.
+Conditions and assignments of statements are then bound, validated and evaluated like those of other requests. A
+``Template`` is converted once for all executions of a text, before its parameters are known; parts that need parameter
+values (a set to add, a list that contains one) are rejected there and converted for each execution.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ _TAGS = {
     "NULL": "NULL",
     "LIST": "L",
 }
-"""The types that IS knows by their tags."""
+"""The types of IS, by tag."""
 _SETS = ("SS", "NS", "BS")
 
 
 class Lowering:
-    """What one statement says, lowered piece by piece; ``given`` has the names and values of all pieces.
+    """Converts one statement piece by piece; ``given`` has the names and values of all pieces.
 
-    ``parameters`` are attribute values in normal form, as many as the statement has question marks.
+    ``parameters`` are normalized attribute values, one per question mark.
     """
 
     def __init__(self, parameters: Sequence[AttributeValue]) -> None:
@@ -51,19 +51,19 @@ class Lowering:
         self._values: dict[str, AttributeValue] = {}
 
     def given(self) -> Placeholders:
-        """The placeholders of all that was lowered so far."""
+        """The placeholders of all converted pieces."""
         return Placeholders(self._names or None, self._values or None)
 
     def content(self, value: tree.Operand) -> AttributeValue | None:
-        """The attribute value of an operand that is one."""
+        """The attribute value of an operand, or None."""
         return self._values[value.name] if isinstance(value, tree.Value) else None
 
     def names(self) -> Sequence[str]:
-        """The names in paths that were lowered, in their order."""
+        """The names in converted paths, in order."""
         return tuple(self._names.values())
 
     def name(self, operand: tree.Operand) -> str | None:
-        """The attribute that an operand is, if it is one at the top level."""
+        """The attribute name of an operand that is a top-level attribute."""
         if isinstance(operand, tree.Path) and len(operand.parts) == 1:
             return self._names[str(operand.parts[0])]
         return None
@@ -80,7 +80,7 @@ class Lowering:
         """A document path.
 
         Raises:
-            StatementFault: it is none, or has an empty name.
+            StatementFault: it isn't a path, or has an empty name.
         """
         if not isinstance(node, syntax.Path):
             raise StatementFault(f"Unexpected path component at {node.place}")
@@ -97,10 +97,10 @@ class Lowering:
     # --- values
 
     def item(self, node: Node) -> dict[str, AttributeValue]:
-        """The item of an INSERT. Each attribute is read by itself, and is the root of what it holds.
+        """The item of an INSERT. Each attribute is validated separately, and is the root of its contents.
 
         Raises:
-            StatementFault, ValueFault: it can't be one.
+            StatementFault, ValueFault: the item is invalid.
         """
         if not isinstance(node, syntax.MapOf):
             raise StatementFault(
@@ -115,7 +115,7 @@ class Lowering:
         return item
 
     def value(self, node: Node) -> AttributeValue:
-        """The attribute value of a literal or parameter, in normal form. Raises StatementFault, ValueFault."""
+        """The normalized attribute value of a literal or parameter. Raises StatementFault, ValueFault."""
         return check_value(self._value(node, "root", 0))
 
     def _value(self, node: Node, under: str, depth: int) -> AttributeValue:
@@ -280,7 +280,7 @@ class Lowering:
     # --- updates
 
     def update(self, changes: Sequence[syntax.Assignment | syntax.Removal]) -> tree.Update:
-        """The update that assignments and removals say. Raises StatementFault, ValueFault."""
+        """The update of assignments and removals. Raises StatementFault, ValueFault."""
         return tree.Update(tuple([self._action(change) for change in changes]))
 
     def _action(self, change: syntax.Assignment | syntax.Removal) -> tree.Action:
@@ -346,14 +346,14 @@ def _number(node: Node, text: str, under: str) -> str:
 
 
 _PARAMETER = "?"
-"""The tag of what stands for a parameter's value until it is known."""
+"""The tag of a stand-in for a parameter's value."""
 
 
 class Template(Lowering):
-    """What one statement says, whatever its parameters are: its condition and its update; ``filled`` is one use of it.
+    """The condition and update of a statement for any parameters; ``filled`` is one execution.
 
     Raises:
-        StatementFault, ValueFault: it can't be lowered, or not before the parameters are known.
+        StatementFault, ValueFault: it can't be converted, or not before the parameters are known.
     """
 
     def __init__(
@@ -369,17 +369,17 @@ class Template(Lowering):
             self.path(path)
 
     def value(self, node: Node) -> AttributeValue:
-        """The attribute value of a literal, in normal form; for a parameter, what stands for it.
+        """The normalized attribute value of a literal; a stand-in for a parameter.
 
         Raises:
-            StatementFault, ValueFault: it can't be one, or not before the parameters are known.
+            StatementFault, ValueFault: the value is invalid, or can't be converted before the parameters are known.
         """
         if isinstance(node, syntax.Parameter):
             return {_PARAMETER: node.number}
         return super().value(node)
 
     def filled(self, parameters: Sequence[AttributeValue]) -> Filled:
-        """All that was lowered, with these parameters in normal form."""
+        """The converted statement with these normalized parameters."""
         values = {
             name: parameters[value[_PARAMETER]] if _PARAMETER in value else value
             for name, value in self._values.items()
@@ -388,7 +388,7 @@ class Template(Lowering):
 
 
 class Filled(Lowering):
-    """One use of a template: what was kept is given as it is. It lowers nothing else but names."""
+    """One execution of a template: returns the stored condition and update. It converts only names."""
 
     def __init__(self, template: Template, names: dict[str, str], values: dict[str, AttributeValue]) -> None:
         self._template = template
@@ -396,13 +396,13 @@ class Filled(Lowering):
         self._values = values
 
     def given(self) -> Placeholders:
-        """The placeholders of all that was lowered; they were checked before."""
+        """The placeholders of the template, already validated."""
         return CheckedPlaceholders(self._names, self._values)
 
     def condition(self, node: Node) -> tree.Condition:  # noqa: ARG002 - the template's own
-        """The condition of the statement's WHERE, as it was kept."""
+        """The stored condition of the WHERE."""
         return cast("tree.Condition", self._template.where)
 
     def update(self, changes: Sequence[syntax.Assignment | syntax.Removal]) -> tree.Update:  # noqa: ARG002
-        """The update that the statement makes, as it was kept."""
+        """The stored update."""
         return cast("tree.Update", self._template.changed)

@@ -1,4 +1,4 @@
-"""Statement trees: frozen, with the positions that errors name. Each form is one class."""
+"""Statement trees: frozen, with the positions for errors. One class per form."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where something stands: line and column, both from 1, and its length in characters."""
+    """A position: line and column, both from 1, and the length in characters."""
 
     line: int
     column: int
@@ -20,7 +20,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """A string, ``true``, ``false``, ``null`` or ``missing``, by its tag and content."""
+    """A string, ``true``, ``false``, ``null`` or ``missing``, as tag and content."""
 
     tag: Literal["S", "BOOL", "NULL", "MISSING"]
     content: str | bool
@@ -29,7 +29,7 @@ class Constant:
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A number as it is written, with its sign."""
+    """A number as written, with its sign."""
 
     text: str
     place: Place
@@ -45,7 +45,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class ListOf:
-    """A list, in brackets or (behind IN) in parentheses."""
+    """A list, in brackets or (after IN) in parentheses."""
 
     members: tuple[Node, ...]
     place: Place
@@ -53,7 +53,7 @@ class ListOf:
 
 @dataclass(frozen=True, slots=True)
 class MapOf:
-    """A map: names, with their places, and what stands behind them."""
+    """A map: names with their positions, and their values."""
 
     members: tuple[tuple[str, Place, Node], ...]
     place: Place
@@ -77,14 +77,14 @@ class Path:
 
 @dataclass(frozen=True, slots=True)
 class Star:
-    """A star where an operand stands, as in COUNT(*)."""
+    """A star as an operand, as in COUNT(*)."""
 
     place: Place
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A function with its arguments; its name as written."""
+    """A function call; the name as written."""
 
     name: str
     arguments: tuple[Node, ...]
@@ -93,7 +93,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Arithmetic:
-    """A sum, a difference or another operation on two operands."""
+    """A sum, a difference or another binary operation."""
 
     operator: str
     left: Node
@@ -123,7 +123,7 @@ class Between:
 
 @dataclass(frozen=True, slots=True)
 class In:
-    """``operand IN options``, which are a list or one parameter."""
+    """``operand IN options``; the options are a list or one parameter."""
 
     operand: Node
     options: Node
@@ -150,7 +150,7 @@ class Not:
 
 @dataclass(frozen=True, slots=True)
 class And:
-    """Conditions that must all hold."""
+    """Conditions joined by AND."""
 
     conditions: tuple[Node, ...]
     place: Place
@@ -158,7 +158,7 @@ class And:
 
 @dataclass(frozen=True, slots=True)
 class Or:
-    """Conditions of which one must hold."""
+    """Conditions joined by OR."""
 
     conditions: tuple[Node, ...]
     place: Place
@@ -206,7 +206,7 @@ class Returning:
 
 @dataclass(frozen=True, slots=True)
 class Select:
-    """A query. No ``projection`` is a star; ``table`` has the parts of the path in FROM."""
+    """A query. An empty ``projection`` means ``*``; ``table`` has the parts of the path in FROM."""
 
     table: tuple[str, ...]
     projection: tuple[Node, ...]

@@ -9,11 +9,11 @@ from keyplan.dynamodb.expressions import ExpressionFault
 
 
 class StatementFault(ExpressionFault):
-    """A statement that DynamoDB refuses. ``message`` is the whole text of the service."""
+    """A statement that DynamoDB rejects. ``message`` is the service's full text."""
 
 
 def not_well_formed(detail: str = "") -> StatementFault:
-    """The fault of a statement that can't be read. What isn't even made of tokens has no detail."""
+    """The error for a statement that can't be parsed, with a detail if it could be tokenized."""
     return StatementFault(f"Statement wasn't well formed, can't be processed: {detail}")
 
 
@@ -35,9 +35,9 @@ TABLE TEMPORARY THEN TIME TIMESTAMP TO TRANSACTION TRANSLATE TRANSLATION TRIM TR
 UNPIVOT UPDATE UPPER USAGE USER USING VALUE VALUES VARCHAR VARYING VIEW WHEN WHENEVER WHERE WITH WORK WRITE ZONE
 """
 KEYWORDS = OPERATORS | frozenset(_RESERVED.split())
-"""Words that can't be names unless they are quoted: those that SQL-92 reserves, and PartiQL's own. MODIFIED, OLD and
-NEW are words only behind RETURNING. ``a.size``, ``a.inner`` and ``key`` are recorded as refused by the service; which
-of SQL's words are names after all (``year``, ``second``) is DynamoDB Local's answer.
+"""Words that can't be names unless quoted: the reserved words of SQL-92 and PartiQL. MODIFIED, OLD and NEW are keywords
+only after RETURNING. ``a.size``, ``a.inner`` and ``key`` were recorded as rejected by the service; which SQL words are
+names (``year``, ``second``) follows DynamoDB Local.
 """
 
 _TOKEN = re.compile(
@@ -57,7 +57,7 @@ _EXPONENT_DIGITS_MAX = 10
 
 class Token(NamedTuple):
     """A token: ``kind`` is word, quoted, string, number, end, or the keyword (in capitals) or symbol itself; ``text``
-    is what it stands for, ``start`` and ``length`` where it stands.
+    is its content, ``start`` and ``length`` its position.
     """
 
     kind: str
@@ -67,10 +67,10 @@ class Token(NamedTuple):
 
 
 def tokenize(text: str) -> list[Token]:
-    """The tokens of a statement; the last is the end.
+    """The tokens of a statement, with an end token.
 
     Raises:
-        StatementFault: something is no token: an open quote or comment, a foreign sign, a number beyond Java's.
+        StatementFault: an unterminated quote or comment, an invalid character, or a number beyond Java's range.
     """
     tokens: list[Token] = []
     position = 0
@@ -105,7 +105,7 @@ def _token(kind: str, written: str, start: int) -> Token:
 
 
 def _check_number(written: str) -> None:
-    """Refuse a number whose exponent or scale isn't a 32-bit integer."""
+    """Reject a number whose exponent or scale isn't a 32-bit integer."""
     mantissa, _, exponent = written.lower().partition("e")
     if not exponent:
         return

@@ -1,7 +1,7 @@
-"""DynamoDB's attribute values: their types, numbers, sizes, order, checks, and the way to and from Python.
+"""DynamoDB's attribute values: types, numbers, sizes, ordering, validation, and conversion to and from Python.
 
-An attribute value is DynamoDB's own JSON, ``{"S": "x"}``, everywhere below the design. ``check_item`` and
-``check_value`` make the normal form of what comes from outside; all other functions expect it.
+An attribute value is DynamoDB JSON, ``{"S": "x"}``, in all layers below the design. ``check_item`` and ``check_value``
+normalize external values; all other functions expect normalized values.
 """
 
 from __future__ import annotations

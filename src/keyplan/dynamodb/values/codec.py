@@ -1,8 +1,7 @@
-"""Plain Python values to attribute values and back.
+"""Conversion between plain Python values and attribute values.
 
-For ``str``, ``bool``, ``None``, ``int``, ``Decimal``, finite ``float``, ``bytes``, lists, string-keyed dicts,
-and sets of strings, numbers or bytes. Types of a design (dates, enums, models) are turned into these by the
-design's fields.
+Supports ``str``, ``bool``, ``None``, ``int``, ``Decimal``, finite ``float``, ``bytes``, lists, dicts with string keys,
+and sets of strings, numbers or bytes. A design's fields convert their own types (dates, enums, models) to these.
 """
 
 from __future__ import annotations
@@ -19,9 +18,8 @@ from keyplan.dynamodb.values.ordering import sort_members
 def encode(python: Any) -> AttributeValue:
     """The attribute value of a plain Python value.
 
-    A float is stored by its shortest ``repr``. Raises ``TypeError`` for a type that DynamoDB has no value
-    for, for an empty set and for a set of mixed kinds; ``NumberError`` for a number that isn't finite, too
-    precise or out of range.
+    A float is stored as its shortest ``repr``. Raises ``TypeError`` for an unsupported type, an empty set or a set of
+    mixed types; ``NumberError`` for a number that isn't finite, is too precise or out of range.
     """
     encoder = _ENCODERS.get(type(python))
     if encoder is not None:
@@ -35,7 +33,7 @@ def encode(python: Any) -> AttributeValue:
 def decode(value: AttributeValue) -> Any:
     """The plain Python value of an attribute value.
 
-    N gives an ``int`` where the number is whole, else a ``Decimal``; B ``bytes``; the sets Python sets.
+    N becomes an ``int`` if the number is integral, else a ``Decimal``; B becomes ``bytes``; sets become Python sets.
     """
     ((tag, content),) = value.items()
     return _DECODERS[tag](content)
@@ -46,7 +44,7 @@ def _encode_number(number: float | Decimal) -> AttributeValue:
 
 
 def _encode_float(number: float) -> AttributeValue:
-    return {"N": canonical(repr(float(number)))}  # what isn't finite is no number of DynamoDB's
+    return {"N": canonical(repr(float(number)))}  # DynamoDB has no infinity and no NaN
 
 
 def _encode_bytes(content: bytes | bytearray | memoryview) -> AttributeValue:
@@ -70,7 +68,7 @@ def _encode_set(content: Set[Any]) -> AttributeValue:
 
 
 def _decode_number(text: str) -> int | Decimal:
-    if "e" in text or "E" in text:  # DynamoDB never writes one; other stores do
+    if "e" in text or "E" in text:  # DynamoDB never returns one; other stores do
         text = canonical(text)
     return Decimal(text) if "." in text else int(text)
 
@@ -92,7 +90,7 @@ _ENCODERS: dict[type, Callable[[Any], AttributeValue]] = {
     frozenset: _encode_set,
 }
 
-# Subclasses (a str or int enum, a named tuple, a defaultdict) are stored as what they derive from.
+# Subclasses (a str or int enum, a named tuple, a defaultdict) are stored as their base type.
 _ENCODERS_BY_BASE: tuple[tuple[type, Callable[[Any], AttributeValue]], ...] = (
     (str, lambda text: {"S": str.__str__(text)}),
     (int, lambda number: {"N": canonical(int.__repr__(number))}),

@@ -1,9 +1,8 @@
-"""DynamoDB's numbers: 38 significant digits, magnitudes from 1E-130 to
-9.9999999999999999999999999999999999999E+125.
+"""DynamoDB's numbers: 38 significant digits, magnitudes from 1E-130 to 9.9999999999999999999999999999999999999E+125.
 
-A number travels as decimal text. ``canonical`` is the one text of each number, so that equal numbers are
-equal texts; everything that is stored or compared is canonical. Source of the range and the precision: the
-developer guide, "Data types: Number"; the texts of errors and the printing are those of the service.
+Numbers are transferred as decimal text. ``canonical`` gives the unique text of a number, so that equal numbers have
+equal texts; all stored and compared numbers are canonical. Source of the range and the precision: the developer guide,
+"Data types: Number". Error texts and formats are those of the service.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from decimal import Context, Decimal
 from typing import Any, TypeAlias
 
 AttributeValue: TypeAlias = dict[str, Any]
-"""One value as on the wire: a dict of one key, its type tag (``{"S": "x"}``); B is base64 text, N decimal
+"""One value in DynamoDB JSON: a dict with the type tag as its only key (``{"S": "x"}``); B is base64 text, N decimal
 text.
 """
 
@@ -35,14 +34,14 @@ TOO_SMALL = "Number underflow. Attempting to store a number with magnitude small
 
 _NUMBER = re.compile(r"([+-]?)([0-9]+)?(?:\.([0-9]*))?(?:[eE]([+-]?[0-9]+))?")
 _EXPONENT_DIGITS_MAX = 19
-"""A longer exponent can't be a 64-bit integer."""
-# Wide enough that a sum of two numbers in range is exact; `_printed` judges its digits and range.
+"""A longer exponent isn't a 64-bit integer."""
+# Wide enough for exact sums of two numbers in range; `_printed` checks digits and range.
 _EXACT = Context(prec=300, Emin=-400, Emax=400)
 
 
 class NumberError(ValueError):
-    """A text that isn't a number DynamoDB can store. The message is the service's; ``older`` is what those operations
-    say that read numbers as Java's BigDecimal does (decision 0029).
+    """A text that isn't a number that DynamoDB can store. The message is the service's; ``older`` is the text of
+    operations that parse numbers with Java's BigDecimal (decision 0029).
     """
 
     def __init__(self, message: str, older: str | None = None) -> None:
@@ -51,10 +50,9 @@ class NumberError(ValueError):
 
 
 def canonical(text: str) -> str:
-    """The one text of a number: plain notation, no needless zeros, no plus sign, no negative zero.
+    """The canonical text of a number: plain notation, no unnecessary zeros, no plus sign, no negative zero.
 
-    Raises ``NumberError`` for a text that isn't a number, has more than 38 significant digits or is out of
-    range.
+    Raises ``NumberError`` for a text that isn't a number, has more than 38 significant digits or is out of range.
     """
     if text.isdigit() and text.isascii() and len(text) <= DIGITS_MAX and (text[0] != "0" or text == "0"):
         return text
@@ -77,7 +75,7 @@ def _canonical(text: str) -> str:
 
 
 def _exponent(text: str) -> int | None:
-    """The value of an exponent; None for one that is beyond any limit, whose digits aren't worth reading."""
+    """The value of an exponent; None if it exceeds every limit."""
     digits = text.lstrip("+-").lstrip("0")
     if len(digits) > _EXPONENT_DIGITS_MAX:
         return None
@@ -86,11 +84,11 @@ def _exponent(text: str) -> int | None:
 
 
 def _older_fault(text: str, digits: str, power: int, fraction_length: int) -> str:
-    """What is wrong with a refused number where it is read as Java's BigDecimal does: its exponent and its scale must
-    be 32-bit integers, and the magnitude is computed in 32 bits, in which it may wrap.
+    """The error of a rejected number when parsed with Java's BigDecimal: its exponent and scale must be 32-bit
+    integers, and the magnitude is computed in 32 bits, where it can overflow.
     """
     scale = fraction_length - power
-    if power >= 2**31 or scale >= 2**31:  # where they aren't, neither is below the lowest
+    if power >= 2**31 or scale >= 2**31:  # otherwise, neither is below the minimum
         return f"{NOT_A_NUMBER}: {text}"
     significant = digits.lstrip("0")
     magnitude = ((max(len(significant), 1) - scale + 2**31) % 2**32) - 2**31 - 1
@@ -100,11 +98,11 @@ def _older_fault(text: str, digits: str, power: int, fraction_length: int) -> st
 
 
 def _printed(negative: bool, digits: str, exponent: int) -> str:
-    """Print ``digits × 10^exponent`` after checking its precision and its range."""
+    """Format ``digits × 10^exponent``, after checking precision and range."""
     digits = digits.lstrip("0")
     trimmed = digits.rstrip("0")
     exponent += len(digits) - len(trimmed)
-    # A zero is judged by the exponent it is written with.
+    # The exponent of a zero is checked as written.
     magnitude = exponent + max(len(trimmed), 1) - 1
     if magnitude > EXPONENT_MAX:
         raise NumberError(TOO_LARGE)
@@ -124,27 +122,27 @@ def _printed(negative: bool, digits: str, exponent: int) -> str:
 
 
 def compare(left: str, right: str) -> int:
-    """-1, 0 or 1: how the number ``left`` stands to the number ``right``. Both are number texts."""
+    """Compare two number texts: -1, 0 or 1 if ``left`` is less than, equal to or greater than ``right``."""
     first, second = Decimal(left), Decimal(right)
     return (first > second) - (first < second)
 
 
 def add(left: str, right: str) -> str:
-    """The canonical sum of two canonical numbers. Raises ``NumberError`` when it can't be stored."""
+    """The canonical sum of two canonical numbers. Raises ``NumberError`` if it can't be stored."""
     if "." not in left and "." not in right and len(left) < DIGITS_MAX and len(right) < DIGITS_MAX:
         return str(int(left) + int(right))
     return _result(_EXACT.add(Decimal(left), Decimal(right)))
 
 
 def subtract(left: str, right: str) -> str:
-    """The canonical difference of two canonical numbers. Raises ``NumberError`` when it can't be stored."""
+    """The canonical difference of two canonical numbers. Raises ``NumberError`` if it can't be stored."""
     if "." not in left and "." not in right and len(left) < DIGITS_MAX and len(right) < DIGITS_MAX:
         return str(int(left) - int(right))
     return _result(_EXACT.subtract(Decimal(left), Decimal(right)))
 
 
 def _result(number: Decimal) -> str:
-    """The text of a computed number. One that would need more than 38 digits is an overflow, says the service."""
+    """The text of a computed number. The service reports more than 38 digits as an overflow."""
     sign, digits, exponent = number.as_tuple()
     if not number:
         return "0"

@@ -1,7 +1,7 @@
-"""The order of values: storage forms of keys that sort as DynamoDB sorts, and comparison of any two values.
+"""The order of values: sortable storage forms of keys, and comparison of any two values.
 
-``key_text`` turns a key's value into text or bytes whose byte order (SQLite's BINARY, memcmp) is DynamoDB's order;
-``key_value`` turns it back. Strings order by their UTF-8 bytes, which is the order of Python's ``str``; numbers by
+``key_text`` converts a key value into text or bytes whose byte order (SQLite's BINARY, memcmp) is DynamoDB's order;
+``key_value`` converts it back. Strings sort by their UTF-8 bytes, which is the order of Python's ``str``; numbers by
 value; binaries as unsigned bytes.
 """
 
@@ -14,7 +14,7 @@ from typing import Any
 
 from keyplan.dynamodb.values.numbers import SET_TAGS, AttributeValue
 
-# Negative, zero and positive numbers begin with N, O and P, so that they sort in this order.
+# Negative, zero and positive numbers start with N, O and P, so that they sort in this order.
 _NEGATIVE, _ZERO, _POSITIVE = "N", "O", "P"
 _EXPONENT_BIAS = 130
 _EXPONENT_TOP = 255
@@ -24,9 +24,7 @@ _NINES = str.maketrans("0123456789", "9876543210")
 
 
 def key_text(value: AttributeValue) -> str | bytes:
-    """The storage form of a key attribute (S, N or B, canonical): it sorts bytewise as DynamoDB sorts the
-    values.
-    """
+    """The storage form of a key attribute (S, N or B, canonical), whose byte order is DynamoDB's order."""
     if "S" in value:
         text: str = value["S"]
         return text
@@ -36,7 +34,7 @@ def key_text(value: AttributeValue) -> str | bytes:
 
 
 def key_value(stored: str | bytes, tag: str) -> AttributeValue:
-    """The attribute value of a storage form that ``key_text`` made; ``tag`` is S, N or B."""
+    """The attribute value of a storage form from ``key_text``; ``tag`` is S, N or B."""
     if tag == "B":
         return {"B": b64encode(stored if isinstance(stored, bytes) else stored.encode()).decode("ascii")}
     text = stored if isinstance(stored, str) else stored.decode()
@@ -44,7 +42,7 @@ def key_value(stored: str | bytes, tag: str) -> AttributeValue:
 
 
 def _number_text(number: str) -> str:
-    """Sign, exponent in three digits, digits; a negative number has both in nine's complement."""
+    """Sign, three-digit exponent, digits; both in nine's complement if the number is negative."""
     if number == "0":
         return _ZERO
     negative = number[0] == "-"
@@ -78,7 +76,7 @@ def _number_of(text: str) -> str:
 
 
 def same(left: AttributeValue, right: AttributeValue) -> bool:
-    """Whether two values in normal form are equal: type and content; order within a set doesn't count."""
+    """Whether two normalized values are equal: type and content, sets in any order."""
     if left == right:
         return True
     ((tag, first),) = left.items()
@@ -95,7 +93,7 @@ def same(left: AttributeValue, right: AttributeValue) -> bool:
 
 
 def less(left: AttributeValue, right: AttributeValue) -> bool | None:
-    """Whether ``left`` sorts before ``right``; None when they aren't of one type out of S, N and B."""
+    """Whether ``left`` sorts before ``right``; None unless both have the same type, S, N or B."""
     ((tag, first),) = left.items()
     ((other, second),) = right.items()
     if tag != other or tag not in _ORDERED:
@@ -108,5 +106,5 @@ _ORDERED: dict[str, Any] = {"S": str, "N": Decimal, "B": b64decode}
 
 
 def sort_members(tag: str, members: Iterable[str]) -> list[str]:
-    """The members of a set (SS, NS or BS) in the order of its normal form: as their values sort."""
+    """The members of a set (SS, NS or BS) in normalized order: by value."""
     return sorted(members, key=_ORDERED[tag[0]])

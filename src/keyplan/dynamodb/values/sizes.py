@@ -1,8 +1,8 @@
 """The size of values and items in bytes, as DynamoDB bills and limits them.
 
-Source: the developer guide, "DynamoDB item sizes and formats" (CapacityUnitCalculations): names and strings
-are their UTF-8 bytes, a container three bytes plus one per element. What the guide calls "approximately" for
-numbers was measured on DynamoDB Local, by the largest item that still fits.
+Source: the developer guide, "DynamoDB item sizes and formats" (CapacityUnitCalculations): names and strings count their
+UTF-8 bytes, a container three bytes plus one per element. The guide's sizes of numbers are approximate; the exact sizes
+were measured on DynamoDB Local with the largest item that fits.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ ELEMENT_BYTES = 1
 
 
 def item_size(item: Item) -> int:
-    """The size of an item in bytes: every attribute's name and value."""
+    """The size of an item in bytes: names and values of all attributes."""
     total = 0
     for name, value in item.items():
         # A one-key dict unpacks faster than a call to next(iter(...)).
@@ -31,9 +31,7 @@ def item_size(item: Item) -> int:
 
 
 def item_size_up_to(item: Item, bytes_max: int) -> int:
-    """The size of an item in bytes if it is at most ``bytes_max``; of what is larger some size above that. Nothing is
-    measured that can't matter.
-    """
+    """The size of an item in bytes if it is at most ``bytes_max``, else any number above. Stops measuring early."""
     total = 0
     values: list[AttributeValue] = []
     for name, value in item.items():
@@ -65,9 +63,9 @@ def _text_size(text: str) -> int:
 
 
 def _number_size(text: str) -> int:
-    """One byte, one for a minus, and one for each pair of digits; pairs count outward from the decimal point.
+    """One byte, one for a minus sign, and one for each pair of digits, counted outward from the decimal point.
 
-    Pairs of zeros at either end don't count: 1000 is one pair, 100 too, 1.5 is two (01 and 50).
+    Pairs of zeros at either end don't count: 1000 and 100 have one pair, 1.5 has two (01 and 50).
     """
     if text.isdigit() and text[-1] != "0":
         return (len(text) + 1) // 2 + 1

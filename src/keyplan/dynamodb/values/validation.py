@@ -1,8 +1,8 @@
-"""Validation of attribute values from outside, and their normal form.
+"""Validation and normalization of external attribute values.
 
-``check_value`` and ``check_item`` refuse what DynamoDB refuses, with its texts, and return the normal form: canonical
-numbers and base64, sorted sets. A value that is already normal is returned as it is. Limits of a table or a request
-(keys, 400 KB) aren't checked here.
+``check_value`` and ``check_item`` reject what DynamoDB rejects, with its texts, and return normalized values: canonical
+numbers and base64, sorted sets. A value that is already normalized is returned unchanged. Limits of tables and requests
+(keys, 400 KB) are checked elsewhere.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from typing import Any
 from keyplan.dynamodb.values.numbers import AttributeValue, Item, NumberError, canonical
 from keyplan.dynamodb.values.ordering import sort_members
 
-# A container may stand on the levels 1 to 31; what it holds is then at most on level 32.
+# Containers can be on levels 1 to 31; their contents are then at most on level 32.
 _REPEATED_MAX = 16_384
-"""Characters of a set that are repeated at most: a message of megabytes serves nobody."""
+"""The maximum number of characters of a set to repeat in a message."""
 CONTAINER_DEPTH_MAX = 31
 NAME_BYTES_MAX = 65_535
-"""Of an attribute's name, in an item and in each map within it."""
+"""Of an attribute name, in an item and in nested maps."""
 SHORT_NAME = NAME_BYTES_MAX // 4
-"""Characters that are never too many bytes."""
+"""In characters: the UTF-8 form of a shorter name is never too long."""
 
 EMPTY = "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes"
 SEVERAL = "Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported datatypes"
@@ -33,8 +33,8 @@ TOO_DEEP = (
 
 
 class ValueFault(ValueError):
-    """A value that DynamoDB refuses. The message is the service's text; ``older`` is that of the operations which still
-    have its earlier words (decision 0029).
+    """A value that DynamoDB rejects. The message is the service's text; ``older`` is the text of operations in the
+    older layer (decision 0029).
     """
 
     def __init__(self, message: str, older: str | None = None) -> None:
@@ -44,14 +44,14 @@ class ValueFault(ValueError):
 
 
 class NameFault(ValueFault):
-    """A map in a value has a name that it may not have: the service looks for that where nothing else is wrong."""
+    """A nested map has an invalid name. The service reports it only if everything else is valid."""
 
 
 def check_item(item: Item) -> Item:
-    """The normal form of the attributes of an item; the item itself when nothing changed.
+    """The normalized attributes of an item; the same object if nothing changed.
 
-    Raises ``ValueFault`` for the first attribute that DynamoDB would refuse. A wrong name within a value is told after
-    what else is wrong with the item, wherever that stands (recorded of an empty one, in ten regions, in October 2026).
+    Raises ``ValueFault`` for the first attribute that DynamoDB would reject. An invalid name in a nested map is
+    reported after all other errors of the item (recorded for an empty name, in ten regions, in October 2026).
     """
     changed: Item | None = None
     try:
@@ -76,7 +76,7 @@ def check_item(item: Item) -> Item:
 
 
 def _without_names(value: Any, depth: int) -> Any:
-    """The value with a list in place of each map, as deep as values may be."""
+    """The value with a list in place of each map, to the maximum depth."""
     if depth > CONTAINER_DEPTH_MAX or type(value) is not dict or len(value) != 1:
         return value
     match value:
@@ -89,11 +89,10 @@ def _without_names(value: Any, depth: int) -> Any:
 
 
 def check_value(value: AttributeValue, depth: int = 1) -> AttributeValue:
-    """The normal form of one attribute value; the value itself when nothing changed.
+    """The normalized attribute value; the same object if nothing changed.
 
-    ``depth`` is the level the value stands on: 1 for an attribute of an item. Raises ``ValueFault`` for a
-    value of no known type or of several, wrong content, an empty or repeating set, a number out of range, or
-    32 levels exceeded.
+    ``depth`` is the level of the value: 1 for an attribute of an item. Raises ``ValueFault`` for an unknown type or
+    several types, invalid content, an empty set or one with duplicates, a number out of range, or more than 32 levels.
     """
     if type(value) is not dict or len(value) != 1:
         raise ValueFault(_count_fault(value))
@@ -184,7 +183,7 @@ def _map(content: Any, depth: int) -> Any:
 
 
 def name_fault(names: Collection[str]) -> str | None:
-    """What DynamoDB says of attribute names of which one is empty or too long; None where all are right."""
+    """DynamoDB's error for attribute names of which one is empty or too long; None if all are valid."""
     if "" in names:
         return "Empty attribute name"
     if max(map(len, names), default=0) > SHORT_NAME and any(map(_is_long_name, names)):
@@ -197,13 +196,13 @@ def _is_long_name(name: str) -> bool:
 
 
 def _set(element: Callable[[Any, int], Any], kind: str, tag: str) -> Callable[[Any, int], Any]:
-    """A check of a set: not empty, no duplicates; its normal form is sorted."""
+    """A validator for sets: not empty, no duplicates; the normalized form is sorted."""
 
     def check(content: Any, depth: int) -> Any:
         if type(content) is not list:
             raise ValueFault(_type_fault(content, tag))
         if not content:
-            # The service's own grammar, double space and all.
+            # The service's grammar and double space.
             what = "Binary sets should not be empty" if tag == "BS" else f"An {kind} set  may not be empty"
             raise ValueFault(INVALID + what)
         try:
@@ -222,8 +221,8 @@ def _set(element: Callable[[Any, int], Any], kind: str, tag: str) -> Callable[[A
 
 
 def _duplicates(tag: str, content: list[str], normal: list[str]) -> ValueFault:
-    """The fault of a set with a member twice: the members in order up to the first that repeats, that one again, and
-    the rest as it came. Members of a number set aren't named.
+    """The error for a set with duplicates: the sorted members through the first duplicate, then the remaining ones in
+    the original order. Members of a number set aren't named.
     """
     if tag == "NS":
         return ValueFault(f"{INVALID}Input collection contains duplicates.", "Input collection contains duplicates")
