@@ -119,9 +119,9 @@ _MODULES = {
     "keyplan.session.design": ("Design",),
     "keyplan.session.multi_design": ("transact",),
 }
-"""Where each name lives. A module is imported when a name of it is first asked for: ``keyplan --help`` needs none."""
+"""The module of each public name. Modules are imported on first access: ``keyplan --help`` needs none."""
 
-if not TYPE_CHECKING:  # type checkers know the names from the imports above, and no others
+if not TYPE_CHECKING:  # type checkers know exactly the names imported above
 
     def __getattr__(name: str) -> object:
         module = next((module for module, names in _MODULES.items() if name in names), None)

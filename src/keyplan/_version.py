@@ -1,3 +1,3 @@
-"""The version, and nothing else."""
+"""The version."""
 
 __version__ = "0.1.0"

@@ -62,7 +62,7 @@ SHOWN_MAX = 60
 
 
 def shown(value: object) -> str:
-    """A value as a message shows it: its ``repr``, cut short; what has none (nested too deep, say) by its type."""
+    """A value in a message: its ``repr``, truncated; its type if ``repr`` fails (for example, nested too deep)."""
     try:
         text = repr(value)
     except Exception:  # noqa: BLE001 - a repr is anybody's code
@@ -71,8 +71,8 @@ def shown(value: object) -> str:
 
 
 def is_interrupt(error: BaseException | None) -> bool:
-    """Whether an error comes of Ctrl-C: a KeyboardInterrupt, or what was made of one on its way. Pydantic's core makes
-    a SchemaError of whatever ends the building of a schema.
+    """Whether an error results from Ctrl-C: a KeyboardInterrupt or its consequence. Pydantic's core turns every
+    exception during schema building into a SchemaError.
     """
     while error is not None:
         if isinstance(error, KeyboardInterrupt):
@@ -85,9 +85,9 @@ def is_interrupt(error: BaseException | None) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ErrorDetail:
-    """One thing that is wrong with an input, with the place of it.
+    """One error in an input.
 
-    ``place`` is a path such as ``Cms.articles_by_author`` or ``items[3].title``; ``hint`` says what to do about it.
+    ``place`` is a path such as ``Cms.articles_by_author`` or ``items[3].title``; ``hint`` says how to fix it.
     """
 
     place: str
@@ -101,7 +101,7 @@ class ErrorDetail:
 
 
 class KeyplanError(Exception):
-    """Base class of all Keyplan errors. ``code`` is stable; ``errors`` lists all problems of one input."""
+    """Base class of all Keyplan errors. ``code`` is stable; ``errors`` lists all errors of one input."""
 
     code: ClassVar[str] = "KeyplanError"
 
@@ -122,7 +122,7 @@ class KeyplanError(Exception):
         return "\n".join(lines)
 
     def as_json(self) -> dict[str, Any]:
-        """The error as JSON data: ``code``, ``message``, and ``place``, ``hint`` and ``errors`` where there are any."""
+        """The error as JSON data: ``code``, ``message``, and ``place``, ``hint`` and ``errors`` if present."""
         body: dict[str, Any] = {"code": self.code, "message": self.message}
         if self.place:
             body["place"] = self.place
@@ -146,7 +146,7 @@ class KeyplanError(Exception):
 
 
 class DesignError(KeyplanError, TypeError):
-    """An invalid design. Raised when its class is defined, with all problems."""
+    """An invalid design, with all errors. Raised when its class is defined."""
 
     code = "DesignError"
 

@@ -1,14 +1,13 @@
-"""Systems: what one is made of, and how the installed ones are found.
+"""Systems: their interface, and the discovery of installed ones.
 
-A system is a design with what makes it usable: sample data, a loader of real input, and pages for people where it has
-them. Systems are no part of the library: a package brings one by an entry point of the group ``keyplan.systems``, whose
-name is the system's and whose object is a ``System``::
+A system is a design with sample data, a loader for real input and, optionally, web pages. Packages provide systems by
+entry points of the group ``keyplan.systems``, whose name is the system's and whose object is a ``System``::
 
     [project.entry-points."keyplan.systems"]
     library = "my_package.system:SYSTEM"
 
-``keyplan serve library`` and the other commands then know it by that name. The package ``keyplan-systems``, in this
-repository's folder ``systems/``, brings five.
+Then ``keyplan serve library`` and other commands accept the name. The package ``keyplan-systems``, in this repository's
+folder ``systems/``, provides five.
 """
 
 from __future__ import annotations
@@ -48,25 +47,26 @@ __all__ = [
 ]
 
 GROUP = "keyplan.systems"
-"""The group of entry points in which packages name their systems."""
+"""The entry point group of systems."""
 
 _OURS = "keyplan-systems"
 _OUR_SYSTEMS = "blog, cms, papers, shop and social"
 
 Progress = Callable[[int, int | None], None]
-"""Called with how many are done, and how many there are in all (None: not known yet)."""
+"""Called with the number of finished entries and the total (None: unknown)."""
 
 
 FAULTS_KEPT = 1000
-"""Faults that a report keeps: a huge file may hold nothing else, and memory is bounded."""
+"""The maximum number of errors in a report, to bound memory."""
 
 
 @dataclass
 class LoadReport:
-    """What a loader did: how many entries went in, and a fault for each that didn't, with its file and line.
+    """The result of a load: the number of loaded entries, and an error, with its file and line, for each that wasn't
+    loaded.
 
-    ``counts`` says what else was done, in words: ``pictures kept``, ``posts dated by git``. ``more_faults`` counts the
-    errors that came after ``FAULTS_KEPT`` of them.
+    ``counts`` has further numbers by name: ``pictures kept``, ``posts dated by git``. ``more_faults`` counts the errors
+    beyond ``FAULTS_KEPT``.
     """
 
     loaded: int = 0
@@ -75,7 +75,7 @@ class LoadReport:
     counts: Counter[str] = field(default_factory=Counter[str])
 
     def fault(self, fault: ErrorDetail) -> None:
-        """Note a fault: in full, or, when there are very many, by its number."""
+        """Record an error; after ``FAULTS_KEPT`` errors, only count it."""
         if len(self.errors) < FAULTS_KEPT:
             self.errors.append(fault)
         else:
@@ -86,7 +86,7 @@ class Sampler(Protocol):
     """Writes sample data."""
 
     def __call__(self, design: Any, count: int, progress: Progress) -> int:
-        """Write about ``count`` main items, the same ones each time; gives how many were written."""
+        """Write about ``count`` main items, the same ones in each run; returns the number written."""
         ...
 
 
@@ -94,17 +94,17 @@ class Loader(Protocol):
     """Loads real input."""
 
     def __call__(self, design: Any, path: Path, progress: Progress, /) -> LoadReport:
-        """Load a file or a folder. What can't be loaded is a fault of the report; the rest goes in."""
+        """Load a file or a folder. Entries that can't be loaded are errors in the report; the others are loaded."""
         ...
 
 
 @dataclass(frozen=True)
 class SiteOptions:
-    """How a system's site is served.
+    """How to serve a system's site.
 
-    ``secret`` signs its cookies; ``hosts`` are the names that requests may use; ``origin`` is its public address
-    (``https://blog.example.com``) where another server stands before it, else None. ``settings`` is a file of the
-    site's own: its name, its colours.
+    ``secret`` signs cookies; ``hosts`` are the accepted host names; ``origin`` is the public address
+    (``https://blog.example.com``) behind a reverse proxy, else None. ``settings`` is a file with the site's settings:
+    name, colors.
     """
 
     secret: bytes
@@ -114,39 +114,39 @@ class SiteOptions:
 
 
 class Site(Protocol):
-    """A system's pages for people, beside its API."""
+    """A system's web pages, in addition to its API."""
 
     @property
     def application(self) -> Any:
-        """The Starlette application of the pages. It leaves the design open when it ends."""
+        """The Starlette application of the pages. It doesn't close the design on shutdown."""
         ...
 
     @property
     def policy(self) -> Any:
-        """Who may call what of the API: a ``keyplan.web.policy.Policy``."""
+        """The authorization policy of the API: a ``keyplan.web.policy.Policy``."""
         ...
 
     @property
     def told(self) -> Sequence[str]:
-        """Lines for whoever started the server: how to sign in to the sample, say."""
+        """Lines to print when the server starts, for example how to sign in to the sample."""
         ...
 
 
 class SiteMaker(Protocol):
-    """Makes a system's site. It may import what the extra ``web`` brings."""
+    """Builds a system's site. It can import packages of the extra ``web``."""
 
     def __call__(self, design: Any, options: SiteOptions, /) -> Site:
-        """The site on an open design."""
+        """The site for an open design."""
         ...
 
 
 @dataclass(frozen=True)
 class System:
-    """One system: its design, its sample, its loader, and its site where it has one.
+    """A system: its design, sampler, loader and, optionally, site.
 
-    ``input`` says in words what the loader takes (``a folder of Markdown posts``), ``takes`` whether that is a file, a
-    folder, or either: the loader is called with nothing else. ``maps_columns`` says that the loader also takes the
-    keyword ``columns``: the names of a table's columns by the names that it expects.
+    ``input`` describes the loader's input (``a folder of Markdown posts``), ``takes`` says whether it is a file, a
+    folder, or either. With ``maps_columns``, the loader also accepts the keyword ``columns``: the names of a table's
+    columns by expected name.
     """
 
     name: str
@@ -162,15 +162,15 @@ class System:
 
 
 def system_names() -> tuple[str, ...]:
-    """The names of the installed systems, in order. Nothing of theirs is imported."""
+    """The names of the installed systems, sorted. Imports nothing from them."""
     return tuple(sorted(_installed()))
 
 
 def system(name: str) -> System:
     """The installed system of that name.
 
-    Raises UnknownDesign when no installed package brings it, and RequestError when several do, or when what the package
-    brings can't be imported or is no system.
+    Raises UnknownDesign if it isn't installed, and RequestError if several packages provide it, or if it can't be
+    imported or isn't a ``System``.
     """
     brought = _installed().get(name, [])
     if not brought:
@@ -182,7 +182,7 @@ def system(name: str) -> System:
 
 
 def hint_for(name: str) -> str:
-    """What to do about a system that isn't installed: the nearest one's name, or what to install."""
+    """The hint for a system that isn't installed: the nearest name, or what to install."""
     import difflib  # noqa: PLC0415 - needed when a name is wrong only
 
     installed = _installed()
@@ -195,7 +195,7 @@ def hint_for(name: str) -> str:
 
 
 def _installed() -> dict[str, list[EntryPoint]]:
-    """The entry points by name. The same object under the same name, as two copies of a package bring it, is one."""
+    """Entry points by name. Duplicates with the same object, from two copies of a package, count once."""
     from importlib.metadata import entry_points  # noqa: PLC0415 - a design of one's own needs none of it
 
     installed: dict[str, dict[str, EntryPoint]] = {}
@@ -209,7 +209,7 @@ def _package(entry: EntryPoint) -> str:
 
 
 def _loaded(entry: EntryPoint) -> System:
-    """The object that an entry point names. Raises RequestError for whatever is wrong with it."""
+    """The object of an entry point. Raises RequestError if it is invalid."""
     where = f"the system {entry.name} of the package {_package(entry)}"
     try:
         brought: object = entry.load()

@@ -1,7 +1,7 @@
-"""OpenTelemetry: a span for each call of a pattern with its requests beneath, and metrics by pattern.
+"""OpenTelemetry: a span for each pattern call with its requests as children, and metrics by pattern.
 
-``blog.store.watch(Telemetry())`` is all there is to do; it needs the extra ``otel``. What is said of a call is in
-``keyplan.client.call_records``; where spans and metrics go is the SDK's business, and the application's.
+``blog.store.watch(Telemetry())`` enables it; it needs the extra ``otel``. Records are in
+``keyplan.client.call_records``; the application configures exporters with the SDK.
 """
 
 from __future__ import annotations
@@ -24,12 +24,13 @@ _SYSTEM = "aws.dynamodb"
 
 
 class Telemetry:
-    """What a store tells of its calls, as OpenTelemetry has it: ``blog.store.watch(Telemetry())``.
+    """Exports a store's calls to OpenTelemetry: ``blog.store.watch(Telemetry())``.
 
-    Spans: one a call, named as the pattern (``Blog.latest_posts``), and one a request (``Query``), with the attributes
-    of OpenTelemetry's semantic conventions for databases and for DynamoDB. Metrics: ``db.client.operation.duration``
-    (s) by operation; ``keyplan.pattern.duration`` (s), ``keyplan.requests``, ``keyplan.retries``,
-    ``keyplan.read_units`` and ``keyplan.write_units`` by pattern. Without providers the application's own are used.
+    Spans: one per call, named after the pattern (``Blog.latest_posts``), and one per request (``Query``), with the
+    attributes of OpenTelemetry's semantic conventions for databases and DynamoDB. Metrics:
+    ``db.client.operation.duration`` (s) by operation; ``keyplan.pattern.duration`` (s), ``keyplan.requests``,
+    ``keyplan.retries``, ``keyplan.read_units`` and ``keyplan.write_units`` by pattern. Uses the global providers by
+    default.
     """
 
     def __init__(
@@ -49,7 +50,7 @@ class Telemetry:
         self._write_units = meter.create_counter("keyplan.write_units", "{unit}", "Write units consumed")
 
     def __call__(self, record: PatternRecord) -> None:
-        """Make the spans and metrics of one call: what a store tells."""
+        """Export the spans and metrics of one call, reported by a store."""
         self._spans(record)
         labels: dict[str, Any] = {"keyplan.pattern": record.pattern}
         failed = {} if record.error is None else {"error.type": record.error}
@@ -66,7 +67,7 @@ class Telemetry:
             self._operations.record(call.latency_ms / 1000, _attributes(call))
 
     def _spans(self, record: PatternRecord) -> None:
-        """The spans of a call that has ended, below the span that is open now."""
+        """The spans of a finished call, as children of the current span."""
         attributes: dict[str, Any] = {
             "db.system.name": _SYSTEM,
             "db.operation.name": record.pattern,

@@ -1,5 +1,5 @@
-"""Carrying out plans: conversations (what to ask and what to make of the answers) and transports (how to ask).
+"""Executing plans: conversations (requests and the handling of responses) and transports (sending requests).
 
-A conversation is a generator of requests; it opens no socket and no file, and the same one serves synchronous and
-asynchronous callers. What a plan is, is decided in ``keyplan.design``.
+A conversation is a generator of requests; it opens no socket and no file, so synchronous and asynchronous callers share
+it. Plans are compiled in ``keyplan.model``.
 """

@@ -1,6 +1,6 @@
-"""Batches as conversations: chunked to DynamoDB's limits, what was unprocessed tried again, nothing lost silently.
+"""Batch reads and writes: split by DynamoDB's limits; unprocessed keys and items are retried.
 
-Limits: 100 keys a BatchGetItem, 25 writes a BatchWriteItem. Source: DynamoDB's API reference.
+Limits: 100 keys per BatchGetItem, 25 writes per BatchWriteItem. Source: DynamoDB's API reference.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from keyplan.errors import DynamoDBError, StoreError
 __all__ = ["batch_get", "batch_write"]
 
 IDLE_SECONDS_MAX = 30.0
-"""A batch ends with an error when it has waited so long since the store last took anything of it."""
+"""A batch fails if the store has processed nothing for this many seconds."""
 PAUSE_SECONDS_MAX = 2.0
 PARALLEL_MAX = 20
 
@@ -26,11 +26,11 @@ Item = dict[str, dict[str, Any]]
 
 
 def _identity(key: Item) -> Callable[[Item], Hashable]:
-    """What tells an item from all others, as a function of the item: the texts of its key attributes, which are named
-    and typed as in ``key``.
+    """A function that gives an item's identity: the texts of its key attributes, which have the names and types of
+    ``key``.
     """
     pairs = [(name, next(iter(value))) for name, value in key.items()]
-    if len(pairs) == 2:  # almost always, and this runs twice for each item
+    if len(pairs) == 2:  # the usual case, which runs twice for each item
         (partition, kind), (sort, sort_kind) = pairs
         return lambda item: (item[partition][kind], item[sort][sort_kind])
     return lambda item: tuple([item[name][kind] for name, kind in pairs])
@@ -39,10 +39,10 @@ def _identity(key: Item) -> Callable[[Item], Hashable]:
 def batch_get(
     table: str, keys: list[Item], *, consistent: bool, projection: Mapping[str, Any] | None = None
 ) -> Conversation[list[Item | None]]:
-    """The items of ``keys``, in their order; None where there is none. A key may be given twice. ``projection``: the
-    members that ask for some of their attributes, the keys among them.
+    """The items of ``keys`` in order; None for missing items. Keys can repeat. ``projection`` has the request members
+    that select attributes, including the key's.
 
-    Raises StoreError when the store goes on to leave some keys unanswered (``IDLE_SECONDS_MAX``).
+    Raises StoreError if keys remain unprocessed for ``IDLE_SECONDS_MAX``.
     """
     if not keys:
         return []
@@ -68,7 +68,7 @@ def batch_get(
 
 
 def batch_write(table: str, writes: list[dict[str, Any]]) -> Conversation[None]:
-    """Carry out PutRequests and DeleteRequests. Raises StoreError when the store goes on to leave some untaken."""
+    """Execute PutRequests and DeleteRequests. Raises StoreError if writes remain unprocessed."""
 
     def request(chunk: list[dict[str, Any]]) -> Request:
         return Request("BatchWriteItem", {"RequestItems": {table: chunk}})
@@ -98,8 +98,8 @@ def _until_done(
             except DynamoDBError as error:
                 if error.type not in THROTTLING_TYPES:
                     raise
-                # A request of which nothing is let in fails as a whole. Which of the others were taken isn't known:
-                # all are made again, one after the other, so that what is taken is seen.
+                # A throttled request fails as a whole, and the outcome of the parallel ones is unknown: all are
+                # repeated one after the other, so that progress is visible.
                 rest.extend(chain.from_iterable(chunks))
                 parallel = 1
                 break

@@ -1,8 +1,8 @@
-"""What calls cost: the records that are told of each request and of each pattern's call.
+"""The cost of calls: records of each request and of each access pattern call.
 
-``CallRecord`` is one request, with its retries; ``PatternRecord`` is one call of an access pattern or a verb, with its
-requests. Whose request it is, is known by a context variable that the opened design sets around each call. What is
-made of the records lies elsewhere: in ``usage.py`` (sums by pattern, the hottest keys) and in ``keyplan.telemetry``.
+``CallRecord`` is one request with its retries; ``PatternRecord`` is one call of an access pattern or a CRUD method,
+with its requests. A context variable, which the opened design sets for each call, attributes requests to patterns.
+``usage_report`` sums records by pattern and finds hot keys; ``keyplan.telemetry`` exports them.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _current: ContextVar[RunningCall | None] = ContextVar("keyplan_tally", default=N
 
 
 def metered(operation: str, parameters: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The parameters, with the wish to be told the capacity consumed, of the table and of each index."""
+    """The parameters with ReturnConsumedCapacity, for the table and each index."""
     if operation not in _METERED or "ReturnConsumedCapacity" in parameters:
         return parameters
     return {**parameters, "ReturnConsumedCapacity": "INDEXES"}
@@ -41,11 +41,11 @@ def error_name(error: BaseException) -> str:
 
 @dataclass(frozen=True, slots=True)
 class CallRecord:
-    """What one request was and cost.
+    """The outcome and cost of one request.
 
-    ``latency_ms`` has retries and pauses in it; bytes are those of the bodies, 0 for an embedded store. ``capacity`` is
-    DynamoDB's ConsumedCapacity (one or a list of them); ``error`` the type or code of the error. ``pattern`` is whose
-    request it was (``Cms.article``), ``started_ns`` when it began, in ns since 1970; ``parameters`` are DynamoDB's own.
+    ``latency_ms`` includes retries and pauses; bytes are those of the bodies, 0 for an embedded store. ``capacity`` is
+    DynamoDB's ConsumedCapacity (one or a list); ``error`` the type or code of the error. ``pattern`` is the access
+    pattern (``Cms.article``), ``started_ns`` the start time in ns since 1970; ``parameters`` are DynamoDB's.
     """
 
     operation: str
@@ -79,10 +79,11 @@ OnCall = Callable[[CallRecord], None]
 
 @dataclass(frozen=True, slots=True)
 class PatternRecord:
-    """What one call of an access pattern or a verb was and cost; an iterator is one call, from its first item on.
+    """The outcome and cost of one call of an access pattern or a CRUD method. An iterator is one call, from its first
+    item on.
 
-    ``latency_ms`` is the time spent in it, ``started_ns`` when it began, in ns since 1970; ``error`` the type or code
-    of the error that it ended with.
+    ``latency_ms`` is the time spent in the call, ``started_ns`` the start time in ns since 1970; ``error`` the type or
+    code of the final error.
     """
 
     pattern: str
@@ -93,12 +94,12 @@ class PatternRecord:
 
     @property
     def requests(self) -> int:
-        """Requests made, without retries."""
+        """Number of requests, without retries."""
         return len(self.calls)
 
     @property
     def retries(self) -> int:
-        """Requests made again."""
+        """Number of retries."""
         return sum(call.retries for call in self.calls)
 
     @property
@@ -118,7 +119,7 @@ class PatternRecord:
 
     @property
     def response_bytes(self) -> int:
-        """Bytes of the answers' bodies."""
+        """Bytes of the responses' bodies."""
         return sum(call.response_bytes for call in self.calls)
 
 
@@ -126,7 +127,7 @@ OnPattern = Callable[[PatternRecord], None]
 
 
 class RunningCall:
-    """One call of a pattern while it goes on: its requests so far, from whichever threads and tasks they come."""
+    """A running call of a pattern: its requests so far, from all threads and tasks."""
 
     __slots__ = ("_seconds", "_started_ns", "calls", "error", "pattern")
 
@@ -139,18 +140,18 @@ class RunningCall:
 
     @contextmanager
     def counting(self) -> Generator[None]:
-        """Requests within are this call's; the time within is its."""
+        """Attribute the requests in this context to the call, and measure its time."""
         token = _current.set(self)
         began = time.monotonic()
         try:
             yield
         finally:
             self._seconds += time.monotonic() - began
-            with suppress(ValueError):  # a coroutine that is closed elsewhere, where nothing was set
+            with suppress(ValueError):  # the coroutine was closed in another context
                 _current.reset(token)
 
     def record(self) -> PatternRecord:
-        """What the call was, when it has ended."""
+        """The record of the finished call."""
         return PatternRecord(self.pattern, self._seconds * 1000, self._started_ns, tuple(self.calls), self.error)
 
     @staticmethod
@@ -162,9 +163,7 @@ class RunningCall:
         outcome: Mapping[str, Any] | KeyplanError,
         parameters: Mapping[str, Any],
     ) -> CallRecord:
-        """The record of a request that has ended, kept by the call that it belongs to. ``started`` is of
-        time.monotonic().
-        """
+        """The record of a finished request, added to its call. ``started`` is a value of time.monotonic()."""
         tally = _current.get()
         seconds = time.monotonic() - started
         error = outcome if isinstance(outcome, KeyplanError) else None

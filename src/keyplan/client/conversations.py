@@ -1,9 +1,8 @@
-"""Conversations: generators that yield requests and are sent the responses; and what runs them.
+"""Conversations: generators that yield requests and receive responses, and the drivers that run them.
 
-A multi-step operation (paging, batches, fan-out, retries) is written once, as a conversation. It yields a request, a
-list of requests that may go out together, or a pause. An error of a request is thrown into the conversation, which
-may catch it. Two drivers run all conversations there are, those of an HTTP call too (``transports/calling.py``), and
-``relay`` is how one is watched.
+Each multi-step operation (pagination, batches, fan-out, retries) is written once, as a conversation. It yields a
+request, a list of requests that can be sent in parallel, or a pause. A failed request is thrown into the conversation,
+which can catch it. Two drivers run all conversations, including those of HTTP calls; ``relay`` observes one.
 """
 
 from __future__ import annotations
@@ -42,73 +41,75 @@ class Request(NamedTuple):
 
 
 class Idempotent(str):
-    """The name of the operation of a request that has the same effect when it is sent twice: a transport may repeat it
-    after a lost response. A plain UpdateItem isn't repeated.
+    """The operation of an idempotent request: a transport can repeat it after a lost response. A plain UpdateItem isn't
+    repeated.
     """
 
     __slots__ = ()
 
 
 class ByToken(Idempotent):
-    """The same, since the item keeps the request's token, and its condition expects that it doesn't yet."""
+    """An idempotent operation, because the item stores the request's token and its condition expects that it doesn't
+    yet.
+    """
 
     __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """Wait so long before going on."""
+    """Wait this many seconds before continuing."""
 
     seconds: float
 
 
 Conversation: TypeAlias = Generator["Request | list[Request] | Pause", Any, T]
 Observer: TypeAlias = Callable[["Request | list[Request]", Any, "Exception | None"], None]
-"""Is given a request (or several), and its answer or its error."""
+"""Receives a request (or several) and its response or error."""
 
 
 class Transport(Protocol):
-    """How requests are made by synchronous code."""
+    """Sends requests from synchronous code."""
 
     def call(self, operation: str, parameters: dict[str, Any], /) -> dict[str, Any]:
         """The response of one request. Raises DynamoDBError or StoreError."""
         ...
 
     def call_all(self, requests: list[Request], /) -> list[dict[str, Any]]:
-        """The responses of several requests, in their order."""
+        """The responses of several requests, in order."""
         ...
 
 
 class AsyncTransport(Protocol):
-    """How requests are made by asynchronous code."""
+    """Sends requests from asynchronous code."""
 
     async def call(self, operation: str, parameters: dict[str, Any], /) -> dict[str, Any]:
         """The response of one request. Raises DynamoDBError or StoreError."""
         ...
 
     async def call_all(self, requests: list[Request], /) -> list[dict[str, Any]]:
-        """The responses of several requests, in their order."""
+        """The responses of several requests, in order."""
         ...
 
 
 class Steps(Protocol):
-    """Who carries out the steps of a conversation: ``call`` those that are a tuple of its arguments, ``call_all`` the
-    others, but for pauses. A ``Transport`` is one; what sends HTTP requests is another.
+    """Executes the steps of a conversation: ``call`` those that are a tuple of its arguments, ``call_all`` the others
+    except pauses. A ``Transport`` is one; the sender of HTTP requests is another.
     """
 
     @property
     def call(self) -> Callable[..., Any]:
-        """Carries out one step."""
+        """Executes one step."""
         ...
 
     @property
     def call_all(self) -> Callable[[Any], Any]:
-        """Carries out what may be several."""
+        """Executes one or several steps."""
         ...
 
 
 def converse(conversation: Generator[Any, Any, T], steps: Steps, failure: type[Exception] = KeyplanError) -> T:
-    """Run a conversation to its end, and give its result. A ``failure`` of a step is thrown into it."""
+    """Run a conversation and return its result. A ``failure`` of a step is thrown into it."""
     try:
         step = next(conversation)
         while True:
@@ -131,7 +132,7 @@ def converse(conversation: Generator[Any, Any, T], steps: Steps, failure: type[E
 async def converse_async(
     conversation: Generator[Any, Any, T], steps: Steps, failure: type[Exception] = KeyplanError
 ) -> T:
-    """Run a conversation to its end from asynchronous code, and give its result."""
+    """Run a conversation from asynchronous code and return its result."""
     try:
         step = next(conversation)
         while True:
@@ -152,9 +153,7 @@ async def converse_async(
 
 
 def relay(conversation: Conversation[T], observe: Observer, *, pauses: bool = True) -> Conversation[T]:
-    """The conversation with each of its requests observed, once it is answered or has failed. Without ``pauses`` it
-    doesn't wait.
-    """
+    """The conversation with an observer for each finished or failed request. Without ``pauses`` it doesn't wait."""
     try:
         step = next(conversation)
         while True:
@@ -178,7 +177,7 @@ def relay(conversation: Conversation[T], observe: Observer, *, pauses: bool = Tr
 
 
 def together(conversations: Sequence[Conversation[T]]) -> Conversation[list[T]]:
-    """Several conversations at a time: what each asks goes out with what the others ask. Their results, in order."""
+    """Run several conversations in parallel, combining their requests. Returns their results in order."""
     results: dict[int, T] = {}
     asking: dict[int, Request | list[Request]] = {}
 

@@ -1,7 +1,7 @@
-"""How many items a question has, whether any, and the sum of a field: paged to the end, without whole items.
+"""Counts, existence checks and sums: read to the last page, without whole items.
 
-Where nothing else can lie in what a query names, the store counts (Select=COUNT). Elsewhere the keys are asked for, and
-those of the entity are counted here; both cost the same units, since what is read is paid for and not what is sent.
+If a query's range contains only items that match, the store counts (Select=COUNT). Otherwise the keys are read and
+filtered here. Both cost the same read units, because DynamoDB bills the data read, not the data returned.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ from keyplan.model.compiled.plans import BatchGetPlan, ClaimPlan, GetPlan, Plan,
 __all__ = ["SegmentsReader", "exists", "how_many", "total_of"]
 
 Measure = Callable[[Any], int]
-"""What an item adds to the answer."""
+"""An item's contribution to the result."""
 
 
 def how_many(plan: Plan, target: Target, values: Mapping[str, Any]) -> Conversation[int]:
-    """How many items the plan names."""
+    """The number of items of a plan."""
     return _measured(plan, target, values, lambda _: 1)
 
 
 def total_of(name: str, plan: Plan, target: Target, values: Mapping[str, Any]) -> Conversation[int]:
-    """The sum of a field of the items that the plan names."""
-    # What an estimate takes for an item has no fields
+    """The sum of a field over the items of a plan."""
+    # Estimates use stand-ins without fields
     return _measured(plan, target, values, lambda value: getattr(value, name, None) or 0)
 
 
@@ -71,13 +71,13 @@ def _measured(plan: Plan, target: Target, values: Mapping[str, Any], measure: Me
 
 
 def exists(plan: Plan, target: Target, values: Mapping[str, Any]) -> Conversation[bool]:
-    """Whether there is any item that the plan names."""
+    """Whether a plan has any item."""
     match plan:
         case GetPlan():
             key = plan.entity.item_key(plan.entity.primary, values)
             found = yield from get_item(target, plan.entity, key, consistent=plan.consistent, values=values)
             return found is not None
-        case ClaimPlan():  # a claim is there as long as its owner is
+        case ClaimPlan():  # a claim exists as long as its owner
             request = base_request(target, consistent=plan.consistent) | projection_of(target.table.key_names)
             request["Key"] = plan.entity.item_key(plan.claim, values)
             return "Item" in (yield Request("GetItem", request))
@@ -90,7 +90,7 @@ def exists(plan: Plan, target: Target, values: Mapping[str, Any]) -> Conversatio
 
 
 def _count(plan: QueryPlan, target: Target, values: Mapping[str, Any], measure: Measure) -> Conversation[int]:
-    """All partitions, some in parallel, each to its end."""
+    """Count all partitions to the end, some in parallel."""
     counted = 0
     readers = (QueryReader(part, target) for part in plan.parts)
     pending = [(reader, *pair) for reader in readers for pair in _requests(reader, values)]
@@ -108,7 +108,7 @@ def _count(plan: QueryPlan, target: Target, values: Mapping[str, Any], measure: 
 
 
 def _requests(reader: QueryReader, values: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], dict[str, Any]]]:
-    """The first request of each partition, once each, with the values that it is for."""
+    """The first request of each distinct partition, with its values."""
     plan = reader.plan
     seen: set[tuple[str, ...]] = set()
     for asked in (element for _, named in bucket_sets(plan, values) for element in value_sets(plan.each, named)):
@@ -146,14 +146,14 @@ _ENDED = "null"
 
 
 class SegmentsReader:
-    """Scan in segments. A position says of each segment where it goes on, or that it has ended."""
+    """Scans in parallel segments. A position has the next key of each segment, or its end."""
 
     def __init__(self, plan: ScanPlan, target: Target) -> None:
         self.plan = plan
         self._reader = ScanReader(plan, target)
 
     def chunk(self, values: Mapping[str, Any], size: int | None, position: Position | None) -> Conversation[Chunk]:
-        """Everything; or with a ``size`` a page: what is read of a segment behind it is left to the next one."""
+        """All entries; with ``size``, one page. Items of a segment after the page are read again for the next page."""
         entries: list[Entry] = []
         places = self._places(position)
         while any(place != _ENDED for place in places):
@@ -172,7 +172,7 @@ class SegmentsReader:
         return Chunk(entries, None)
 
     def part(self, values: Mapping[str, Any], position: Position | None) -> Conversation[Chunk]:
-        """The next round: as much of each segment as a request gives."""
+        """The next round: one request for each segment."""
         places = self._places(position)
         entries: list[Entry] = []
         for segment, items, following in (yield from self._round(values, places)):
@@ -182,7 +182,7 @@ class SegmentsReader:
         return Chunk(entries, None if all(place == _ENDED for place in places) else places)
 
     def total(self, values: Mapping[str, Any], measure: Callable[[Any], int]) -> Conversation[int]:
-        """The sum of what ``measure`` says of each item."""
+        """The sum of ``measure`` over all items."""
         counted = 0
         places = self._places(None)
         while any(place != _ENDED for place in places):
@@ -197,7 +197,7 @@ class SegmentsReader:
     def _round(
         self, values: Mapping[str, Any], places: Sequence[str], limit: int | None = None
     ) -> Conversation[list[tuple[int, list[Item], str]]]:
-        """The items of the next request of each segment that goes on, and where the segment goes on behind them."""
+        """The items of the next request of each unfinished segment, and the segment's next position."""
         asked = [segment for segment, place in enumerate(places) if place != _ENDED]
         requests: list[Request] = []
         for segment in asked:

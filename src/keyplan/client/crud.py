@@ -1,7 +1,7 @@
-"""The plain verbs of every design as conversations: get, put, create, update, delete, batches, transactions.
+"""The CRUD methods of every design as conversations: get, put, create, update, delete, batches, transactions.
 
-They make use of the one write compiler; the opened design gives them their synchronous and asynchronous forms. Write
-patterns are run in ``attempts.py``.
+They use the write compiler; the opened design provides synchronous and asynchronous methods. ``write_attempts`` runs
+write patterns.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 
 class Verbs:
-    """Conversations on one design's table."""
+    """Conversations on a design's table."""
 
     def __init__(self, compiler: WriteCompiler, target: Target, answers: Mapping[str, Answer]) -> None:
         self.compiler = compiler
@@ -38,7 +38,7 @@ class Verbs:
     def get(self, cls: type[E], key: Mapping[str, Any], *, consistent: bool = False) -> Conversation[E | None]:
         """One item by its key fields."""
         entity = self.compiler.entity(cls)
-        if "consistent" in entity.key_fields:  # it names the item, then: such an item is read eventually consistent
+        if "consistent" in entity.key_fields:  # the keyword is a key field: such an item is read eventually consistent
             key, consistent = {**key, "consistent": consistent}, False
         made = primary_key(entity, key)
         result = yield from get_item(self.target, entity, made, consistent=consistent, values=key)
@@ -55,13 +55,13 @@ class Verbs:
         return cast("list[E | None]", entities)
 
     def put(self, instance: E | Previous[E]) -> Conversation[E | None]:
-        """Write the whole item, and give it; or what stood there, where that is asked for."""
+        """Write the whole item. Returns it or, on request, the previous item."""
         if isinstance(instance, Previous):
             return (yield from self._previous(instance, Put))
         return cast("E", (yield from self._instance(Put(instance))))
 
     def create(self, instance: E) -> Conversation[E]:
-        """Write an item that must not exist."""
+        """Write an item that must not exist yet."""
         return cast("E", (yield from self._instance(Create(instance))))
 
     def _instance(self, action: Put[Any] | Create[Any]) -> Conversation[Any]:
@@ -70,7 +70,7 @@ class Verbs:
         return compiled.certain()
 
     def update(self, target: Any, changes: Mapping[str, Any]) -> Conversation[Any]:
-        """Change fields of an item, and give it as it then is; or as it was, where that is asked for."""
+        """Change fields of an item. Returns the item after the update or, on request, before it."""
         if isinstance(target, Previous):
             if changes:
                 raise ArgumentError(f"an Update says all of it; given besides: {', '.join(changes)}", place="update")
@@ -87,7 +87,7 @@ class Verbs:
         return (yield from get_item(self.target, entity, key, consistent=True))
 
     def _update(self, target: Any, changes: Mapping[str, Any]) -> Update[Any]:
-        """The update of an instance, or of the item that a class and its key fields name; or the one that is given."""
+        """The update of an instance, of an item given by class and key fields, or the given action."""
         if isinstance(target, Update):
             if changes:
                 raise ArgumentError(f"an Update says all of it; given besides: {', '.join(changes)}", place="update")
@@ -99,20 +99,20 @@ class Verbs:
         return Update(target, **key).set(**{name: value for name, value in changes.items() if name not in named})
 
     def _previous(self, asked: Previous[E], kind: type[Put[Any] | Update[Any]]) -> Conversation[E | None]:
-        """Carry out a write of that one action, which gives what was there before it."""
+        """Execute a single action and return the previous item."""
         verb = kind.__name__.lower()
         if not isinstance(asked.action, kind):
             raise ArgumentError(f"{asked!r} is no {kind.__name__}", place=verb, hint=f"give {kind.__name__}(...)")
         return (yield from run_write(self.compiler, self.answers, asked.__iter__, verb, 1))
 
     def delete(self, action: Delete[E]) -> Conversation[E | None]:
-        """Remove an item, and give it where one request tells."""
+        """Delete an item. Returns it if a single request can return it."""
         compiled = self.compiler.compile(action)
         entity = compiled.operations[0].entity
         response = yield from send(compiled.operations, entity.name, returned=compiled.returned)
         try:
             return cast("E | None", stored_after(compiled, response))
-        except InvalidItemError:  # it is removed all the same
+        except InvalidItemError:  # it is deleted nevertheless
             return None
 
     def batch(self, actions: Iterable[Put[Any] | Delete[Any]]) -> Conversation[None]:
@@ -120,7 +120,7 @@ class Verbs:
         yield from batch_write(self.target.name, self.compiler.batch(Batch(actions)))
 
     def transact(self, actions: Iterable[Action]) -> Conversation[None]:
-        """Several actions, all or nothing."""
+        """Several actions in one transaction."""
         operations = [
             operation
             for action in several(actions, "actions")

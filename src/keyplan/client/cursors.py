@@ -1,7 +1,7 @@
-"""Cursors: where a page ended, as opaque text bound to its pattern and arguments, and signed with the design's secret.
+"""Cursors: a page's end as opaque text, bound to the pattern and its arguments, and signed with the design's secret.
 
-The text is a 12-byte digest and the position, in URL-safe base64. Without a secret the digest still tells a cursor of
-another pattern, of other arguments, or one that was cut; with one, nobody else can make it.
+The text is a 12-byte digest and the position, in URL-safe base64. Without a secret, the digest still detects cursors of
+other patterns or arguments, and truncated ones; with a secret, it prevents forgery.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ _DIGEST_BYTES = 12
 
 
 def signing_key(secret: bytes) -> bytes:
-    """The key that cursors are signed with, made of a secret of any length."""
+    """The signing key for cursors, derived from a secret of any length."""
     return hashlib.blake2b(secret).digest()
 
 
 def write_cursor(position: Position, place: str, arguments: Mapping[str, Any], key: bytes) -> Cursor:
-    """The cursor of a position in the answers of the pattern at ``place`` with these arguments."""
+    """The cursor of a position in the results of the pattern at ``place`` with these arguments."""
     body = orjson.dumps(position)
     return Cursor(base64.urlsafe_b64encode(_digest(body, place, arguments, key) + body).decode("ascii").rstrip("="))
 
 
 def read_cursor(cursor: str, place: str, arguments: Mapping[str, Any], key: bytes) -> Position:
-    """The position in a cursor. Raises CursorError for one that isn't of this pattern and these arguments."""
+    """The position of a cursor. Raises CursorError for a cursor of another pattern or other arguments."""
     try:
         raw = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
     except (binascii.Error, ValueError):

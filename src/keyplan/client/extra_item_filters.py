@@ -1,8 +1,8 @@
-"""What a key condition lets through besides the answer, and how it is kept out.
+"""Filters for items that match a key condition but not the access pattern.
 
-One condition may have to serve several entities, whose keys lie in several intervals; some bounds that exclude their
-end are asked for with it; and a prefix of a value without escapes may go on in what follows the value. What is read is
-compared with each entity's own interval, and with the ranges themselves.
+One condition can serve several entities with different intervals; an exclusive bound can be read inclusively; and a
+prefix of an unescaped value can extend into the next value. Each item is compared with its entity's interval and with
+the ranges.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ Item = Mapping[str, Mapping[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class AnswerFilter:
-    """Lets through the items of one call's answer."""
+    """Accepts the items that belong to one call's result."""
 
     ranges: tuple[tuple[str, Range[Any]], ...]
     intervals: Mapping[type[Entity], tuple[tuple[str, Interval], ...]]
     readers: Mapping[type[Entity], Callable[[Item], Entity]] = field(default_factory=dict[Any, Any])
-    """How items are read whose instances lack the fields of the ranges: those of views."""
+    """How to read items whose instances lack the fields of the ranges: those of views."""
     ranks: Mapping[str, Callable[[Any], int]] = field(default_factory=dict[str, Any])
-    """The order of the fields that have none of their own."""
+    """The order of fields without a natural order."""
     equal: Mapping[type[Entity], tuple[CompiledEntity, Mapping[str, Any]]] = field(default_factory=dict[Any, Any])
-    """The fields of keys without escapes, which other values can have, too."""
+    """Fields of unescaped keys, in which different values can have the same key."""
 
     def passes(self, instance: Any, item: Item) -> bool:
-        """Whether an item of one of the plan's entities belongs to the answer."""
+        """Whether an item of one of the plan's entities belongs to the result."""
         if type(instance) is InvalidItem:
-            return True  # its fields aren't known: the key condition let it through
+            return True  # its fields are unknown: trust the key condition
         if type(instance) in self.equal:
             entity, values = self.equal[type(instance)]
             if not entity.holds(item, values):
@@ -60,7 +60,7 @@ class AnswerFilter:
 
 
 def answer_filter_of(plan: QueryPlan, values: Mapping[str, Any]) -> AnswerFilter | None:
-    """The answer_filter for the values of one call; None where the key condition says everything."""
+    """The filter for the values of one call; None if the key condition is sufficient."""
     equal: dict[type[Entity], tuple[CompiledEntity, Mapping[str, Any]]] = {}
     for match in plan.matches:
         if match.key.is_raw:

@@ -1,6 +1,4 @@
-"""Stored items compared with a design: entries of indexes that are stale or missing, claims that are missing, and items
-that can't be read. Nothing is changed.
-"""
+"""Compare stored items with a design: stale and missing index entries, missing claims, unreadable items. Read-only."""
 
 from __future__ import annotations
 
@@ -21,9 +19,7 @@ HINT = "write these items again: keyplan diff prints how, for the change of the 
 
 
 def item_drift(table: str, entities: Iterable[CompiledEntity], items_max: int) -> Conversation[list[Difference]]:
-    """What is different in the first ``items_max`` items of the table, counted by entity and key. The scan is paid
-    for.
-    """
+    """The differences in the first ``items_max`` items of the table, counted by entity and key. The scan is billed."""
     known = list(entities)
     read, wrong = Counter[str](), Counter[tuple[str, str]]()
     claims: list[tuple[str, Item, Item]] = []

@@ -1,7 +1,7 @@
-"""Iterators over a read's items: part by part, the next part fetched while the last one is used.
+"""Iterators over the items of a read, fetched in parts; the next part is prefetched while the current one is consumed.
 
-Fetching ahead begins when half of a part was taken, so that a caller who stops at once has paid for nothing more; it
-is done only where a request waits for the network. How a part is read is in ``answers.py``.
+Prefetching starts when half of a part is consumed, so that a caller who stops early pays for nothing more, and only if
+requests go over a network.
 """
 
 from __future__ import annotations

@@ -1,6 +1,4 @@
-"""Reading through junctions: a junction's items, and the ends that they name; and several junctions that lead to one
-answer. Single queries are in ``reads.py``, merging partitions in ``merges.py``.
-"""
+"""Reads through junctions: a junction's items, the items at their ends, and unions of junctions."""
 
 from __future__ import annotations
 
@@ -25,22 +23,20 @@ __all__ = ["FanOutReader", "ThroughReader", "UnionReader", "end_values", "query_
 def query_reader(
     plan: QueryPlan, target: Target
 ) -> QueryReader | MergeReader | PartedReader | CompletingReader | BucketsReader:
-    """The reader of one query, of several, or of one whose items are read from the table besides; and of those of
-    several buckets of time.
-    """
+    """The reader for entries: one query, merged queries, time buckets, or a partial index completed from the table."""
     reader = CompletingReader(plan, target) if plan.completed else entries_reader(plan, target)
     return reader if plan.buckets is None else BucketsReader(plan, reader)
 
 
 def end_values(plan: ThroughPlan, link: Entity, values: Mapping[str, Any]) -> dict[str, Any]:
-    """What is known of the end that a junction's item names."""
+    """The known fields of the end that a junction item refers to."""
     result = {name: getattr(link, source) for name, source in plan.fields.items()}
     result.update({name: values[name] for name in plan.arguments})
     return result
 
 
 class ThroughReader:
-    """A junction's items, and the ends they name, read by their keys in batches."""
+    """A junction's items and the ends they refer to, read by key in batches."""
 
     def __init__(self, plan: ThroughPlan, junction: QueryPlan, end: GetPlan, target: Target) -> None:
         self.plan = plan
@@ -49,8 +45,8 @@ class ThroughReader:
         self._junction = MergeReader(junction, target) if junction.merged else QueryReader(junction, target)
 
     def chunk(self, values: Mapping[str, Any], size: int | None, position: Position | None) -> Conversation[Chunk]:
-        """The next ends, in the junction's order; a junction whose end is gone is passed over. One end more than asked
-        for is looked up, since a further link alone doesn't say that anything follows.
+        """The next ends in the junction's order; a junction item whose end is missing is skipped. Reads one additional
+        end, because a further junction item doesn't prove that its end exists.
         """
         entries: list[Entry] = []
         while True:
@@ -66,7 +62,7 @@ class ThroughReader:
         return Chunk(entries, self._junction.position(entries[-1].item))
 
     def ends(self, links: Chunk, values: Mapping[str, Any]) -> Conversation[list[Entry]]:
-        """The ends that some of the junction's items name; each with its link's item."""
+        """The ends of some junction items, each with its junction item."""
         entity = self.end.entity
         keys = [entity.item_key(entity.primary, end_values(self.plan, link.instance, values)) for link in links.entries]
         ends = yield from batch_entities(self.target, entity, keys, consistent=self.end.consistent)
@@ -74,7 +70,7 @@ class ThroughReader:
 
 
 class FanOutReader:
-    """A junction's items, all of them, and the partitions that they name, merged in order."""
+    """All items of a junction and the partitions they refer to, merged in order."""
 
     def __init__(self, plan: ThroughPlan, junction: QueryPlan, end: QueryPlan, target: Target) -> None:
         self.plan = plan
@@ -82,7 +78,7 @@ class FanOutReader:
         self._ends = MergeReader(end, target)
 
     def chunk(self, values: Mapping[str, Any], size: int | None, position: Position | None) -> Conversation[Chunk]:
-        """The next items of all the ends' partitions."""
+        """The next items of all partitions."""
         links = yield from self._junction.chunk(values, None, None)
         sets = [end_values(self.plan, link.instance, values) for link in links.entries]
         partitions = [value_set for known in sets for value_set in value_sets(self._ends.plan.each, known)]
@@ -90,9 +86,9 @@ class FanOutReader:
 
 
 class UnionReader:
-    """Several junctions: what any of them leads to, each item once, in the order of the end's key.
+    """A union of junctions: the items that any of them leads to, each once, in key order.
 
-    Of each way as many items are read as are wanted in all, from the same position on; more can't be needed.
+    From each branch, as many items are read as are wanted in total, from the same position.
     """
 
     def __init__(self, plan: ThroughPlan, target: Target) -> None:
@@ -111,12 +107,12 @@ class UnionReader:
                 self._ways.append(FanOutReader(way, way.junction, way.end, target))
 
     def chunk(self, values: Mapping[str, Any], size: int | None, position: Position | None) -> Conversation[Chunk]:
-        """The next items of all ways."""
+        """The next items of all branches."""
         after = None if position is None else self._order.place_of(position)
         result: dict[Place, tuple[Position, Entry]] = {}
         more = False
         for way in self._ways:
-            # At most one link of a pointers' way stands where the position does, and may have been given already
+            # At most one item of a pointer branch is at the position; it may have been returned already
             wanted = size + 1 if size is not None and position is not None and isinstance(way, _Pointers) else size
             chunk = yield from way.chunk(values, wanted, position)
             more = more or chunk.position is not None
@@ -141,7 +137,7 @@ class UnionReader:
 
 
 class _Pointers:
-    """A junction whose items stand in the order of the ends, under the same sort keys: each end is read by its key."""
+    """A junction whose items have the same sort keys as its ends: each end is read by key."""
 
     def __init__(self, plan: ThroughPlan, junction: QueryPlan, end: GetPlan, target: Target) -> None:
         self.entity = end.entity
@@ -149,7 +145,7 @@ class _Pointers:
         self._through = ThroughReader(plan, junction, end, target)
 
     def chunk(self, values: Mapping[str, Any], size: int | None, position: Position | None) -> Conversation[Chunk]:
-        """The next ends from the position's sort key on, that one included."""
+        """The next ends from the position's sort key on, inclusive."""
         entries: list[Entry] = []
         cut = None if position is None else position[0]
         start: Position | None = None

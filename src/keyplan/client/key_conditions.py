@@ -1,7 +1,7 @@
-"""Key conditions for the values of one call: the partition's text, and the interval of sort keys.
+"""Key conditions for the values of one call: the partition key's text and the interval of sort keys.
 
-An interval is exact in the store's order of texts. Where DynamoDB has no operator for a bound (an exclusive upper one
-beside a lower one), it is taken inclusive, and the readers drop what lies on it.
+An interval is exact in the order of stored texts. If DynamoDB has no operator for a bound (an exclusive upper bound
+with a lower bound), the query includes the bound and the readers drop items on it.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """Sort keys from ``low`` to ``high``, both included; ``prefix`` where they are all that begin with a text."""
+    """Sort keys from ``low`` to ``high``, inclusive; ``prefix`` if they are the keys with a common prefix."""
 
     low: str | None = None
     high: str | None = None
@@ -50,17 +50,17 @@ class Interval:
     """The attribute's type: S, N or B."""
     value_at: int = 0
     ends: str = ""
-    """Of a prefix of a value without escapes: where the value begins in the text, and what ends it."""
+    """For a prefix of an unescaped value: where the value starts in the text, and what terminates it."""
 
     @property
     def empty(self) -> bool:
-        """Whether nothing can lie in it."""
+        """Whether no key can be in it."""
         if self.low is None or self.high is None:
             return False
         return bool(order_of(self.low, self.kind) > order_of(self.high, self.kind))
 
     def holds(self, text: str) -> bool:
-        """Whether a key attribute's text lies in it."""
+        """Whether a key attribute's text is in it."""
         if self.prefix is not None:
             is_within = not self.ends or (text + self.ends).find(self.ends, self.value_at) >= len(self.prefix)
             return text.startswith(self.prefix) and is_within
@@ -70,14 +70,14 @@ class Interval:
         )
 
     def before(self, other: Interval, *, forward: bool) -> bool:
-        """Whether all in it comes before all in the other, in that direction."""
+        """Whether the whole interval precedes the other in the given direction."""
         interval, two = (self, other) if forward else (other, self)
         if interval.high is None or two.low is None:
             return False
         return bool(order_of(interval.high, self.kind) < order_of(two.low, self.kind))
 
     def cut(self, bound: str, *, forward: bool) -> Interval:
-        """The part from ``bound`` on (``forward``), or up to it; the bound itself included."""
+        """The part from ``bound`` on (``forward``) or up to it, inclusive."""
 
         def order(text: str) -> Any:
             return order_of(text, self.kind)
@@ -90,23 +90,23 @@ class Interval:
 
 
 NOTHING = Interval("b", "a")
-"""An interval in which nothing lies."""
+"""The empty interval."""
 _EMPTY: tuple[Any, ...] = ("", (), b"")
 
 
 ORDERS: Mapping[str, Callable[[str], Any]] = {"S": str, "N": Decimal, "B": base64.b64decode}
-"""What makes of a key attribute's text, by its type, what it is ordered by."""
+"""Converts a key attribute's text into its sort value, by type."""
 
 
 def order_of(text: str, kind: str) -> Any:
-    """What a key attribute's text of type ``kind`` is ordered by: texts by their letters, numbers by value, binary (its
-    text is base64) by its bytes.
+    """The sort value of a key attribute's text of type ``kind``: strings by UTF-8 order, numbers by value, binaries
+    (base64 text) by bytes.
     """
     return ORDERS[kind](text)
 
 
 def text_of(ordered: Any, kind: str) -> str:
-    """The text of a key attribute that has this place in the order: of ``order_of``, the inverse."""
+    """The inverse of ``order_of``."""
     if kind == "B":
         return base64.b64encode(ordered).decode("ascii")
     return str(ordered)
@@ -114,7 +114,7 @@ def text_of(ordered: Any, kind: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class KeyText:
-    """A key condition: its text, and its values by placeholder."""
+    """A key condition: the expression and its values by placeholder."""
 
     text: str
     names: dict[str, str]
@@ -122,7 +122,7 @@ class KeyText:
 
 
 def interval_of(part: SortPart, values: Mapping[str, Any]) -> Interval:
-    """The interval that a sort key attribute lies in."""
+    """The interval that contains a sort key attribute."""
     kind = part.attribute.type
     start = part.start(values)
     if part.complete:
@@ -142,7 +142,7 @@ def _beginning(start: str, *, kind: str) -> Interval:
 
 
 def _successor(text: str) -> str | None:
-    """The least text after all that begin with ``text``."""
+    """The least text after all texts with the prefix ``text``."""
     return text[:-1] + chr(ord(text[-1]) + 1) if text else None
 
 
@@ -152,9 +152,9 @@ def _range(part: SortPart, start: str, given: Range[Any], *, kind: str) -> Inter
         raise AssertionError
     least, most = _held(condition.format, given.lower), _held(condition.format, given.upper)
     if most is not None and most in _EMPTY:
-        return NOTHING  # no value in a key is empty, so all of them lie above
+        return NOTHING  # values in keys aren't empty, so all sort above
     lower, upper = None if least in _EMPTY else _text(condition, least), _text(condition, most)
-    # A bound that was moved to what the format can hold is included: the readers compare with the bound itself
+    # An adjusted bound is inclusive: the readers compare with the original bound
     lower_out = given.gt is not None and least == given.gt
     upper_out = given.lt is not None and most == given.lt
     if condition.format.descending:
@@ -172,29 +172,29 @@ def _range(part: SortPart, start: str, given: Range[Any], *, kind: str) -> Inter
 
 
 def _after(condition: Variable) -> str:
-    """The character after the one that ends a value: no text that begins with a value and its end reaches it."""
+    """The character after the value's terminator: no text that starts with a value and its terminator reaches it."""
     return chr(ord(condition.ends[0]) + 1)
 
 
 def _held(form: Format, value: Any) -> Any:
-    """The bound, or the nearest value that the format can hold: no item lies between them."""
+    """The bound, or the nearest value that the format can represent: no item is between them."""
     if isinstance(form, StoredFormat) and isinstance(value, datetime):
         return form.nearest(value)
     if not isinstance(value, int) or not isinstance(form, IntegerFormat) or form.width is None:
-        return value  # no bound, or a symbol for one
+        return value  # no bound, or its symbol
     return min(max(value, 0), 10**form.width - 1)
 
 
 def _text(variable: Variable, value: Any) -> str | None:
     if value is None:
         return None
-    if isinstance(variable.format, PartsFormat):  # a bound may have empty parts, though no value has
+    if isinstance(variable.format, PartsFormat):  # a bound can have empty parts, though values can't
         return DELIMITER.join(escape(part, last=False) for part in value)
     return variable.text(value)
 
 
 def hull(intervals: Sequence[Interval]) -> Interval:
-    """The smallest interval that holds all of them."""
+    """The smallest interval that contains all of them."""
     first = intervals[0]
     if all(interval == first for interval in intervals):
         return first
@@ -229,8 +229,8 @@ def key_condition(
     cut: str | None = None,
     reach: str | None = None,
 ) -> KeyText | None:
-    """The key condition of a query, or None when nothing can meet it. ``cut``: where to begin in the sort key, and
-    ``reach``: where to end, both included; for an index (or table) with one sort key attribute.
+    """The key condition of a query, or None if nothing can match. ``cut`` is the first sort key and ``reach`` the last,
+    inclusive; for an index (or table) with one sort key attribute.
     """
     key = plan.key
     result: dict[str, dict[str, str]] = {}
@@ -257,7 +257,7 @@ def key_condition(
 
 @lru_cache(maxsize=1024)
 def _written(key: CompiledKey, clauses: tuple[str, ...]) -> tuple[str, dict[str, str]]:
-    """The condition's text and names, made once for each form that the clauses on the sort key take."""
+    """The condition's text and names, cached for each combination of sort key clauses."""
     names = {f"#p{number}": attribute.name for number, (attribute, _) in enumerate(key.partition)}
     texts = [f"#p{number} = :p{number}" for number in range(len(key.partition))]
     for number, clause in enumerate(clauses):
@@ -286,13 +286,12 @@ def _clause(interval: Interval, name: str, kind: str, values: dict[str, dict[str
 
 
 COMBINATIONS_MAX = 1000
-"""How many combinations two or more parameters of many values may make: each is a partition that is queried, or a key
-that is read."""
+"""Maximum number of combinations of multi-valued parameters; each is a queried partition or a read key."""
 
 
 def value_sets(each: Sequence[str], values: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The values for each partition, or key, in the order of the parameters' values, without repetitions. Raises
-    ArgumentError for more combinations than a question may have.
+    """The values of each partition or key, in parameter order, without duplicates. Raises ArgumentError for too many
+    combinations.
     """
     if not each:
         return [values]

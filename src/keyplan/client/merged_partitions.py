@@ -1,10 +1,9 @@
-"""Several partitions read in parallel and merged in order, under one cursor.
+"""Several partitions, read in parallel and merged in order, with one cursor.
 
-A position in the merged order is one entry's sort key, partition and primary key, however many partitions there are:
-each is taken up behind it. So a cursor stays small, and items written meanwhile disturb nothing.
+A position in the merged order is one entry's sort key, partition and primary key, for any number of partitions, and
+each partition resumes after it. Cursors stay small, and concurrent writes don't invalidate them.
 
-Partitions are read in rounds of some in parallel: how much of each, and up to where, is decided in
-``keyplan.client.partition_shares``.
+``keyplan.client.partition_shares`` determines how much to read from each partition in a round.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ __all__ = ["MergeReader", "PartedReader", "Place", "entries_reader"]
 
 
 class _Candidate(NamedTuple):
-    """An item with its place, and what it is: an instance, or as yet the entity that reads it as one."""
+    """An item with its place and its instance, or the entity that will read it."""
 
     place: Place
     item: Item
@@ -38,21 +37,21 @@ class _Candidate(NamedTuple):
 
 @dataclass
 class _Stream:
-    """One partition: what it is asked for, and where it is read on."""
+    """The reading state of one partition."""
 
     values: Mapping[str, Any]
     partition: list[str]
     answer_filter: AnswerFilter | None
     behind: bool
-    """Whether it is the position's own partition, whose reading begins right behind it."""
+    """Whether it is the position's partition, which resumes directly after the position."""
     cut: str | None
-    """The sort key that its reading begins with, where that isn't its beginning."""
+    """The first sort key to read, if not from the start."""
     start: Item | None
-    """The key that its reading begins behind."""
+    """The exclusive start key."""
 
 
 class MergeReader:
-    """Queries of many partitions: shards of one, ``Each`` value of a field, or those that a junction names."""
+    """Queries of several partitions: shards of one, the values of ``Each``, or the ends of a junction."""
 
     def __init__(self, plan: QueryPlan, target: Target) -> None:
         self.plan = plan
@@ -68,11 +67,11 @@ class MergeReader:
         self._texts = all(value.type == "S" for value in self._order)
 
     def chunk(self, values: Mapping[str, Any], size: int | None, position: Position | None) -> Conversation[Chunk]:
-        """The next entries of all partitions that the values name."""
+        """The next entries of all partitions of the values."""
         return (yield from self.merge(self._value_sets(values), size, position))
 
     def first(self, values: Mapping[str, Any]) -> Conversation[Entity | None]:
-        """The first item of all partitions that the values name."""
+        """The first item of all partitions of the values."""
         chunk = yield from self.chunk(values, 1, None)
         return chunk.entries[0].instance if chunk.entries else None
 
@@ -82,12 +81,12 @@ class MergeReader:
     def merge(
         self, value_sets: Iterable[Mapping[str, Any]], size: int | None, position: Position | None
     ) -> Conversation[Chunk]:
-        """The next entries of the partitions that each of ``value_sets`` names."""
+        """The next entries of the partitions of ``value_sets``."""
         after = None if position is None else self.place_of(position)
         streams = self._streams(value_sets, position)
         sifted = self.plan.filter is not None
         wanted = None if size is None else size + 1
-        even = len(streams) == self.plan.shards  # the shards of one value, over which a hash spreads
+        even = len(streams) == self.plan.shards  # shards of one value, over which a hash spreads items evenly
         bounded = self._sorts == 1
         shares = Shares(len(streams), wanted, forward=self.plan.forward, bounded=bounded, sifted=sifted, even=even)
         result: list[_Candidate] = []
@@ -99,7 +98,7 @@ class MergeReader:
                 for ask, request in requests:
                     response = {"Items": []} if request is None else next(responses)
                     result += self._take(streams[ask.partition], response, after, shares, ask)
-            # Entries of one partition with the same sort key stay as they came: an index has an order of its own
+            # Entries of a partition with equal sort keys keep their order: an index has its own order
             behind = self._sorts + len(self.plan.key.partition)
             result.sort(key=lambda candidate: candidate.place[:behind], reverse=not self.plan.forward)
             entries = [self._entry(candidate) for candidate in result[:size]]
@@ -112,16 +111,14 @@ class MergeReader:
         return Chunk(out, None if len(out) == len(result) else self.position(out[-1].item))
 
     def _entry(self, candidate: _Candidate) -> Entry | None:
-        """What was found, read as an instance: what lies beyond the page isn't. None for what only looks like an
-        entity's item.
-        """
+        """The candidate as an instance, read only if it is on the page. None for an item of another entity."""
         instance = candidate.instance
         if instance is None:
             instance = own_item(candidate.whose, candidate.item, self._reader.target)
         return None if instance is None else Entry(instance, candidate.item)
 
     def position(self, item: Item) -> Position:
-        """Where an item stands in the merged order."""
+        """The position of an item in the merged order."""
         return [item[name][kind] for name, kind in self._named]
 
     def _streams(self, value_sets: Iterable[Mapping[str, Any]], position: Position | None) -> list[_Stream]:
@@ -142,8 +139,8 @@ class MergeReader:
         answer_filter: AnswerFilter | None,
         position: Position | None,
     ) -> _Stream:
-        """A partition before it is read. The position's own begins right behind the position; the others with the same
-        sort key, whose entries may have been given already: they are dropped by their place.
+        """A partition before reading. The position's partition resumes after the position; others with the same sort
+        key may contain returned entries, which are dropped by place.
         """
         sorts = self._sorts
         if position is None:
@@ -157,12 +154,12 @@ class MergeReader:
         )
 
     def _request(self, stream: _Stream, ask: Ask) -> Request | None:
-        """The next request of a partition; None when nothing lies before the ask's end."""
+        """The next request of a partition; None if nothing precedes the end of the ask."""
         end = None if ask.end is None else text_of(ask.end[0], self._order[0].type)
         if end is not None and stream.start is not None:
             sort = self._order[0]
             begins, ends = (order_of(text, sort.type) for text in (stream.start[sort.name][sort.type], end))
-            if begins == ends:  # DynamoDB refuses to begin at the end; others of that sort key may follow in an index
+            if begins == ends:  # DynamoDB rejects a start at the end; in an index, others with that sort key can follow
                 end = None
             elif (begins > ends) is self.plan.forward:
                 return None
@@ -178,7 +175,7 @@ class MergeReader:
     def _take(
         self, stream: _Stream, response: dict[str, Any], after: Place | None, shares: Shares, ask: Ask
     ) -> list[_Candidate]:
-        """The entries of a response; ``shares`` learns of them."""
+        """The entries of a response, which are also reported to ``shares``."""
         result: list[_Candidate] = []
         items = response["Items"]
         given_before = 0
@@ -206,36 +203,36 @@ class MergeReader:
         return result
 
     def place_of(self, texts: Position) -> Place:
-        """A position as what it is ordered by."""
+        """The sort value of a position."""
         return tuple(order(text) for (_, _, order), text in zip(self._ordered, texts, strict=True))
 
     def _place_of_item(self, item: Item) -> Place:
-        """Where an item stands in the merged order, as what it is ordered by."""
+        """The sort value of an item in the merged order."""
         if self._texts:
             return tuple([item[name][kind] for name, kind in self._named])
         return tuple([order(item[name][kind]) for name, kind, order in self._ordered])
 
     def before(self, place: Place, other: Place) -> bool:
-        """Whether one place comes before another in the answer."""
+        """Whether one place precedes another in the result."""
         return place < other if self.plan.forward else place > other
 
 
 def entries_reader(plan: QueryPlan, target: Target) -> QueryReader | MergeReader | PartedReader:
-    """The reader of one query, of several merged, or of narrower ones."""
+    """The reader for one query, merged queries, or narrower queries."""
     if plan.apart:
         return PartedReader(plan, target)
     return MergeReader(plan, target) if plan.merged else QueryReader(plan, target)
 
 
 class PartedReader:
-    """Narrower queries, in the order of the answer; of several partitions each is merged by itself."""
+    """Narrower queries in result order; those of several partitions are merged each."""
 
     def __init__(self, plan: QueryPlan, target: Target) -> None:
         self.plan = plan
         self.readers = [MergeReader(part, target) if part.merged else QueryReader(part, target) for part in plan.apart]
 
     def chunk(self, values: Mapping[str, Any], size: int | None, position: Position | None) -> Conversation[Chunk]:
-        """The next entries: all of them at once, or of one query after the other, until there are enough."""
+        """The next entries: all, or query after query until there are enough."""
         readers = self.readers if position is None else self.readers[self._part_of(values, position) :]
         starts = [position, *[None] * (len(readers) - 1)]
         if size is None:
@@ -263,10 +260,10 @@ class PartedReader:
         return None
 
     def position(self, item: Item) -> Position:
-        """Where an item stands in the answer's order."""
+        """The position of an item in the result."""
         return self.readers[0].position(item)
 
     def _part_of(self, values: Mapping[str, Any], position: Position) -> int:
-        """Which of the queries a position lies in: of those that begin before it, the one that begins last."""
+        """The query that contains a position: among those that start before it, the one that starts last."""
         starts = [min(match.sort[0].start(values) for match in part.matches) for part in self.plan.apart]
         return max((at for at, text in enumerate(starts) if text <= position[0]), key=lambda at: starts[at], default=0)

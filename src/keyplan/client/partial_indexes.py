@@ -1,6 +1,4 @@
-"""Reading an index that holds no more than a part of what is asked for, and the rest from the table by the keys that
-its entries have. The queries themselves are in ``reads.py`` and ``merges.py``.
-"""
+"""Reads of an index with partial projections, completed from the table by the keys of its entries."""
 
 from __future__ import annotations
 
@@ -20,7 +18,7 @@ __all__ = ["CompletingReader"]
 
 
 class CompletingReader:
-    """A query of an index, or several merged, or all of it, and their items by the table's keys, in batches."""
+    """Queries or a scan of an index, with whole items read from the table in batches."""
 
     def __init__(self, plan: QueryPlan | ScanPlan, target: Target) -> None:
         self.plan = plan
@@ -29,8 +27,8 @@ class CompletingReader:
         self._asked = asked_of_table(target, plan.completed)
 
     def chunk(self, values: Mapping[str, Any], size: int | None, position: Position | None) -> Conversation[Chunk]:
-        """The next items, in the index's order; an entry whose item is gone is passed over. One item more than asked
-        for is looked up, since a further entry alone doesn't say that anything follows.
+        """The next items in index order; an entry whose item is missing is skipped. Reads one additional item, because
+        a further entry doesn't prove that its item exists.
         """
         result: list[Entry] = []
         while True:
@@ -46,7 +44,7 @@ class CompletingReader:
         return Chunk(result, self._entries.position(result[-1].item))
 
     def position(self, item: Item) -> Position:
-        """Where an entry stands in the index's order."""
+        """The position of an entry in index order."""
         return self._entries.position(item)
 
     def first(self, values: Mapping[str, Any]) -> Conversation[Entity | None]:

@@ -1,8 +1,8 @@
-"""How much of each partition is read for a page of merged partitions, and up to where.
+"""How many items to read from each partition for a page of merged partitions, and up to which key.
 
-Each partition is first asked for its share of the page, rounded up. Once the page is full, partitions that could
-have items before its end are read up to there. A partition that had more than it was asked for is asked for twice as
-much. Nothing is read here: the reader and the cost model ask as this says.
+First, each partition is asked for its share of the page, rounded up. Once the page is full, partitions that could have
+earlier items are read up to the page's end. A partition that had more than its share is asked for twice as much. This
+module reads nothing: the reader and the cost model share it.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from typing import Any, NamedTuple, TypeAlias
 __all__ = ["PARALLEL_MAX", "Ask", "Place", "Shares"]
 
 PARALLEL_MAX = 20
-"""How many partitions are read in parallel."""
+"""Maximum number of partitions to read in parallel."""
 UNEVEN_MAX = 8
-"""How many items a partition is asked for at first, where partitions may hold very different numbers."""
+"""Initial number of items per partition if the partitions' sizes can differ greatly."""
 LOOKED_AT_MIN = 100
-"""How many items are asked for at least where other items may be among them."""
+"""Minimum number of items to read per request if other items can be among them."""
 
 Place: TypeAlias = tuple[Any, ...]
-"""What an entry is ordered by."""
+"""An entry's sort value."""
 
 
 class Ask(NamedTuple):
-    """One partition to be read on: at most ``limit`` items (None: all), up to ``end`` (None: as far as it goes)."""
+    """A request for a partition: at most ``limit`` items (None: all), up to ``end`` (None: to the partition's end)."""
 
     partition: int
     limit: int | None
@@ -35,21 +35,21 @@ class Ask(NamedTuple):
 
 @dataclass(slots=True)
 class _Partition:
-    """How far one partition was read: up to ``known`` (None: not at all), or to its end."""
+    """How far a partition was read: up to ``known`` (None: not at all), or to its end."""
 
     limit: int | None = None
-    """What it is asked for next."""
+    """The number of items to read next."""
     asked: bool = False
     ended: bool = False
     known: Place | None = None
     mixed: bool = False
-    """Whether it holds items that are no entries of the result."""
+    """Whether it contains other items."""
 
 
 class Shares:
-    """Decides what is read next. ``wanted``: so many entries in all (None: all of them). ``bounded``: whether reading
-    can be ended at a place. ``sifted``: a filter leaves items out after they are read. ``even``: all partitions have
-    about the same number, since items are spread over them by a hash.
+    """Plans the next reads. ``wanted``: the total number of entries (None: all). ``bounded``: whether a read can stop
+    at a place. ``sifted``: whether a filter removes items after reading. ``even``: whether a hash distributes items
+    evenly over the partitions.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class Shares:
         self._found: list[Place] = []
 
     def asks(self) -> list[Ask]:
-        """What may be asked in parallel now; nothing when the page is whole."""
+        """The reads to make in parallel now; empty when the page is complete."""
         end = self._end()
         open_now = [
             at
@@ -78,8 +78,8 @@ class Shares:
         return [self._ask(at, end) for at in (fresh or open_now)[:PARALLEL_MAX]]
 
     def took(self, ask: Ask, entries: Sequence[Place], looked_at: int, last: Place | None) -> None:
-        """What an ask gave: the places of its entries, of how many items that were looked at, and the place of the last
-        one of these; None where nothing more lies before the ask's end.
+        """Record the result of an ask: the places of its entries, the number of items read, and the last item's place;
+        None if nothing more precedes the end of the ask.
         """
         partition = self._partitions[ask.partition]
         partition.mixed = partition.mixed or looked_at > len(entries)
@@ -93,7 +93,7 @@ class Shares:
             insort(self._found, place)
 
     def lost(self, places: Sequence[Place]) -> None:
-        """What stands at these places turned out to be no entries of the result."""
+        """Record that the items at these places aren't entries of the result."""
         for place in places if self._wanted is not None else ():
             self._found.remove(place)
             for partition in self._partitions:
@@ -109,7 +109,7 @@ class Shares:
         return Ask(at, limit, end if self._bounded else None)
 
     def _end(self) -> Place | None:
-        """The last place of the page, once as many entries as wanted are found."""
+        """The place of the page's last entry, once enough entries are found."""
         if self._wanted is None or len(self._found) < self._wanted:
             return None
         return self._found[self._wanted - 1 if self._forward else -self._wanted]

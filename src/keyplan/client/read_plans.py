@@ -1,7 +1,7 @@
-"""Readers: how each kind of plan is carried out, as conversations. One class a kind of plan.
+"""Readers: one class for each kind of read plan, as conversations.
 
-A reader gives its answer in chunks: some entries, and the position where the next chunk begins. Pages, lists and
-iterators are made of chunks (``answers.py``); merging several partitions lives in ``merges.py``.
+A reader returns chunks: some entries, and the position of the next chunk. ``results`` builds pages, lists and iterators
+from chunks; ``merged_partitions`` merges partitions.
 """
 
 from __future__ import annotations
@@ -41,27 +41,27 @@ __all__ = [
 ]
 
 FILTERED_PAGE = 100
-"""How many items a filtered query asks to be looked at, at the least, for each it still needs."""
+"""Minimum number of items a filtered query reads for each missing entry."""
 
 Item = dict[str, dict[str, Any]]
 
 
 class Entry(NamedTuple):
-    """An instance, and the item whose place in the answer it has."""
+    """An instance, and the item that determines its position in the result."""
 
     instance: Entity
     item: Item
 
 
 class Chunk(NamedTuple):
-    """Some entries in order. ``position`` is where the next chunk begins: None when nothing follows."""
+    """Some entries in order. ``position`` is the start of the next chunk, or None at the end."""
 
     entries: list[Entry]
     position: Position | None
 
 
 class ChunkReader(Protocol):
-    """What gives an answer in chunks."""
+    """Returns a result in chunks."""
 
     def chunk(self, values: Mapping[str, Any], size: int | None, position: Position | None) -> Conversation[Chunk]:
         """At most ``size`` entries (None: all) from ``position`` on."""
@@ -69,7 +69,7 @@ class ChunkReader(Protocol):
 
 
 def base_request(target: Target, index: Index | None = None, *, consistent: bool) -> dict[str, Any]:
-    """The members that every read has. No read of a global index can be consistent."""
+    """The members of every read request. Reads of global secondary indexes can't be strongly consistent."""
     request: dict[str, Any] = {"TableName": target.name}
     if (consistent or target.consistent) and (index is None or index.local):
         request["ConsistentRead"] = True
@@ -79,14 +79,14 @@ def base_request(target: Target, index: Index | None = None, *, consistent: bool
 
 
 def projection_of(attributes: Iterable[str]) -> dict[str, Any]:
-    """The members of a request that asks for some attributes, each once."""
+    """The request members that select attributes, without duplicates."""
     names = {f"#a{number}": name for number, name in enumerate(dict.fromkeys(attributes))}
     return {"ProjectionExpression": ", ".join(names), "ExpressionAttributeNames": names}
 
 
 def asked_of_table(target: Target, entities: Iterable[CompiledEntity]) -> dict[str, Any]:
-    """What a read of the table asks for: everything, or the attributes of views, and the keys that tell whose they
-    are.
+    """The projection of a read of the table: nothing for whole items; for views, their attributes and the keys that
+    identify the entity.
     """
     known = list(entities)
     if any(entity.asked is None for entity in known):
@@ -98,7 +98,7 @@ def asked_of_table(target: Target, entities: Iterable[CompiledEntity]) -> dict[s
 def get_item(
     target: Target, entity: CompiledEntity, key: Item, *, consistent: bool, values: Mapping[str, Any] | None = None
 ) -> Conversation[Entity | None]:
-    """One item by its primary key, which was made of ``values``."""
+    """One item by its primary key, which was built from ``values``."""
     request = base_request(target, consistent=consistent)
     request["Key"] = key
     if entity.asked is not None:
@@ -114,14 +114,14 @@ def get_item(
 
 
 def is_own(entity: CompiledEntity, item: Item, values: Mapping[str, Any]) -> bool:
-    """Whether an item under a key is that of the values which the key was made of."""
+    """Whether the item under a key has the values from which the key was built."""
     return entity.holds(item, entity.told_apart(entity.primary, values))
 
 
 def read_claimed(
     target: Target, entity: CompiledEntity, claim: Item, *, consistent: bool
 ) -> Conversation[Entity | None]:
-    """The item that owns a claim: the claim by its key, then the owner by the key it holds."""
+    """The owner of a claim: first the claim by key, then the owner by the key in it."""
     request = base_request(target, consistent=consistent)
     response = yield Request("GetItem", {**request, "Key": claim})
     claiming = response.get("Item")
@@ -136,7 +136,7 @@ def read_claimed(
 
 
 def filter_members(condition: Filter | None, values: Mapping[str, Any]) -> dict[str, Any]:
-    """The filter's members of a request."""
+    """The filter members of a request."""
     if condition is None:
         return {}
     text, names = condition.text, condition.names
@@ -150,7 +150,7 @@ def filter_members(condition: Filter | None, values: Mapping[str, Any]) -> dict[
         else:
             encoded[placeholder] = _encoded(filter_value, value)
     if condition.defaulted or len(encoded) > IN_OPTIONS_MAX:
-        # The grammar of expressions is imported by designs that filter.
+        # Only designs with filters import the expression grammar.
         from keyplan.dynamodb.expressions import ExpressionFault  # noqa: PLC0415
         from keyplan.model.compiled.absent_attributes import as_read  # noqa: PLC0415
 
@@ -166,18 +166,18 @@ def filter_members(condition: Filter | None, values: Mapping[str, Any]) -> dict[
 
 
 def _options(placeholder: str, filter_value: FilterValue, given: Iterable[Any]) -> dict[str, Any]:
-    """The values of an IN by their placeholders."""
+    """The values of an IN by placeholder."""
     options = [_encoded(filter_value, value) for value in dict.fromkeys(given)]
     return {f"{placeholder}_{number}": option for number, option in enumerate(options)}
 
 
 def _never(placeholder: str, value: FilterValue) -> dict[str, Any]:
-    """An option that equals nothing, since it is of another type: an IN takes one at the least."""
+    """An option that equals no value, because it has another type: IN needs at least one."""
     return {f"{placeholder}_0": {"B": "AA=="} if value.tag != "B" else {"BOOL": False}}
 
 
 def _encoded(filter_value: FilterValue, value: Any) -> dict[str, Any]:
-    """A value in a filter. Raises ArgumentError for one that DynamoDB has no form for."""
+    """A filter's value. Raises ArgumentError for a value that DynamoDB can't represent."""
     try:
         return filter_value.encode(value)
     except UnicodeEncodeError:
@@ -186,15 +186,15 @@ def _encoded(filter_value: FilterValue, value: Any) -> dict[str, Any]:
         raise ArgumentError(error.message, place=filter_value.parameter, hint=error.hint) from None
     except (ValueFault, NumberError, TypeError) as error:
         raise ArgumentError(str(error), place=filter_value.parameter) from None
-    except (AttributeError, ValueError, ArithmeticError, LookupError):  # a parameter of any type, and not the field's
+    except (AttributeError, ValueError, ArithmeticError, LookupError):  # a parameter of type Any, not the field's
         raise ArgumentError(
             f"{shown(value)} can't be compared with what is stored", place=filter_value.parameter
         ) from None
 
 
 def asked_of_place(target: Target, index: Index | None, entities: Sequence[CompiledEntity]) -> dict[str, Any]:
-    """What a read of the table or of an index asks for. DynamoDB refuses to be asked for what an index doesn't hold:
-    those fields stand in its keys.
+    """The projection of a read of the table or an index. DynamoDB rejects attributes that an index doesn't project;
+    those fields are in its keys.
     """
     asked = asked_of_table(target, entities)
     if index is None or not asked:
@@ -208,9 +208,8 @@ def asked_of_place(target: Target, index: Index | None, entities: Sequence[Compi
 
 
 def own_item(entity: CompiledEntity, item: Item, target: Target) -> Any:
-    """The instance of an item whose key has the entity's shape; None when the key only looks so, and no values of ours
-    can be read from it: something else wrote it. What can't be read is given as InvalidItem where the target says so.
-    Raises InvalidItemError.
+    """The instance of an item whose key matches the entity; None for an item of another program whose key only looks
+    similar. An unreadable item is returned as InvalidItem if the target is lenient, else raises InvalidItemError.
     """
     try:
         return entity.from_item(item)
@@ -223,20 +222,20 @@ def own_item(entity: CompiledEntity, item: Item, target: Target) -> Any:
 
 
 def _matches_in(entity: CompiledEntity, index: Index | None) -> Matcher:
-    """Tells an entity's items from others in the table, or in an index. That may lack the labels: then keys tell."""
+    """Matches an entity's items in the table or an index. An index may lack the labels: then only keys decide."""
     if index is None or all(index.holds(label) for label in entity.labels):
         return entity.matches
     return entity.primary.matches
 
 
 def unreadable(entity: CompiledEntity, item: Item, error: InvalidItemError) -> InvalidItem:
-    """What stands for an item that can't be read."""
+    """The stand-in for an unreadable item."""
     key = {attribute.name: str(item[attribute.name][attribute.type]) for attribute, _ in entity.primary.attributes}
     return InvalidItem(entity=entity.name, key=key, message=error.message, errors=tuple(map(str, error.errors)))
 
 
 def read_leniently(entity: CompiledEntity, item: Item) -> Any:
-    """The instance of an item that was asked for by its key, or what stands for one that can't be read."""
+    """The instance of an item that was read by key, or a stand-in if it is unreadable."""
     try:
         return entity.from_item(item)
     except InvalidItemError as error:
@@ -244,8 +243,8 @@ def read_leniently(entity: CompiledEntity, item: Item) -> Any:
 
 
 def _matcher(plan: QueryPlan, match: KeyMatch) -> Matcher:
-    """Tells an entity's items from others that a query meets. Where the entity has several keys on the index, items
-    stand there by one of them.
+    """Matches an entity's items among the results of a query. An entity with several keys on the index has entries
+    under each.
     """
     entity, in_index = match.entity, match.key.matches
     if plan.index is None:
@@ -255,7 +254,7 @@ def _matcher(plan: QueryPlan, match: KeyMatch) -> Matcher:
 
 
 class QueryReader:
-    """Query of one partition, in the table or an index."""
+    """A query of one partition of the table or an index."""
 
     def __init__(self, plan: QueryPlan, target: Target) -> None:
         self.plan = plan
@@ -264,14 +263,14 @@ class QueryReader:
         table = target.table
         base = (table.partition,) if table.sort is None else (table.partition, table.sort)
         self.position_attributes: tuple[KeyAttribute, ...] = (*keys, *base) if plan.index else base[1:]
-        # In a query of the table itself the partition key is the one asked for: the sort key alone tells the entity.
+        # A query of the table fixes the partition key: the sort key alone identifies the entity.
         self._readers = [(_matcher(plan, match), match.entity) for match in plan.matches]
 
         self._base = self._members_of_each()
         self._projection: dict[str, str] = self._base.pop("ExpressionAttributeNames", {})
 
     def _members_of_each(self) -> dict[str, Any]:
-        """What every request of the plan has."""
+        """The members of all requests of the plan."""
         request = base_request(self.target, self.plan.index, consistent=self.plan.consistent)
         if not self.plan.forward:
             request["ScanIndexForward"] = False
@@ -282,7 +281,7 @@ class QueryReader:
     def chunk(
         self, values: Mapping[str, Any], size: int | None, position: Position | None, cut: str | None = None
     ) -> Conversation[Chunk]:
-        """The next entries of the one partition; with ``cut`` those from that sort key on."""
+        """The next entries of the partition; with ``cut``, from that sort key on."""
         partition = partition_texts(self.plan.matches[0], values)
         wanted = None if size is None else size + 1
         entries: list[Entry] = []
@@ -321,7 +320,7 @@ class QueryReader:
     def _take(
         self, items: list[Item], entries: list[Entry], size: int | None, answer_filter: AnswerFilter | None
     ) -> bool:
-        """Add entries up to ``size``; gives whether one more would follow, which needn't be read whole."""
+        """Add entries up to ``size``; returns whether at least one more follows."""
         left = -1 if size is None else size - len(entries)
         instance_of, append = self.instance, entries.append
         for item in items:
@@ -339,8 +338,8 @@ class QueryReader:
         return False
 
     def page_size(self, request: Mapping[str, Any], missing: int) -> int:
-        """How many items to ask for: just those missing, at first. Where that wasn't enough, items of others stand
-        between, and there may be many.
+        """The Limit of the next request: the number of missing entries at first. If that wasn't enough, other items are
+        in the range, possibly many.
         """
         if self.plan.filter is None and "Limit" not in request:
             return missing
@@ -349,7 +348,7 @@ class QueryReader:
     def request(
         self, values: Mapping[str, Any], partition: list[str], cut: str | None = None, reach: str | None = None
     ) -> dict[str, Any] | None:
-        """The Query request for these values, without a start; None when nothing can answer it."""
+        """The Query request for these values, without a start key; None if nothing can match."""
         condition = key_condition(self.plan, values, partition, cut, reach)
         if condition is None:
             return None
@@ -368,21 +367,21 @@ class QueryReader:
         return request
 
     def instance(self, item: Item) -> Entity | None:
-        """The item as one of the plan's entities, or None for another's."""
+        """The item as one of the plan's entities, or None."""
         for matches, entity in self._readers:
             if matches(item):
                 return own_item(entity, item, self.target)  # type: ignore[no-any-return]
         return None
 
     def entity_of(self, item: Item) -> CompiledEntity | None:
-        """Which of the plan's entities an item is one of, by its key and labels."""
+        """The plan's entity of an item, by key and labels."""
         for matches, entity in self._readers:
             if matches(item):
                 return entity
         return None
 
     def position(self, item: Item) -> Position:
-        """Where an item stands in the answer's order."""
+        """The position of an item in the result."""
         return [item[attribute.name][attribute.type] for attribute in self.position_attributes]
 
     def start_key(self, partition: list[str], position: Position) -> Item:
@@ -401,7 +400,7 @@ class QueryReader:
 
 
 class ScanReader:
-    """Scan of the whole table, or of an index, for the patterns that declare it."""
+    """A scan of the table or an index, for patterns that declare it."""
 
     def __init__(self, plan: ScanPlan, target: Target) -> None:
         self.plan = plan
@@ -413,7 +412,7 @@ class ScanReader:
         self._readers = [(_matches_in(entity, index), entity) for entity in plan.entities]
 
     def request(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """The Scan request for these values, without a start."""
+        """The Scan request for these values, without a start key."""
         index = self.plan.index
         request = base_request(self.target, index, consistent=self.plan.consistent)
         request |= asked_of_place(self.target, index, self.plan.entities)
@@ -426,20 +425,20 @@ class ScanReader:
         return request
 
     def instance(self, item: Item) -> Entity | None:
-        """The item as one of the plan's entities, or None for another's."""
+        """The item as one of the plan's entities, or None."""
         entity = next((compiled_entity for matches, compiled_entity in self._readers if matches(item)), None)
         return None if entity is None else own_item(entity, item, self.target)
 
     def position(self, item: Item) -> Position:
-        """Where an item stands in the table's own order."""
+        """The position of an item in table order."""
         return [item[key.name][key.type] for key in self._keys]
 
     def key_of(self, item: Item) -> Item:
-        """The key by which a scan goes on behind an item."""
+        """The key after which a scan resumes."""
         return {key.name: item[key.name] for key in self._keys}
 
     def chunk(self, values: Mapping[str, Any], size: int | None, position: Position | None) -> Conversation[Chunk]:
-        """The next entries in the table's own order."""
+        """The next entries in table order."""
         request = self.request(values)
         if position is not None:
             request["ExclusiveStartKey"] = {
@@ -473,9 +472,7 @@ def batch_entities(
     consistent: bool,
     values: Sequence[Mapping[str, Any]] | None = None,
 ) -> Conversation[list[Entity | None]]:
-    """Instances by their primary keys, which were made of ``values``, in the order of the keys; None where there is
-    none.
-    """
+    """Instances by their primary keys, which were built from ``values``, in order; None for missing items."""
     asked = {} if entity.asked is None else asked_of_table(target, (entity,))
     items = yield from batch_get(target.name, keys, consistent=consistent or target.consistent, projection=asked)
     if entity.labels:

@@ -1,7 +1,7 @@
-"""Requests in the log: a line for each, at DEBUG, by the logger ``keyplan.requests``.
+"""The request log: one line per request, at level DEBUG, in the logger ``keyplan.requests``.
 
-A line says what was asked of which table or index, by which key attributes, what it consumed, how long it took, and how
-often it was sent again. Values stay out: of keys, items, conditions and errors' messages.
+A line has the operation, the tables and indexes, the names of key attributes, the consumed capacity, the latency and
+the number of retries. It never contains values of keys, items, conditions or error messages.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ _NOT_NAMES = frozenset({"AND", "BETWEEN", "begins_with"})
 
 
 def is_logged() -> bool:
-    """Whether anyone wants the lines."""
+    """Whether the logger is enabled."""
     return _LOG.isEnabledFor(logging.DEBUG)
 
 
 def log_request(record: CallRecord) -> None:
-    """Write the line of a request that has ended."""
+    """Log a finished request."""
     _LOG.debug("%s", _Line(record))
 
 
 class _Line:
-    """The line, made when it is written."""
+    """The line, formatted lazily."""
 
     def __init__(self, record: CallRecord) -> None:
         self.record = record
@@ -51,7 +51,7 @@ class _Line:
 
 
 def _places(parameters: Mapping[str, Any]) -> Iterator[str]:
-    """The tables and indexes of a request, with the names of the key attributes, or how many items."""
+    """The tables and indexes of a request, with the names of key attributes or the number of items."""
     if "TableName" in parameters:
         index = parameters.get("IndexName")
         names = ", ".join(dict.fromkeys(_keys(parameters)))
@@ -73,5 +73,5 @@ def _keys(parameters: Mapping[str, Any]) -> Iterator[str]:
     names = parameters.get("ExpressionAttributeNames", {})
     for match in _NAME.finditer(condition):
         before = condition[match.start() - 1 : match.start()]
-        if before != ":" and match[0] not in _NOT_NAMES:  # a placeholder names a value
+        if before != ":" and match[0] not in _NOT_NAMES:  # a placeholder of a value
             yield names.get(match[0], match[0])

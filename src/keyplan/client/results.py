@@ -1,7 +1,7 @@
-"""Answers: a pattern's plan and shape, with the arguments of a call, as the conversation that gives what it promises.
+"""Results of read patterns: the plan, the result shape and the arguments of a call, as a conversation.
 
-Here limits, cursors and missing items are dealt with; how a plan reads is in ``reads.py``, ``merges.py`` and
-``junctions.py``.
+Limits, cursors and missing items are handled here; ``read_plans``, ``merged_partitions`` and ``junction_reads`` execute
+plans.
 """
 
 from __future__ import annotations
@@ -41,15 +41,15 @@ from keyplan.model.declared.parameters import Page
 __all__ = ["Answer", "reader_of"]
 
 STREAM_CHUNK = 100
-"""How many items an iterator reads at a time."""
+"""Number of items that an iterator reads at a time."""
 MERGED_CHUNK_MAX = 1000
-"""The same at the most, of partitions that are merged: each part begins in all of them anew. An iterator reads ahead no
-more than it has given.
+"""The maximum for merged partitions, where each part restarts in all partitions. An iterator doesn't read ahead more
+items than it has returned.
 """
 
 
 def reader_of(plan: Plan, target: Target) -> ChunkReader | None:
-    """The reader of a plan that gives many items; None for a plan that gives one."""
+    """The reader of a plan with many items; None for a plan with one item."""
     match plan:
         case ScanPlan():
             if plan.segments > 1:
@@ -68,7 +68,7 @@ def reader_of(plan: Plan, target: Target) -> ChunkReader | None:
 
 
 def plan_text(plan: Plan) -> str:
-    """The keys that a plan reads by, and in which direction."""
+    """The keys and the direction of a plan."""
     match plan:
         case QueryPlan():
             keys = "; ".join(f"{match.entity.name}.{match.key}" for match in plan.matches)
@@ -84,7 +84,7 @@ def plan_text(plan: Plan) -> str:
 
 
 class Answer:
-    """One pattern on one table: call it with bound arguments for a conversation."""
+    """One pattern on one table: call it with bound arguments to get a conversation."""
 
     def __init__(self, pattern: ReadPattern, target: Target, secret: bytes) -> None:
         self.pattern = pattern
@@ -93,7 +93,7 @@ class Answer:
         self._cursor_key = signing_key(secret)
         self._strong: Answer | None = None
         self._plan_text = plan_text(pattern.plan)
-        """A cursor is a position in one order: it is of no use where another key serves, or the other way round."""
+        """A cursor is a position in one order: it is invalid with another key or direction."""
         kinds = {parameter.kind: parameter.name for parameter in pattern.signature.parameters}
         self._constants = dict(pattern.constants)
         self._limit = kinds.get(ParameterKind.LIMIT)
@@ -135,7 +135,7 @@ class Answer:
         return straight(arguments) if other is None else other.converse(arguments)
 
     def _turned_for(self, arguments: Mapping[str, Any]) -> Answer | None:
-        """The answer in the other direction, where a call asks for that."""
+        """The answer in the reverse direction, if the call asks for it."""
         asked = self.pattern.as_called(arguments)
         if asked is self.pattern:
             return None
@@ -144,7 +144,7 @@ class Answer:
         return self._turned
 
     def strongly(self) -> Answer:
-        """The same pattern with strongly consistent reads wherever its key allows them: for reads within a write."""
+        """The pattern with strongly consistent reads where possible: for reads within a write."""
         if self._strong is None:
             self._strong = Answer(self.pattern, replace(self.target, consistent=True), self.secret)
         return self._strong
@@ -202,7 +202,7 @@ class Answer:
         return (yield from get_item(self.target, junction.entity, key, consistent=consistent, values=values))
 
     def _missing(self, arguments: Mapping[str, Any]) -> Any:
-        """The answer when there is nothing: None where the pattern allows it."""
+        """The result if the item is missing: None if the pattern allows it."""
         if self.pattern.shape.optional:
             return None
         asked = ", ".join(f"{name}={value!r}" for name, value in arguments.items())
@@ -233,7 +233,7 @@ class Answer:
     def part(
         self, arguments: dict[str, Any], position: Position | None, given: int
     ) -> Conversation[tuple[list[Any], Position | None]]:
-        """The next part of an iterator's items, ``given`` of which were given before."""
+        """The next part of an iterator's items, after ``given`` items."""
         other = self._turned_for(arguments) if self._directed else None
         if other is not None:
             return (yield from other.part(arguments, position, given))
@@ -288,7 +288,7 @@ class Answer:
         return shape.factory(**result)
 
     def _firsts(self, reader: ChunkReader, values: Mapping[str, Any]) -> Conversation[list[Entity]]:
-        """The first item of each entity: as many items as there are entities, in one request where all are there."""
+        """The first item of each entity: one request for as many items as there are entities, then more if needed."""
         if isinstance(reader, PartedReader):
             parts = yield from together([self._firsts(part, values) for part in reader.readers])
             return [instance for instances in parts for instance in instances]
@@ -314,8 +314,8 @@ class Answer:
 
 
 def _last_member(plan: QueryPlan, values: Mapping[str, Any]) -> type[Entity] | None:
-    """The entity whose items come last in the order of the read: once there, no other can follow. None where the
-    entities' intervals overlap.
+    """The entity whose items are last in read order: once one is found, no other entity can follow. None if the
+    intervals overlap.
     """
     intervals = {match.entity.gives: interval_of(match.sort[0], values) for match in plan.matches if match.sort}
     for cls, own in intervals.items():

@@ -1,7 +1,4 @@
-"""The table of a design on a store: whether it is there, making it, adding what it lacks, and where it differs.
-
-What is asked of a store is asked in conversations, before or beside a design's own calls.
-"""
+"""A design's table on a store: describing it, creating it, adding missing indexes, and finding differences."""
 
 from __future__ import annotations
 
@@ -33,7 +30,7 @@ _MISSING = "nothing"
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Where a table isn't what a design says. ``serious``: patterns or writes fail by it, or answer wrongly."""
+    """A difference between a table and its design. ``serious``: patterns or writes fail or return wrong results."""
 
     place: str
     design: str
@@ -43,12 +40,12 @@ class Difference:
 
     @property
     def fault(self) -> ErrorDetail:
-        """The same, for an error."""
+        """The difference as an error detail."""
         return ErrorDetail(self.place, f"the design has {self.design}, the table {self.table}", self.hint)
 
 
 def describe_table(name: str) -> Conversation[dict[str, Any] | None]:
-    """The table as the store describes it; None when it isn't there. Raises StoreError, DynamoDBError."""
+    """The table's description; None if it doesn't exist. Raises StoreError, DynamoDBError."""
     try:
         answer = yield Request("DescribeTable", {"TableName": name})
     except DynamoDBError as error:
@@ -62,9 +59,9 @@ def describe_table(name: str) -> Conversation[dict[str, Any] | None]:
 
 
 def create_table(request: Mapping[str, Any], ttl_attribute: str | None) -> Conversation[dict[str, Any]]:
-    """Create the table and wait until it is there; another process may do so at the same moment, which is as good.
+    """Create the table and wait until it is active. Another process can create it at the same time.
 
-    Gives its description. Raises StoreError, DynamoDBError.
+    Returns its description. Raises StoreError, DynamoDBError.
     """
     made: dict[str, Any] | None = None
     try:
@@ -79,8 +76,8 @@ def create_table(request: Mapping[str, Any], ttl_attribute: str | None) -> Conve
 
 
 def until_ready(name: str, result: dict[str, Any] | None = None) -> Conversation[dict[str, Any]]:
-    """Wait until the table and its indexes are there, and filled; gives its description. ``result`` is what is known
-    of it already. Raises StoreError.
+    """Wait until the table and its indexes are active and backfilled; returns the description. ``result`` is a recent
+    description, if available. Raises StoreError.
     """
     patience = time.monotonic() + READY_SECONDS_MAX
     while time.monotonic() < patience:
@@ -103,8 +100,8 @@ def until_ready(name: str, result: dict[str, Any] | None = None) -> Conversation
 
 
 def add_indexes(wanted: Mapping[str, Any], result: Mapping[str, Any]) -> Conversation[list[str]]:
-    """Add the global indexes that the table lacks, one an UpdateTable as DynamoDB wants it, each when the one before is
-    filled; gives their names.
+    """Add missing global secondary indexes, one per UpdateTable as DynamoDB requires, each after the previous is
+    backfilled. Returns their names.
     """
     added: list[str] = []
     known = {value["IndexName"] for value in result.get("GlobalSecondaryIndexes", ())}
@@ -115,7 +112,7 @@ def add_indexes(wanted: Mapping[str, Any], result: Mapping[str, Any]) -> Convers
         types = [definition for definition in wanted["AttributeDefinitions"] if definition["AttributeName"] in names]
         created = dict(index)
         throughput = result.get("ProvisionedThroughput", {})
-        if throughput.get("WriteCapacityUnits"):  # a provisioned table's index is provisioned as the table is
+        if throughput.get("WriteCapacityUnits"):  # an index of a provisioned table is provisioned like the table
             created["ProvisionedThroughput"] = {
                 name: throughput[name] for name in ("ReadCapacityUnits", "WriteCapacityUnits")
             }
@@ -127,7 +124,7 @@ def add_indexes(wanted: Mapping[str, Any], result: Mapping[str, Any]) -> Convers
 
 
 def expire_items(name: str, attribute: str) -> Conversation[bool]:
-    """Let items expire by an attribute; gives whether that had to be set."""
+    """Enable TTL by an attribute; returns whether it was disabled before."""
     if (yield from _expires_by(name)) == attribute:
         return False
     setting = {"AttributeName": attribute, "Enabled": True}
@@ -136,7 +133,7 @@ def expire_items(name: str, attribute: str) -> Conversation[bool]:
 
 
 def differences(wanted: Mapping[str, Any], result: Mapping[str, Any]) -> Iterator[Difference]:
-    """Where a described table differs from what a design's CreateTable request says."""
+    """The differences between a described table and the design's CreateTable request."""
     types = {definition["AttributeName"]: definition["AttributeType"] for definition in result["AttributeDefinitions"]}
     for definition in wanted["AttributeDefinitions"]:
         name, kind = definition["AttributeName"], definition["AttributeType"]
@@ -151,7 +148,7 @@ def differences(wanted: Mapping[str, Any], result: Mapping[str, Any]) -> Iterato
 
 
 def _indexes(described: Mapping[str, Any]) -> dict[str, tuple[str, Mapping[str, Any]]]:
-    """The kind and the description of each index, by its name: the global ones first. A name is only of one kind."""
+    """The kind and description of each index by name, global ones first. An index name has only one kind."""
     return {
         index["IndexName"]: (kind, index)
         for kind, member in (("global", "GlobalSecondaryIndexes"), ("local", "LocalSecondaryIndexes"))
@@ -160,7 +157,7 @@ def _indexes(described: Mapping[str, Any]) -> dict[str, tuple[str, Mapping[str, 
 
 
 def unmended(wanted: Mapping[str, Any], result: Mapping[str, Any]) -> list[Difference]:
-    """The serious differences of a described table that stay when the global indexes it lacks are added."""
+    """The serious differences that remain after adding missing global secondary indexes."""
     known = _indexes(result)
     there = [value for value in wanted.get("GlobalSecondaryIndexes", ()) if value["IndexName"] in known]
     return [
@@ -171,7 +168,7 @@ def unmended(wanted: Mapping[str, Any], result: Mapping[str, Any]) -> list[Diffe
 
 
 def mismatch(wrong: Iterable[Difference], where: str, name: str, place: str | None = None) -> StoreError:
-    """The error that a table isn't a design's."""
+    """The error for a table that doesn't match its design."""
     return StoreError(
         f"the table {name} in {where} isn't the design's",
         place=place,
@@ -183,7 +180,7 @@ def mismatch(wrong: Iterable[Difference], where: str, name: str, place: str | No
 def drift(
     wanted: Mapping[str, Any], result: Mapping[str, Any], ttl_attribute: str | None
 ) -> Conversation[list[Difference]]:
-    """Every difference of a described table, with the expiry of its items; the serious ones first."""
+    """All differences of a described table, including its TTL; serious ones first."""
     expires_by = yield from _expires_by(wanted["TableName"])
     listed = [*differences(wanted, result), *_of_expiry(expires_by, ttl_attribute)]
     return sorted(listed, key=lambda difference: not difference.serious)
@@ -233,7 +230,7 @@ def _of_index(
 
 
 def _projected(projection: Mapping[str, Any]) -> frozenset[str] | None:
-    """The attributes beside the keys; None for all."""
+    """The projected attributes besides the keys; None for all."""
     if projection.get("ProjectionType", "ALL") == "ALL":
         return None
     return frozenset(projection.get("NonKeyAttributes", ()))

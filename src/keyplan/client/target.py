@@ -1,4 +1,4 @@
-"""The table that requests go to."""
+"""The table that requests address."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ __all__ = ["Target"]
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The table that requests go to, under its name in this store; ``consistent`` asks for strong reads.
-    ``lenient``: an item that can't be read is given as InvalidItem.
+    """The table that requests address, by its name in this store. ``consistent``: use strongly consistent reads.
+    ``lenient``: return unreadable items as InvalidItem.
     """
 
     name: str

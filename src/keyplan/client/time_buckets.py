@@ -1,8 +1,7 @@
-"""Buckets of time, one partition (or a few that are merged) after the other, in order and under one cursor.
+"""Time-bucketed partitions, read one after the other, in order and with one cursor.
 
-A page asks no bucket before it needs it; what is read whole is read from some buckets at a time. Which buckets a range
-names is said in ``keyplan.model.compiled.time_bucket_keys``, how each is read in ``reads.py``, ``merges.py`` and
-``completing.py``.
+A page reads only the buckets it needs; a full read reads several buckets in parallel.
+``keyplan.model.compiled.time_bucket_keys`` determines the buckets of a range.
 """
 
 from __future__ import annotations
@@ -23,12 +22,12 @@ from keyplan.model.declared.entity import Entity
 __all__ = ["PARALLEL_MAX", "BucketsReader", "bucket_sets"]
 
 PARALLEL_MAX = 20
-"""How many buckets are read at a time, where all of them are."""
+"""Maximum number of buckets to read in parallel in a full read."""
 
 
 def bucket_sets(plan: QueryPlan, values: Mapping[str, Any]) -> Sequence[tuple[str, Mapping[str, Any]]]:
-    """The values for each bucket that a call names, in the order of the answer. Raises ArgumentError, also where the
-    buckets and the values of ``Each`` are too many together.
+    """The values of each bucket of a call, in result order. Raises ArgumentError, also for too many combinations of
+    buckets and values of ``Each``.
     """
     sets = plan.bucket_sets(values)
     if plan.buckets is None or not plan.each or not sets:
@@ -45,14 +44,14 @@ def bucket_sets(plan: QueryPlan, values: Mapping[str, Any]) -> Sequence[tuple[st
 
 
 class BucketsReader:
-    """The buckets of one query, each read by ``reader``. A position is an item's bucket and its place there."""
+    """The buckets of one query, each read by ``reader``. A position is an item's bucket and its position in it."""
 
     def __init__(self, plan: QueryPlan, reader: QueryReader | MergeReader | PartedReader | CompletingReader) -> None:
         self.plan = plan
         self._reader = reader
 
     def chunk(self, values: Mapping[str, Any], size: int | None, position: Position | None) -> Conversation[Chunk]:
-        """The next entries, from the bucket of the position on."""
+        """The next entries, from the position's bucket on."""
         sets = bucket_sets(self.plan, values)
         inner: Position | None = None
         if position is not None:
@@ -62,7 +61,7 @@ class BucketsReader:
         entries: list[Entry] = []
         last = ""
         for bucket, element in sets:
-            if len(entries) == size:  # it is full: does anything follow?
+            if len(entries) == size:  # the page is full: check whether anything follows
                 if (yield from self._reader.first(element)) is None:
                     continue
                 return Chunk(entries, [last, *self._reader.position(entries[-1].item)])
@@ -75,7 +74,7 @@ class BucketsReader:
         return Chunk(entries, None)
 
     def first(self, values: Mapping[str, Any]) -> Conversation[Entity | None]:
-        """The first item: of the first bucket that has any."""
+        """The first item of the first nonempty bucket."""
         for _, element in bucket_sets(self.plan, values):
             result = yield from self._reader.first(element)
             if result is not None:
@@ -98,7 +97,7 @@ class BucketsReader:
 def _beginning(
     sets: Sequence[tuple[str, Mapping[str, Any]]], position: Position
 ) -> Sequence[tuple[str, Mapping[str, Any]]]:
-    """The buckets from that of the position on. Raises CursorError where the range doesn't name it."""
+    """The buckets from the position's bucket on. Raises CursorError if the range doesn't contain it."""
     at = next((at for at, (bucket, _) in enumerate(sets) if bucket == position[0]), None)
     if at is None:
         raise CursorError(

@@ -1,7 +1,7 @@
-"""Sending what the write compiler made: one request, or one transaction; and saying why a write failed.
+"""Send compiled writes as one request or one transaction, and explain failures.
 
-A cancelled transaction names each action that failed and what was expected of its item. Conflicts with other
-transactions are tried again here, with the same client token, so that it stays one transaction.
+A canceled transaction identifies each failed action and its unmet expectation. Conflicts with other transactions are
+retried with the same client token, so that the write stays idempotent.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ _FAILURES: dict[str, type[WriteFailed]] = {"item": ConditionFailed, "new": ItemE
 
 
 class Refusal(NamedTuple):
-    """An operation whose condition didn't hold, and the item that stood there (None: nothing, or it isn't told)."""
+    """An operation whose condition was false, and the item under its key (None: missing or unknown)."""
 
     operation: Operation
     item: Mapping[str, Any] | None
 
 
 def pause_before_retry(attempt: int) -> Pause:
-    """A random pause that grows with the attempts (full jitter)."""
+    """A random pause that grows with the number of attempts (full jitter)."""
     return Pause(random.uniform(0, min(1.0, 0.005 * 2 ** min(attempt, 8))))  # noqa: S311 - jitter, not a secret
 
 
@@ -59,11 +59,11 @@ def send(
     returned: str | None = None,
     refusals: list[Refusal] | None = None,
 ) -> Conversation[dict[str, Any]]:
-    """Carry out operations: one as a single request, several as one transaction. Gives the last response.
+    """Execute operations: one as a single request, several as one transaction. Returns the last response.
 
-    ``returned`` asks a single request for the item as it then is (``ALL_NEW``), or as it was (``ALL_OLD``), in its
-    response's ``Attributes``. What the items' tokens say was carried out before isn't carried out again. Raises
-    WriteFailed and its kinds, of which nothing was written; ``refusals`` is then told whose conditions didn't hold.
+    ``returned`` asks a single request for the item after (``ALL_NEW``) or before (``ALL_OLD``) the write, in
+    ``Attributes``. Operations whose tokens are already stored aren't repeated. Raises WriteFailed and its subclasses if
+    nothing was written; ``refusals`` then receives the operations whose conditions were false.
     """
     refusals = [] if refusals is None else refusals
     if not operations:
@@ -140,8 +140,8 @@ def _send_transaction(
 
 
 def _check_size(request: Request, place: str) -> None:
-    """Raises RequestError for more than DynamoDB takes in one transaction: it counts the items that are put."""
-    if len(orjson.dumps(request.parameters)) <= TRANSACT_BYTES_MAX:  # JSON is longer than what an item counts
+    """Raises RequestError for a transaction over DynamoDB's size limit, which counts the put items."""
+    if len(orjson.dumps(request.parameters)) <= TRANSACT_BYTES_MAX:  # JSON is longer than the item size
         return
     puts = [action["Put"]["Item"] for action in request.parameters["TransactItems"] if "Put" in action]
     size_bytes = sum(map(item_size, puts))
@@ -154,7 +154,7 @@ def _check_size(request: Request, place: str) -> None:
 
 
 def _is_done(operations: Sequence[Operation], reasons: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether the whole of it was carried out before: the items keep each token that it has."""
+    """Whether the write was already executed: the items have all its tokens."""
     tokens = [
         (operation, reason.get("Item"))
         for operation, reason in zip(operations, reasons, strict=False)
@@ -171,8 +171,8 @@ def _only_conflicts(reasons: Sequence[Mapping[str, Any]]) -> bool:
 def _cancelled(
     operations: Sequence[Operation], reasons: Sequence[Mapping[str, Any]], place: str, error: DynamoDBError
 ) -> KeyplanError:
-    """The error of a cancelled transaction: what an action says of its missing item, or else of one kind where all
-    failures are of one kind.
+    """The error of a canceled transaction: an action's error for its missing item, else the common kind of all
+    failures.
     """
     failures: list[WriteFailed | DynamoDBError | None] = []
     faults: list[ErrorDetail] = []
@@ -191,7 +191,7 @@ def _cancelled(
             failures.append(DynamoDBError(str(reason.get("Message")), type=str(code)))
             faults.append(ErrorDetail(f"actions[{number}] {operation.description}", f"{code}: {reason.get('Message')}"))
     if isinstance(failures[0], ItemExists) and all(element.role == "claim" for element in operations[1:]):
-        return ItemExists(faults[0].message, place=place, hint=faults[0].hint)  # its claims fail with it, as they must
+        return ItemExists(faults[0].message, place=place, hint=faults[0].hint)  # its claims fail for the same reason
     kinds = {type(failure) for failure in failures if failure is not None}
     if not kinds:
         return error
@@ -206,7 +206,7 @@ def _cancelled(
 
 
 def _why(operation: Operation, item: Mapping[str, Any] | None) -> ErrorDetail:
-    """Why an operation's condition didn't hold, as far as the item there tells."""
+    """The reason why an operation's condition was false, as far as the current item shows it."""
     entity = operation.entity
     if operation.role == "claim":
         taken = ", ".join(f"{name} {value!r}" for name, value in operation.expected.items())
@@ -234,7 +234,7 @@ def _why(operation: Operation, item: Mapping[str, Any] | None) -> ErrorDetail:
 
 
 def _as_read(entity: CompiledEntity, item: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The item with the defaults of what it lacks, as conditions take it."""
+    """The item with defaults for missing attributes, as conditions evaluate it."""
     try:
         return {**item, **entity.encode_fields(entity.field_values(entity.from_item(item)))}
     except KeyplanError:
@@ -244,12 +244,12 @@ def _as_read(entity: CompiledEntity, item: Mapping[str, Any]) -> Mapping[str, An
 def _decoded(stored: StoredField, tag: str, value: Any) -> Any:
     try:
         return stored.decode(tag, value)
-    except (ValueError, ArithmeticError):  # something else wrote it
+    except (ValueError, ArithmeticError):  # written by another program
         return value
 
 
 def _shown(value: Any) -> str:
-    """A value in a message; a set in a fixed order."""
+    """A value in a message; sets in sorted order."""
     if isinstance(value, set | frozenset) and value:
         return f"{{{', '.join(sorted(map(repr, value)))}}}"
     return repr(value)

@@ -1,8 +1,8 @@
-"""Updates: the changes of some fields as an update expression, with every key, claim and version that they touch.
+"""Compile updates: changed fields as an update expression, with the affected keys, claims and version.
 
-A change of a field that a key is made of makes the key anew, from the instance given and the changes. What was taken
-from the instance is pinned: the update expects it unchanged. So an index entry is never stale, whoever writes
-besides.
+A change of a key's field recomputes the key from the given instance and the changes. Values taken from the instance are
+pinned: the update expects that they are unchanged. Therefore index entries never become stale, even with concurrent
+writers.
 """
 
 from __future__ import annotations
@@ -44,15 +44,15 @@ __all__ = ["CompiledUpdate", "compile_update"]
 Values = Mapping[str, Any]
 
 NAME_BYTES_MAX = 65_535
-"""Of an attribute's name. Source: "Naming rules" in the developer guide."""
+"""Maximum bytes of an attribute name. Source: "Naming rules" in the developer guide."""
 
 
 @dataclass
 class CompiledUpdate:
-    """An update expression, what it expects unchanged (``pins``), further conditions (``clauses``), and the claims that
-    change hands.
+    """An update expression with the attributes it expects unchanged (``pins``), further conditions (``clauses``), and
+    changed claims.
 
-    ``claims`` holds, per claim, the field values under which it was held and is to be held (None: not at all).
+    ``claims`` has, per claim, the field values of the old and the new claim (None: no claim).
     """
 
     sets: list[str] = field(default_factory=list[str])
@@ -95,7 +95,7 @@ class CompiledUpdate:
 
 
 def compile_update(entity: CompiledEntity, action: Update) -> CompiledUpdate:
-    """The update of one action. Raises UpdateRejected and ArgumentError."""
+    """The update of an action. Raises UpdateRejected and ArgumentError."""
     changes = dict(action.changes)
     _check_changes(entity, changes)
     update = CompiledUpdate()
@@ -131,7 +131,7 @@ def compile_update(entity: CompiledEntity, action: Update) -> CompiledUpdate:
 
 
 def _refuse_repetition(entity: CompiledEntity, update: CompiledUpdate, token: str) -> None:
-    """The item doesn't have the token yet."""
+    """Expect that the item doesn't have the token yet."""
     if entity.tokens is not None:
         name = update.name(entity.tokens.attribute)
         update.clauses.append(f"NOT contains({name}, {update.value({'S': token})})")
@@ -158,7 +158,7 @@ def _names_its_item(entity: CompiledEntity, name: str) -> UpdateRejected:
 
 
 def _check_parts(entity: CompiledEntity, changes: Values) -> None:
-    """Changes that depend on what is stored fit their fields: what they add is checked as a field's value is."""
+    """Validate changes that depend on stored values, such as added amounts, like field values."""
     parts: dict[str, Any] = {}
     for name, change in changes.items():
         if isinstance(change, Change) and not isinstance(change, Within):
@@ -169,8 +169,8 @@ def _check_parts(entity: CompiledEntity, changes: Values) -> None:
 
 
 def _from_nothing(entity: CompiledEntity, update: CompiledUpdate, key: Values, changes: Values) -> None:
-    """An update that may make its item also writes the fields of its key. Raises UpdateRejected where the item that it
-    makes wouldn't be whole.
+    """Set the key's fields in an update that can create its item. Raises UpdateRejected if the created item would be
+    incomplete.
     """
     if entity.claims or entity.version is not None:
         what = "claims" if entity.claims else "a version"
@@ -211,8 +211,8 @@ def _from_nothing(entity: CompiledEntity, update: CompiledUpdate, key: Values, c
 
 
 def _index_keys_from_nothing(entity: CompiledEntity, update: CompiledUpdate, known: Values, changes: Values) -> None:
-    """The index keys of an item that an update may make: of its key and of what is set, whatever is stored. Raises
-    UpdateRejected for a key that takes something else.
+    """Set the index keys of an item that an update can create, from its key and the set fields. Raises UpdateRejected
+    for a key with other fields.
     """
     own = {element.attribute for element in entity.fields.values()} | {
         attribute.name for attribute, _ in entity.primary.attributes
@@ -223,7 +223,7 @@ def _index_keys_from_nothing(entity: CompiledEntity, update: CompiledUpdate, kno
     for key in entity.index_keys:
         lacking = sorted(name for name in key.fields if name not in known)
         if lacking and not changes.keys() & entity.inputs_of(key) and not _is_member(entity, key, values):
-            continue  # neither an item that is made stands there, nor is one moved that does
+            continue  # neither a created nor an updated item has an entry in this index
         if lacking:
             raise UpdateRejected(
                 f"an item made by an update would lack the key {key.name}, which takes {', '.join(lacking)}",
@@ -241,7 +241,7 @@ def _index_keys_from_nothing(entity: CompiledEntity, update: CompiledUpdate, kno
 
 
 def _is_member(entity: CompiledEntity, key: CompiledKey, values: Values) -> bool:
-    """Whether an item made of these values would stand under a key; also where a computed field could say so."""
+    """Whether an item with these values has an entry under a key, or can have one because of a computed field."""
     return any(entity.fields[name].computed for name in key.fields) or key.member(values)
 
 
@@ -259,15 +259,15 @@ def _refuse_key_changes(entity: CompiledEntity, changes: Values, known: Values) 
 
 
 def _keys(entity: CompiledEntity, update: CompiledUpdate, before: Values, after: Values, changes: Values) -> None:
-    """Make anew each key that the changes touch, and pin what it takes from the instance."""
+    """Recompute each key affected by the changes, and pin the values it takes from the instance."""
     names = set(changes)
     keys = (entity.primary, *entity.index_keys, *entity.claims)
     inputs = {key: entity.inputs_of(key) for key in keys}
     if _moved(entity, entity.primary, before, after):
         raise _names_its_item(entity, next(iter(sorted(inputs[entity.primary] & names)), "key"))
     touched = [key for key in entity.index_keys if inputs[key] & names or _moved(entity, key, before, after)]
-    # Of keys that share an index, one that the item isn't in writes nothing: another may be the item's. That the item
-    # isn't in it is pinned all the same.
+    # Among keys that share an index, a key without an entry writes nothing, because another can be the item's. The
+    # missing entry is pinned nevertheless.
     idle: list[CompiledKey] = []
     if entity.siblings:
         idle = [key for key in touched if key in entity.siblings and not (key.member(before) or key.member(after))]
@@ -279,10 +279,10 @@ def _keys(entity: CompiledEntity, update: CompiledUpdate, before: Values, after:
     own = {element.attribute for element in entity.fields.values() if not element.computed}
     own.update(
         key_attribute.name for key_attribute, _ in entity.primary.attributes
-    )  # a local index shares the table's partition key
+    )  # a local secondary index shares the table's partition key
     for attribute in dict.fromkeys(key_attribute.name for key in touched for key_attribute, _ in key.attributes):
         if attribute in own:
-            continue  # the field's own change writes it, or nothing does
+            continue  # written by the field's change, or unchanged
         if attribute in wanted:
             update.set(attribute, wanted[attribute])
         else:
@@ -294,7 +294,7 @@ def _keys(entity: CompiledEntity, update: CompiledUpdate, before: Values, after:
             to_hold = after if claim.member(after) else None
             if held is None or to_hold is None or entity.item_key(claim, held) != entity.item_key(claim, to_hold):
                 update.claims.append((claim, held, to_hold))
-            else:  # set to what it is: an item older than the claim gets it
+            else:  # set to its current value: creates a claim that was added to the design later
                 update.claims.append((claim, None, to_hold))
     _computed(entity, update, touched, after)
     if inputs[entity.primary] & names:
@@ -310,8 +310,8 @@ def _keys(entity: CompiledEntity, update: CompiledUpdate, before: Values, after:
 def _keep_default(
     entity: CompiledEntity, update: CompiledUpdate, stored: StoredField, value: Any, changes: Values
 ) -> None:
-    """Store a default that a key takes: the item may lack it, and then other defaults would be read beside the key. One
-    that each read computes again is expected, or nothing.
+    """Store a default that a key uses: otherwise a later default could differ from the key. A default that is computed
+    for each read is pinned as missing.
     """
     if value is None or not (stored.made_anew or stored.attribute in entity.read_as):
         return
@@ -327,7 +327,7 @@ def _keep_default(
 
 
 def _moved(entity: CompiledEntity, key: CompiledKey, before: Values, after: Values) -> bool:
-    """Whether a computed field of a key has another value, whatever it is made of."""
+    """Whether a computed field of a key changes."""
     return any(before[name] != after[name] for name in key.fields if entity.fields[name].computed)
 
 
@@ -343,7 +343,7 @@ def _computed(entity: CompiledEntity, update: CompiledUpdate, touched: list[Comp
 
 
 def _field(entity: CompiledEntity, update: CompiledUpdate, stored: StoredField, change: Any) -> None:
-    """One field's change as a clause."""
+    """A field's change as a clause."""
     _refuse_dumped(entity, stored, change)
     match change:
         case Add():
@@ -387,7 +387,9 @@ def _field(entity: CompiledEntity, update: CompiledUpdate, stored: StoredField, 
 
 
 def _refuse_dumped(entity: CompiledEntity, stored: StoredField, change: Any) -> None:
-    """A serializer decides by the whole value; what pydantic dumps as a list is none of DynamoDB's sets."""
+    """Reject partial changes of a field with a serializer, which needs the whole value; pydantic serializes sets as
+    lists.
+    """
     if stored.codec is not None and isinstance(change, Change) and not isinstance(change, Remove | IfNotExists):
         raise UpdateRejected(
             f"it is stored as {stored.codec.mark} says, which DynamoDB can't change by {shown(change)}",
@@ -408,7 +410,7 @@ def _refuse_dumped(entity: CompiledEntity, stored: StoredField, change: Any) -> 
 
 
 def _parts(entity: CompiledEntity, update: CompiledUpdate, stored: StoredField, change: Within) -> None:
-    """Changes of parts of a field, each by its path. What a part lies in must be there."""
+    """Changes of nested parts of a field by path. The parent of a part must exist."""
     if stored.form is not Form.OURS:
         raise UpdateRejected(
             "it is stored as pydantic dumps it, whose parts can't be changed by themselves",
@@ -427,7 +429,7 @@ def _parts(entity: CompiledEntity, update: CompiledUpdate, stored: StoredField, 
 def _part(
     entity: CompiledEntity, update: CompiledUpdate, stored: StoredField, root: str, steps: Steps, change: Any
 ) -> None:
-    """The change of one part of a field."""
+    """The change of one nested part."""
     place = ".".join(map(str, (entity.name, stored.name, *steps)))
     part: Any = stored_field(entity, stored.name)
     around, annotation = stored.annotation, stored.annotation
@@ -442,7 +444,7 @@ def _part(
             whole, path = path, path + inner
     except Problem as problem:
         raise UpdateRejected(str(problem), place=place, hint=problem.hint) from None
-    begins = in_map(around)  # a key of a map may be new
+    begins = in_map(around)  # a map key can be new
     changes_there = isinstance(steps[-1], int) or (isinstance(change, Add | Append) and not begins)
     clause = f"attribute_exists({path if changes_there else whole})"
     if clause not in update.clauses:
@@ -472,9 +474,7 @@ def _part(
 
 
 def _check_step(step: int | str, place: str) -> None:
-    """A step of a path is one that DynamoDB takes in an expression, though a map may hold other keys. Raises
-    ArgumentError.
-    """
+    """Validate a path step: map keys in stored data can be invalid in expressions. Raises ArgumentError."""
     if isinstance(step, int):
         if step > LIST_INDEX_MAX:
             raise ArgumentError(f"no list has an element {step}", place=place)
@@ -502,7 +502,7 @@ def _checked_part(annotation: Any, value: Any, place: str, entity: CompiledEntit
 
 
 def _add(entity: CompiledEntity, update: CompiledUpdate, stored: StoredField, amount: Any) -> None:
-    """Add to a number; where nothing is stored it begins at the field's default, as it is read."""
+    """Add to a number; a missing attribute counts as the field's default."""
     encoded = entity.encode_field(stored.name, encode_value, amount)
     name, added = update.name(stored.attribute), update.value(encoded)
     if stored.default:
@@ -515,7 +515,9 @@ def _add(entity: CompiledEntity, update: CompiledUpdate, stored: StoredField, am
 
 
 def _expect_stored(update: CompiledUpdate, stored: StoredField, name: str) -> None:
-    """A change of what is stored begins where the item is read to; a default that is made anew each time is nowhere."""
+    """Expect the stored value, or its absence if the default was read; a default that is computed for each read can't
+    be expected.
+    """
     if stored.made_anew:
         update.clauses.append(f"attribute_exists({name})")
 
@@ -530,7 +532,7 @@ def _refuse_beginning(entity: CompiledEntity, stored: StoredField, change: Chang
 
 
 def _within(update: CompiledUpdate, stored: StoredField, name: str, amount: Any) -> Iterator[str]:
-    """Conditions that keep a number within the bounds of its type, whatever is stored when the amount is added."""
+    """Conditions that keep a number within its type's bounds after adding the amount."""
     begin = (stored.default or 0) + amount
     for operator, bound in stored.bounds:
         lower = operator in {">", ">="}

@@ -1,7 +1,7 @@
-"""Usage: what each access pattern has cost so far, and which partition keys are the hottest.
+"""Usage statistics: the cost of each access pattern, and the hottest partition keys.
 
-It is told of every call by a store (``store.watch(Usage(Blog.table))``), and keeps sums: its size doesn't grow with the
-number of calls or of keys. The records it is made of are in ``watching.py``.
+A store reports every call (``store.watch(Usage(Blog.table))``). Usage keeps sums in bounded memory, whatever the number
+of calls and keys. The records are in ``call_records``.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ Item = Mapping[str, Mapping[str, Any]]
 
 
 class HotKey(NamedTuple):
-    """A partition key and the units it took. They are at most ``over`` too many, and never too few."""
+    """A partition key and the units it consumed: overestimated by at most ``over``, never underestimated."""
 
     place: str | None
-    """The index's name; None for the table."""
+    """The index name; None for the table."""
     key: str
     read_units: float
     write_units: float
@@ -37,7 +37,7 @@ class HotKey(NamedTuple):
 
 @dataclass
 class PatternUsage:
-    """What the calls of one pattern have cost together. Latencies in ms, bytes of bodies."""
+    """Totals of a pattern's calls. Latencies in ms, body sizes in bytes."""
 
     calls: int = 0
     errors: int = 0
@@ -65,11 +65,11 @@ class PatternUsage:
 
 
 class Usage:
-    """Sums by pattern, and the hottest partition keys: ``usage = blog.store.watch(Usage(Blog.table))``.
+    """Totals by pattern, and the hottest partition keys: ``usage = blog.store.watch(Usage(Blog.table))``.
 
-    ``keys`` is how many partition keys are kept at most (the space-saving sketch of Metwally, Agrawal and El Abbadi,
-    2005: a key that took more than a ``keys``-th of all units is among them). An update's index entries aren't
-    attributed to their partition keys, since the request doesn't carry them; a put's are. Threads may share it.
+    ``keys`` is the maximum number of tracked partition keys (the space-saving algorithm of Metwally, Agrawal and El
+    Abbadi, 2005: a key that consumed more than 1/``keys`` of all units is among them). Index entries of a put count for
+    their partition keys; those of an update don't, because the request doesn't contain them. Thread-safe.
     """
 
     def __init__(self, table: Table, *, keys: int = KEYS) -> None:
@@ -85,7 +85,7 @@ class Usage:
         self._lock = threading.Lock()
 
     def __call__(self, record: PatternRecord) -> None:
-        """Count one call: what a store tells."""
+        """Count one call, reported by a store."""
         with self._lock:
             self.patterns.setdefault(record.pattern, PatternUsage()).add(record)
             for call in record.calls:
@@ -93,14 +93,14 @@ class Usage:
                     self._count((place, key), reads, writes)
 
     def hottest(self, count: int = 10) -> list[HotKey]:
-        """The partition keys that took most units, reads and writes together."""
+        """The partition keys that consumed the most units, reads and writes together."""
         with self._lock:
             result = [HotKey(place, key, *counts) for (place, key), counts in self._counts.items()]
         return sorted(result, key=lambda key: (-(key.read_units + key.write_units), key.key))[:count]
 
     def _count(self, key: tuple[str | None, str], reads: float, writes: float) -> None:
         if not reads and not writes:
-            return  # it failed, or the store doesn't tell what it took: no reason to forget another key
+            return  # failed, or without reported capacity: don't evict a key for it
         counts = self._counts.get(key)
         if counts is None:
             over = 0.0
@@ -108,13 +108,13 @@ class Usage:
                 least = min(self._counts, key=lambda element: sum(self._counts[element][:2]))
                 taken = self._counts.pop(least)
                 over = taken[0] + taken[1]
-            # The room of the least of all, with its count: what the key took before it was here is at most that.
+            # Replaces the smallest counter and inherits its value, an upper bound for the key's earlier units.
             counts = self._counts[key] = [over if reads else 0.0, 0.0 if reads else over, over]
         counts[0] += reads
         counts[1] += writes
 
     def _shares(self, call: CallRecord) -> Iterator[tuple[str | None, str, float, float]]:
-        """The partition keys of a request with the units that fell to each: evenly, where DynamoDB tells no more."""
+        """The partition keys of a request with their units, split evenly if DynamoDB reports only the total."""
         parameters = call.parameters
         if call.operation == "Query":
             place = parameters.get("IndexName")
@@ -138,7 +138,7 @@ class Usage:
                 yield index, key, 0.0, units / len(keys)
 
     def _asked(self, parameters: Mapping[str, Any], place: str | None) -> str | None:
-        """The partition key of a Query: the values that its condition sets equal to the key's attributes."""
+        """The partition key of a Query: the values in its condition's equalities on the key attributes."""
         names = parameters.get("ExpressionAttributeNames") or {}
         values: Mapping[str, Any] = parameters.get("ExpressionAttributeValues") or {}
         result = _EQUALS.findall(parameters.get("KeyConditionExpression", ""))
@@ -153,7 +153,7 @@ class Usage:
 
 
 def _items(call: CallRecord) -> Iterator[tuple[Item, bool]]:
-    """The items that a request names, and whether each is there whole, or only its key."""
+    """The items or keys of a request, and whether each is a whole item."""
     parameters = call.parameters
     match call.operation:
         case "GetItem" | "UpdateItem" | "DeleteItem":
@@ -178,7 +178,7 @@ def _written(action: Mapping[str, Any]) -> tuple[Item, bool]:
 
 
 def _by_index(capacity: Any) -> dict[str, float]:
-    """Units that fell to each index."""
+    """The units of each index."""
     result: dict[str, float] = {}
     for element in capacity if isinstance(capacity, list) else [capacity or {}]:
         for member in ("GlobalSecondaryIndexes", "LocalSecondaryIndexes"):

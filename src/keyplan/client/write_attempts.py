@@ -1,11 +1,11 @@
-"""Running a write pattern: its reads as it asks them, its actions together when it has ended, and once more where what
-it read has changed meanwhile.
+"""Run a write pattern: execute its reads, collect its actions, send them together, and retry after conflicting changes.
 
-What a ``yield`` gives is what its action leaves in the store. Where that is certain beforehand it is given at once.
-Where only the store can tell, a pending value is given, and nothing is sent: if the generator ends with that one action
-and keeps the value, or does something with it and yields nothing more, it is run anew, and the request goes out at its
-``yield``. If other actions follow, all of them are one transaction, which doesn't tell: then it is None. The reads are
-not asked twice. What they found is kept by ``findings.py``, so that a failure can be judged.
+A ``yield`` returns what its action leaves in the store. If that is known beforehand, it is returned immediately. If
+only the store knows it, a pending value is returned and nothing is sent: if the generator ends with that single action
+and only keeps the value, the request is sent at the end; if it uses the value and yields nothing more, the generator
+runs again and the request is sent at its ``yield``. If other actions follow, all are one transaction, which returns no
+items: the result is None. Reads aren't repeated; ``Findings`` keeps what they found, so that a failure can be
+explained.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ Actions = Generator[Action | Ask, Any, T]
 def run_write(
     compiler: WriteCompiler, answers: Mapping[str, Answer], make: Callable[[], Actions[T]], place: str, attempts: int
 ) -> Conversation[T]:
-    """Run a write pattern, up to ``attempts`` times: again only when a condition failed on what was read, and that is
-    not as it was read any more.
+    """Run a write pattern up to ``attempts`` times: it is repeated only if a condition failed on an item that changed
+    after it was read.
     """
     before: frozenset[str] = frozenset()
     for number in range(1, attempts + 1):
@@ -69,18 +69,20 @@ def run_write(
 
 
 def stored_after(compiled: Compiled, response: Mapping[str, Any]) -> Entity | None:
-    """The instance in the response of a single request: what an update left, or what a deletion removed.
+    """The instance in the response of a single request: the updated or the deleted item.
 
     Raises InvalidItemError.
     """
     item, entity = response.get("Attributes"), compiled.operations[0].entity
-    if not item or (compiled.gives_previous and not entity.is_labelled(item)):  # a Put may meet another entity's
+    if not item or (
+        compiled.gives_previous and not entity.is_labelled(item)
+    ):  # a Put can replace another entity's item
         return None
     return entity.from_item(item)
 
 
 class _Way(enum.Enum):
-    """How a value that only the store knows is come by."""
+    """How to get a value that only the store knows."""
 
     PENDING = "nobody may need it"
     LIKELY = "it is needed: with a likely one, the generator shows whether other actions follow"
@@ -89,12 +91,12 @@ class _Way(enum.Enum):
 
 
 class _Anew(BaseException):
-    """The generator is to be run anew: more is known of what it needs."""
+    """The generator must run again: more is known about the values it needs."""
 
 
 class Attempt:
-    """One attempt of a write. Its generator is run once, and up to twice more where it needs what the store alone
-    knows; until then nothing is sent.
+    """One attempt of a write. Its generator runs once, and up to two more times if it needs values that only the store
+    knows; nothing is sent before.
     """
 
     def __init__(
@@ -106,7 +108,7 @@ class Attempt:
         self.findings = findings
         self.refusals: list[Refusal] = []
         self.gave_up = False
-        """Whether the generator itself raised WriteFailed: what it read doesn't fit together, say."""
+        """Whether the generator raised WriteFailed, for example because the items it read are inconsistent."""
         self._way = _Way.PENDING
         self._answered: list[tuple[Ask, Any]] = []
         self._begin()
@@ -117,10 +119,10 @@ class Attempt:
         self._asked = 0
         self._pending: Pending | None = None
         self._open: Put[Any] | Update[Any] | Delete[Any] | None = None
-        """The first action, while what it leaves isn't known."""
+        """The first action, while its result is unknown."""
 
     def run(self, make: Callable[[], Actions[T]]) -> Conversation[T]:
-        """Raises what the generator raises, and WriteFailed."""
+        """Raises the generator's exceptions, and WriteFailed."""
         while True:
             self._begin()
             try:
@@ -128,20 +130,20 @@ class Attempt:
             except _Anew:
                 continue
             yield from self._send()
-            for batch in self.batches:  # one is done before the next, so that the last can tell that all is done
+            for batch in self.batches:  # sequentially, so that the last one implies success of all
                 yield from batch_write(self.compiler.target.name, batch)
             return result
 
     def gather(self, make: Callable[[], Actions[T]]) -> Conversation[T]:
-        """Run the generator, and leave its ``operations`` and ``batches`` to whoever sends them with others: what an
-        action leaves is given where it is certain. Raises what the generator raises.
+        """Run the generator without sending: the caller sends its ``operations`` and ``batches`` with others. A
+        ``yield`` returns only results that are known beforehand. Raises the generator's exceptions.
         """
         self._way = _Way.UNKNOWN
         self._begin()
         return (yield from self._steps(make()))
 
     def _steps(self, actions: Actions[T]) -> Conversation[T]:
-        given: list[Any] = [None]  # a pending value is kept by the generator, or by nobody
+        given: list[Any] = [None]  # a pending value is referenced only by the generator
         try:
             while True:
                 try:
@@ -183,7 +185,7 @@ class Attempt:
     # Actions
 
     def _take(self, action: Any) -> Conversation[Any]:
-        """Keep an action for when the generator has ended; gives what it leaves in the store."""
+        """Collect an action; returns what it leaves in the store."""
         self._followed()
         compiled = self.compiler.compile(action)
         self.operations.extend(compiled.operations)
@@ -195,7 +197,7 @@ class Attempt:
         return certain
 
     def _find_out(self, action: Put[Any] | Update[Any] | Delete[Any], compiled: Compiled) -> Conversation[Any]:
-        """What the first action leaves, as far as it is known by now whether others follow."""
+        """The result of the first action, as far as it is known whether others follow."""
         certain = compiled.certain() if self._way is _Way.LIKELY else None
         if certain is not None:
             return certain
@@ -208,7 +210,7 @@ class Attempt:
         return self._pending.hand_out()
 
     def _followed(self) -> None:
-        """Another action comes: what the first one leaves can't be known, if that is needed."""
+        """Another action follows: the result of the first one can't be known, if it is needed."""
         if self._open is None:
             return
         if self._way is _Way.SENT:
@@ -237,7 +239,7 @@ class Attempt:
             raise _Anew
 
     def _raised(self, error: Exception | Touched) -> None:
-        """The generator raised: itself, or because it met a pending or a likely value."""
+        """The generator raised an exception: its own, or because it used a pending or assumed value."""
         self._check_touched()
         if self._way is _Way.LIKELY and self._open is not None:
             self._way = _Way.SENT
@@ -250,7 +252,7 @@ class Attempt:
 
 
 def unknown_outcome(action: Any, place: str) -> RequestError:
-    """The error of a write that must know what an action leaves, beside others."""
+    """The error of a write that needs the result of one of several actions."""
     what = "removes" if isinstance(action, Delete) else "met" if action.gives_previous else "leaves"
     return RequestError(
         f"what {type(action).__name__} {what} can't be known here: it goes out in one transaction with others, which "
@@ -261,17 +263,16 @@ def unknown_outcome(action: Any, place: str) -> RequestError:
 
 
 _OF_VALUES = (ValueError, ArithmeticError, MemoryError)
-"""What computing with a value raises that doesn't fit. Others (AttributeError, TypeError, KeyError …) are mistakes of
-the code, whatever it is given.
+"""Exceptions of computing with unsuitable values. Others (AttributeError, TypeError, KeyError…) are programming errors.
 """
 
 
 def by_name(conversation: Conversation[T], function: Callable[..., Any], place: str) -> Conversation[T]:
-    """The conversation of a write that is called by its name.
+    """The conversation of a write that is called by name.
 
     Raises:
-        ArgumentError: ``function``, the write itself, raised an error of values; it is the cause, and not shown, since
-            its text may hold anything.
+        ArgumentError: ``function``, the write itself, raised a value error; it is the cause, and isn't shown,
+            because its text can contain anything.
     """
     try:
         return (yield from conversation)
@@ -286,7 +287,7 @@ def by_name(conversation: Conversation[T], function: Callable[..., Any], place: 
 
 
 def _is_within(error: BaseException, function: Callable[..., Any]) -> bool:
-    """Whether an error was raised in a function, or in what it called."""
+    """Whether an exception was raised in a function or its callees."""
     code = getattr(inspect.unwrap(function), "__code__", None)
     trace = error.__traceback__
     while trace is not None:
@@ -297,11 +298,11 @@ def _is_within(error: BaseException, function: Callable[..., Any]) -> bool:
 
 
 class Touched(BaseException):
-    """Code that met a pending value needs the real one. No ``except Exception`` of the generator catches it."""
+    """Code used a pending value and needs the real one. A generator's ``except Exception`` doesn't catch it."""
 
 
 class _Unknown:
-    """Stands for an instance."""
+    """A stand-in for an instance."""
 
     __slots__ = ("__weakref__", "_touches")
 
@@ -310,7 +311,7 @@ class _Unknown:
 
     def __getattribute__(self, name: str) -> Any:
         object.__getattribute__(self, "_touches").append(True)
-        if name == "__class__":  # validators ask it from code that can't raise: what they make of it isn't used
+        if name == "__class__":  # validators call it where exceptions are swallowed: their result isn't used
             return _Unknown
         raise Touched
 
@@ -323,28 +324,26 @@ class _Unknown:
 
 
 class Pending:
-    """A value that was handed out, and what became of it."""
+    """A pending value, and what the generator did with it."""
 
     def __init__(self) -> None:
         self._touches: list[bool] = []
         self._there: weakref.ref[Any] = weakref.ref(self)
 
     def hand_out(self) -> Any:
-        """The value. Whoever asks must not keep it."""
+        """Return the value. The caller must not keep a reference."""
         value = _Unknown(self._touches)
         self._there = weakref.ref(value)
         return value
 
     @property
     def touched(self) -> bool:
-        """Whether the generator did something with it."""
+        """Whether the generator used it."""
         return bool(self._touches)
 
     @property
     def kept(self) -> bool:
-        """Whether it still stands somewhere: in a variable, or in what was returned. One that is dropped at once, by a
-        ``yield`` that is a statement, is gone.
-        """
+        """Whether a reference remains, in a variable or the return value. A ``yield`` statement drops it."""
         return self._there() is not None
 
 
@@ -357,23 +356,23 @@ _EQUALS = re.compile(r"([#\w.-]+)\s*=\s*(:\w+)")
 class _Found(NamedTuple):
     item: Item | None
     whole: bool
-    """Whether all of the item was read, and not what an index holds of it."""
+    """Whether the whole item was read, rather than an index projection."""
 
 
 class Findings:
-    """What the reads of one attempt found. ``before`` are the refusals that ended the attempt before it."""
+    """What the reads of one attempt found. ``before`` are the refusals that ended the previous attempt."""
 
     def __init__(self, table: Table, before: frozenset[str] = frozenset()) -> None:
         self._names = table.key_names
         self._whole_indexes = {index.name for index in table.indexes if index.projection == "ALL"}
         self._before = before
         self._items: dict[Identity, list[_Found]] = {}
-        """Each reading of an item: two of one attempt differ where somebody else has written between them."""
+        """Each read of an item: two reads of an attempt can differ because of concurrent writes."""
         self._listed: list[tuple[str | None, Mapping[str, Any]]] = []
-        """The partitions that were queried: the index, and the values of the key's attributes; a scan has none."""
+        """The queried partitions: the index, and the values of the key attributes; none for a scan."""
 
     def watch(self, conversation: Conversation[Any]) -> Conversation[Any]:
-        """The conversation of a read, its answers noted."""
+        """The conversation of a read, with its results recorded."""
         return relay(conversation, self._observe)
 
     def _observe(self, step: Request | list[Request], answer: Any, error: Exception | None) -> None:
@@ -417,8 +416,8 @@ class Findings:
         return tuple(next(iter(item[name].values())) for name in self._names)
 
     def curable(self, refusals: list[Refusal], *, gave_up: bool) -> bool:
-        """Whether a further attempt may succeed: something isn't as it was read, and no refused action is final; or the
-        generator itself gave up (by raising WriteFailed) on what it read.
+        """Whether another attempt can succeed: an item changed since it was read and no refused action is final, or the
+        generator raised WriteFailed itself.
         """
         if gave_up:
             return bool(self._items or self._listed)
@@ -434,13 +433,13 @@ class Findings:
         known |= refusal.item or {}
         for index, equal in self._listed:
             if all(_plain(known.get(name)) == _plain(value) for name, value in equal.items()):
-                # An index follows its table after a while, so the same refusal twice says nothing there
+                # An index is eventually consistent, so the same refusal twice proves nothing there
                 return index is not None or _told(refusal) not in self._before
         return False
 
     @staticmethod
     def told(refusals: list[Refusal]) -> frozenset[str]:
-        """The refusals, so that the next attempt knows them again."""
+        """The refusals in comparable form, for the next attempt."""
         return frozenset(map(_told, refusals))
 
 
@@ -449,14 +448,14 @@ def _told(refusal: Refusal) -> str:
 
 
 def _differs(reading: _Found, refusal: Refusal) -> bool:
-    """Whether what stands there isn't what was read."""
+    """Whether the current item differs from what was read."""
     if reading.item is None:
         return refusal.operation.role != "item" or refusal.item is not None
     return not _same(reading, refusal.item)
 
 
 def _same(read: _Found, item: Item | None) -> bool:
-    """Whether an item is still as it was read, as far as it was."""
+    """Whether an item is unchanged, as far as it was read."""
     if item is None or read.item is None:
         return False
     if read.whole and len(item) != len(read.item):
@@ -465,7 +464,7 @@ def _same(read: _Found, item: Item | None) -> bool:
 
 
 def _plain(value: Any) -> Any:
-    """An attribute value with the elements of sets in one order: they have none."""
+    """An attribute value with set elements in sorted order."""
     if isinstance(value, Mapping):
         return {
             name: sorted(map(str, part)) if name in {"SS", "NS", "BS"} and isinstance(part, list) else _plain(part)

@@ -1,7 +1,7 @@
-"""The write compiler: every write goes through here, so that index keys, sparse membership, claims, versions and
-conditions always hold. An action becomes one or several operations of a request; nothing is sent from here.
+"""The write compiler: every write goes through it, so that index keys, sparse index entries, claims, versions and
+conditions are always correct. It compiles an action into one or several operations of a request and sends nothing.
 
-The requests are sent, and failures told, by ``transactions.py``. Changes of an update are in ``updates.py``.
+``transactions`` sends the requests and explains failures. ``update_expressions`` compiles the changes of an update.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ _SCALARS = frozenset({"S", "N", "B", "BOOL", "NULL"})
 
 @dataclass
 class Conditions:
-    """A condition expression while it is put together: what it says of fields as they are read (``as_was``: as an
-    instance that was read has them; ``plain``: of those where no default counts), further clauses, names, values.
+    """A condition expression under construction: conditions on fields as they are read (``as_was``: compared with an
+    instance that was read; ``plain``: unaffected by defaults), further clauses, names and values.
     """
 
     entity: CompiledEntity
@@ -64,7 +64,7 @@ class Conditions:
         self.clauses.append(f"attribute_{'exists' if wanted else 'not_exists'}(#pk)")
 
     def labelled(self, missing: str | None = None) -> None:
-        """The item is one of this entity's, by its labels; or there is none, where its key attribute is given."""
+        """The item belongs to this entity, by its labels; or is missing, if its key attribute is given."""
         clauses: list[str] = []
         for number, (attribute, value) in enumerate(self.entity.labels.items()):
             self.names[f"#l{number}"] = attribute
@@ -77,15 +77,15 @@ class Conditions:
         self.clauses.append(f"(attribute_not_exists(#pk) OR ({' AND '.join(clauses)}))")
 
     def equal(self, fields: Mapping[str, Any], prefix: str, target: Any = None) -> None:
-        """Fields have these values. Those that ``target``, an instance that was read, has are compared as it was."""
+        """Fields have these values. Fields of ``target``, an instance that was read, are compared with its values."""
         clauses, names, values = translate_mapping(self.entity, fields, prefix)
         read_as = self.entity.read_as
         for clause, (name, value) in zip(clauses, fields.items(), strict=True):
             default = read_as.get(self.entity.fields[name].attribute)
-            held = values.get(clause.rpartition(" ")[2])  # none: attribute_not_exists
+            held = values.get(clause.rpartition(" ")[2])  # None for attribute_not_exists
             differs = default is None or (held != default and not default.keys().isdisjoint(_SCALARS))
             if held is None or ("M" not in held and differs):
-                self.plain.append(clause)  # it means the same of an item that lacks the attribute
+                self.plain.append(clause)  # equivalent for an item without the attribute
             elif isinstance(target, Entity) and getattr(target, name) == value:
                 self.as_was.append(clause)
             else:
@@ -94,7 +94,7 @@ class Conditions:
         self.values.update(values)
 
     def text(self, condition: Condition, number: int) -> None:
-        """A condition in DynamoDB's grammar holds. Raises RequestError."""
+        """A condition in DynamoDB's syntax. Raises RequestError."""
         prefix = f"c{number}_"
         try:
             translated = translate(condition.text, [self.entity], prefix)
@@ -122,8 +122,8 @@ class Conditions:
             ) from None
 
     def on_fields(self, partition: str | None = None) -> list[str]:
-        """What it says of fields, as they are read where an item lacks an attribute. With ``partition``, a missing item
-        is met as if nothing were added. Raises RequestError where that is more than DynamoDB takes.
+        """The conditions on fields, with defaults for missing attributes. With ``partition``, a missing item evaluates
+        as without defaults. Raises RequestError if the expression exceeds DynamoDB's limits.
         """
         given = (*self.as_was, *self.fields)
         if not given or "attribute_not_exists(#pk)" in self.clauses:
@@ -149,7 +149,7 @@ class Conditions:
         return [*self.plain, *clauses]
 
     def told_apart(self, values: Mapping[str, Any]) -> None:
-        """The item isn't one of other values that make the same key."""
+        """The item isn't another one with the same key and other field values."""
         for number, (name, value) in enumerate(self.entity.told_apart(self.entity.primary, values).items()):
             encoded = self.entity.encode_fields({name: value})
             if name in self.entity.fixed_fields:
@@ -158,7 +158,7 @@ class Conditions:
                     self.clauses.append(f"(#t{number} = :t{number} OR attribute_not_exists(#t{number}))")
 
     def members(self, partition: str) -> dict[str, Any]:
-        """The condition's members of a request on a table with this partition key. Raises RequestError."""
+        """The condition members of a request on a table with this partition key. Raises RequestError."""
         clauses = [*self.on_fields(partition), *self.clauses]
         if not clauses:
             return {}
@@ -172,9 +172,8 @@ class Conditions:
 
 @dataclass(frozen=True)
 class Operation:
-    """One operation of a request. ``kind`` is Put, Update, Delete or ConditionCheck; ``role`` says what a failure of
-    its condition means: ``item`` (an expectation didn't hold), ``new`` (it exists already), ``claim`` (a value is
-    taken).
+    """One operation of a request. ``kind`` is Put, Update, Delete or ConditionCheck; ``role`` is the meaning of a
+    failed condition: ``item`` (an expectation failed), ``new`` (the item exists), ``claim`` (the value is taken).
     """
 
     kind: str
@@ -184,21 +183,21 @@ class Operation:
     key: Item
     expected: Mapping[str, Any]
     final: bool = False
-    """Whether a failure of its condition ends the write: it isn't tried again."""
+    """Whether a failed condition ends the write without a retry."""
     missing: KeyplanError | None = None
-    """What is raised where its condition doesn't hold since nothing is stored under its key."""
+    """The error if the condition failed because the item is missing."""
     token: str | None = None
-    """What the item keeps once it is carried out: it isn't carried out again then."""
+    """The token that the item stores; with it, the operation isn't executed again."""
     idempotent: bool = True
-    """Whether carrying it out twice has the effect of once: not for what adds to or appends to what is stored."""
+    """Whether repeating it has no further effect: false for adding and appending."""
 
     @property
     def description(self) -> str:
-        """What it does, in words: made where something failed, and not before."""
+        """A description for error messages, built lazily."""
         return f"{self.kind} {self.entity.name}({self.entity.describe_key(self.key)})"
 
     def is_done(self, item: Item | None) -> bool:
-        """Whether it was carried out before, by the token in the item that stands there."""
+        """Whether it was already executed, by the token in the stored item."""
         tokens = self.entity.tokens
         if self.token is None or tokens is None or item is None:
             return False
@@ -207,24 +206,24 @@ class Operation:
 
 @dataclass(frozen=True)
 class Compiled:
-    """An action's operations. ``certain`` makes the instance that they leave in the store when they have been carried
-    out, or gives None where the store alone can tell.
+    """An action's operations. ``certain`` returns the instance that they leave in the store, or None if only the store
+    knows it.
     """
 
     action: Action
     operations: list[Operation]
     certain: Callable[[], Entity | None]
     gives_previous: bool = False
-    """Whether the item is asked for as it was before."""
+    """Whether the caller wants the previous item."""
 
     @property
     def answers(self) -> bool:
-        """Whether it is one request whose response can tell what it left, or met."""
+        """Whether it is a single request whose response can contain the item."""
         return self.returned is not None
 
     @property
     def returned(self) -> str | None:
-        """What its response is asked for: DynamoDB's ReturnValues; None where it can't tell."""
+        """DynamoDB's ReturnValues; None if the response can't contain the item."""
         if len(self.operations) > 1:
             return None
         match self.operations[0].kind:
@@ -243,7 +242,7 @@ def _nothing() -> None:
 
 
 class WriteCompiler:
-    """Makes operations of actions, for one design on one table."""
+    """Compiles the actions of a design on a table."""
 
     def __init__(self, entities: Mapping[type[Entity], CompiledEntity], target: Target) -> None:
         self.entities = entities
@@ -251,7 +250,7 @@ class WriteCompiler:
         self._partition = target.table.partition.name
 
     def entity(self, cls: Any) -> CompiledEntity:
-        """The compiled entity of a class. Raises RequestError for one that isn't the design's."""
+        """The compiled entity of a class. Raises RequestError for a class of another design."""
         compiled_entity = self.entities.get(cls) if isinstance(cls, type) else None
         if compiled_entity is None:
             known = ", ".join(entity.name for entity in self.entities.values())
@@ -262,7 +261,7 @@ class WriteCompiler:
         return compiled_entity
 
     def compile(self, action: Action) -> Compiled:
-        """One action. Raises RequestError and its kind: nothing has been sent."""
+        """Compile an action. Raises RequestError and its subclasses before anything is sent."""
         compiled = self._compiled(action)
         if isinstance(action, Batch) or not (action.is_final or action.missing):
             return compiled
@@ -285,7 +284,7 @@ class WriteCompiler:
             case Check():
                 return self._check(action)
             case _:
-                anything: Any = action  # whatever the write's checker let pass
+                anything: Any = action  # accepted by the write's type checker
                 if isinstance(anything, Previous):
                     hint = f"write before = yield from {anything!r}"
                     raise RequestError("previous() is asked for by yield from", hint=hint)
@@ -484,7 +483,7 @@ class WriteCompiler:
         field_values: Mapping[str, Any],
         owner: Item | None = None,
     ) -> Operation:
-        """The claim is new, or ``owner`` has it already."""
+        """The claim is new, or already belongs to ``owner``."""
         item: Item = entity.claim_item(claim, field_values)
         conditions = Conditions(entity) if owner is None else self._claimed_by(entity, owner)
         if owner is None:
@@ -499,7 +498,7 @@ class WriteCompiler:
         return self._operation("Delete", {"Key": key}, entity, self._claimed_by(entity, owner), "item", key, {})
 
     def _claimed_by(self, entity: CompiledEntity, owner: Item) -> Conditions:
-        """A claim is missing, or its owner's."""
+        """A claim is missing, or belongs to its owner."""
         conditions = Conditions(entity)
         conditions.names = {"#pk": self._partition, "#claim": "claim_of"}
         conditions.values = {":owner": {"M": owner}}
@@ -524,7 +523,7 @@ class WriteCompiler:
 
 
 def _is_idempotent(entity: CompiledEntity, action: Update) -> bool:
-    """Whether an update sets what it changes, or its token tells whether it was carried out."""
+    """Whether an update sets its fields, or has a token that prevents repetition."""
     if action.token is not None:
         return True
     changes = list(action.changes.values())
@@ -534,7 +533,7 @@ def _is_idempotent(entity: CompiledEntity, action: Update) -> bool:
 
 
 def primary_key(entity: CompiledEntity, given: Mapping[str, Any]) -> Item:
-    """The primary key for key fields given by name. Raises ArgumentError for missing, unknown and wrong ones."""
+    """The primary key for key fields given by name. Raises ArgumentError for missing, unknown and invalid fields."""
     anything: Any = given
     if not isinstance(anything, Mapping) or not all(isinstance(name, str) for name in anything):
         raise ArgumentError(
@@ -557,7 +556,7 @@ def primary_key(entity: CompiledEntity, given: Mapping[str, Any]) -> Item:
 
 
 def no_repeats(operations: Sequence[Operation], request: str, place: str | None = None) -> None:
-    """Raises RequestError when two operations are for the same item: DynamoDB takes one an item in a request."""
+    """Raises RequestError for two operations on one item: DynamoDB accepts one operation per item in a request."""
     if len(operations) < 2:
         return
     seen: dict[Any, Operation] = {}

@@ -1,3 +1,3 @@
-"""What people and other programs see of a design's values: as JSON, as texts typed on a command line or in an address,
-and in tables of Markdown. REST and the command line share it; how DynamoDB stores a value is another matter.
+"""Values of a design for people and other programs: JSON, command-line and query-string arguments, Markdown tables.
+REST and the command line share this package; stored forms are in ``keyplan.model.stored``.
 """

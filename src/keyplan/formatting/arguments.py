@@ -1,6 +1,6 @@
-"""Arguments given as names with texts, as in a query string or on a command line, brought into a pattern's form.
+"""Arguments given as names and texts, as in a query string or on a command line.
 
-Values stay texts: the pattern's own signature converts and checks them. The command line shares this.
+Values stay texts: the pattern's signature converts and validates them.
 """
 
 from __future__ import annotations
@@ -15,23 +15,24 @@ from keyplan.model.declared.fields import kind_of
 __all__ = ["BOUNDS", "arguments_of", "check_arguments", "takes_many"]
 
 BOUNDS = ("ge", "gt", "le", "lt")
-"""How a range's bounds are named: ``created_at.ge``."""
+"""Suffixes of a range's bounds: ``created_at.ge``."""
 
 _MANY = (list, set, frozenset, tuple)
 
 
 def takes_many(parameter: Parameter) -> bool:
-    """Whether a parameter takes several values, given by repeating its name."""
+    """Whether a parameter accepts several values, by repeating its name."""
     return parameter.kind is ParameterKind.EACH or kind_of(parameter.value_type) in _MANY
 
 
 def arguments_of(
     signature: Signature, pairs: Iterable[tuple[str, Any]], told: Iterable[ErrorDetail] = ()
 ) -> dict[str, Any]:
-    """The arguments of a call. A range's bounds are ``name.ge``, ``.gt``, ``.le``, ``.lt``; many values repeat a name.
+    """The arguments of a call. A range's bounds are ``name.ge``, ``.gt``, ``.le``, ``.lt``; several values repeat the
+    name.
 
-    Values that aren't texts are taken as they are; ``told`` are faults found before. Raises ArgumentError with every
-    fault: of the form, of the names and of the values.
+    Values other than texts are kept; ``told`` has errors found earlier. Raises ArgumentError with all errors of format,
+    names and values.
     """
     result: dict[str, Any] = {}
     faults = list(told)
@@ -55,7 +56,7 @@ def arguments_of(
 
 
 def check_arguments(signature: Signature, arguments: Mapping[str, Any], told: Iterable[ErrorDetail] = ()) -> None:
-    """Raises ArgumentError with every fault of a call's arguments: ``told``, and those of the names and the values."""
+    """Raises ArgumentError with all errors of a call's arguments: ``told``, and those of names and values."""
     faults = list(told)
     hint = None
     try:

@@ -1,7 +1,7 @@
-"""Answers and errors as JSON data: what REST sends, and what the command line prints with ``--json``.
+"""Results and errors as JSON: in REST responses and in the output of ``--json``.
 
-Fields go by their names, as parameters do. Sets are sorted arrays, moments ISO 8601 in UTC with a ``Z``, decimals
-texts, bytes base64. How DynamoDB stores a value is another matter (``keyplan.model.stored.field_codec``).
+Fields have the names of parameters. Sets are sorted arrays, datetimes ISO 8601 in UTC with ``Z``, decimals texts, bytes
+base64. Stored forms differ (``keyplan.model.stored.field_codec``).
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ __all__ = ["answer_json", "error_json", "json_text", "known_error", "plain", "pr
 
 _WIDTH = 88
 _AS_THEY_ARE = frozenset({str, int, bool, type(None)})
-"""Types, not their subclasses: an enum's member is a str, too."""
+"""Exact types: a subclass such as a str enum is converted."""
 
 
 def answer_json(answer: Any) -> Any:
-    """A pattern's answer: an entity as an object, a page as ``items`` and ``cursor``, a list as ``items``."""
+    """A pattern's result: an entity as an object, a page as ``items`` and ``cursor``, a list as ``items``."""
     if isinstance(answer, Page):
         return {"items": [plain(item) for item in answer.items], "cursor": answer.cursor}
     if isinstance(answer, list):
@@ -36,9 +36,9 @@ def answer_json(answer: Any) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """Any value that a design holds, as JSON data."""
+    """Any value of a design as JSON data."""
     kind = type(value)
-    if kind in _AS_THEY_ARE:  # most of what an answer holds, so it is asked first
+    if kind in _AS_THEY_ARE:  # the most frequent case
         return value
     if kind is dict:
         return {name if type(name) is str else str(plain(name)): plain(element) for name, element in value.items()}
@@ -70,7 +70,7 @@ def _order(value: Any) -> tuple[str, Any]:
 
 
 def known_error(error: KeyplanError | ValidationError) -> KeyplanError:
-    """The error as one of Keyplan's: values that a write finds not to fit an entity are wrong arguments."""
+    """The error as a KeyplanError: values that a write finds unsuitable for an entity are invalid arguments."""
     if isinstance(error, KeyplanError):
         return error
     return ArgumentError(f"invalid {error.title}", place=error.title, errors=error_details_of(error, error.title))
@@ -82,14 +82,14 @@ def error_json(error: KeyplanError) -> dict[str, Any]:
 
 
 def json_text(value: Any, *, indent: int | None = None) -> str:
-    """JSON data as JSON. Half a surrogate pair (an error may quote one) stays an escape: it has no form in UTF-8."""
+    """JSON data as text. A lone surrogate (an error can quote one) stays an escape, because it has no UTF-8 form."""
     separators = None if indent else (",", ":")
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent, separators=separators)
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def pretty(value: Any, indent: int = 0) -> str:
-    """JSON data as text to be read: indented, but what fits on a line stays on one."""
+    """JSON data as readable text: indented, with short objects on one line."""
     line = json.dumps(value, ensure_ascii=False)
     if not isinstance(value, dict | list) or not value or (len(line) + indent <= _WIDTH and _flat(value)):
         return line
@@ -106,7 +106,7 @@ def pretty(value: Any, indent: int = 0) -> str:
 
 
 def _flat(value: Any) -> bool:
-    """Whether a value holds nothing but single values, or short lists of them, as an attribute value does."""
+    """Whether a value contains only scalars or short lists of them, like an attribute value."""
     parts = value.values() if isinstance(value, dict) else value
     return not any(isinstance(part, dict) and part for part in parts) and all(
         not isinstance(part, list) or not any(isinstance(inner, dict | list) for inner in part) for part in parts

@@ -1,7 +1,6 @@
-"""Design: the base of every design's class, and what an opened one can be asked.
+"""Design: the base class of designs, and the methods of an opened design.
 
-Here a compiled design meets a store. What a design says is compiled in ``keyplan.design``; how plans are carried out is
-in ``keyplan.client``; stores are opened in ``keyplan.store``.
+A compiled design (``keyplan.model``) meets a store (``stores``); plans run in ``keyplan.client``.
 """
 
 from __future__ import annotations
@@ -45,27 +44,27 @@ class Design:
             @read("AP1")
             def article(self, article_id: str) -> Article | None: ...
 
-    The class is compiled when it is made: a pattern that no key serves, keys that can collide, and every other fault
-    are told at once, in a DesignError. ``Cms.open("cms.db")`` opens the design on a store; its patterns are then
-    called as the methods they are. Besides them there are the plain verbs: get, put, create, update, delete, batch,
-    transact; and ``aio`` with the same verbs to await.
+    The class is compiled when it is defined: a pattern that no key serves, colliding keys and all other errors are
+    reported together in a DesignError. ``Cms.open("cms.db")`` opens the design on a store; its patterns are methods.
+    There are also CRUD methods (get, put, create, update, delete, batch, transact), and ``aio`` has the same methods
+    as coroutines.
 
-    ``class Cms(Design, ignore={"KP303 article_history": "asked for in exports only"})`` leaves findings of ``keyplan
-    check`` as they are: a rule's code, or a code and a place, and the reason.
+    ``class Cms(Design, ignore={"KP303 article_history": "read by exports only"})`` ignores findings of ``keyplan
+    check``, by a rule's code, or a code and a place, with a reason.
     """
 
     table: ClassVar[Table]
     compiled: ClassVar[CompiledDesign]
     uncompiled: ClassVar[Mapping[str, Any]]
-    """Of a class that is to be planned: the names local to where its patterns were declared."""
+    """For a class that is only planned: the names local to where its patterns were declared."""
 
     def __init_subclass__(cls, *, ignore: Mapping[str, str] | None = None, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        # The compiler is imported by those who declare a design.
+        # Only modules that declare a design import the compiler.
         from keyplan.model.compiled.compiled_design import compile_design  # noqa: PLC0415
         from keyplan.model.declared.patterns import Pattern  # noqa: PLC0415
 
-        # Patterns of a class made otherwise than by a class statement are declared elsewhere than it
+        # Patterns of a class created without a class statement are declared in another scope
         namespace = local_names(var.function for var in vars(cls).values() if isinstance(var, Pattern))
         if is_deferred():
             cls.uncompiled = namespace
@@ -73,7 +72,7 @@ class Design:
             cls.compiled = compile_design(cls, namespace, ignore)
 
     def __init__(self, store: Store, *, secret: bytes | str | None = None) -> None:
-        # How plans are carried out is imported by those who open a design.
+        # Only programs that open a design import the execution of plans.
         from keyplan.client.crud import Verbs  # noqa: PLC0415
         from keyplan.client.results import Answer  # noqa: PLC0415
         from keyplan.client.target import Target  # noqa: PLC0415
@@ -90,12 +89,11 @@ class Design:
     def open(cls, url: str | Path | Store, *, secret: bytes | str | None = None, create: bool | None = None) -> Self:
         """Open the design on a store.
 
-        ``url`` is a file's path or ``":memory:"`` (the embedded store, which lasts or doesn't),
-        ``dynamodb://REGION/TABLE`` (Amazon DynamoDB), or ``dynamodb+http://HOST:PORT/TABLE`` and ``dynamodb+https://…``
-        (another endpoint of its protocol); or it is another design's store, ``shop.store``, which is closed with that
-        design. ``create`` says whether a missing table is made: by default one on this
-        machine is (embedded, or an endpoint at localhost), and any other isn't. ``secret`` signs the cursors. Raises
-        StoreError.
+        ``url`` is a file path or ``":memory:"`` (the embedded store), ``dynamodb://REGION/TABLE`` (Amazon DynamoDB),
+        ``dynamodb+http://HOST:PORT/TABLE`` or ``dynamodb+https://…`` (another endpoint of the DynamoDB API), or another
+        design's store, ``shop.store``, which is closed with that design. ``create``: whether to create a missing table;
+        the default is True for stores on this machine (embedded, or an endpoint at localhost) and False for others.
+        ``secret`` signs cursors. Raises StoreError.
         """
         from keyplan.session.stores import open_store  # noqa: PLC0415 - stores are imported by those who open one
 
@@ -106,7 +104,7 @@ class Design:
     async def aopen(
         cls, url: str | Path | Store, *, secret: bytes | str | None = None, create: bool | None = None
     ) -> Self:
-        """Open the design from asynchronous code: as ``open``, and the event loop goes on meanwhile.
+        """Open the design from asynchronous code: like ``open``, without blocking the event loop.
 
         ``async with await Cms.aopen("dynamodb://eu-west-1/cms") as cms: ...``. Raises StoreError.
         """
@@ -141,22 +139,22 @@ class Design:
 
     @property
     def store(self) -> Store:
-        """The store that the design is opened on."""
+        """The store on which the design is opened."""
         return self._store
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} on {self._store.url}>"
 
-    # The plain verbs
+    # CRUD methods
 
     def get(self, entity: type[E], /, *, consistent: bool = False, **key: Any) -> E | None:
-        """One item by its key fields: ``cms.get(Article, article_id="1")``. None when it isn't there."""
+        """One item by its key fields: ``cms.get(Article, article_id="1")``. None if it doesn't exist."""
         return self._run("get", self._verbs.get(entity, key, consistent=consistent))
 
     def get_many(
         self, entity: type[E], keys: Iterable[Mapping[str, Any]], *, consistent: bool = False
     ) -> list[E | None]:
-        """Many items by their key fields, in the order of ``keys``; None for each that isn't there."""
+        """Several items by their key fields, in the order of ``keys``; None for each missing item."""
         return self._run("get_many", self._verbs.get_many(entity, keys, consistent=consistent))
 
     @overload
@@ -164,13 +162,13 @@ class Design:
     @overload
     def put(self, item: Previous[E]) -> E | None: ...
     def put(self, item: E | Previous[E]) -> E | None:
-        """Write the whole item, whatever stood there. With a version field, only over the version it was read as.
-        ``put(Put(item).previous())`` gives what stood there.
+        """Write the whole item, replacing an existing one. With a version field, only the version that was read is
+        replaced. ``put(Put(item).previous())`` returns the previous item.
         """
         return self._run("put", self._verbs.put(item))
 
     def create(self, item: E) -> E:
-        """Write an item that must not be there. Raises ItemExists, UniqueValueTaken."""
+        """Write an item that must not exist. Raises ItemExists, UniqueValueTaken."""
         return self._run("create", self._verbs.create(item))
 
     @overload
@@ -178,33 +176,33 @@ class Design:
     @overload
     def update(self, item: Previous[E], /) -> E | None: ...
     def update(self, item: E | type[E] | Update[E] | Previous[E], /, **changes: Any) -> E | None:
-        """Change fields of an item, and give it as it then is, in one request: ``cms.update(article, title="New")``,
-        ``cms.update(Counter, name="a", value=Add(1))`` by class and key fields, or an ``Update(...)`` with its
-        conditions; ``Update(...).previous()`` gives it as it was. Raises ConditionFailed, UpdateRejected.
+        """Change fields of an item and return the updated item, in one request: ``cms.update(article, title="New")``,
+        ``cms.update(Counter, name="a", value=Add(1))`` by class and key fields, or an ``Update(...)`` with conditions;
+        ``Update(...).previous()`` returns the previous item. Raises ConditionFailed, UpdateRejected.
         """
         return cast("E | None", self._run("update", self._verbs.update(item, changes)))
 
     def delete(self, item: E | type[E], /, **key: Any) -> E | None:
-        """Remove an item, by its instance or its class and key fields, and give what was removed. Removing what isn't
-        there is no error: None; so it is where a transaction doesn't tell (an entity with unique claims).
+        """Delete an item, by instance or by class and key fields, and return it. Returns None if the item doesn't
+        exist, and for an entity with unique claims, whose deletion is a transaction.
         """
         return self._run("delete", self._verbs.delete(Delete(item, **key)))
 
     def batch(self, actions: Iterable[Put[Entity] | Delete[Entity]]) -> None:
-        """Puts and deletes without conditions, 25 a request; tried again until done, but not all-or-nothing."""
+        """Puts and deletes without conditions, 25 per request; retried until all are processed, but not atomic."""
         self._run("batch", self._verbs.batch(actions))
 
     def transact(self, actions: Iterable[Action]) -> None:
-        """Up to 100 actions, all or nothing. Raises WriteFailed and its kinds."""
+        """Up to 100 actions in one transaction. Raises WriteFailed and its subclasses."""
         self._run("transact", self._verbs.transact(actions))
 
     # Patterns by name, for servers and command lines
 
     def call(self, pattern: str, arguments: Mapping[str, Any]) -> Any:
-        """Call a pattern by its name with arguments as texts or JSON: they are converted to the types it declares.
+        """Call a pattern by name, with arguments as texts or JSON, which are converted to the declared types.
 
-        Raises UnknownPattern, ArgumentError, and what the pattern raises; an error of values (ValueError,
-        ArithmeticError) in a write's own code is an ArgumentError, with the error as its cause.
+        Raises UnknownPattern, ArgumentError, and the pattern's errors; a value error (ValueError, ArithmeticError) in a
+        write's body becomes an ArgumentError, with the original as its cause.
         """
         return self._run(pattern, self.conversation(pattern, arguments))
 
@@ -213,7 +211,7 @@ class Design:
         return await self._run_async(pattern, self.conversation(pattern, arguments))
 
     def conversation(self, pattern: str, arguments: Mapping[str, Any]) -> Conversation[Any]:
-        """The conversation of a pattern called by its name: nothing is sent before it is run."""
+        """The conversation of a pattern call by name. Nothing is sent until it runs."""
         from keyplan.client.write_attempts import by_name  # noqa: PLC0415 - imported by those who open a design
 
         result = self.compiled.pattern(pattern)
@@ -222,20 +220,20 @@ class Design:
             return self._answers[pattern].converse(bound)
         return by_name(self._write(pattern, bound), self.compiled.writes[pattern].function, result.place)
 
-    # What the patterns run on (keyplan.model.declared.patterns.Runner)
+    # Implementation of keyplan.model.declared.patterns.Runner
 
     def run_read(self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-        """The answer of a read."""
+        """The result of a read."""
         answer = self._answers[name]
         return self._run(name, answer.converse(answer.pattern.signature.bind(args, kwargs)))
 
     async def run_read_async(self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-        """The answer of a read, awaited."""
+        """The result of a read, awaited."""
         answer = self._answers[name]
         return await self._run_async(name, answer.converse(answer.pattern.signature.bind(args, kwargs)))
 
     def stream(self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Iterator[Any]:
-        """The items of a read, part by part."""
+        """The items of a read, fetched in parts."""
         answer = self._answers[name]
         bound = answer.pattern.signature.bind(args, kwargs)
         return self._stream(name, partial(answer.part, bound))
@@ -255,7 +253,7 @@ class Design:
             yield from stream(part, run, store.backend.ahead)
 
     def stream_async(self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> AsyncIterator[Any]:
-        """The items of a read, part by part, from asynchronous code."""
+        """The items of a read, fetched in parts, from asynchronous code."""
         answer = self._answers[name]
         bound = answer.pattern.signature.bind(args, kwargs)
         return self._stream_async(name, partial(answer.part, bound))
@@ -287,7 +285,7 @@ class Design:
         return self._verbs.write(make, pattern.place, pattern.attempts)
 
     def run_joined(self, name: str, bound: Mapping[str, Any]) -> Joining:
-        """A write as one of several in a transaction."""
+        """A write as part of a multi-design transaction."""
         from keyplan.session.multi_design import Joining  # noqa: PLC0415 - for those who use it
 
         pattern = self.compiled.writes[name]
@@ -313,8 +311,8 @@ class Design:
 
 
 def _address(url: Any, secret: object, design: str) -> str | Store:
-    """The path or URL of a store as text, or the store of another design. Raises StoreError, and RequestError for a
-    secret that is none.
+    """The path or URL of a store as text, or another design's store. Raises StoreError, and RequestError for an invalid
+    secret.
     """
     from keyplan.session.stores import Store  # noqa: PLC0415 - stores are imported by those who open one
 
@@ -335,7 +333,7 @@ def _check_secret(secret: object) -> None:
 
 
 class AsyncVerbs:
-    """The plain verbs of an opened design, to await: ``await cms.aio.get(Article, article_id="1")``."""
+    """The CRUD methods of an opened design as coroutines: ``await cms.aio.get(Article, article_id="1")``."""
 
     def __init__(self, verbs: Verbs, run: Callable[[str, Conversation[Any]], Awaitable[Any]]) -> None:
         self._verbs = verbs

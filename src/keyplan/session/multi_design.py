@@ -1,4 +1,4 @@
-"""``transact``: writes of several opened designs in one transaction, where their tables are in one store."""
+"""``transact``: writes of several opened designs in one transaction, if their tables are in one store."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ _PLACE = "transact"
 
 
 class _Transact:
-    """Carry out writes of several designs in one transaction: all or nothing, at most 100 actions together.
+    """Execute writes of several designs in one transaction of at most 100 actions.
 
     ::
 
         order, entry = transact(shop.place_order.in_transaction(order), ledger.book.in_transaction(order.order_id, 20))
 
-    Gives what each write returns. The designs are opened on one store: one file, one region or endpoint of DynamoDB
-    with one profile, or one by the other (``Ledger.open(shop.store)``). A write that must know what its action leaves
-    in the store is refused, as beside other actions; ``attempts=`` counts as the most that one of the writes has.
-    ``await transact.aio(...)`` is the same from asynchronous code.
+    Returns the result of each write. The designs must be opened on one store: one file, one region or endpoint of
+    DynamoDB with one profile, or one design by the other's store (``Ledger.open(shop.store)``). A write that needs the
+    result of its action is rejected, as with several actions; ``attempts`` is the maximum of the writes' attempts.
+    ``await transact.aio(...)`` is the same for asynchronous code.
 
-    Raises RequestError for designs on different stores, and what a write raises; then nothing is written.
+    Raises RequestError for designs on different stores, and the errors of the writes; then nothing is written.
     """
 
     @overload
@@ -47,7 +47,7 @@ class _Transact:
     @overload
     def __call__(self, *writes: Joined[Any]) -> tuple[Any, ...]: ...
     def __call__(self, *writes: Joined[Any]) -> tuple[Any, ...]:
-        """What each write returns."""
+        """The result of each write."""
         store, conversation = _prepared(writes)
         if not store.watched:
             return converse(conversation, store.transport)
@@ -61,7 +61,7 @@ class _Transact:
     @overload
     async def aio(self, *writes: Joined[Any]) -> tuple[Any, ...]: ...
     async def aio(self, *writes: Joined[Any]) -> tuple[Any, ...]:
-        """The same, awaited."""
+        """The result of each write, awaited."""
         store, conversation = _prepared(writes)
         if not store.watched:
             return await converse_async(conversation, store.async_transport)
@@ -99,7 +99,7 @@ def _prepared(writes: Sequence[Any]) -> tuple[Store, Conversation[tuple[Any, ...
 
 @dataclass(frozen=True)
 class Joining:
-    """One write: its design's compiler and reads, its generator, and how often it may be tried."""
+    """One write: its design's compiler and reads, its generator, and its maximum number of attempts."""
 
     compiler: WriteCompiler
     answers: Mapping[str, Answer]
@@ -109,9 +109,10 @@ class Joining:
 
 
 def run_together(parts: Sequence[Joining], place: str) -> Conversation[tuple[Any, ...]]:
-    """Run writes, and send all their actions in one transaction: their results. As often as one of them may be tried.
+    """Run writes and send their actions in one transaction. Returns their results. The maximum number of attempts is
+    the largest of the writes'.
 
-    Raises what the generators raise, and WriteFailed: then nothing is written.
+    Raises the generators' exceptions, and WriteFailed; then nothing is written.
     """
     attempts = max(part.attempts for part in parts)
     before: list[frozenset[str]] = [frozenset()] * len(parts)

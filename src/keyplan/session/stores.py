@@ -1,7 +1,7 @@
-"""Stores: what a design is opened on, embedded or remote; its table, its hooks, and closing it.
+"""Stores: embedded or remote, with the design's table and hooks.
 
-Opening one compares its table with the design's, and makes it where it may. What is asked of a store is in
-``keyplan.client``; the embedded one is ``keyplan.store``.
+Opening a store compares its table with the design's, and creates it if allowed. ``keyplan.client`` sends requests;
+``keyplan.store`` is the embedded store.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ _LOG = logging.getLogger("keyplan.hooks")
 
 
 class Backend(Protocol):
-    """A way to a store: what requests go through, and what is to be closed."""
+    """A connection to a store: its transports and resources."""
 
     @property
     def on_call(self) -> OnCall | None:
-        """The hook that is told of every call."""
+        """The hook for every request."""
         ...
 
     @on_call.setter
@@ -55,7 +55,7 @@ class Backend(Protocol):
 
     @property
     def ahead(self) -> Executor | None:
-        """Threads in which iterators fetch their next part, where a request waits for a network."""
+        """Threads in which iterators prefetch the next part, if requests go over a network."""
         ...
 
     def close(self) -> None:
@@ -68,7 +68,7 @@ class Backend(Protocol):
 
 
 class Store:
-    """A store that a design is opened on: its transports, and its table's name there."""
+    """A store on which a design is opened: its transports and the table's name."""
 
     def __init__(
         self, backend: Backend, url: str, table_name: str, *, local: bool = False, shared: _Shared | None = None
@@ -79,10 +79,10 @@ class Store:
         self.url = url
         self.table_name = table_name
         self.local = local
-        """Whether it is this machine's own, so that a missing table may be made without being asked for."""
+        """Whether the store is on this machine, so that a missing table is created by default."""
         self.transport: Transport = backend.transport
         self.watched = False
-        """Whether anyone is told of calls."""
+        """Whether calls have watchers."""
         self._on_call: OnCall | None = None
         self._watchers: tuple[OnPattern, ...] = ()
         self._listening = threading.Lock()
@@ -91,15 +91,16 @@ class Store:
 
     @property
     def async_transport(self) -> AsyncTransport:
-        """The transport for asynchronous callers, made when first used."""
+        """The transport for asynchronous callers, created on first use."""
         return self.backend.async_transport
 
     @property
     def on_call(self) -> OnCall | None:
-        """A function that is told of every request: whose it is, its operation, latency, bytes, retries and capacity.
+        """A function that receives a CallRecord for every request: pattern, operation, latency, bytes, retries and
+        capacity.
 
-        It runs in the thread or event loop of the request, and must not block. What it raises is logged (by the logger
-        ``keyplan.hooks``), and the request goes on.
+        It runs in the request's thread or event loop and must not block. Its exceptions are logged (logger
+        ``keyplan.hooks``), and the request continues.
         """
         return self._on_call
 
@@ -110,11 +111,11 @@ class Store:
             self._listen()
 
     def watch(self, watcher: W) -> W:
-        """Tell a function of every call of a pattern or a verb from now on, and give the function back.
+        """Report every call of a pattern or CRUD method to a function from now on, and return the function.
 
-        It gets a PatternRecord when the call has ended, in the call's thread or event loop, and must not block; what it
-        raises is logged, as on_call's: ``usage = blog.store.watch(Usage(Blog.table))``. Watched requests ask for their
-        consumed capacity.
+        It receives a PatternRecord after each call, in the call's thread or event loop, and must not block; its
+        exceptions are logged: ``usage = blog.store.watch(Usage(Blog.table))``. Watched requests ask for their consumed
+        capacity.
         """
         with self._listening:
             self._watchers = (*self._watchers, watcher)
@@ -122,7 +123,7 @@ class Store:
         return watcher
 
     def unwatch(self, watcher: OnPattern) -> None:
-        """Tell it no more."""
+        """Stop reporting calls to a watcher."""
         with self._listening:
             self._watchers = tuple(element for element in self._watchers if element != watcher)
             self._listen()
@@ -133,11 +134,11 @@ class Store:
         self.backend.on_call = shared.told if any(store.watched for store in shared.stores) else None
 
     def beside(self, table_name: str) -> Store:
-        """The same store, with the table of another design."""
+        """The same store with another design's table."""
         return Store(self.backend, self.url, table_name, local=self.local, shared=self._shared)
 
     def is_beside(self, other: Store) -> bool:
-        """Whether both are one store, so that one transaction may be of both."""
+        """Whether both are the same store, so that one transaction can include both."""
         if self.backend is other.backend:
             return True
         if is_url(self.url) and is_url(other.url):
@@ -150,14 +151,14 @@ class Store:
 
     @contextmanager
     def counting(self, place: str) -> Generator[None]:
-        """Requests within are those of one call of a pattern or a verb; it is told when it ends."""
+        """Attribute requests in this context to one call, which is reported when it ends."""
         running = RunningCall(place)
         with self.telling(running), running.counting():
             yield
 
     @contextmanager
     def telling(self, running: RunningCall) -> Generator[None]:
-        """Tell the watchers of a call when it ends. One that nobody wants any more ends without an error."""
+        """Report a call to the watchers when it ends. An abandoned call ends without an error."""
         try:
             yield
         except GeneratorExit:
@@ -173,7 +174,7 @@ class Store:
                     _tell(watcher, record)
 
     def close(self) -> None:
-        """Release files, connections and threads; those of another design's store are that one's."""
+        """Release files, connections and threads; a shared store is closed by the design that opened it."""
         if self._shared.stores[:1] == [self]:
             self.backend.close()
         else:
@@ -195,15 +196,15 @@ class Store:
 
 
 class _Shared:
-    """The stores of several designs that are one: the first one opened it, and closes it."""
+    """Several designs' stores on one backend: the first one opened it and closes it."""
 
     def __init__(self) -> None:
         self.stores: list[Store] = []
         self.logs = is_logged()
-        """Whether requests are logged: asked once, so that none has to ask."""
+        """Whether the request log is enabled, checked once."""
 
     def told(self, record: CallRecord) -> None:
-        """Tell everyone of a request."""
+        """Report a request to all hooks."""
         if self.logs:
             log_request(record)
         for hook in [store.on_call for store in self.stores]:
@@ -212,7 +213,7 @@ class _Shared:
 
 
 def _tell(hook: Callable[[R], None], record: R) -> None:
-    """Tell a hook. Its own faults are no reason for a call to fail, least of all for a write that is done."""
+    """Call a hook. Its exceptions never fail the call, because a write may be done already."""
     try:
         hook(record)
     except Exception:  # noqa: BLE001 - whatever it is, it is the hook's
@@ -220,14 +221,12 @@ def _tell(hook: Callable[[R], None], record: R) -> None:
 
 
 def open_store(url: str | Store, design: CompiledDesign, *, create: bool | None) -> Store:
-    """The store that ``url`` names, or is, with the design's table; ``Design.open`` says which URLs there are. Raises
-    StoreError.
-    """
+    """The store of ``url`` with the design's table; ``Design.open`` documents the URLs. Raises StoreError."""
     return with_table(_store(url, design.table.name, create), design, create=create)
 
 
 def with_table(store: Store, design: CompiledDesign, *, create: bool | None = None) -> Store:
-    """The store, with the design's table. It is closed where that fails: StoreError."""
+    """The store with the design's table; closed on failure. Raises StoreError."""
     try:
         converse(_prepare(store, design, create=store.local if create is None else create), store.transport)
     except BaseException:
@@ -237,7 +236,7 @@ def with_table(store: Store, design: CompiledDesign, *, create: bool | None = No
 
 
 async def aopen_store(url: str | Store, design: CompiledDesign, *, create: bool | None) -> Store:
-    """The same from asynchronous code: files and credentials are read in a thread, and the event loop goes on."""
+    """``open_store`` from asynchronous code: files and credentials are read in a thread."""
     import asyncio  # noqa: PLC0415 - it is there when this runs, and not imported by those who run no event loop
 
     store = await asyncio.to_thread(_store, url, design.table.name, create)
@@ -257,7 +256,7 @@ def _store(url: str | Store, table_name: str, create: bool | None) -> Store:
 
 
 def _embedded(path: str, table_name: str, create: bool | None) -> Store:
-    # The engine and SQLite are imported for those who need them.
+    # Only users of embedded stores import the engine and SQLite.
     from keyplan.client.transports.embedded import InProcess  # noqa: PLC0415
     from keyplan.store import Engine  # noqa: PLC0415
 
@@ -268,7 +267,7 @@ def _embedded(path: str, table_name: str, create: bool | None) -> Store:
 
 
 def _remote(url: str, table_name: str) -> Store:
-    # Sockets and TLS are imported for those who need them.
+    # Only users of remote stores import sockets and TLS.
     from keyplan.client.transports.dynamodb import DynamoDB  # noqa: PLC0415
 
     location = parse_url(url, table_name)
@@ -276,14 +275,14 @@ def _remote(url: str, table_name: str) -> Store:
 
 
 def _prepare(store: Store, design: CompiledDesign, *, create: bool) -> Conversation[None]:
-    """Make the table where it is missing, and compare it where it is there."""
+    """Create a missing table; compare an existing one."""
     place = f"{design.name}.open"
     wanted = design.table.create_request(store.table_name)
     try:
         result = yield from describe_table(store.table_name)
         if result is None and create:
             result = yield from create_table(wanted, design.ttl_attribute)
-        elif result is not None and result["TableStatus"] in {"CREATING", "DELETING"}:  # another process makes it
+        elif result is not None and result["TableStatus"] in {"CREATING", "DELETING"}:  # another process is creating it
             result = yield from until_ready(store.table_name, result)
     except DynamoDBError as error:
         raise StoreError(f"{store.url}: {error.type}: {error.message}", place=place, hint=error.hint) from error
