@@ -232,7 +232,7 @@ def test_an_entity_that_nothing_fits_is_told() -> None:
         @read("O1")
         def odd(self, name: str) -> Odd | None: ...
 
-    with pytest.raises(Problem, match="its field name takes nothing that can be thought of"):
+    with pytest.raises(Problem, match="the type of name rejects every value"):
         Typical(Odds.compiled).sizes(Odds.compiled.by_name["Odd"])
     result = estimate(Odds)
     assert result.patterns[0].failure is not None

@@ -61,6 +61,21 @@ def test_names_of_the_function_that_declares(base: type[Design]) -> None:
     assert entity_of(Locals) == "Local"
 
 
+def test_the_fields_of_a_local_collection_name_local_entities() -> None:
+    Local = local_entity()
+
+    class Whole(NamedTuple):
+        local: Local  # type: ignore[valid-type]
+
+    class Locals(Design):
+        table = TABLE
+
+        @read("L1")
+        def local(self, local_id: str) -> Whole | None: ...
+
+    assert [entity.__name__ for entity in Locals.compiled.entities] == ["Local"]
+
+
 def made(function: Callable[..., Any]) -> type[Design]:
     Wanted = Local = int  # noqa: F841 - of this function, and not of the one that declares
     return type("Made", (Design,), {"table": TABLE, "asked": read("M1")(function)})

@@ -1,8 +1,8 @@
-"""Values for fields: small domains whose members collide, and lie where keys go wrong.
+"""Field values for ``verify``: small domains of values that collide and that cover known pitfalls of keys.
 
-Texts hold delimiters, escapes, spaces and letters beyond the BMP; numbers lie around a change of digits; moments
-differ by a microsecond, or only by their zone. Every sample has passed the field's own validation. Whole items are made
-in ``steps.py``.
+Strings contain delimiters, escapes, spaces and characters beyond the BMP; numbers differ in their count of digits,
+timestamps by a microsecond or only by their time zone. Every value has passed the field's validation. Typical values
+are in ``model/declared/example_values.py``.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from uuid import UUID
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 from pydantic import BaseModel, TypeAdapter, ValidationError
-from pydantic.fields import FieldInfo
 
-from keyplan.model.declared.fields import TTL, is_alias, is_optional, kind_of, marks_of
+from keyplan.model.declared.example_values import FORMED_TEXTS, annotated
+from keyplan.model.declared.fields import TTL, is_alias, is_optional, kind_of, layers, marks_of
 
-__all__ = ["field_annotation", "pattern_of", "samples", "strategy_for"]
+__all__ = ["pattern_of", "samples", "strategy_for"]
 
 FAVOURED = 3
 """So many of the first samples are drawn half of the time, so that fields of different items are often equal."""
@@ -31,12 +31,6 @@ FAVOURED = 3
 _TEXTS = (
     "a", "b", "c", "a#b", "b#a", "#", "$", "a$", "$c", "a#", "#a", "a b", " ", "a ", "A", "ab", "a\x00", "a\x01b",
     "a!", "é", "e\u0301", "\uffff", "\U0001f600", "\U0001f600a", "10", "9", "2", "0", "~", "_", "{a}", "1#b_2",
-)  # fmt: skip
-_FORMED_TEXTS = (
-    "a@example.com", "b@example.com", "c+d@example.org", "https://example.com/a", "https://example.com/b", "a-b", "b-c",
-    "en", "de", "US", "EUR", "USD", "2026-01-01", "2026-02-01T00:00:00Z", "+41441234567", "#a1b2c3", "a.b", "A1",
-    "00000000-0000-0000-0000-000000000001", "01ARZ3NDEKTSV4RRFFQ69G5FAV", "10.1000/a", "2601.00001",
-    "correct horse battery staple",
 )  # fmt: skip
 _NUMBERS = (1, 2, 10, 0, 9, 11, 99, 100, 101, 999, 1000, -1, -10, 10**15)
 _DECIMALS = ("1", "2", "10", "0", "9.99", "10.5", "-1", "100", "0.10", "1E+3")
@@ -59,17 +53,11 @@ _BYTES = (b"a", b"b", b"ab", b"\x00", b"\xff", b"\x00\xff\x10")
 _UUIDS = (UUID(int=1), UUID(int=2), UUID(int=10), UUID(int=0xFFFFFFFF_FFFFFFFF_FFFFFFFF_FFFFFFFF))
 
 
-def field_annotation(info: FieldInfo) -> Any:
-    """A pydantic field's type with its constraints."""
-    annotation: Any = info.annotation
-    for mark in info.metadata:
-        annotation = Annotated[annotation, mark]
-    return annotation
-
-
-def samples(annotation: Any) -> list[Any]:
-    """A few valid values of a type, the ones to be favoured first; empty where none can be thought of."""
-    inner = _plain_samples(annotation)
+def samples(annotation: Any, within: tuple[Any, ...] = ()) -> list[Any]:
+    """A few valid values of a type, favored ones first; empty if none is known. ``within``: the models that contain
+    it.
+    """
+    inner = _plain_samples(annotation, within)
     valid = _valid(annotation, inner)
     if not valid and kind_of(annotation) is str:
         lengths = (word for text in _TEXTS for word in (text * 4, text * 8, text * 12, text * 20, text * 40))
@@ -104,7 +92,7 @@ def strategy_for(
 
 
 def pattern_of(annotation: Any) -> str | None:
-    """The regular expression that a text must match, if its type names one."""
+    """The regular expression that a string must match, if its type has one."""
     for mark in _marks(annotation):
         pattern = getattr(mark, "pattern", None)
         if pattern is not None:
@@ -113,7 +101,7 @@ def pattern_of(annotation: Any) -> str | None:
 
 
 class _Invalid:
-    """Stands for a value that its type refuses."""
+    """Replaces a value that its type rejects."""
 
 
 _INVALID = _Invalid()
@@ -150,20 +138,9 @@ def _hashable(value: Any) -> bool:
     return True
 
 
-def _marks(annotation: Any) -> list[Any]:
-    """The constraints in an Annotated, flattened."""
-    if is_alias(annotation):
-        return _marks(annotation.__value__)
-    if get_origin(annotation) is Annotated:
-        inner, *marks = get_args(annotation)
-        flat: list[Any] = []
-        for mark in marks:
-            flat.extend(mark if isinstance(mark, types.GeneratorType | list | tuple) else [mark])
-            flat.extend(getattr(mark, "metadata", ()))
-        return [*flat, *_marks(inner)]
-    if get_origin(annotation) in {Union, types.UnionType}:
-        return [mark for part in get_args(annotation) for mark in _marks(part)]
-    return []
+def _marks(annotation: Any) -> Iterable[Any]:
+    """The constraints of a type."""
+    return (mark for layer in layers(annotation) for mark in (layer, *getattr(layer, "metadata", ())))
 
 
 def _near_bounds(annotation: Any) -> Iterable[Any]:
@@ -174,59 +151,52 @@ def _near_bounds(annotation: Any) -> Iterable[Any]:
                 yield from (bound, bound + 1, bound - 1, bound + 9, bound - 9, bound * 2)
 
 
-def _plain_samples(annotation: Any) -> list[Any]:
-    """Candidates by the plain type, not yet validated."""
+def _plain_samples(annotation: Any, within: tuple[Any, ...]) -> list[Any]:
+    """Candidates by the type without its constraints, not yet validated."""
     if is_alias(annotation):
-        return _plain_samples(annotation.__value__)
+        return _plain_samples(annotation.__value__, within)
     origin, arguments = get_origin(annotation), get_args(annotation)
     if TTL.name in marks_of(annotation):
         return list(_EXPIRIES)
     if origin is Annotated:
-        return _plain_samples(arguments[0])
+        return _plain_samples(arguments[0], within)
     if origin is Literal:
         return list(arguments)
     if origin in {Union, types.UnionType}:
-        return [sample for part in arguments if part is not type(None) for sample in samples(part)]
+        return [sample for part in arguments if part is not type(None) for sample in samples(part, within)]
     supertype = getattr(annotation, "__supertype__", None)
     if supertype is not None:
-        return samples(supertype)
+        return samples(supertype, within)
     if origin is not None:
-        return _container_samples(origin, arguments)
+        return _container_samples(origin, [samples(part, within) for part in arguments if part is not ...], arguments)
     if isinstance(annotation, type) and issubclass(annotation, enum.Enum):
         return list(annotation)
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return _model_samples(annotation)
+        return [] if annotation in within else _model_samples(annotation, (*within, annotation))
     return list(_SCALARS.get(kind_of(annotation), ()))  # pydantic has further names for moments and days
 
 
-def _container_samples(origin: Any, arguments: tuple[Any, ...]) -> list[Any]:
+def _container_samples(origin: Any, parts: list[list[Any]], arguments: tuple[Any, ...]) -> list[Any]:
     if isinstance(origin, type) and issubclass(origin, Mapping):
-        keys, result = samples(arguments[0])[:4], samples(arguments[1])[:4]
-        return [
-            {},
-            *({key: value} for key, value in zip(keys, result, strict=False)),
-            dict(zip(keys, result, strict=False)),
-        ]
-    if origin is tuple and arguments[-1:] != (...,):
-        return [
-            tuple(element)
-            for element in itertools.islice(itertools.product(*(samples(part)[:4] for part in arguments)), 12)
-        ]
-    inner = samples(arguments[0])
+        pairs = list(zip(*(part[:4] for part in parts), strict=False))
+        return [{}, *({key: value} for key, value in pairs), dict(pairs)]
+    if origin is tuple and ... not in arguments:
+        return list(itertools.islice(itertools.product(*(part[:4] for part in parts)), 12))
+    inner = parts[0]
     runs = [inner[:1], inner[:2], inner[1:2], [], inner[1:4], inner[3:4], inner[4:6], inner[:3], inner[2:8:2]]
     make = origin if origin in {set, frozenset, tuple} else list
     return [make(run) for run in runs]
 
 
-def _model_samples(model: type[BaseModel]) -> list[Any]:
-    parts = {name: samples(field_annotation(info)) for name, info in model.model_fields.items()}
+def _model_samples(model: type[BaseModel], within: tuple[Any, ...]) -> list[Any]:
+    parts = {name: samples(annotated(info), within) for name, info in model.model_fields.items()}
     longest = min(6, max((len(part) for part in parts.values()), default=0))
     rows = ({name: part[at % len(part)] for name, part in parts.items() if part} for at in range(longest))
     return [{model.model_fields[name].alias or name: value for name, value in row.items()} for row in rows]
 
 
 _SCALARS: dict[Any, Sequence[Any]] = {
-    str: (*_TEXTS, "", *_FORMED_TEXTS),
+    str: (*_TEXTS, "", *FORMED_TEXTS),
     int: _NUMBERS,
     bool: (False, True),
     float: tuple(float(text) for text in _DECIMALS),

@@ -1,4 +1,4 @@
-"""Designs opened in this process for a test: with the time, the lag and the refusals that the test wants."""
+"""Stores in this process for tests: with a clock, index lag and throttling, and instances to fill them."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from keyplan.dynamodb.service_errors import ProvisionedThroughputExceededExcepti
 from keyplan.errors import ArgumentError, RequestError, shown
 from keyplan.model.declared.declaration_errors import Problem
 from keyplan.model.declared.entity import Entity
-from keyplan.model.declared.example_values import accepted_value, annotated, limits, typical
-from keyplan.model.declared.fields import kind_of, now, time_by, ulid
+from keyplan.model.declared.example_values import annotated, choices_of, limits, typical, valid_instance
+from keyplan.model.declared.fields import VERSION, kind_of, marks_of, now, time_by, ulid
 from keyplan.session.design import Design
 from keyplan.session.stores import Store, with_table
 from keyplan.store import Engine
 
-__all__ = ["Clock", "Factory", "expire_items", "open_test_store", "throttled"]
+__all__ = ["Clock", "Factory", "expire_items", "open_test_store", "sample_value", "throttled"]
 
 D = TypeVar("D", bound=Design)
 
 
 class _Gate(InProcess):
-    """An engine whose requests can be refused."""
+    """An engine whose requests can be throttled."""
 
     def __init__(self, engine: Engine) -> None:
         super().__init__(self._pass, engine.close)
@@ -64,7 +64,7 @@ class _Gate(InProcess):
 
 
 class _Refusals:
-    """How many requests are still refused, and of which operations."""
+    """How many requests of which operations are still throttled."""
 
     def __init__(self, left: int, operations: frozenset[str]) -> None:
         self.left = left
@@ -85,10 +85,10 @@ def open_test_store(
 ) -> D:
     """Open a design on a store in this process: in memory, or in a file.
 
-    ``clock`` is its time, by which items expire: a ``Clock``, or any function that gives seconds since 1970.
-    ``throttle=True`` refuses what exceeds the throughput of the table and of partitions, as DynamoDB does;
-    ``throttled`` refuses what a test wants. With ``index_lag_ms`` indexes show a write so much later, by the clock:
-    one that stands still shows it when it is moved. Raises StoreError.
+    ``clock`` returns the store's time in seconds since 1970, by which items expire: a ``Clock``, or any function.
+    ``throttle=True`` throttles requests that exceed the throughput of the table or of a partition, as DynamoDB does;
+    use ``throttled`` to throttle any request. ``index_lag_ms`` delays the visibility of writes in indexes, by the
+    clock. Raises StoreError.
     """
     engine = Engine.open(path, clock=clock, throttle=throttle, index_lag_ms=index_lag_ms)
     return design(
@@ -100,9 +100,8 @@ def open_test_store(
 def throttled(
     design: Design, times: int = 1_000_000_000, *, operations: Iterable[str] = ()
 ) -> Generator[Callable[[], int]]:
-    """Within it, the next ``times`` requests of a design from ``open_test_store`` are refused with
-    ProvisionedThroughputExceededException; ``operations`` are those that are meant, all where none is named. Gives a
-    function that says how many were refused.
+    """Throttle the next ``times`` requests of a design from ``open_test_store``, of these ``operations`` or of all:
+    they raise ProvisionedThroughputExceededException. Yields a function that returns how many were throttled.
     """
     wanted = frozenset(operations)
     unknown = sorted(wanted - OPERATIONS.keys())
@@ -113,8 +112,8 @@ def throttled(
 
 
 def expire_items(design: Design) -> int:
-    """Remove the items that have expired by the clock of a design from ``open_test_store``, as DynamoDB does within a
-    few days; gives how many.
+    """Delete the expired items of a design from ``open_test_store``, as DynamoDB does within a few days. Returns their
+    number.
     """
     return _gate(design).engine.sweep()
 
@@ -123,17 +122,18 @@ def _gate(design: Design) -> _Gate:
     backend: Any = design.store.backend
     if not isinstance(backend, _Gate):
         raise RequestError(
-            f"{design!r} isn't from keyplan.testing.stores",
-            hint=f"open it so: with open_test_store({type(design).__name__}) as design: ...",
+            f"{design!r} isn't a test store",
+            hint=f"open it with open_test_store({type(design).__name__})",
         )
     return backend
 
 
 class Clock:
-    """The time of a test: ``clock = Clock()`` stands at the present, ``Clock(datetime(2026, 1, 1, tzinfo=UTC))`` there.
+    """A clock that a test sets: ``Clock()`` starts at the current time, ``Clock(datetime(2026, 1, 1, tzinfo=UTC))`` at
+    that one, and it moves only by ``set`` and ``advance``.
 
-    ``open_test_store(Cms, clock=clock)`` gives a store its time. Within ``with clock:`` also ``keyplan.now()`` and
-    ``keyplan.ulid()`` go by it, in the whole process.
+    Pass it to a store, ``open_test_store(Cms, clock=clock)``. Within ``with clock:``, ``keyplan.now()`` and
+    ``keyplan.ulid()`` use it too, in the whole process.
     """
 
     def __init__(self, at: datetime | None = None) -> None:
@@ -141,20 +141,20 @@ class Clock:
 
     @property
     def at(self) -> datetime:
-        """What time it is."""
+        """The current time."""
         return self._at
 
     def set(self, at: datetime) -> None:
-        """Let it be that time. Raises RequestError for one without a time zone."""
+        """Set the time. Raises RequestError for a time without a time zone."""
         self._at = _with_zone(at)
 
     def advance(self, *, days: float = 0, hours: float = 0, minutes: float = 0, seconds: float = 0) -> datetime:
-        """Let so much time pass, and give the time that it is then."""
+        """Advance the time, and return it."""
         self._at += timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds)
         return self._at
 
     def __call__(self) -> float:
-        """The time in seconds since 1970, as a store asks for it."""
+        """The time in seconds since 1970."""
         return self._at.timestamp()
 
     def __enter__(self) -> Self:
@@ -180,14 +180,14 @@ def _with_zone(at: datetime) -> datetime:
 E = TypeVar("E", bound=Entity)
 
 _SERIALS = 1_000_000
-"""Instances of one seed, before those of the next one begin."""
+"""Instances of one seed, before those of the next seed start."""
 
 
 class Factory:
-    """Makes instances: ``make = Factory(seed=1)``, ``make(Article, status="draft")``.
+    """Creates valid instances: ``make = Factory(seed=1)``, ``make(Article, status="draft")``.
 
-    What isn't given has its default, and else a typical value of its type, another one in each instance; ``now()`` and
-    ``ulid()`` as defaults are replaced too, so that one seed makes the same instances each time.
+    A field that you don't pass has its default, otherwise a value of its type: ``title-1``, ``title-2``, ... for a
+    string. Defaults by ``now()`` and ``ulid()`` are replaced, so that a seed always creates the same instances.
     """
 
     def __init__(self, seed: int = 0) -> None:
@@ -195,59 +195,52 @@ class Factory:
         self._numbers = itertools.count()
 
     def __call__(self, entity: type[E], /, **given: Any) -> E:
-        """One instance. Raises ArgumentError for values that the entity refuses, and for a field whose validators
-        refuse what can be thought of: give it.
+        """One instance. Raises ArgumentError for an invalid value, and for a field whose validators reject every value
+        that is tried: pass one.
         """
         anything: Any = entity
         if not isinstance(anything, type) or not issubclass(anything, Entity):
-            raise ArgumentError(f"instances are made of an entity, not of {shown(entity)}", place="Factory")
-        number = next(self._numbers)
-        made = {
-            name: _value(annotated(info), name, info, number, self.seed * _SERIALS + number)
+            raise ArgumentError(f"{shown(entity)} isn't an entity", place="Factory", hint="pass an entity class")
+        serial = self.seed * _SERIALS + next(self._numbers)
+        chosen = {
+            name: sample_value(info, name, serial)
             for name, info in entity.model_fields.items()
             if name not in given and (info.is_required() or info.default_factory in {now, ulid})
         }
-        others: dict[str, Any] = {}
-        while True:
-            try:
-                return entity.model_validate({**made, **others, **given}, by_name=True)
-            except ValidationError as error:
-                refused = {str(element["loc"][0]) for element in error.errors(include_url=False) if element["loc"]}
-                wrong = refused & made.keys() - others.keys()
-                if not wrong:
-                    raise _refused(entity, error) from None
-                others |= {name: _accepted(entity, name, error) for name in wrong}
+        try:
+            return valid_instance(entity, chosen, given)
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            place = ".".join(map(str, (entity.__name__, *first["loc"])))
+            raise ArgumentError(str(first["msg"]), place=place, hint="pass a valid value") from None
+        except Problem as problem:
+            raise ArgumentError(str(problem), place=entity.__name__, hint="pass a valid value") from None
 
     def many(self, entity: type[E], count: int, /, **given: Any) -> list[E]:
-        """So many instances."""
+        """``count`` instances."""
         return [self(entity, **given) for _ in range(count)]
 
     def fill(self, design: Design, counts: Mapping[type[Entity], int]) -> list[Entity]:
-        """Create so many items of each entity in a store, and give them as they are stored."""
+        """Create ``counts[entity]`` items of each entity in a store. Returns them as stored."""
         return [design.create(self(entity)) for entity, count in counts.items() for _ in range(count)]
 
 
-def _value(annotation: Any, name: str, info: FieldInfo, number: int, serial: int) -> Any:
-    if info.examples:
-        return info.examples[number % len(info.examples)]
+def sample_value(info: FieldInfo, name: str, serial: int) -> Any:
+    """A readable value of a field. Fields of the same name and type have the same value for the same ``serial``."""
+    annotation = annotated(info)
+    choices = info.examples or choices_of(annotation)
+    if choices:
+        return choices[serial % len(choices)]
     if info.default_factory is ulid:
-        return typical(str, name, serial).value[:1] + f"{serial:025d}"
-    typical_value = typical(annotation, name, serial)
-    if kind_of(annotation) is int and not typical_value.exact:
+        return name[:1] + f"{serial:025d}"
+    kind = kind_of(annotation)
+    if kind is str:
+        text = f"{name.removesuffix('_id')}-{serial + 1}"
+        low, high = limits(annotation, "length")
+        if (low or 0) <= len(text) <= (high or len(text)):
+            return text
+    if kind is int and VERSION.name not in marks_of(annotation):
         low, high = limits(annotation, "value")
-        value = (low or 0) + 1 + number
+        value = (low or 0) + 1 + serial % _SERIALS
         return value if high is None else min(value, high)
-    return typical_value.value
-
-
-def _accepted(entity: type[Entity], name: str, error: ValidationError) -> Any:
-    try:
-        return accepted_value(annotated(entity.model_fields[name]))
-    except Problem:
-        raise _refused(entity, error) from None
-
-
-def _refused(entity: type[Entity], error: ValidationError) -> ArgumentError:
-    first = error.errors(include_url=False)[0]
-    place = ".".join(map(str, (entity.__name__, *first["loc"])))
-    return ArgumentError(str(first["msg"]), place=place, hint="give a value that it takes")
+    return typical(annotation, name, serial).value

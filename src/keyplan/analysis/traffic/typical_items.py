@@ -30,11 +30,11 @@ from keyplan.model.declared.example_values import (
     CHOICE,
     TYPE,
     TypicalValue,
-    accepted_value,
     choices_of,
     of_one_length,
     text_of,
     typical,
+    valid_instance,
     varied,
 )
 from keyplan.model.declared.fields import is_optional, kind_of, ulid
@@ -208,26 +208,12 @@ class Typical:
         chosen = {name: self._field(entity, name, info, serial) for name, info in entity.cls.model_fields.items()}
         self._sources.setdefault(entity.name, chosen)
         result = {name: value.value for name, value in chosen.items()}
-        for _ in range(4):
-            try:
-                return entity.cls.model_validate(result, by_name=True)
-            except ValidationError as error:
-                wrong = [str(element["loc"][0]) for element in error.errors(include_url=False) if element["loc"]]
-                mended = {name: self._mended(entity, name) for name in wrong if name in result}
-                if not mended:
-                    raise _no_value(entity, str(error.errors(include_url=False)[0]["msg"])) from None
-                result.update(mended)
-        raise _no_value(entity, "its validators refuse what can be thought of")
-
-    def _mended(self, entity: CompiledEntity, name: str) -> Any:
-        """Another value for a field whose own validators refuse the usual one."""
-        info = entity.cls.model_fields[name]
-        if info.default is not PydanticUndefined:
-            return info.default
         try:
-            return accepted_value(entity.fields[name].annotation)
-        except Problem:
-            raise _no_value(entity, f"its field {name} takes nothing that can be thought of") from None
+            return valid_instance(entity.cls, result)
+        except ValidationError as error:
+            raise _no_value(entity, str(error.errors(include_url=False)[0]["msg"])) from None
+        except Problem as problem:
+            raise _no_value(entity, str(problem)) from None
 
     def _field(self, entity: CompiledEntity, name: str, info: FieldInfo, serial: int) -> TypicalValue:
         annotation = entity.fields[name].annotation

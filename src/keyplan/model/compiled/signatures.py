@@ -269,6 +269,9 @@ def signature_of(function: Callable[..., Any], place: str, namespace: Mapping[st
     """The signature of a pattern's function. ``namespace`` holds local names for its annotations. Raises Problem."""
     try:
         hints = get_type_hints(function, localns=dict(namespace), include_extras=True)
+        for annotation in (hints.get("return"), *get_args(hints.get("return"))):
+            if isinstance(annotation, type) and hasattr(annotation, "_fields"):  # with the names of the same place
+                annotation.__annotations__ = get_type_hints(annotation, localns=dict(namespace), include_extras=True)
     except NameError as error:
         raise Problem(f"{error}, in an annotation", "import the name at run time, not only for type checking") from None
     parameters: list[Parameter] = []

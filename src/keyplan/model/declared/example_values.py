@@ -1,7 +1,7 @@
-"""Typical values: what a type's values look like, made of nothing but the type and the name of what holds it.
+"""Typical values of a type, generated from the type and the name of its field.
 
-Where a type says how long a value is (a moment, a UUID), it is that; where it doesn't, a length is assumed by the name.
-Typical items are put together in ``traffic/typical.py``; colliding and odd values for tests in ``keyplan.testing``.
+The type decides the length of a value where it can (a timestamp, a UUID); otherwise a length is assumed by the name.
+Typical items are in ``analysis/traffic/typical_items.py``, colliding and unusual values in ``testing/samples.py``.
 """
 
 from __future__ import annotations
@@ -9,10 +9,9 @@ from __future__ import annotations
 import enum
 import types
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
-from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar, Union, get_args, get_origin
 from uuid import UUID
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
@@ -20,9 +19,21 @@ from pydantic.fields import FieldInfo
 from typing_extensions import TypeAliasType
 
 from keyplan.model.declared.declaration_errors import Problem
-from keyplan.model.declared.fields import TTL, VERSION, kind_of, layers, marks_of, now
+from keyplan.model.declared.fields import TTL, VERSION, is_optional, kind_of, layers, marks_of, now
 
-__all__ = ["TypicalValue", "accepted_value", "annotated", "choices_of", "limits", "typical", "typical_value"]
+__all__ = [
+    "FORMED_TEXTS",
+    "TypicalValue",
+    "accepted_value",
+    "annotated",
+    "choices_of",
+    "limits",
+    "typical",
+    "typical_value",
+    "valid_instance",
+]
+
+M = TypeVar("M", bound=BaseModel)
 
 TYPE = "its type"
 CHOICE = "one of its choices"
@@ -39,12 +50,13 @@ TEXT_BYTES_BY_NAME = {
 }  # fmt: skip
 """Bytes assumed for texts of these names; others are assumed to have ``TEXT_BYTES``."""
 _MOMENT = datetime(2026, 1, 2, 9, 42, 0, 123_456, tzinfo=UTC)
-_FORMED = (
+FORMED_TEXTS = (
     "someone@example.com", "https://example.com/some/page", "some-slug", "en", "US", "EUR", "2026-11-21", "2026-11",
     "+41441234567", "#a1b2c3", "10.1000/xyz123", "01ARZ3NDEKTSV4RRFFQ69G5FAV", "a1", "A", "1",
-    "00000000-0000-0000-0000-000000000001",
+    "00000000-0000-0000-0000-000000000001", "a@example.com", "b@example.com", "https://example.com/a", "a-b", "de",
+    "USD", "2026-02-01T00:00:00Z", "a.b", "A1", "2601.00001", "correct horse battery staple",
 )  # fmt: skip
-"""Texts that types with a pattern or a validator often take."""
+"""Strings that types with a pattern or a validator often accept."""
 
 
 class TypicalValue(NamedTuple):
@@ -71,8 +83,12 @@ def accepted_value(annotation: Any) -> Any:
     raise Problem(f"no example value is known for {annotation}")
 
 
-def typical(annotation: Any, name: str, serial: int) -> TypicalValue:
-    """A typical value of a type, for a field of that name."""
+class _RecursiveModelError(Exception):
+    """A model that contains itself: the field that leads back to it is left empty."""
+
+
+def typical(annotation: Any, name: str, serial: int, within: tuple[Any, ...] = ()) -> TypicalValue:
+    """A typical value of a type, for a field of that name. ``within``: the models that contain the field."""
     marks = marks_of(annotation)
     if TTL.name in marks:
         return TypicalValue(_expiry(serial), TYPE, exact=True)
@@ -94,7 +110,7 @@ def typical(annotation: Any, name: str, serial: int) -> TypicalValue:
     fixed = _FIXED.get(kind)
     if fixed is not None:
         return TypicalValue(fixed(serial), TYPE, exact=True)
-    return TypicalValue(_compound(annotation, name, serial), ASSUMED)
+    return TypicalValue(_compound(annotation, name, serial, within), ASSUMED)
 
 
 _HOURS, _DAYS, _SECONDS = 99_991, 9_973, 999_999_937
@@ -128,24 +144,28 @@ def _number(kind: Any, annotation: Any, name: str, serial: int) -> TypicalValue:
     return TypicalValue(int(value) if kind is int else kind(str(value)) if kind is Decimal else float(value), ASSUMED)
 
 
-def _compound(annotation: Any, name: str, serial: int) -> Any:
-    """A list, set, tuple, dict or model of typical values; a text for what has no type."""
+def _compound(annotation: Any, name: str, serial: int, within: tuple[Any, ...]) -> Any:
+    """A list, set, tuple, dict or model of typical values; a text for an unknown type."""
     inner = _inner(annotation)
     origin, arguments = get_origin(inner) or inner, get_args(inner)
+
+    def element(part: Any, name: str, serial: int) -> Any:
+        return typical(part, name, serial, within).value
+
     if isinstance(origin, type) and issubclass(origin, BaseModel):
-        return _model(origin, serial)
+        return _model(origin, serial, within)
     if origin is tuple and arguments and arguments[-1] is not Ellipsis:
-        return tuple(typical(part, name, serial).value for part in arguments)
+        return tuple(element(part, name, serial) for part in arguments)
     count = _within(limits(annotation, "length"), ELEMENTS)
     if isinstance(origin, type) and issubclass(origin, Mapping):
         key, value = arguments or (str, Any)
-        return {typical(key, "", serial + at).value: typical(value, "", serial + at).value for at in range(count)}
+        return {element(key, "", serial + at): element(value, "", serial + at) for at in range(count)}
     if origin in {list, set, frozenset, tuple} or (isinstance(origin, type) and issubclass(origin, Iterable)):
         part = arguments[0] if arguments else str
-        result = [typical(part, "", serial + at).value for at in range(count)]
+        result = [element(part, "", serial + at) for at in range(count)]
         return origin(result) if origin in {set, frozenset, tuple} else result
     if get_origin(inner) in {Union, types.UnionType}:
-        return typical(next(argument for argument in arguments if argument is not type(None)), name, serial).value
+        return element(next(argument for argument in arguments if argument is not type(None)), name, serial)
     return text_of(TEXT_BYTES, serial)
 
 
@@ -170,32 +190,59 @@ def annotated(info: FieldInfo) -> Any:
     return annotation
 
 
-def _model(model: type[BaseModel], serial: int) -> BaseModel:
-    """A typical nested model: a field that refuses what is assumed for it has its default, or a usual text."""
-    fields = model.model_fields
-    made = {name: _of_field(info, name, serial) for name, info in fields.items()}
-    for name in _refused(model, made):
-        info = fields[name]
-        with suppress(Problem):
-            required = info.is_required()
-            made[name] = accepted_value(annotated(info)) if required else info.get_default(call_default_factory=True)
-    return model.model_construct(**made) if _refused(model, made) else model.model_validate(made, by_name=True)
+def _model(model: type[BaseModel], serial: int, within: tuple[Any, ...]) -> BaseModel:
+    """A typical nested model, unvalidated if its validators reject every value that is tried."""
+    if model in within:
+        raise _RecursiveModelError
+    chosen = {name: _of_field(info, name, serial, (*within, model)) for name, info in model.model_fields.items()}
+    try:
+        return valid_instance(model, chosen)
+    except (Problem, ValidationError):
+        return model.model_construct(**chosen)
 
 
-def _of_field(info: FieldInfo, name: str, serial: int) -> Any:
+def _of_field(info: FieldInfo, name: str, serial: int, within: tuple[Any, ...]) -> Any:
     if info.examples:
         return info.examples[serial % len(info.examples)]
-    return typical(annotated(info), name, serial).value
-
-
-def _refused(model: type[BaseModel], given: Mapping[str, Any]) -> list[str]:
-    """The fields whose values the model refuses; all of them where it refuses the whole."""
     try:
-        model.model_validate(dict(given), by_name=True)
-    except ValidationError as error:
-        names = {str(element["loc"][0]) if element["loc"] else "" for element in error.errors(include_url=False)}
-        return [name for name, info in model.model_fields.items() if names & {name, info.alias, ""}]
-    return []
+        return typical(annotated(info), name, serial, within).value
+    except _RecursiveModelError:
+        if not info.is_required():
+            return info.get_default(call_default_factory=True)
+        if is_optional(info.annotation):
+            return None
+        kind = kind_of(info.annotation)
+        if kind in {list, dict, set, frozenset, tuple}:
+            return kind()
+        raise
+
+
+def valid_instance(model: type[M], chosen: dict[str, Any], given: Mapping[str, Any] | None = None) -> M:
+    """An instance of a model. ``chosen`` values that its validators reject are replaced, each once, by the field's
+    default or an ``accepted_value``; ``given`` values stay.
+
+    Raises ValidationError, Problem.
+    """
+    given, replaced = given or {}, set[str]()
+    while True:
+        try:
+            return model.model_validate({**chosen, **given}, by_name=True)
+        except ValidationError as error:
+            places = {str(detail["loc"][0]) if detail["loc"] else "" for detail in error.errors(include_url=False)}
+            names = [name for name in chosen if places & {name, model.model_fields[name].alias, ""}]
+            wrong = {name for name in names if name not in given} - replaced
+            if not wrong:
+                raise
+            for name in wrong:
+                info = model.model_fields[name]
+                if not info.is_required():
+                    chosen[name] = info.get_default(call_default_factory=True)
+                    continue
+                try:
+                    chosen[name] = accepted_value(annotated(info))
+                except Problem:
+                    raise Problem(f"the type of {name} rejects every value that was tried") from None
+            replaced |= wrong
 
 
 def choices_of(annotation: Any) -> Sequence[Any]:
@@ -272,6 +319,6 @@ def _candidates(annotation: Any) -> Iterable[Any]:
     if all(isinstance(bound, int | float | Decimal) for bound in (low, high)):
         # Bounds that aren't included lie a whole number apart from where they are, each or both of them
         yield from ((Decimal(str(low)) + Decimal(str(high)) + apart) / 2 for apart in (0, -1, 1))
-    yield from _FORMED
+    yield from FORMED_TEXTS
     yield from (1, 0, 10, 100, -1, (), [], {}, set())
     yield from (["a"], ("a",), {"a"}, {"a": "a"}, {"a": 1})
