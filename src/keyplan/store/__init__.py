@@ -1,7 +1,7 @@
 """The embedded store: DynamoDB's operations, exact and schemaless, over SQLite.
 
-``Engine.open`` opens a file or memory; ``Engine.call`` runs one operation on Python values in the API's JSON
-shape.
+``Engine.open`` opens a file or an in-memory store; ``Engine.call`` runs one operation with parameters in the API's JSON
+form.
 """
 
 from __future__ import annotations

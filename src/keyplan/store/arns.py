@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 REGION = "local"
-"""The region of a store that is one for all of them."""
+"""The region in ARNs of a single-region store."""
 ACCOUNT = "000000000000"
 
 
@@ -19,10 +19,10 @@ def stream_arn(region: str, table: str, label: str) -> str:
 
 
 def key_arn(region: str, number: str) -> str:
-    """The ARN of a key of encryption."""
+    """The ARN of an encryption key."""
     return f"arn:aws:kms:{region}:{ACCOUNT}:key/{number}"
 
 
 def log_group_arn(region: str) -> str:
-    """The ARN of the logs that imports would have."""
+    """The ARN of the log group of imports."""
     return f"arn:aws:logs:{region}:{ACCOUNT}:log-group:/aws-dynamodb/imports:*"

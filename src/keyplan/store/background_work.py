@@ -1,8 +1,8 @@
-"""Background work: who runs it, and which process does it, as other processes recognize it.
+"""Background work: runners, and notes by which other processes recognize the process that does it.
 
-A record of work names its process by number and start time, since in a container a restarted server has the number of
-the one before it. Work that takes many transactions has a mark besides, so that its own process also knows whether it
-goes on. Operations that only start a job (an export, an import) run it inline, or in a thread.
+A note identifies a process by its number and start time, because a restarted container reuses process numbers. Work in
+many transactions also has a unique mark, so that its own process knows whether it continues. Operations that start a
+job (an export, an import) run it inline or in a thread.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from typing import Any, Protocol
 
 
 def this_process() -> dict[str, Any]:
-    """The members of a record that name this process: its number, and when it was started."""
+    """The members of a note that identify this process: number and start time."""
     number = os.getpid()
     return {"Process": number, "Started": _started(number)}
 
 
 def has_ended(record: Mapping[str, Any]) -> bool:
-    """Whether the process that a record names has ended."""
+    """Whether the process of a note has ended."""
     number: int = record["Process"]
     started = _started(number)
     if started and record.get("Started"):
@@ -40,67 +40,67 @@ def has_ended(record: Mapping[str, Any]) -> bool:
 
 
 _going_on: set[str] = set()
-"""The marks of what this process is doing."""
+"""The marks of this process's running work."""
 
 
 def begin_work() -> dict[str, Any]:
-    """The members of a record that name this process, and one piece of its work."""
+    """The members of a note that identify this process and one work."""
     mark = secrets.token_hex(8)
     _going_on.add(mark)
     return {**this_process(), "Work": mark}
 
 
 def end_work(record: Mapping[str, Any]) -> None:
-    """Forget a piece of work of this process: it is done, or given up."""
+    """Remove the mark of a finished or abandoned work of this process."""
     _going_on.discard(record["Work"])
 
 
 def is_given_up(record: Mapping[str, Any]) -> bool:
-    """Whether nobody does a piece of work any more: its process has ended, or gave it up."""
+    """Whether a work is abandoned: its process has ended, or gave it up."""
     if record["Process"] == os.getpid() and not has_ended(record):
         return record["Work"] not in _going_on
     return has_ended(record)
 
 
 def _started(number: int) -> str:
-    """When a process was started, in the clock ticks of Linux's ``/proc``; empty where that isn't known."""
+    """The start time of a process in clock ticks of Linux's ``/proc``; empty if unknown."""
     try:
         statistics = Path(f"/proc/{number}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return ""
-    # The second field is the program's name, which may have blanks and parentheses in it.
+    # The second field is the program's name, which can contain spaces and parentheses.
     return statistics.rpartition(")")[2].split()[19]
 
 
 _END_S_MAX = 5.0
-"""How long the end of the engine waits for the work of its thread."""
+"""How many seconds closing the engine waits for its thread."""
 
 
 class Runner(Protocol):
-    """Does the work of jobs."""
+    """Runs jobs."""
 
     def run(self, work: Callable[[], None]) -> None:
-        """Do some work, now or later. It never raises."""
+        """Run a job now or later. Never raises."""
         ...
 
     def close(self) -> None:
-        """Finish what was begun."""
+        """Finish started jobs."""
         ...
 
 
 class Inline:
-    """Does work at once."""
+    """Runs jobs immediately."""
 
     def run(self, work: Callable[[], None]) -> None:
-        """Do it."""
+        """Run it."""
         work()
 
     def close(self) -> None:
-        """There is nothing left."""
+        """Nothing to finish."""
 
 
 class Behind:
-    """Does work in a thread of its own, one job after the other."""
+    """Runs jobs in a thread, in order."""
 
     def __init__(self) -> None:
         self._waiting: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
@@ -116,7 +116,7 @@ class Behind:
         self._waiting.put(work)
 
     def close(self) -> None:
-        """Finish what is queued, if that takes no longer than some seconds; the rest counts as abandoned."""
+        """Finish queued jobs within some seconds; the remaining ones count as abandoned."""
         if self._thread is not None:
             self._waiting.put(None)
             self._thread.join(_END_S_MAX)

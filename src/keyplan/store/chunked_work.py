@@ -1,8 +1,8 @@
-"""Work on a whole table in pieces: many transactions, between which other writers run, under a note of the process that
-does it. Work whose process ended is taken over by the next process that finds it.
+"""Work on a whole table in chunks: many transactions, between which other writers run, with a note of the process that
+does it. If the process ends, the next one that finds the note continues.
 
-Backfills of indexes and replicas, backups, restores and the first search for expired items each define their pieces,
-their note, and what is removed when they fail.
+Backfills of indexes and replicas, backups, restores and the first search for expired items each define their chunks,
+their note, and what to remove on failure.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from keyplan.store.tables.table import Table
 T = TypeVar("T")
 W = TypeVar("W")
 Worker: TypeAlias = Mapping[str, Any]
-"""The note of who does a work (``keyplan.store.background_work``)."""
+"""The note of a work's process (``keyplan.store.background_work``)."""
 WorkerOf: TypeAlias = Callable[[Mapping[str, Any]], Worker | None]
-"""Who does a work on a table, by its definition; None where nobody has to."""
+"""The process that does a work on a table, by its definition; None if there is no such work."""
 
 
 @dataclass(frozen=True, slots=True)
 class TableWork:
-    """A table on which a work is done in pieces, and the note of who does it."""
+    """Work on a table in chunks, and the note of its process."""
 
     table: str
     table_id: int
@@ -41,8 +41,7 @@ class TableWork:
 def finish(
     database: Database, worker: Worker, next_piece: Callable[[], T | None], give_up: Callable[[Writer], None] | None
 ) -> T:
-    """Do one piece after the other until one gives what the work came to. When a piece fails, ``give_up`` removes what
-    was begun, where it is given.
+    """Process chunks until one returns the work's result. If a chunk fails, ``give_up`` removes unfinished data.
 
     Raises:
         StoreError: the store failed.
@@ -55,7 +54,7 @@ def finish(
                 return outcome
     except BaseException:
         if give_up is not None:
-            with suppress(KeyplanError):  # then whoever meets it goes on
+            with suppress(KeyplanError):  # the next process that finds the note continues
                 database.write(give_up)
         raise
     finally:
@@ -65,7 +64,7 @@ def finish(
 def go_on(
     database: Database, take_over: Callable[[Database, Writer], W | None], finish_taken: Callable[[Database, W], object]
 ) -> None:
-    """Finish all works of a kind that nobody does any more. Where there is none of any kind, nothing is written."""
+    """Finish all abandoned work of a kind. Writes nothing if there is none."""
     while _is_any_left(database):
         taken = database.write(partial(take_over, database))
         if taken is None:
@@ -78,7 +77,7 @@ def _is_any_left(database: Database) -> bool:
 
 
 def still_done(database: Database, writer: Writer, work: TableWork, worker_of: WorkerOf) -> Table | None:
-    """The table of a work, as long as this is who does it."""
+    """The table of a work, while this process does it."""
     table = database.fresh(writer).get(work.table)
     return None if table is None or worker_of(table.definition) != work.worker else table
 
@@ -89,7 +88,7 @@ def take_over_table(
     database: Database,
     writer: Writer,
 ) -> TableWork | None:
-    """A table on which nobody does a work any more; from now on this process does."""
+    """Take over abandoned work on a table."""
     for table in database.fresh(writer).values():
         worker = worker_of(table.definition)
         if worker is not None and is_given_up(worker):

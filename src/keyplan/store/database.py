@@ -1,4 +1,4 @@
-"""The state that operations work on: the storage, the tables as last read from its catalog, and a clock."""
+"""The state for operations: the storage, the cached catalog of tables, and a clock."""
 
 from __future__ import annotations
 
@@ -38,21 +38,21 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Realism:
-    """What of the service's behaviour under load is wanted; nothing, if not said otherwise."""
+    """Simulated behavior of the service under load; off by default."""
 
     throttles: bool = False
-    """Refuse what exceeds the throughput of tables, indexes and partitions (``store.simulation.throttling``)."""
+    """Throttle requests beyond the throughput of tables, indexes and partitions (``store.simulation``)."""
     index_lag_ms: float = 0.0
-    """How many milliseconds after a write an index shows it (``keyplan.store.simulation``)."""
+    """Delay of index visibility after a write, in ms (``store.simulation``)."""
     state_delay_s: float = 0.0
-    """How many seconds tables and indexes are being created, changed and deleted (``keyplan.store.state_delays``)."""
+    """How many seconds tables and indexes stay CREATING, UPDATING or DELETING (``store.state_delays``)."""
 
 
 _ARN_TABLE = ":table/"
 
 
 def plain_name(name: str) -> str:
-    """The name of a table given by its name or by its ARN."""
+    """The table name of a name or an ARN."""
     if name.startswith("arn:") and _ARN_TABLE in name:
         return name.split(_ARN_TABLE, 1)[1].split("/", 1)[0]
     return name
@@ -67,24 +67,24 @@ class Group(Protocol):
         ...
 
     def database(self, region: str) -> Database:
-        """What the actions of a region work on."""
+        """The database of a region."""
         ...
 
     def finish_strong(self) -> None:
-        """Bring over all that was written in tables that are strongly consistent."""
+        """Replicate all writes to strongly consistent tables."""
         ...
 
     def finish(self) -> None:
-        """Bring over all that was written, however lately."""
+        """Replicate all writes, including recent ones."""
         ...
 
 
 class Database:
-    """The store with its catalogue.
+    """The store with its catalog.
 
-    The cached catalogue costs no statement per operation. It can be behind: then a statement on the table
-    meets another physical name, raises ``StaleTableError``, and the engine refreshes and runs the action
-    again. A table that isn't in the cache is looked for in the store before it is said to be missing.
+    The cached catalog costs no statement per operation. It can be stale: then a statement on the table finds another
+    physical name and raises ``StaleTableError``, and the engine refreshes the cache and retries. A table that isn't
+    cached is looked up before it is reported as missing.
     """
 
     def __init__(
@@ -99,34 +99,34 @@ class Database:
         self.storage = storage
         self.clock = storage.clock = clock
         self.show = show
-        """Makes of an item's stored bytes what an answer holds where nobody needs its attributes."""
+        """Converts an item's stored bytes for a response that needs no decoded attributes."""
         self.s3 = s3
-        """The folder that stands in for Amazon S3."""
+        """The folder that simulates Amazon S3."""
         self.group: Group | None = None
-        """The stores of all regions, where there are several."""
+        """The stores of all regions, if there are several."""
         self.jobs: Runner = Inline()
-        """Who does what an operation only begins."""
+        """Runs jobs that operations start."""
         self.go_on: Callable[[], None] = lambda: None
-        """Goes on with what another process, or a thread, began and left half done."""
+        """Continues abandoned work of another process or thread."""
         self.counts = Counts(storage)
         self.endpoint = "localhost"
-        """Where clients reach the store, as DescribeEndpoints tells it."""
+        """The endpoint that DescribeEndpoints returns."""
         self.state_delay_s = realism.state_delay_s
-        """How long states last."""
+        """How many seconds transitional states last."""
         self._tables: dict[str, Table] = {}
         self._settled: dict[str, Table] = {}
-        """Those of them that are as they were asked for, as most are."""
+        """Cached tables without transitional states, which are most."""
         self.recorder = Recorder(clock, shard_life or ShardLife())
-        """Records what is changed in tables with a stream."""
+        """Records changes of tables with a stream."""
         self.meter = Meter(clock) if realism.throttles else None
-        """Refuses what exceeds throughput, where that was asked for."""
+        """Throttles requests, if enabled."""
         self.charge = None if self.meter is None else self.meter.write
         self.lag = IndexLag(storage, clock, realism.index_lag_ms / 1000) if realism.index_lag_ms else None
-        """Reads indexes as they were, where that was asked for."""
+        """Delays index reads, if enabled."""
 
     @property
     def region(self) -> str:
-        """The region that this store is of."""
+        """The region of this store."""
         return self.storage.region
 
     @region.setter
@@ -134,11 +134,11 @@ class Database:
         self.storage.region = name
 
     def table(self, name: str, key: dict[str, Any] | None = None) -> Table:
-        """The table that an operation on items names.
+        """The table of an operation on items.
 
         Raises:
-            ResourceNotFoundException: there is none.
-            ValueFault: nor is ``key`` made of attribute values, which is told first.
+            ResourceNotFoundException: the table doesn't exist.
+            ValueFault: ``key`` is invalid as well, which is reported first.
         """
         table = self._settled.get(name) or self._find_usable(name)
         if table is None:
@@ -148,10 +148,10 @@ class Database:
         return table
 
     def described_table(self, name: str) -> Table:
-        """The table that an operation on tables names, fresh from the catalogue.
+        """The current table of an operation on tables.
 
         Raises:
-            ResourceNotFoundException: there is none, or it is being restored; the message names it.
+            ResourceNotFoundException: it doesn't exist, or is being restored; the message names it.
         """
         table = self.shown_table(name)
         if not table.is_settled and self.states(table).restoring:
@@ -159,10 +159,10 @@ class Database:
         return table
 
     def shown_table(self, name: str) -> Table:
-        """The table that DescribeTable shows: also one that is being restored.
+        """The table for DescribeTable, including one that is being restored.
 
         Raises:
-            ResourceNotFoundException: there is none; the message names it.
+            ResourceNotFoundException: it doesn't exist; the message names it.
         """
         table = self.find(name)
         if table is not None and self.goes_on_with(table):
@@ -172,18 +172,18 @@ class Database:
         return table
 
     def goes_on_with(self, table: Table) -> bool:
-        """Let a table be finished that was left half done: at once, or behind; whether it was left so."""
+        """Finish a table's abandoned work, immediately or in the background; returns whether there was any."""
         if not table.has_work or self.storage.is_joined or not is_left_undone(table.definition):
             return False
         self.jobs.run(self.go_on)
         return True
 
     def goes_on_with_all(self) -> None:
-        """Let all tables be finished that were left half done: what belongs to one is in use for another."""
+        """Finish all tables' abandoned work, because one table's resources can be in use by another."""
         any(self.goes_on_with(table) for table in self.all_tables())
 
     def find(self, name: str) -> Table | None:
-        """A table fresh from the catalogue."""
+        """A table from the current catalog."""
         self.refresh()
         table = self._tables.get(plain_name(name))
         if table is not None and not table.is_settled and self._finish():
@@ -198,11 +198,11 @@ class Database:
         return None
 
     def check_index(self, table: Table, name: str) -> None:
-        """Refuse to read an index that isn't filled yet. Raises ValidationException."""
+        """Reject reading an index during backfill. Raises ValidationException."""
         self._check_filled(table, name, check_readable)
 
     def check_vector_index(self, table: Table, name: str) -> None:
-        """Refuse to search a vector index that isn't filled yet. Raises ValidationException."""
+        """Reject searching a vector index during backfill. Raises ValidationException."""
         self._check_filled(table, name, check_searchable)
 
     def _check_filled(self, table: Table, index: str, check: Callable[[States, str], None]) -> None:
@@ -215,7 +215,7 @@ class Database:
         return states_of(table.definition, self.clock())
 
     def _finish(self) -> bool:
-        """Finish what is over: notes go, and so do deleted tables; whether there was something."""
+        """End due states: remove their notes and deleted tables; returns whether there were any."""
         now_s = self.clock()
 
         def work(writer: Writer) -> None:
@@ -229,18 +229,18 @@ class Database:
         return self.refresh()
 
     def all_tables(self) -> list[Table]:
-        """Every table, fresh from the catalogue and by name."""
+        """All tables from the current catalog, by name."""
         self.refresh()
         if len(self._settled) < len(self._tables):
             self._finish()
         return list(self._tables.values())
 
     def known_tables(self) -> list[Table]:
-        """Every table, as last read from the catalogue."""
+        """All tables from the cached catalog."""
         return list(self._tables.values())
 
     def refresh(self) -> bool:
-        """Read the catalogue again; whether it differs. Tables that didn't change keep their compiled form."""
+        """Reload the catalog; returns whether it changed. Unchanged tables keep their compiled form."""
         before = self._tables
         self._tables = self._read(self.storage.tables())
         if self._tables == before:
@@ -251,11 +251,11 @@ class Database:
         return True
 
     def fresh(self, reader: Reader | Writer) -> dict[str, Table]:
-        """The tables as a transaction sees them."""
+        """The tables as seen by a transaction."""
         return self._read(reader.tables())
 
     def present_table(self, writer: Writer, name: str) -> Table | None:
-        """The table that has a name which is wanted for a new one. One whose deletion is over goes, and frees it."""
+        """The existing table with the name of a new one. One whose deletion is due is removed."""
         table = self.fresh(writer).get(name)
         if table is None or not is_gone(table.definition, self.clock()):
             return table
@@ -263,7 +263,7 @@ class Database:
         return None
 
     def write(self, work: Callable[[Writer], T]) -> T:
-        """Run ``work`` in one transaction of the store. What it throws away is cleared away at once, or behind."""
+        """Run ``work`` in one transaction. Discarded data is removed immediately or in the background."""
         if self.lag is not None:
             self.lag.remember()
         storage = self.storage
@@ -274,9 +274,7 @@ class Database:
         return result
 
     def clear_waste(self) -> None:
-        """Empty what was thrown away. It never raises: what can't be done now is so with what is thrown away next, or
-        at the next start.
-        """
+        """Remove discarded data. Never raises: a failed removal is retried with the next one, or at the next start."""
         try:
             clear_waste(self.storage)
         except KeyplanError as error:

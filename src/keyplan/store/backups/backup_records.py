@@ -1,11 +1,11 @@
-"""Backups: the items of a table at one moment, and its description, under an ARN of their own. They outlive the table.
+"""Backups: a table's items at one moment and its description. They outlive the table.
 
-The moment is that of the backup's first transaction. Items are copied in pieces, one transaction each, in the order of
-their rows. Meanwhile the table's definition names the backup, and a write keeps what it replaces for it
-(``Archives.keep_old``), so that the progress of the copy doesn't matter. A copy whose process ended is finished by the
-next process that finds it. The backup that a deleted table leaves takes over its items without a copy.
+The moment is that of the backup's first transaction. Items are copied in chunks, one transaction each, in row order.
+Meanwhile the table's definition lists the backup, and writes preserve the items they replace (``Archives.keep_old``),
+so that the copy's progress doesn't matter. If the process ends, the next one that finds the note finishes the copy. The
+backup of a deleted table takes over the items without a copy.
 
-Descriptions and texts of errors are those of the service's answers.
+Descriptions and error texts are those of the service.
 """
 
 from __future__ import annotations
@@ -40,16 +40,16 @@ Backup = dict[str, Any]
 BackupType = Literal["USER", "SYSTEM"]
 
 SYSTEM_LIFETIME_S = 35 * 86_400.0
-"""How long the backup is kept that a table leaves when it is deleted while it keeps a history."""
+"""Retention of the backup of a deleted table with point-in-time recovery."""
 DELETED_SUFFIX = "$DeletedTableBackup"
-"""What its name ends with."""
+"""The suffix of its name."""
 _KIND = "backup"
 _ARN = re.compile(r"arn:[a-z-]+:dynamodb:[a-z0-9-]+:\d{12}:table/([^/]+)/backup/(\d+-[0-9a-f]{8})")
 
 
 @dataclass(frozen=True, slots=True)
 class Copying:
-    """A backup that is being made: its number, its table, and the note of who makes it."""
+    """A running backup: its number, its table, and the note of its process."""
 
     number: str
     table: str
@@ -57,7 +57,7 @@ class Copying:
 
 
 def begin_backup(writer: Writer, table: Table, name: str, now_s: float) -> Backup | Copying:
-    """Back a table up as it is now: the backup, or what is left to be copied."""
+    """Back up a table as of now: returns the backup, or the remaining copy."""
     number = f"{int(now_s * 1000):014d}-{secrets.token_hex(4)}"
     stored = _stored(number)
     last = writer.last_row(table.stored)
@@ -77,7 +77,7 @@ def begin_backup(writer: Writer, table: Table, name: str, now_s: float) -> Backu
 
 
 def _note_copying(writer: Writer, table: Table, running: Mapping[str, Any]) -> None:
-    """Store which backups of a table are being made, as a new generation: who writes by the one before must learn of
+    """Store a table's running backups as a new generation: processes with the previous generation must learn of
     them.
     """
     definition = {name: value for name, value in table.definition.items() if name != COPYING}
@@ -87,10 +87,10 @@ def _note_copying(writer: Writer, table: Table, running: Mapping[str, Any]) -> N
 
 
 def finish_backup(database: Database, copying: Copying) -> Backup:
-    """Copy the rest. When that fails, there is no such backup any more.
+    """Copy the remaining items. On failure the backup is removed.
 
     Raises:
-        TableNotFoundException: the table is gone.
+        TableNotFoundException: the table was deleted.
         StoreError: the store failed.
     """
     next_piece = partial(database.write, partial(_copy_next, database, copying))
@@ -98,7 +98,7 @@ def finish_backup(database: Database, copying: Copying) -> Backup:
 
 
 def _copy_next(database: Database, copying: Copying, writer: Writer) -> Backup | None:
-    """Copy the next piece; the backup, when that was the last one."""
+    """Copy the next chunk; returns the backup after the last one."""
     name = _stored(copying.number)
     table, note = _note_of(database, writer, copying)
     body = writer.archives.record(_KIND, copying.number)
@@ -120,7 +120,7 @@ def _copy_next(database: Database, copying: Copying, writer: Writer) -> Backup |
 
 
 def _note_of(database: Database, writer: Writer, copying: Copying) -> tuple[Table | None, Any]:
-    """The table of a backup, and what it notes of who makes it: neither may be there any more."""
+    """The table of a backup, and the backup's note, if they still exist."""
     table = database.fresh(writer).get(copying.table)
     return table, None if table is None else (table.definition.get(COPYING) or {}).get(_stored(copying.number))
 
@@ -130,11 +130,11 @@ def _without(table: Table, name: str) -> dict[str, Any]:
 
 
 def _give_up(database: Database, copying: Copying, writer: Writer) -> None:
-    """Remove a backup that can't be made."""
+    """Remove a failed backup."""
     name = _stored(copying.number)
     table, note = _note_of(database, writer, copying)
     if note is not None and note["Worker"] != copying.worker:
-        return  # somebody else makes it
+        return  # another process makes it
     if table is not None and note is not None:
         _note_copying(writer, table, _without(table, name))
     writer.archives.drop_backup(name)
@@ -142,17 +142,17 @@ def _give_up(database: Database, copying: Copying, writer: Writer) -> None:
 
 
 def go_on_backing_up(database: Database) -> None:
-    """Make the backups that nobody makes any more.
+    """Finish abandoned backups.
 
     Raises:
-        TableNotFoundException: a table is gone.
+        TableNotFoundException: a table was deleted.
         StoreError: the store failed.
     """
     go_on(database, _take_over, finish_backup)
 
 
 def _take_over(database: Database, writer: Writer) -> Copying | None:
-    """A backup that nobody makes any more; from now on this process does."""
+    """Take over an abandoned backup."""
     for table in database.fresh(writer).values():
         running: Mapping[str, Any] = table.definition.get(COPYING) or {}
         for name, note in running.items():
@@ -165,8 +165,8 @@ def _take_over(database: Database, writer: Writer) -> Copying | None:
 
 
 def keep_as_backup(writer: Writer, table: Table, name: str, counted: tuple[int, int], now_s: float) -> Backup:
-    """Keep all items of a table that goes as its backup: they are taken as they are, so that it takes no time.
-    ``counted`` are their number and size.
+    """Turn all items of a table that is being deleted into its backup, without a copy. ``counted`` are their number and
+    size.
     """
     number = f"{int(now_s * 1000):014d}-00000000"
     table_id = table.stored.layout.id
@@ -261,7 +261,7 @@ def find_backup(reader: Reader, arn: str) -> Backup:
 
     Raises:
         ValidationException: it isn't the ARN of a backup.
-        BackupNotFoundException: there is no such backup.
+        BackupNotFoundException: the backup doesn't exist.
     """
     match = _ARN.fullmatch(arn)
     if match is None:
@@ -276,10 +276,10 @@ def find_backup(reader: Reader, arn: str) -> Backup:
 
 
 def latest_backup(database: Database, arn: str) -> Backup:
-    """``find_backup``, of now. One that nobody makes any more is made.
+    """``find_backup`` on the current state. An abandoned backup is finished first.
 
     Raises:
-        ValidationException, BackupNotFoundException: as it does.
+        ValidationException, BackupNotFoundException: as ``find_backup``.
     """
     backup = database.storage.read(lambda reader: find_backup(reader, arn))
     if backup["Details"]["BackupStatus"] != "CREATING" or not _goes_on(database, backup):
@@ -288,7 +288,7 @@ def latest_backup(database: Database, arn: str) -> Backup:
 
 
 def latest_backups(database: Database) -> list[Backup]:
-    """``all_backups``, of now."""
+    """``all_backups`` on the current state."""
     backups = database.storage.read(all_backups)
     begun = [backup for backup in backups if backup["Details"]["BackupStatus"] == "CREATING"]
     if any(_goes_on(database, backup) for backup in begun):
@@ -302,7 +302,7 @@ def _goes_on(database: Database, backup: Backup) -> bool:
 
 
 def check_made(backup: Backup) -> None:
-    """Refuse to use a backup that is being made. Raises BackupInUseException."""
+    """Reject a backup that is being created. Raises BackupInUseException."""
     if backup["Details"]["BackupStatus"] == "CREATING":
         raise BackupInUseException(f"Backup is being created: {backup['Details']['BackupArn']}")
 
@@ -314,17 +314,17 @@ def number_of(backup: Backup) -> str:
 
 
 def items_name(backup: Backup) -> str:
-    """The name under which the items of a backup are kept."""
+    """The name under which a backup's items are stored."""
     return _stored(number_of(backup))
 
 
 def all_backups(reader: Reader) -> list[Backup]:
-    """All backups, the oldest first."""
+    """All backups, oldest first."""
     return [orjson.loads(body) for _, body in reader.archives.records(_KIND)]
 
 
 def drop_backup(writer: Writer, backup: Backup) -> None:
-    """Remove a backup with its items."""
+    """Remove a backup and its items."""
     writer.archives.drop_backup(items_name(backup))
     writer.archives.drop_record(_KIND, number_of(backup))
 
@@ -340,7 +340,7 @@ def described(backup: Backup, status: str | None = None) -> Answer:
 
 
 def expire_backups(database: Database) -> int:
-    """Remove the backups whose time is over; how many there were. While there are none, nothing is written."""
+    """Remove expired backups; returns their number. Writes nothing if there are none."""
 
     def is_over(backup: Backup, now_s: float) -> bool:
         return bool(backup["Details"].get("BackupExpiryDateTime", now_s) < now_s)

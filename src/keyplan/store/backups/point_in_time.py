@@ -1,9 +1,9 @@
-"""Point-in-time recovery: the switch, and the window of moments that can be restored.
+"""Point-in-time recovery: the setting and the recovery period.
 
-A table with a history keeps, in the transaction of each write, what the write replaced; a table without one pays
-nothing. Processes that know the table from before the switch read it again, so that no write is missed.
+A table with a history stores, in the transaction of each write, what the write replaced; other tables have no overhead.
+Enabling it creates a new generation of the table, so that other processes reload it and record all writes.
 
-Unlike at AWS, where the last five minutes can't be restored, the window ends now.
+The recovery period ends now; on AWS it ends five minutes ago.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from keyplan.store.tables.table import Table, next_layout
 MEMBER = "PointInTimeRecovery"
 PERIOD_DAYS_MAX = 35
 TRIMMED_TOGETHER = 500
-"""Writes that are forgotten in one transaction."""
+"""Maximum number of writes trimmed per transaction."""
 _DAY_S = 86_400.0
 
 
 def switch_history(writer: Writer, table: Table, period_days: int | None, now_s: float) -> None:
-    """Let a table keep a history of so many days, or none."""
+    """Enable a history of ``period_days`` for a table, or disable it."""
     before = table.definition.get(MEMBER)
     definition: dict[str, Any] = {name: value for name, value in table.definition.items() if name != MEMBER}
     if period_days is not None:
@@ -47,12 +47,12 @@ def switch_history(writer: Writer, table: Table, period_days: int | None, now_s:
 
 
 def is_restored(table: Table, tables: Iterable[Table]) -> bool:
-    """Whether one of the tables is being restored of this one's history: it must stay until that is done."""
+    """Whether another table is being restored from this one's history, which prevents its deletion."""
     return any(not each.is_settled and source_of(each.definition) == table.stored.layout.id for each in tables)
 
 
 def window(table: Table, now_s: float) -> tuple[float, float] | None:
-    """The first and the last moment that can be had, in seconds since the epoch; None without a history."""
+    """The earliest and the latest restorable time, in seconds since the epoch; None without a history."""
     kept = table.definition.get(MEMBER)
     if kept is None:
         return None
@@ -60,7 +60,7 @@ def window(table: Table, now_s: float) -> tuple[float, float] | None:
 
 
 def shown_moment(moment_s: float) -> str:
-    """A moment as errors show it."""
+    """A time in error texts."""
     try:
         return datetime.fromtimestamp(moment_s, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     except (ValueError, OverflowError, OSError):
@@ -68,7 +68,7 @@ def shown_moment(moment_s: float) -> str:
 
 
 def no_history(name: str) -> PointInTimeRecoveryUnavailableException:
-    """The error of a table that keeps none."""
+    """The error for a table without a history."""
     return PointInTimeRecoveryUnavailableException(f"Point in time recovery is not enabled for table '{name}'")
 
 
@@ -88,14 +88,14 @@ def describe_history(table: Table, now_s: float) -> Answer:
 
 
 def _told(end_s: float, inwards_s: float) -> float:
-    """An end of what can be had, to the millisecond, and never beyond it: who asks for what was told gets it."""
+    """An end of the recovery period, rounded inward to the millisecond, so that the reported time is restorable."""
     told_s = round(end_s, 3)
     return told_s if (told_s - end_s) * inwards_s >= 0 else round(told_s + inwards_s, 3)
 
 
 def trim_histories(database: Database) -> int:
-    """Forget writes that are older than what can be had, some hundred of each table; how many they were. While there
-    are none, nothing is written, and no other writer waits.
+    """Trim writes outside the recovery periods, some hundred per table; returns their number. Without such writes, no
+    transaction starts.
     """
 
     def overdue(reader: Reader) -> list[tuple[int, int]]:
@@ -111,7 +111,7 @@ def trim_histories(database: Database) -> int:
         return result
 
     def work(writer: Writer) -> int:
-        # Judged anew: the history may have ended meanwhile.
+        # Check again in the transaction: the history may have been disabled.
         return sum(writer.archives.trim_history(*each, TRIMMED_TOGETHER) for each in overdue(writer))
 
     now_s = database.clock()

@@ -1,10 +1,10 @@
-"""Restores: a table is filled from a backup, or from another table's history, in pieces of one transaction each. It is
-CREATING meanwhile. A restore whose process ended is finished by the next process that finds it.
+"""Restores: a table is filled from a backup or from another table's history, in chunks of one transaction each, with
+status CREATING. If the process ends, the next one that finds the note continues.
 
-A backup doesn't change. A table at a moment is the table now without the writes since. So first the keys of all these
-writes are marked, and what each key held before its first write is restored; then, row by row, the items whose keys
-have no mark. Writes during the restore are in the history: when all rows are restored, they are processed in the same
-way and correct what was copied too late. Writes after that don't matter.
+A backup doesn't change. A table at a past moment is the current table without later writes. First, the keys of later
+writes are marked, and their items before the first such write are restored; then the items whose keys have no mark, row
+by row. Writes during the restore are in the history: when all rows are restored, they are processed in the same way and
+correct items copied too late. Later writes don't matter.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ from keyplan.store.tables.resources import forget_table
 from keyplan.store.tables.table import Table
 
 _KIND = "restore"
-"""The kind of the records that say what a table is restored of, and how far it is."""
+"""The kind of the records with a restore's source and progress."""
 Progress = dict[str, Any]
 
 
 def of_backup(name: str) -> Progress:
-    """To restore what a backup holds; ``name`` is that of its items."""
+    """Restore from a backup; ``name`` is that of its items."""
     return {"Backup": name, "Row": 0}
 
 
 def of_history(writer: Writer, source: Table, moment_us: int) -> Progress:
-    """To restore what a table was at a moment."""
+    """Restore a table's state at a moment."""
     first = writer.archives.first_after(source.stored.layout.id, moment_us)
     return {"Table": source.name, "TableId": source.stored.layout.id, "Write": first, "Row": 0}
 
@@ -56,12 +56,12 @@ def begin_restored(
     progress: Progress,
     summary: Mapping[str, Any],
 ) -> TableWork | None:
-    """Make a table with the first items; what is left to be restored, if anything is. ``summary`` is its
+    """Create a table with the first items; returns the remaining restore, if any. ``summary`` is its
     ``RestoreSummary``.
 
     Raises:
-        TableAlreadyExistsException: there is one of this name.
-        TableInUseException: there is, and it is being restored.
+        TableAlreadyExistsException: the table exists.
+        TableInUseException: the table is being restored.
     """
     check_free(database, writer, name)
     begun = begin_restore(definition, summary, database.clock(), database.state_delay_s)
@@ -80,10 +80,10 @@ def begin_restored(
 
 
 def _restore_piece(database: Database, writer: Writer, table: Table, progress: Progress) -> Progress | None:
-    """Restore the next items; how far it is then, or None when there are no more.
+    """Restore the next items; returns the progress, or None at the end.
 
     Raises:
-        TableNotFoundException: the table of which it is restored is gone.
+        TableNotFoundException: the source table was deleted.
     """
     writes = 1 + len(table.indexes) + len(table.vector_indexes)
     if "Backup" in progress:
@@ -122,7 +122,7 @@ def _restore_moment_piece(
 
 
 def _put_back(writer: Writer, table: Table, row: Written) -> None:
-    """Restore what stood there before a write, in the place of what was restored by its row after that."""
+    """Restore the item before a write, replacing the one restored by a later write's row."""
     _, partition, sort, _, body = row
     known = writer.find(table.stored, partition, sort)
     if known is not None and known[2] == body:
@@ -142,10 +142,10 @@ def _fill(writer: Writer, table: Table, rows: list[Written]) -> None:
 
 
 def finish_restoring(database: Database, restoring: TableWork) -> None:
-    """Restore the rest. When that fails, there is no such table any more.
+    """Finish the restore. On failure the table is removed.
 
     Raises:
-        TableNotFoundException: the table of which it is restored is gone.
+        TableNotFoundException: the source table was deleted.
         JSONDecodeError: an item is damaged.
         StoreError: the store failed.
     """
@@ -154,7 +154,7 @@ def finish_restoring(database: Database, restoring: TableWork) -> None:
 
 
 def _restore_next(database: Database, restoring: TableWork, writer: Writer) -> bool:
-    """Restore the next piece; whether there is nothing more to do."""
+    """Restore the next chunk; returns whether it was the last one."""
     table = still_done(database, writer, restoring, restorer_of)
     body = writer.archives.record(_KIND, str(restoring.table_id))
     if table is None or body is None:
@@ -169,7 +169,7 @@ def _restore_next(database: Database, restoring: TableWork, writer: Writer) -> b
 
 
 def _give_up(database: Database, restoring: TableWork, writer: Writer) -> None:
-    """Remove a table that can't be restored."""
+    """Remove a table whose restore failed."""
     table = still_done(database, writer, restoring, restorer_of)
     if table is not None:
         forget_table(writer, table)
@@ -186,10 +186,10 @@ def _forget(writer: Writer, restoring: TableWork) -> None:
 
 
 def go_on_restoring(database: Database) -> None:
-    """Restore to their ends the tables that nobody restores any more.
+    """Finish abandoned restores.
 
     Raises:
-        TableNotFoundException: the table of which one is restored is gone.
+        TableNotFoundException: a source table was deleted.
         JSONDecodeError: an item is damaged.
         StoreError: the store failed.
     """

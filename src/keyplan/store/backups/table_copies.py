@@ -1,6 +1,6 @@
-"""Definitions of restored and imported tables: from that of the source, with what the request overrides.
+"""Definitions of restored and imported tables: the source's definition with the request's overrides.
 
-As at AWS, keys, indexes, throughput and encryption are copied; streams, time to live, tags, policies, deletion
+As on AWS, keys, indexes, throughput and encryption are copied; streams, time to live, tags, policies, deletion
 protection and point-in-time recovery aren't. ``keyplan.store.backups.restoring`` fills the tables.
 """
 
@@ -31,15 +31,16 @@ _INDEXES = {
     "VectorIndexes": "VectorIndexOverride",
 }
 _SAME = ("KeySchema", "Projection", "VectorAttribute", "SearchSchema", "Dimensions", "DistanceFunction")
-"""The members in which an index of the copy must be one of the source; its name may be another."""
+"""The members in which an index of the copy must equal one of the source's; its name can differ."""
 _KEPT_BY_INDEX = ("IndexName", "ProvisionedThroughput", "OnDemandThroughput", *_SAME)
 
 
 def copied_definition(source: Mapping[str, Any], request: Request, now_s: float) -> Definition:
-    """The definition of a copy of a table whose definition is ``source``, as a (shape-checked) restore asks for it.
+    """The definition of a copy of a table with the definition ``source``, for a restore request whose shape is
+    validated.
 
     Raises:
-        ValidationException: what it overrides can't be.
+        ValidationException: an override is invalid.
     """
     mode: str = request.get("BillingModeOverride") or source["BillingMode"]
     throughput = request.get("ProvisionedThroughputOverride")
@@ -65,7 +66,7 @@ def copied_definition(source: Mapping[str, Any], request: Request, now_s: float)
 
 
 def _check_throughput(mode: str, source_mode: str, request: Request) -> None:
-    """Refuse a throughput of the table's that doesn't fit the copy's billing mode."""
+    """Reject table throughput that doesn't match the copy's billing mode."""
     if request.get("ProvisionedThroughputOverride") is None:
         if mode == "PROVISIONED" != source_mode:
             raise _refused("Must override ProvisionedThroughput if BillingMode is overridden to PROVISIONED")
@@ -81,7 +82,7 @@ def _check_throughput(mode: str, source_mode: str, request: Request) -> None:
 
 
 def _unfit(request: Request) -> str:
-    """Why a table on demand has no provisioned throughput."""
+    """The error of provisioned throughput for an on-demand table."""
     if request.get("BillingModeOverride"):
         return "if BillingMode is overridden to PAY_PER_REQUEST"
     return "unless BillingMode is PROVISIONED"
@@ -94,7 +95,7 @@ def _refused(message: str) -> ValidationException:
 def _indexes(
     source: Sequence[Mapping[str, Any]], override: Sequence[Mapping[str, Any]] | None, request: Request, mode: str
 ) -> list[dict[str, Any]]:
-    """The indexes of the source, or those of them that are wanted."""
+    """The indexes of the source, or the requested ones."""
     if override is None:
         return [{name: value for name, value in index.items() if name in _KEPT_BY_INDEX} for index in source]
     for index in override:
@@ -116,7 +117,7 @@ def _is_same(index: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
 
 
 def _priced(index: dict[str, Any], member: str, mode: str, wanted: Mapping[str, Any]) -> dict[str, Any]:
-    """An index with the throughput that its table's billing mode asks for."""
+    """An index with the throughput for its table's billing mode."""
     if member != "GlobalSecondaryIndexes":
         return index
     if mode == "PAY_PER_REQUEST":
@@ -127,7 +128,7 @@ def _priced(index: dict[str, Any], member: str, mode: str, wanted: Mapping[str, 
 
 
 def make_table(database: Database, writer: Writer, name: str, definition: Definition) -> Table:
-    """Make a table in this transaction. Nobody else sees it before that is committed."""
+    """Create a table in this transaction."""
     text = json.dumps(definition)
     layout = writer.create_table(name, text, layout_of(definition, 0, 1))
     made = read_table(TableRecord(layout.id, layout.generation, name, text), database.storage)
@@ -137,11 +138,11 @@ def make_table(database: Database, writer: Writer, name: str, definition: Defini
 
 
 def check_free(database: Database, writer: Writer, name: str) -> None:
-    """Refuse the name of a table that is there. One whose deletion is over goes.
+    """Reject the name of an existing table. A table whose deletion is due is removed first.
 
     Raises:
-        TableAlreadyExistsException: it is.
-        TableInUseException: it is being restored.
+        TableAlreadyExistsException: the table exists.
+        TableInUseException: the table is being restored.
     """
     table = database.present_table(writer, name)
     if table is None:
@@ -155,10 +156,10 @@ def check_free(database: Database, writer: Writer, name: str) -> None:
 
 
 def check_unused(database: Database, writer: Writer, backup_arn: str, use: str) -> None:
-    """Refuse a backup of which a table is being made; ``use`` is what the error calls that table.
+    """Reject a backup from which a table is being restored; ``use`` is the error's word for that table.
 
     Raises:
-        BackupInUseException: so it is.
+        BackupInUseException: the backup is in use.
     """
     now_s = database.clock()
     for table in database.fresh(writer).values():

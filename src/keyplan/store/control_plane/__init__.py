@@ -1,1 +1,1 @@
-"""Creating and changing tables: schema rules, index backfill, tags, time to live."""
+"""Creating and updating tables: schema rules, index backfill, tags, time to live."""

@@ -1,9 +1,9 @@
-"""Backfill: index entries for the items that were in the table before the index.
+"""Backfill: index entries for items that existed before the index.
 
-An index is filled in pieces of some hundred items, one transaction each, so that other writers wait for one piece at
-most. The table's definition has the index from the first piece, with a note of the process that fills it
-(``store.state_delays``): writes maintain it, reads are refused, and the progress is stored with each piece. So the
-order of writes and pieces doesn't matter. If the process ends, the next one that finds the note continues.
+An index is filled in chunks of some hundred items, one transaction each, so that other writers wait for at most one
+chunk. The table's definition has the index from the first chunk, with a note of the filling process
+(``store.state_delays``): writes maintain it, reads are rejected, and each chunk stores the progress. Therefore the
+order of writes and chunks doesn't matter. If the process ends, the next one that finds the note continues.
 """
 
 from __future__ import annotations
@@ -30,14 +30,12 @@ from keyplan.store.tables.table import Index, Table, VectorIndex, next_layout, r
 from keyplan.store.vectors import add_vectors, make_vectors, with_vector_change
 
 _LAST = "Last"
-"""The member of the note of who fills an index that says up to which row: who writes behind it writes the entries, too,
-however much that is.
-"""
+"""The member of the note with the last row to fill: later writes also write the entries."""
 
 
 @dataclass(frozen=True, slots=True)
 class Filling:
-    """An index that is being filled, and the note of who does it."""
+    """An index that is being filled, and the note of its process."""
 
     table: str
     table_id: int
@@ -47,8 +45,8 @@ class Filling:
 
 
 def change_indexes(database: Database, writer: Writer, table: Table, definition: Definition) -> Filling | None:
-    """Give the stored table the global and vector indexes of the definition, and a new one its first entries; what is
-    left to be filled, if anything is.
+    """Give the stored table the definition's global and vector indexes, and a new one its first entries; returns the
+    remaining backfill, if any.
     """
     layout = next_layout(definition, table.stored.layout)
     text = json.dumps(definition)
@@ -80,8 +78,8 @@ def _all_indexes(table: Table) -> list[Index | VectorIndex]:
 
 
 def _fill_piece(writer: Writer, stored: StoredTable, index: Index | VectorIndex, after: int, last: int) -> int | None:
-    """Write the entries of some items behind a row: the last of them, or None when there are no more up to the last
-    row. Items whose attributes don't fit stay out, as with DynamoDB.
+    """Write the entries of some items after a row; returns the last of them, or None at the end. Items with unsuitable
+    key attributes get no entry, as in DynamoDB.
     """
     rows, more = writer.rows_after(stored, after, effort.PIECE_ROWS, effort.PIECE_BYTES)
     for row, partition, sort, _, body in rows:
@@ -96,7 +94,7 @@ def _fill_piece(writer: Writer, stored: StoredTable, index: Index | VectorIndex,
 
 
 def finish_filling(database: Database, filling: Filling) -> None:
-    """Fill an index to its end, unless it is removed meanwhile. When that fails, there is no such index any more.
+    """Fill an index to the end, unless it is removed meanwhile. On failure the index is removed.
 
     Raises:
         JSONDecodeError: an item is damaged.
@@ -108,7 +106,7 @@ def finish_filling(database: Database, filling: Filling) -> None:
 
 
 def _fill_next(database: Database, filling: Filling, writer: Writer) -> bool:
-    """Fill the next piece; whether there is nothing more to do."""
+    """Fill the next chunk; returns whether it was the last one."""
     table = _still_filled(database, writer, filling)
     if table is None:
         return True
@@ -125,7 +123,7 @@ def _fill_next(database: Database, filling: Filling, writer: Writer) -> bool:
 
 
 def _give_up(database: Database, filling: Filling, writer: Writer) -> None:
-    """Remove an index that can't be filled."""
+    """Remove an index whose backfill failed."""
     table = _still_filled(database, writer, filling)
     if table is None:
         return
@@ -139,7 +137,7 @@ def _give_up(database: Database, filling: Filling, writer: Writer) -> None:
 
 
 def _still_filled(database: Database, writer: Writer, filling: Filling) -> Table | None:
-    """The table, as long as this is who fills the index."""
+    """The table, while this process fills the index."""
     table = database.fresh(writer).get(filling.table)
     if table is None or fillings_of(table.definition).get(filling.index) != filling.worker:
         return None
@@ -147,7 +145,7 @@ def _still_filled(database: Database, writer: Writer, filling: Filling) -> Table
 
 
 def go_on_filling(database: Database) -> None:
-    """Fill to their ends the indexes that nobody fills any more.
+    """Finish abandoned backfills.
 
     Raises:
         JSONDecodeError: an item is damaged.
@@ -157,7 +155,7 @@ def go_on_filling(database: Database) -> None:
 
 
 def _take_over(database: Database, writer: Writer) -> Filling | None:
-    """An index that nobody fills any more; from now on this process does."""
+    """Take over an abandoned backfill."""
     for table in database.fresh(writer).values():
         for name, worker in fillings_of(table.definition).items():
             if is_given_up(worker):
@@ -170,7 +168,7 @@ def _take_over(database: Database, writer: Writer) -> Filling | None:
 
 
 def fill_table(writer: Writer, table: Table, items: Iterable[Kept]) -> None:
-    """Write items with their entries into a table that has none of them. They were checked when they were kept."""
+    """Write validated items with their entries into a table that has none of them."""
     for partition, sort, size, body in items:
         row = writer.insert(table.stored, partition, sort, size, body)
         if table.indexes or table.vector_indexes:

@@ -1,5 +1,5 @@
-"""Table schemas: the rules of CreateTable and UpdateTable beyond the shape of their requests, and the stored
-definition. The texts are AWS's.
+"""Table schemas: rules of CreateTable and UpdateTable beyond request shapes, and the stored definition. Error texts are
+AWS's.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ _INDEX_ACTIONS = ("Create", "Update", "Delete")
 
 
 def new_definition(request: Mapping[str, Any], now_s: float) -> Definition:
-    """The definition of the table a (shape-checked) CreateTable asks for.
+    """The definition of a table for a CreateTable request whose shape is validated.
 
     Raises:
-        ValidationException: the keys, attributes, indexes or throughput don't go together.
+        ValidationException: keys, attributes, indexes or throughput are inconsistent.
     """
     defined = _defined_names(request["AttributeDefinitions"])
     check_bounds(request.get("ProvisionedThroughput"))
@@ -88,17 +88,17 @@ def new_definition(request: Mapping[str, Any], now_s: float) -> Definition:
 
 
 def _check_settings(settings: Mapping[str, Any], mode: str, index: str | None = None) -> None:
-    """Refuse the warm and the on-demand throughput of a new table, or of a new index, that can't be."""
+    """Validate warm and on-demand throughput of a new table or index."""
     place = "table" if index is None else f"index {index}"
     check_maximum(settings.get("OnDemandThroughput") or {}, mode, index)
     check_warm(settings.get("WarmThroughput") or {}, mode, settings.get("ProvisionedThroughput"), place)
 
 
 def keep_encryption(definition: Definition, request: Mapping[str, Any], *, updates: bool = False) -> None:
-    """Take over the encryption that is asked for.
+    """Store the requested encryption.
 
     Raises:
-        ValidationException: its members don't go together, or it is so already.
+        ValidationException: its members are inconsistent, or nothing would change.
     """
     wanted: Mapping[str, Any] | None = request.get("SSESpecification")
     if wanted is None:
@@ -131,11 +131,11 @@ def _new_stream(specification: Mapping[str, Any] | None) -> bool:
 
 
 def check_stream_change(request: Mapping[str, Any], name: str, *, is_enabled: bool) -> None:
-    """Refuse an UpdateTable that enables or disables a stream when it can't be.
+    """Validate enabling or disabling a stream by UpdateTable.
 
     Raises:
-        ValidationException: it is so already, the view type is missing or too much, or other changes of the request
-            don't go with it.
+        ValidationException: nothing would change, the view type is missing or superfluous, or the request has other
+            changes that can't be combined with it.
     """
     specification = request["StreamSpecification"]
     if specification["StreamEnabled"] and not specification.get("StreamViewType"):
@@ -153,10 +153,10 @@ def check_stream_change(request: Mapping[str, Any], name: str, *, is_enabled: bo
 
 
 def keep_settings(definition: Definition, request: Mapping[str, Any]) -> None:
-    """Take over the settings that are only stored and described.
+    """Store the settings that are only described.
 
     Raises:
-        ValidationException: there is no such class.
+        ValidationException: unknown table class.
     """
     if request.get("TableClass") not in {None, *_CLASSES}:
         raise ValidationException(
@@ -169,10 +169,10 @@ def keep_settings(definition: Definition, request: Mapping[str, Any]) -> None:
 
 
 def with_index(definition: Definition, create: Mapping[str, Any], attributes: Schema) -> Definition:
-    """The definition with a global index more.
+    """The definition with an additional global secondary index.
 
     Raises:
-        ValidationException: the index can't be.
+        ValidationException: the index is invalid.
     """
     name = create["IndexName"]
     if name in definition["IndexNumbers"]:
@@ -189,7 +189,7 @@ def with_index(definition: Definition, create: Mapping[str, Any], attributes: Sc
             raise redefined(printed_vector(of_vectors[attribute]), printed_schema(create["KeySchema"], new))
         if types.get(attribute) not in {None, new.get(attribute)}:
             raise redefined(printed_schema(definition["KeySchema"], types), printed_schema(create["KeySchema"], new))
-    # What another type is given to, and the new index has no use of, stays as it is (recorded of the service).
+    # A definition with another type that the new index doesn't use has no effect (recorded from the service).
     known = {**{each["AttributeName"]: dict(each) for each in attributes}, **known}
     if len(definition.get("GlobalSecondaryIndexes") or ()) >= GLOBAL_INDEXES_MAX:
         raise LimitExceededException(
@@ -198,7 +198,7 @@ def with_index(definition: Definition, create: Mapping[str, Any], attributes: Sc
         )
     used = {*_used_names(definition), *(key["AttributeName"] for key in create["KeySchema"])}
     indexes = [*definition.get("GlobalSecondaryIndexes", ()), dict(create)]
-    # The key of a new index must be defined with it, also where the table knows its attributes.
+    # The request must define the new index's key attributes, even if the table has them.
     _check_global([create], [each["AttributeName"] for each in attributes], definition["BillingMode"], updates=True)
     changed = {
         **definition,
@@ -223,14 +223,14 @@ def without_index(definition: Definition, name: str) -> Definition:
 
 
 def with_used_attributes(definition: Definition) -> Definition:
-    """The definition without attributes that neither a key nor a search schema names."""
+    """The definition without attributes that no key or search schema uses."""
     used = _used_names(definition)
     attributes = [each for each in definition["AttributeDefinitions"] if each["AttributeName"] in used]
     return {**definition, "AttributeDefinitions": attributes}
 
 
 def _used_names(definition: Mapping[str, Any]) -> list[str]:
-    """The names of the attributes in keys and in search schemas, each once."""
+    """The names of the attributes in keys and search schemas, without duplicates."""
     names = [key["AttributeName"] for key in definition["KeySchema"]]
     names += [key["AttributeName"] for index in _indexes(definition) for key in index["KeySchema"]]
     for index in definition.get("VectorIndexes") or ():
@@ -239,11 +239,11 @@ def _used_names(definition: Mapping[str, Any]) -> list[str]:
 
 
 def one_index_change(updates: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
-    """The one creation or removal among the index updates of an UpdateTable.
+    """The only creation or deletion among the index updates of an UpdateTable.
 
     Raises:
-        ValidationException: an update says nothing, or an index is named twice.
-        LimitExceededException: there are several creations or removals.
+        ValidationException: an update is empty, or an index occurs twice.
+        LimitExceededException: there are several creations or deletions.
     """
     changes: list[Mapping[str, Any]] = []
     names: set[str] = set()
@@ -272,14 +272,14 @@ def one_index_change(updates: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] 
 
 
 def with_billing(definition: Mapping[str, Any], mode: str, now_s: float, updated: Collection[str]) -> Definition:
-    """The definition with another billing mode; ``updated`` are the indexes that are given a throughput with it.
+    """The definition with another billing mode; ``updated`` are the indexes whose throughput the request sets.
 
     Raises:
-        ValidationException: an index would be without throughput, or a vector index in a table that isn't on demand.
+        ValidationException: an index would have no throughput, or a vector index would be in a provisioned table.
     """
     before = definition["BillingMode"]
     check_on_demand(definition.get("VectorIndexes") or (), mode)
-    # What it was ready for, it stays ready for.
+    # Warm throughput remains.
     changed: Definition = {**definition, "BillingMode": mode, "WarmThroughput": warm_units(definition, before)}
     changed.pop("OnDemandThroughput", None)
     indexes: list[dict[str, Any]] = [dict(index) for index in definition.get("GlobalSecondaryIndexes", ())]
@@ -291,7 +291,7 @@ def with_billing(definition: Mapping[str, Any], mode: str, now_s: float, updated
         for index in indexes:
             index.pop("ProvisionedThroughput", None)
     else:
-        # It tells from when it was paid per request last.
+        # The time of the last switch to on-demand mode.
         changed.setdefault("OnDemandSince", definition["CreationDateTime"])
         for index in indexes:
             if index["IndexName"] not in updated:
@@ -302,14 +302,14 @@ def with_billing(definition: Mapping[str, Any], mode: str, now_s: float, updated
 
 
 def check_bounds(throughput: Mapping[str, int] | None) -> None:
-    """Refuse units beyond what the service counts with, whatever a table may have. Raises ValidationException."""
+    """Reject throughput beyond the service's numeric range. Raises ValidationException."""
     for name in ("ReadCapacityUnits", "WriteCapacityUnits"):
         if throughput is not None and throughput[name] > UNITS_MAX:
             raise ValidationException(f"Given value {throughput[name]} for {name} is out of bounds")
 
 
 def check_billing(mode: str | None, throughput: Mapping[str, int] | None) -> None:
-    """Refuse a billing mode whose throughput is missing or too much."""
+    """Reject a billing mode with missing or superfluous throughput."""
     _check_throughput(mode, throughput)
 
 
@@ -326,7 +326,7 @@ def _defined_names(attributes: Schema) -> list[str]:
 
 
 def _first_repeated(names: Sequence[str]) -> str | None:
-    """The first name that is repeated."""
+    """The first duplicate."""
     counts = Counter(names)
     return next((name for name in names if counts[name] > 1), None)
 
@@ -409,7 +409,7 @@ def _check_global(
 
 
 def _index_throughput(name: str, billing_mode: str | None, *, updates: bool) -> str:
-    """What is told of a new index whose throughput is missing or too much; an UpdateTable has other words."""
+    """The error for a new index with missing throughput; UpdateTable has another text."""
     if billing_mode != "PAY_PER_REQUEST":
         if updates:
             return f"Both ReadCapacityUnits and WriteCapacityUnits must be specified for index: {name}"
@@ -420,13 +420,13 @@ def _index_throughput(name: str, billing_mode: str | None, *, updates: bool) -> 
 
 
 def no_units(name: str) -> str:
-    """What an UpdateTable tells of an index of an on-demand table that is given units."""
+    """UpdateTable's error for throughput of an on-demand table's index."""
     rule = "when BillingMode is PAY_PER_REQUEST"
     return f"Neither ReadCapacityUnits nor WriteCapacityUnits can be specified for index: {name} {rule}"
 
 
 def _check_index_schema(schema: Schema) -> None:
-    """One to four HASH attributes, then up to four RANGE attributes, each once."""
+    """One to four HASH attributes, then up to four RANGE attributes, without duplicates."""
     names = [key["AttributeName"] for key in schema]
     kinds = [key["KeyType"] for key in schema]
     if len(set(names)) < len(names):
@@ -459,7 +459,7 @@ def _check_projection(projection: Mapping[str, Any]) -> None:
 
 
 def _check_all_indexes(definition: Mapping[str, Any]) -> None:
-    """What holds of all indexes of a table together."""
+    """Validate the indexes of a table together."""
     names = [index["IndexName"] for index in (*_indexes(definition), *(definition.get("VectorIndexes") or ()))]
     twice = _first_repeated(names)
     if twice is not None:
@@ -475,7 +475,7 @@ def _check_all_indexes(definition: Mapping[str, Any]) -> None:
 
 
 def _check_unused(request: Mapping[str, Any], defined: Sequence[str]) -> None:
-    """Refuse more definitions than keys: this is told before anything else of the indexes."""
+    """Reject attribute definitions without a key: reported before other errors of indexes."""
     if not _indexes(request) and not request.get("VectorIndexes"):
         if len(defined) > len(request["KeySchema"]):
             raise one_or_more(
@@ -493,8 +493,8 @@ def _check_unused(request: Mapping[str, Any], defined: Sequence[str]) -> None:
 
 
 def hashed_order(names: Iterable[str], least_slots: int = 16) -> list[str]:
-    """The names in the order the service lists a set of them in: that of Java's hash tables, which have at least so
-    many slots and are never more than three quarters full.
+    """The names in the order of the service's sets: that of Java's hash tables, which have at least ``least_slots``
+    slots and are at most three quarters full.
     """
     once = list(dict.fromkeys(names))
     slots = least_slots
@@ -504,7 +504,7 @@ def hashed_order(names: Iterable[str], least_slots: int = 16) -> list[str]:
 
 
 def _spread_hash(text: str) -> int:
-    """The hash by which Java's tables place a string."""
+    """The hash that Java's hash tables use for a string."""
     units = text.encode("utf-16-be")
     number = 0
     for high, low in zip(units[::2], units[1::2], strict=True):

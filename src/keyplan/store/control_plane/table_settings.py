@@ -1,8 +1,7 @@
-"""Settings that are stored in a table's definition: Contributor Insights and Kinesis destinations.
+"""Settings that are only stored: Contributor Insights and Kinesis destinations.
 
-Contributor Insights gathers nothing here; only its switches and modes are kept. There is no Kinesis, so a destination
-is accepted and then fails, as the service reports of a stream that it can't reach. Texts, states and defaults are those
-of the service's answers.
+Contributor Insights collects nothing; only its switches and modes are stored. There is no Kinesis, so a destination is
+accepted and then fails, as the service reports for an unreachable stream. Texts, states and defaults are the service's.
 """
 
 from __future__ import annotations
@@ -28,14 +27,13 @@ def change_definition(
     change: Callable[[Table], Members],
     missing: Callable[[str], DynamoDBError] = table_not_found,
 ) -> Table:
-    """Store other members in a table's definition: those that ``change`` gives, or none if it gives none. A member of
-    None is removed.
+    """Change members of a table's definition to those that ``change`` returns, if any. A member of None is removed.
 
     Returns:
-        The table, as it is now.
+        The current table.
 
     Raises:
-        DynamoDBError: what ``missing`` makes of the name of a table that isn't there, or what ``change`` raises.
+        DynamoDBError: the error of ``missing`` for a missing table, or of ``change``.
     """
     name = plain_name(name)
 
@@ -54,15 +52,15 @@ def change_definition(
 
 
 MEMBER = "ContributorInsights"
-"""The member of a table's definition: for each index's name, and the table's as ``""``, what is switched on."""
+"""The member of a table's definition with the settings by index name; ``""`` is the table."""
 DEFAULT_MODE = "ACCESSED_AND_THROTTLED_KEYS"
 
 
 def check_insights_index(table: Table, name: str | None) -> None:
-    """Refuse an index that can't have insights: one that isn't there, or a local one.
+    """Reject an index that can't have insights: a missing or local one.
 
     Raises:
-        ResourceNotFoundException: it can't.
+        ResourceNotFoundException: the index is missing or local.
     """
     if name is None:
         return
@@ -74,18 +72,18 @@ def check_insights_index(table: Table, name: str | None) -> None:
 
 
 def insights_of(table: Table, index: str | None) -> Mapping[str, Any]:
-    """What is stored of the insights of a table or an index; empty when they were never switched on."""
+    """The stored settings of a table or an index; empty if never enabled."""
     kept: Mapping[str, Any] = table.definition.get(MEMBER, {}).get(index or "", {})
     return kept
 
 
 def named(table: Table, index: str | None) -> Answer:
-    """The members that say whose insights they are."""
+    """The response members that identify the table and index."""
     return {"TableName": table.name} if index is None else {"TableName": table.name, "IndexName": index}
 
 
 def rules(table: Table, index: str | None) -> list[str]:
-    """The names of the rules of insights that are switched on: by partition key, and by sort key where there is one."""
+    """The names of the enabled rules: by partition key and, if there is one, by sort key."""
     kept = insights_of(table, index)
     keys = table.index_by_name[index].keys if index is not None else table.keys
     kinds = ("T",) if kept["Mode"] != DEFAULT_MODE else ("C", "T")
@@ -99,7 +97,7 @@ def rules(table: Table, index: str | None) -> list[str]:
 
 
 DESTINATIONS = "KinesisDestinations"
-"""The member of a table's definition that lists them."""
+"""The member of a table's definition with the destinations."""
 
 _NO_STATE = "Table is not in a valid state to enable Kinesis Streaming Destination: "
 _FAILED = {
@@ -111,13 +109,13 @@ Destination = Mapping[str, Any]
 
 
 def destinations(database: Database, name: str) -> list[Destination]:
-    """The destinations of a table, the latest first."""
+    """The destinations of a table, latest first."""
     result: list[Destination] = database.described_table(name).definition.get(DESTINATIONS) or []
     return result
 
 
 def add_destination(database: Database, name: str, arn: str, precision: str | None) -> None:
-    """Store a destination that couldn't be enabled, in place of one with the same stream."""
+    """Store a failed destination, replacing one with the same stream."""
     name = plain_name(name)
     destination = {"StreamArn": arn, **_FAILED}
     if precision is not None:
@@ -135,5 +133,5 @@ def add_destination(database: Database, name: str, arn: str, precision: str | No
 
 
 def not_active(what: str) -> ValidationException:
-    """The error of a call that needs a destination in use."""
+    """The error of a call that needs an active destination."""
     return ValidationException(_NO_STATE + what)

@@ -1,6 +1,6 @@
-"""Tags of tables: their rules, their number, and the resource that an ARN names.
+"""Tags of tables: validation, limits, and the resource of an ARN.
 
-The limits are those of the developer guide, "Tagging restrictions in DynamoDB"; the texts are AWS's.
+Limits: the developer guide, "Tagging restrictions in DynamoDB". Texts are AWS's.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _RESERVED = "aws:"
 
 
 def tagged_table(arn: str) -> str:
-    """The name of the table that an ARN names. Any region and any account will do; an index can't be tagged.
+    """The name of the table in an ARN of any region and account; indexes can't be tagged.
 
     Raises:
         ValidationException: it isn't the ARN of a table.
@@ -51,15 +51,15 @@ def tagged_table(arn: str) -> str:
 
 
 def not_found(arn: str) -> ResourceNotFoundException:
-    """The error of a resource that isn't there."""
+    """The error for a missing resource."""
     return ResourceNotFoundException(f"Requested resource not found: ResourceArn: {arn} not found")
 
 
 def check_tags(tags: Sequence[Tag]) -> None:
-    """Refuse tags that no table can have.
+    """Validate tags.
 
     Raises:
-        ValidationException: there are too many, a key or a value can't be, or a key is there twice.
+        ValidationException: too many tags, an invalid key or value, or a duplicate key.
     """
     check_count(len(tags))
     for tag in tags:
@@ -73,10 +73,10 @@ def check_tags(tags: Sequence[Tag]) -> None:
 
 
 def with_tags(before: Sequence[Tag], tags: Sequence[Tag]) -> list[Tag]:
-    """The tags of a table and new ones, which were checked; one with a known key replaces it.
+    """The existing tags with new, validated tags, which replace those with the same key.
 
     Raises:
-        ValidationException: there are too many tags.
+        ValidationException: too many tags.
     """
     after = {tag["Key"]: tag for tag in (*before, *tags)}
     check_count(len(after))
@@ -84,10 +84,10 @@ def with_tags(before: Sequence[Tag], tags: Sequence[Tag]) -> list[Tag]:
 
 
 def check_key(key: str | None) -> None:
-    """Refuse the key of a tag that can't be, also of one that is to be removed.
+    """Validate a tag key, also one to remove.
 
     Raises:
-        ValidationException: it is reserved, too long, or has characters that no tag has.
+        ValidationException: the key is reserved, too long, or has invalid characters.
     """
     if key is None or not 1 <= len(key) <= TAG_KEY_MAX or not _is_plain(key):
         raise ValidationException(f"The Tag Key provided is invalid, Key: {'null' if key is None else key}")
@@ -96,22 +96,22 @@ def check_key(key: str | None) -> None:
 
 
 def check_count(count: int) -> None:
-    """Refuse more tags than a table has. Raises ValidationException."""
+    """Reject more tags than the maximum. Raises ValidationException."""
     if count > TAGS_MAX:
         raise ValidationException("Number of Tags exceed the current limit for the provided ResourceArn")
 
 
 def _is_plain(text: str) -> bool:
-    """Whether a text has letters, numbers, white space and + - = . _ : / @ only."""
+    """Whether a text has only letters, digits, white space and + - = . _ : / @."""
     return all(sign.isalpha() or sign.isnumeric() or sign.isspace() or sign in _SIGNS for sign in text)
 
 
 def change_tags(database: Database, arn: str, change: Callable[[Sequence[Tag]], list[Tag]]) -> None:
-    """Store other tags.
+    """Change a table's tags.
 
     Raises:
-        ValidationException: it isn't an ARN, or the tags can't be.
-        ResourceNotFoundException: there is no such table.
+        ValidationException: invalid ARN or tags.
+        ResourceNotFoundException: the table doesn't exist.
     """
     name = tagged_table(arn)
 

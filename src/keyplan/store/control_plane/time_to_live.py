@@ -1,7 +1,7 @@
-"""Time to live: the removal of items whose attribute, a Number of seconds since the epoch, is in the past.
+"""Time to live: removing items whose TTL attribute, a Number of seconds since the epoch, is in the past.
 
 As in the service ("Using time to live" in the developer guide): an expired item is returned until it is removed; a time
-more than five years in the past is ignored; a value of another type never expires; a removal consumes no capacity.
+more than five years in the past is ignored; values of other types never expire; removal consumes no capacity.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from keyplan.store.storage.storage_transactions import Reader, Writer
 from keyplan.store.tables.table import Table
 
 REMOVED_TOGETHER = 200
-"""Items of one transaction, so that other writers wait some milliseconds and no longer."""
+"""Items per transaction, so that other writers wait only some milliseconds."""
 PAST_S_MAX = 5 * 365 * 86_400.0
 _KIND = "expiring"
-"""The kind of the records that say how far a table was looked through for items that expire."""
+"""The kind of the records with the progress of a table's first search for expired items."""
 
 
 def sweep(database: Database, items_max: int) -> int:
-    """Remove up to ``items_max`` expired items with their index entries, in one transaction for each table.
+    """Remove up to ``items_max`` expired items with their index entries, in one transaction per table.
 
-    While nothing has expired, nothing is written, and no other writer waits.
+    If nothing has expired, no transaction starts.
 
     Returns:
-        The number of items removed.
+        The number of removed items.
     """
     until_s = database.clock()
     removed = 0
@@ -46,8 +46,8 @@ def sweep(database: Database, items_max: int) -> int:
 
 
 def expire_by(writer: Writer, table: Table, attribute: str | None) -> TableWork | None:
-    """Let the items of a table expire by an attribute, or by none any more; what is left to be looked through for it.
-    Items that are written are known from now on; those that are there are, when they have been looked through.
+    """Set or remove a table's TTL attribute; returns the remaining search of existing items, if any. Later writes
+    record expiry times themselves.
     """
     table_id = table.stored.layout.id
     writer.archives.drop_record(_KIND, str(table_id))
@@ -64,7 +64,7 @@ def expire_by(writer: Writer, table: Table, attribute: str | None) -> TableWork 
 def begin_expiry(
     before: Mapping[str, Any], attribute: str, *, enables: bool, now_s: float, state_delay_s: float
 ) -> Definition:
-    """The definition after an (admitted) UpdateTimeToLive of this attribute."""
+    """The definition after a valid UpdateTimeToLive for this attribute."""
     after = {**before, "TimeToLive": attribute if enables else None}
     if not state_delay_s:
         return after
@@ -73,7 +73,7 @@ def begin_expiry(
 
 
 def finish_expiring(database: Database, expiring: TableWork) -> None:
-    """Look through the rest of a table, in pieces. What fails is gone on with at the next start.
+    """Search the rest of a table, in chunks. After a failure, the next start continues.
 
     Raises:
         StoreError: the store failed.
@@ -82,7 +82,7 @@ def finish_expiring(database: Database, expiring: TableWork) -> None:
 
 
 def _look_through(database: Database, expiring: TableWork, writer: Writer) -> bool:
-    """Look through the next piece; whether there is nothing more to do."""
+    """Search the next chunk; returns whether it was the last one."""
     table = database.fresh(writer).get(expiring.table)
     body = writer.archives.record(_KIND, str(expiring.table_id))
     if table is None or body is None or table.stored.layout.id != expiring.table_id:
@@ -90,7 +90,7 @@ def _look_through(database: Database, expiring: TableWork, writer: Writer) -> bo
     note = orjson.loads(body)
     if note["Worker"] != expiring.worker:
         return True
-    last: int = note.get("Last", ROW_MAX)  # who writes behind it is looked through by the way
+    last: int = note.get("Last", ROW_MAX)  # later writes record expiry times themselves
     after = writer.fill_expiry(table.stored, table.definition["TimeToLive"], note["Row"], last)
     if after is None:
         writer.archives.drop_record(_KIND, str(expiring.table_id))
@@ -105,7 +105,7 @@ def _keep(writer: Writer, expiring: TableWork, row: int, last: int) -> None:
 
 
 def go_on_expiring(database: Database) -> None:
-    """Look through the tables that nobody looks through any more, or never did: files of before have settings only.
+    """Finish abandoned searches, and search tables of older files, which have only the setting.
 
     Raises:
         StoreError: the store failed.
@@ -117,7 +117,7 @@ def go_on_expiring(database: Database) -> None:
 
 
 def _left(database: Database, reader: Reader) -> Table | None:
-    """A table of which it isn't known when all of its items expire, and nobody finds out."""
+    """A table with an abandoned or missing search."""
     notes = {name: orjson.loads(body) for name, body in reader.archives.records(_KIND)}
     for table in database.fresh(reader).values():
         if table.definition.get("TimeToLive") is not None and _is_usable(database, table):
@@ -156,7 +156,7 @@ def _tables_with_expired(database: Database, reader: Reader, until_s: float) -> 
 
 def _remove(database: Database, name: str, until_s: float, items_max: int) -> int:
     def work(writer: Writer) -> int:
-        # Everything is judged anew: the table may be gone, and an item may have been given more time.
+        # Check everything again: the table may be gone, and an item's expiry may have changed.
         table = database.fresh(writer).get(name)
         if table is None or table.definition.get("TimeToLive") is None:
             return 0
