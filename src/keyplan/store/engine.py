@@ -1,5 +1,5 @@
-"""The engine: dispatches operations, and repeats those that met a table whose indexes or stream had just changed. Also
-maps faults to the errors that DynamoDB returns, in the words of the layer that the operation belongs to.
+"""The engine: dispatches operations, retries those that found an outdated table, and converts errors to DynamoDB's, in
+the wording of the operation's layer.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ from keyplan.store.streams import SHARD_S, ShardLife, needs_trimming, trim
 _log = logging.getLogger("keyplan.engine")
 
 _STALE_RETRIES = 50
-"""A table would have to change that often during one operation for it to fail."""
+"""Maximum number of retries of one operation after concurrent table changes."""
 _TIDY_EVERY_S = 3600.0
 
 
 class Engine:
-    """An open store. Threads may share it, and several processes may open the same file.
+    """An open store. Thread-safe; several processes can open the same file.
 
-    ``statements`` counts SQL statements (for tests; approximate when threads work at once).
+    ``statements`` counts SQL statements (for tests; approximate with concurrent threads).
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class Engine:
         self._database.go_on = self._go_on
         self._knows_what_expires = False
         self._tidy_s = 0.0
-        """When it is time to tidy again."""
+        """When to run ``tidy`` again."""
         self._actions: dict[str, tuple[Operation, Action]] = {}
 
     @classmethod
@@ -91,42 +91,39 @@ class Engine:
         s3: str | PathLike[str] | None = None,
         background_jobs: bool = False,
     ) -> Engine:
-        """Open a store: a file, or ``":memory:"`` for one that lasts as long as the engine.
+        """Open a store: a file, or ``":memory:"`` for a temporary one.
 
-        ``create`` makes the file when it isn't there. ``busy_timeout_s`` is how long a write waits for other
-        writers. With ``synchronous="FULL"`` what a call has acknowledged survives a power cut; with
-        ``"NORMAL"`` it survives the end of the process. ``clock`` gives the time in seconds since the epoch.
-        With ``raw_items``, reads give whole items as ``orjson.Fragment``: stored bytes that ``orjson.dumps``
-        copies into its text, for those who only pass answers on.
+        ``create`` creates a missing file. ``busy_timeout_s`` is how long a write waits for other writers. With
+        ``synchronous="FULL"``, acknowledged writes survive a power failure; with ``"NORMAL"``, they survive a crash of
+        the process. ``clock`` returns the time in seconds since the epoch. With ``raw_items``, reads return whole items
+        as ``orjson.Fragment``, stored bytes that ``orjson.dumps`` copies, for callers that only forward responses.
 
-        Three things of the service can be had on request; the first two are of this engine alone. ``throttle`` refuses
-        what exceeds the throughput of tables, indexes and partitions, with the service's errors
-        (``store.simulation.throttling``). With ``index_lag_ms`` an index shows a write that many milliseconds later, an
-        eighth of it more at most; strongly consistent reads, and reads of tables, see it at once. With
-        ``state_delay_s`` what is created, changed or deleted is so only that many seconds later: until then a table or
-        an index tells CREATING, UPDATING or DELETING, and refuses what it refuses then
+        Optional behavior of the service, of which the first two apply to this engine only: ``throttle`` rejects
+        requests beyond the throughput of tables, indexes and partitions, with the service's errors
+        (``store.simulation``). With ``index_lag_ms``, an index shows a write that many milliseconds later, plus at most
+        an eighth; strongly consistent reads and reads of tables see it immediately. With ``state_delay_s``, tables and
+        indexes stay CREATING, UPDATING or DELETING for that many seconds, and reject requests as the service does
         (``keyplan.store.state_delays``).
 
-        The shards of streams are followed by their children ``shard_s`` seconds after they were opened, and, each by
-        two, when the open ones hold ``shard_records`` records on average; None is never.
+        A stream shard is replaced by a child after ``shard_s`` seconds, and by two children when open shards have
+        ``shard_records`` records on average; None means never.
 
-        ``s3`` is a folder that stands in for Amazon S3, with a folder in it for each bucket: there exports are written,
-        and from there imports read. They are done when the call that asks for them returns, or, with
-        ``background_jobs``, in a thread of their own.
+        ``s3`` is a folder that simulates Amazon S3, with a subfolder per bucket, for exports and imports. They finish
+        before the call returns or, with ``background_jobs``, in a thread.
 
         Raises:
-            StoreError: the file is missing, foreign, damaged, locked, or can't be written.
+            StoreError: the file is missing, not a Keyplan file, damaged, locked, or not writable.
         """
         place = fspath(path)
         folder = None if s3 is None else fspath(s3)
         show = orjson.Fragment if raw_items else decode
         realism, shard_life = Realism(throttle, index_lag_ms, state_delay_s), ShardLife(shard_s, shard_records)
         if place == ":memory:":
-            # What was can be read beside what is in a file only.
+            # Only a file keeps a snapshot that can be read later.
             storage = Storage.temporary() if index_lag_ms else Storage.memory()
         else:
             storage = Storage.file(place, create=create, busy_timeout_s=busy_timeout_s, synchronous=synchronous)
-        # Who copies what is stored doesn't notice that it can't be read.
+        # Copying stored bytes doesn't detect damage.
         storage.verifies = raw_items
         engine = cls(storage, clock, show, realism, shard_life, folder)
         if background_jobs:
@@ -140,7 +137,7 @@ class Engine:
 
     @property
     def endpoint(self) -> str:
-        """The host and port that DescribeEndpoints tells."""
+        """The host and port that DescribeEndpoints returns."""
         return self._database.endpoint
 
     @endpoint.setter
@@ -149,25 +146,25 @@ class Engine:
 
     @property
     def database(self) -> Database:
-        """What the actions work on."""
+        """The database for operations."""
         return self._database
 
     def join(self, region: str, group: Group | None = None) -> None:
-        """Be the store of a region, beside those of others if there are any."""
+        """Make this the store of a region, optionally with the stores of other regions."""
         self._database.region = region
         self._database.group = group
 
     @property
     def statements(self) -> int:
-        """How many SQL statements were run so far."""
+        """The number of SQL statements so far."""
         return self._storage.statements
 
     def call(self, operation: str, params: dict[str, Any]) -> dict[str, Any]:
-        """Run one operation of DynamoDB's API; parameters and answer are in its JSON shape.
+        """Run one operation of the DynamoDB API; parameters and response have its JSON form.
 
         Raises:
-            DynamoDBError: the error DynamoDB would give (``keyplan.dynamodb.service_errors``).
-            StoreError: the store failed; a write was not made.
+            DynamoDBError: DynamoDB's error (``keyplan.dynamodb.service_errors``).
+            StoreError: the store failed; nothing was written.
         """
         kind, action = self._actions.get(operation) or self._loaded(operation)
         kind.validate(params)
@@ -179,7 +176,7 @@ class Engine:
         except StaleTableError:
             self._database.refresh()
         except _FAULTS as fault:
-            # It may have been judged by an old form of the table. Looking costs a statement, but only here.
+            # The cached table may be outdated. The check costs a statement, but only here.
             if not (_is_of_schema(fault) and self._database.refresh()):
                 raise error_of(fault, kind, params) from None
         except SIGNS_OF_DAMAGE as fault:
@@ -195,11 +192,11 @@ class Engine:
         return self._again(kind, action, params)
 
     def call_briefly(self, operation: str, params: dict[str, Any]) -> dict[str, Any]:
-        """Run an operation in a thread that others wait for, unless it takes long.
+        """Run an operation in a thread on which others wait, unless it takes long.
 
         Raises:
-            LongError: it does; nothing was done, and ``call`` does it in any other thread.
-            DynamoDBError, StoreError: as ``call`` does.
+            LongError: it takes long; nothing was done. Use ``call`` in another thread.
+            DynamoDBError, StoreError: as ``call``.
         """
         effort.this_thread.left = effort.BRIEF_BYTES_MAX
         try:
@@ -208,7 +205,7 @@ class Engine:
             effort.this_thread.left = math.inf
 
     def _loaded(self, operation: str) -> tuple[Operation, Action]:
-        """An operation that is called for the first time."""
+        """Load an operation on its first call."""
         kind = OPERATIONS.get(operation)
         if kind is None:
             raise unknown_operation(operation)
@@ -229,9 +226,9 @@ class Engine:
         raise StoreError("A table's indexes kept changing during the operation", place=self.place, hint="Try again.")
 
     def call_together(self, calls: Sequence[tuple[str, dict[str, Any]]]) -> list[dict[str, Any] | Exception]:
-        """Run operations in this order, their writes in one commit. Each has its answer or its error; one that fails
-        undoes nothing of the others. When this returns, all is durable. For operations on items only: a table
-        made here isn't seen by the others.
+        """Run operations in order, with all writes in one commit. Each returns its response or its error; a failed one
+        doesn't affect the others. On return, all writes are durable. Only for operations on items: the others don't see
+        a table that is created here.
 
         Raises:
             StoreError: the store failed; nothing was written.
@@ -253,27 +250,27 @@ class Engine:
         return outcomes
 
     def sweep(self, items_max: int | None = None) -> int:
-        """Remove items whose time to live is over, with their index entries: all of them, or up to ``items_max``. It
-        takes one short transaction after the other, so that other writers come between. The served store does so by
-        itself; an embedded one when it is told. What else is too old goes first (``tidy``).
+        """Remove expired items with their index entries: all, or up to ``items_max``. Uses short transactions, between
+        which other writers run. A server does this periodically, an embedded store only on request. Runs ``tidy``
+        first.
 
         Returns:
-            The number of items removed.
+            The number of removed items.
 
         Raises:
-            StoreError: the store failed; what was removed before stays removed.
+            StoreError: the store failed; items removed before stay removed.
         """
         self.tidy()
         return self.expire(items_max)
 
     def expire(self, items_max: int | None = None) -> int:
-        """Remove items whose time to live is over, as ``sweep`` does, and nothing else.
+        """Remove expired items like ``sweep``, without ``tidy``.
 
         Returns:
-            The number of items removed.
+            The number of removed items.
 
         Raises:
-            StoreError: the store failed; what was removed before stays removed.
+            StoreError: the store failed; items removed before stay removed.
         """
         if not self._knows_what_expires:
             self._database.jobs.run(self._go_on)
@@ -288,8 +285,8 @@ class Engine:
         return removed
 
     def tidy(self) -> None:
-        """Once an hour, forget what is too old to be asked for (histories, backups) and clear away what was removed. It
-        may take long; others read and write meanwhile.
+        """Once an hour, remove expired histories, backups and discarded data. This can take long, but doesn't block
+        other readers and writers.
 
         Raises:
             StoreError: the store failed.
@@ -305,7 +302,7 @@ class Engine:
                 self._storage.let_others_in()
 
     def _go_on(self) -> None:
-        """Go on with what others began, and left half done. It never raises: nobody waits for it."""
+        """Continue abandoned work. Never raises, because no caller waits for it."""
         for begun in (go_on_filling, go_on_backing_up, go_on_restoring, go_on_joining, go_on_expiring):
             try:
                 begun(self._database)
@@ -313,11 +310,11 @@ class Engine:
                 _log.error("What was left half done can't be finished: %s", damaged(fault, self.place))
 
     def trim_streams(self) -> int:
-        """Remove from streams what they have held for a day: up to some hundred records, in one short transaction.
-        What is so old can't be read anyway. While nothing is, nothing is written.
+        """Remove stream records older than 24 hours: up to some hundred, in one short transaction. They can't be read
+        anyway. Without such records, no transaction starts.
 
         Returns:
-            The number of records removed; 0 when there are no more.
+            The number of removed records; 0 if none remain.
 
         Raises:
             StoreError: the store failed; nothing was removed.
@@ -328,15 +325,15 @@ class Engine:
         return database.write(lambda writer: trim(writer, database.clock()))
 
     def check(self) -> list[Finding]:
-        """Look at everything stored: is the file sound, do items and index entries agree? No findings is
-        good.
+        """Check everything stored: the file's integrity, and consistency of items and index entries. Returns no
+        findings if all is well.
 
-        It reads one snapshot; others may go on writing.
+        Reads one snapshot; concurrent writes are possible.
         """
         return check_storage(self._storage)
 
     def close(self) -> None:
-        """Close the store. Calls after that raise ``StoreError``; closing again does nothing."""
+        """Close the store. Later calls raise ``StoreError``; closing again has no effect."""
         self._database.jobs.close()
         if self._database.lag is not None:
             self._database.lag.forget()
@@ -356,7 +353,7 @@ _FAULTS = (DynamoDBError, ExpressionFault, ValueFault, UnicodeEncodeError)
 
 
 def _is_of_schema(fault: Exception) -> bool:
-    """Whether a fault may come from the form of a table: its keys and indexes."""
+    """Whether an error can result from an outdated table definition."""
     if isinstance(fault, TransactionCanceledException):
         return any(reason["Code"] == "ValidationError" for reason in fault.fields["CancellationReasons"])
     return isinstance(fault, (ValidationException, ExpressionFault)) and not isinstance(fault, RequestFault)
@@ -369,11 +366,11 @@ _NO_UNICODE = "A string of the request is not valid Unicode"
 
 
 def check_unicode(params: Any) -> None:
-    """Refuse a request with half a character in one of its strings. It is looked for where something failed that may
-    come of it: strings are neither stored nor looked up without being encoded.
+    """Reject a request with a lone surrogate in a string. Called after an error that it can cause, because strings are
+    always encoded before they are stored or looked up.
 
     Raises:
-        SerializationException: it has one.
+        SerializationException: a string has a lone surrogate.
     """
     try:
         json.dumps(params, ensure_ascii=False, default=str).encode()
@@ -382,7 +379,7 @@ def check_unicode(params: Any) -> None:
 
 
 def error_of(fault: Exception, operation: Operation, params: Any) -> Exception:
-    """The error of DynamoDB that a fault of a request becomes."""
+    """The DynamoDB error for an internal error."""
     if isinstance(fault, UnicodeEncodeError):
         return SerializationException(_NO_UNICODE)
     if isinstance(fault, UpdateFault):
@@ -390,7 +387,7 @@ def error_of(fault: Exception, operation: Operation, params: Any) -> Exception:
     if isinstance(fault, CountFault) or not isinstance(fault, (ExpressionFault, ValueFault, ValidationException)):
         return fault
     try:
-        # The service reads the whole request before it judges any of it.
+        # The service deserializes the whole request before it validates it.
         operation.check_types(params)
     except SerializationException as wrong_type:
         return wrong_type
@@ -403,7 +400,7 @@ def error_of(fault: Exception, operation: Operation, params: Any) -> Exception:
 
 
 def worded(fault: ExpressionFault | ValueFault | RequestFault, wording: Wording) -> str:
-    """What is wrong with a request by itself, in these words."""
+    """The error of an invalid request in the given wording."""
     if wording == "older":
         return fault.older
     return f"{ENVELOPE}{fault.message}" if wording == "enveloped" else fault.message

@@ -1,6 +1,6 @@
-"""The integrity check: whether the file is sound, and whether items, their sizes and their index entries agree.
+"""The integrity check: file integrity, and consistency of items, their sizes and their index entries.
 
-``keyplan dynamodb check`` and the crash tests use it. It reads one snapshot and changes nothing.
+``keyplan dynamodb check`` and the crash tests use it. Reads one snapshot and changes nothing.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ FINDINGS_MAX = 1000
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something that is wrong with a store. ``code`` is stable; ``place`` names the table, index and key."""
+    """An inconsistency in a store. ``code`` is stable; ``place`` names the table, index and key."""
 
     code: str
     place: str
@@ -37,10 +37,10 @@ class Finding:
 
 
 def check_file(path: str | PathLike[str]) -> list[Finding]:
-    """Check the store in a file. No findings is good.
+    """Check the store in a file. No findings means that all is well.
 
     Raises:
-        StoreError: the file can't be opened as a store at all.
+        StoreError: the file can't be opened as a store.
     """
     storage = _opened(fspath(path))
     try:
@@ -50,7 +50,7 @@ def check_file(path: str | PathLike[str]) -> list[Finding]:
 
 
 def _opened(path: str) -> Storage:
-    """The store in a file, which may stand where nobody can write."""
+    """The store in a file, which can be on a read-only file system."""
     folder = os.path.dirname(path) or "."  # noqa: PTH120 - a path as it was given
     is_writable = os.access(path, os.W_OK) and os.access(folder, os.W_OK)
     if is_writable or not os.access(path, os.R_OK):
@@ -59,10 +59,10 @@ def _opened(path: str) -> Storage:
 
 
 def check_storage(storage: Storage) -> list[Finding]:
-    """Check an open store: the first thousand findings."""
+    """Check an open store; returns the first thousand findings."""
     findings = [Finding("FileDamaged", storage.place, fault) for fault in storage.faults()]
     if findings:
-        # What a damaged file says about its items is worth nothing.
+        # In a damaged file, checks of items aren't reliable.
         return findings
 
     def work(reader: Reader) -> list[Finding]:
@@ -87,7 +87,7 @@ def _check_table(reader: Reader, table: Table) -> Iterator[Finding]:
         try:
             item = decode(body)
             is_normal = check_item(item) is item
-        except SIGNS_OF_DAMAGE as error:  # it is no JSON, or no object, or has attributes that are none
+        except SIGNS_OF_DAMAGE as error:  # not a JSON object, or with invalid attributes
             yield Finding("ItemUnreadable", place, f"the item can't be read: {error}")
             damaged.add(row)
             continue
@@ -118,7 +118,7 @@ def _check_table(reader: Reader, table: Table) -> Iterator[Finding]:
 
 
 def _filled(reader: Reader, table: Table) -> dict[str, int]:
-    """The indexes that are being filled, and up to which row they are."""
+    """The indexes that are being filled, with the row reached so far."""
     table_id, numbers = table.stored.layout.id, table.definition["IndexNumbers"]
     return {name: reader.archives.filled_up_to(table_id, numbers[name]) for name in fillings_of(table.definition)}
 
@@ -131,8 +131,8 @@ def _check_streams(reader: Reader) -> Iterator[Finding]:
 
 
 def _check_vectors(reader: Reader, table: Table, index: VectorIndex, filled: int | None) -> Iterator[Finding]:
-    """Whether each item has the entry in a vector index that it is to have, and no other. ``filled`` is the row up to
-    which one is that is being filled.
+    """Check that each item has exactly the entry it should have in a vector index. ``filled`` is the row reached by a
+    running backfill.
     """
     where = (table.stored.layout.id, index.number)
     expected: set[int] = set()
@@ -175,8 +175,8 @@ def _check_item(
 def _check_surplus(
     reader: Reader, table: Table, index: Index, matched: int, damaged: Collection[int]
 ) -> Iterator[Finding]:
-    """Entries that no item asks for. Each item's own entry was looked up already, so the count tells. What an item asks
-    for that is damaged isn't known.
+    """Entries without an item. Expected entries are already checked, so their count suffices. The expected entries of a
+    damaged item are unknown.
     """
     if sum(1 for _ in reader.entries(table.stored, index.number)) == matched:
         return

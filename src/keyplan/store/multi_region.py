@@ -1,8 +1,8 @@
-"""Regions on one machine: a store for each, and replication of global tables between them.
+"""Several regions on one machine: one store each, with replication of global tables.
 
-A write to a global table records its time and region in its transaction. ``Regions.replicate`` copies the writes of
-each region to the others, after the configured lag. The last writer wins in every region; at the same time, the region
-with the greater name.
+A write to a global table records its time and region in its transaction. ``Regions.replicate`` copies each region's
+writes to the others after the configured lag. The last writer wins in every region; for equal times, the region with
+the greater name.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from keyplan.store.tables.resources import replication_of
 from keyplan.store.tables.table import Table
 
 _TOGETHER = 200
-"""Writes that are brought over in one transaction."""
+"""Maximum number of writes replicated in one transaction."""
 CURSOR = "replica"
-"""The kind of the records that say how far a region has come with another one's writes."""
+"""The kind of the records with a region's progress in another region's writes."""
 
 
 class Regions:
-    """Open stores, one for each region. Threads may share them."""
+    """Open stores, one per region. Thread-safe."""
 
     def __init__(self, engines: Mapping[str, Engine], lag_ms: float = 0.0) -> None:
         self.engines = dict(engines)
@@ -48,13 +48,12 @@ class Regions:
 
     @classmethod
     def open(cls, path: str | PathLike[str], regions: Sequence[str], *, lag_ms: float = 0.0, **options: Any) -> Regions:
-        """Open the stores of these regions: the first one's is the file of that path, and those of the others stand
-        beside it, with the region in their names; or all of them are in memory. ``options`` are those of
-        ``Engine.open``.
+        """Open the stores of these regions. The first region uses the file at ``path``, the others use files next to it
+        with the region in their names; or all are in memory. ``options`` are those of ``Engine.open``.
 
         Raises:
             StoreError: a file can't be opened.
-            RequestError: a region is named twice.
+            RequestError: a region occurs twice.
         """
         if len(set(regions)) < len(regions) or not regions:
             raise RequestError("Each region is to be named once", place="regions")
@@ -73,20 +72,20 @@ class Regions:
         return list(self.engines)
 
     def database(self, region: str) -> Database:
-        """What the actions of a region work on."""
+        """The database of a region."""
         return self.engines[region].database
 
     def replicate(self) -> int:
-        """Bring over what was written in the other regions and is old enough; the number of writes."""
+        """Replicate the writes of other regions after the lag; returns their number."""
         return self._replicate(self._lag_us, strong_only=False)
 
     def finish_strong(self) -> None:
-        """Bring over all that was written in tables that are strongly consistent."""
+        """Replicate all writes to strongly consistent tables."""
         if any(_is_strong(table) for engine in self.engines.values() for table in engine.database.known_tables()):
             self._replicate(0, strong_only=True)
 
     def finish(self) -> None:
-        """Bring over all that was written, however lately."""
+        """Replicate all writes, including recent ones."""
         self._replicate(0, strong_only=False)
 
     def close(self) -> None:
@@ -114,7 +113,7 @@ class Regions:
         return count
 
     def _bring(self, source: str, region: str, table: Table, lag_us: int) -> int:
-        """Bring a table's writes from one region to another."""
+        """Replicate a table's writes from one region to another."""
         here, there = self.database(region), self.database(source)
         until_us = int(there.clock() * 1_000_000) - lag_us
         count = 0
@@ -144,13 +143,13 @@ def _beside(place: str, region: str) -> str:
 
 
 def cursor_of(reader: Reader | Writer, table: str, source: str) -> int:
-    """The number of the last write of another region that has come here."""
+    """The number of the last replicated write of another region."""
     kept = reader.archives.record(CURSOR, f"{table}/{source}")
     return 0 if kept is None else int(orjson.loads(kept))
 
 
 def keep_cursor(writer: Writer, table: str, source: str, seq: int) -> None:
-    """Store how far this region has come with another one's writes."""
+    """Store the progress of this region in another region's writes."""
     writer.archives.keep_record(CURSOR, f"{table}/{source}", orjson.dumps(seq))
 
 
@@ -158,7 +157,7 @@ _Batch = list[tuple[Noted, Row | None]]
 
 
 def _written(there: Database, reader: Reader, name: str, source: str, since: int, until_us: int) -> tuple[_Batch, int]:
-    """Some of what a region wrote itself after a number and until a moment, and the number it reaches to."""
+    """Some of a region's own writes after a number and up to a moment, and the number reached."""
     table = there.fresh(reader).get(name)
     if table is None or replication_of(table) is None:
         return [], since
@@ -181,7 +180,7 @@ def _until(noted: Iterator[Noted], until_us: int) -> Iterator[Noted]:
 
 
 def _apply(here: Database, writer: Writer, name: str, source: str, batch: _Batch, end: int) -> None:
-    """Write what another region wrote, as far as nothing later stands here."""
+    """Apply another region's writes, unless later ones exist here."""
     table = here.fresh(writer).get(name)
     if table is None or replication_of(table) is None:
         return

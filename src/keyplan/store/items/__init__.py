@@ -1,1 +1,1 @@
-"""Items: their stored form, and writing one with its conditions and index entries."""
+"""Items: their stored form, and writes with conditions and index entries."""

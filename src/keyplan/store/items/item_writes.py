@@ -1,7 +1,7 @@
-"""Writes of one item: conditions, the item, its index entries, history and stream record, all in one transaction.
+"""Writes of one item: conditions, the item, its index entries, history and stream record, in one transaction.
 
-Operations prepare ``Write`` objects outside the transaction and perform them inside. The objects made for each write
-aren't frozen, which would take several times as long; nothing changes them.
+Operations prepare ``Write`` objects outside the transaction and perform them inside. Objects created per write aren't
+frozen, because freezing takes several times as long; nothing changes them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from keyplan.store.vectors import billed_size, keep_vectors, write_bytes
 
 @dataclass(slots=True)
 class Outcome:
-    """What a write did. The old item is decoded only where somebody needs it."""
+    """The result of a write. The old item is decoded lazily."""
 
     old: Item | None
     new: Item | None
@@ -33,18 +33,18 @@ class Outcome:
 
 
 Charge = Callable[[Table, Key, Outcome], None]
-"""Is told of a write before it is made, and may raise."""
+"""Called before a write; can raise to reject it."""
 
 
 def perform(writer: Writer, write: Write, charge: Charge | None = None) -> Outcome:
-    """Do a write, or raise and leave everything as it is. ``charge`` may refuse it when all else is fine.
+    """Perform a write, or raise and change nothing. ``charge`` can reject an otherwise valid write.
 
     Raises:
-        LongError: it takes longer than this thread may spend on it.
-        ConditionalCheckFailedException: its condition doesn't hold.
-        DuplicateItemException: it inserts an item that is there.
-        ValidationException, ExpressionFault: an update can't be applied, or its result can't be stored.
-        JSONDecodeError: what is stored of the item is damaged, and the write asks what it is.
+        LongError: it takes longer than this thread is allowed to.
+        ConditionalCheckFailedException: the condition is false.
+        DuplicateItemException: the inserted item exists.
+        ValidationException, ExpressionFault: the update can't be applied, or its result can't be stored.
+        JSONDecodeError: the stored item is damaged, and the write reads it.
     """
     table = write.table
     result = writer.find(table.stored, *write.key)
@@ -82,8 +82,8 @@ def perform(writer: Writer, write: Write, charge: Charge | None = None) -> Outco
 
 
 def _mend_entries(writer: Writer, write: Write, row: int, old: Item | None) -> None:
-    """Make the index entries of an item those that it asks for: none of one that can't be read, and of one without a
-    checksum, as in files of before, all, unless they are there.
+    """Repair the index entries of an item that is unreadable or, in older files, has no checksum: remove those of an
+    unreadable item, restore missing ones otherwise.
     """
     stored, key = write.table.stored, write.key
     entries = [] if old is None else [(index.number, entry_of(index, old)) for index in write.table.indexes]
@@ -96,7 +96,7 @@ def _mend_entries(writer: Writer, write: Write, row: int, old: Item | None) -> N
 
 
 def _refused(write: Write, result: Found | None, old: Item | None, charge: Charge | None) -> DynamoDBError:
-    """Why a write isn't made: its condition doesn't hold, or what it inserts is there. It is charged all the same."""
+    """The reason why a write is rejected: a false condition or an existing item. It is charged nevertheless."""
     if charge is not None and result is not None:
         charge(write.table, write.key, Outcome(old, old, result[1], result[1]))
     if write.condition is None:
@@ -105,8 +105,8 @@ def _refused(write: Write, result: Found | None, old: Item | None, charge: Charg
 
 
 def _note(writer: Writer, write: Write, result: Found | None, put: Put | None) -> None:
-    """Note for a table that keeps a history, or is being backed up, what stood there before, and for a global one who
-    wrote when.
+    """Record the replaced item for a table with a history or a running backup, and the write's time and region for a
+    global table.
     """
     table = write.table
     is_change = _is_change(write, result, put)
@@ -124,14 +124,14 @@ def _note(writer: Writer, write: Write, result: Found | None, put: Put | None) -
 
 
 def _is_change(write: Write, result: Found | None, put: Put | None) -> bool:
-    """Whether a write leaves something else than what stood there."""
+    """Whether a write changes the item."""
     if put is None:
         return write.removes and result is not None
     return result is None or result[2] != put.body
 
 
 def _store(writer: Writer, write: Write, result: Found | None, put: Put) -> int:
-    """Write the item; its row id."""
+    """Write the item; returns its row id."""
     stored = write.table.stored
     if result is None:
         return writer.insert(stored, *write.key, put.size, put.body)
@@ -141,7 +141,7 @@ def _store(writer: Writer, write: Write, result: Found | None, put: Put) -> int:
 
 
 def _keep(writer: Writer, write: Write, row: int, result: Found | None, old: Item | None, put: Put | None) -> None:
-    """Bring what follows from items to where the item is now: indexes and the stream."""
+    """Update what depends on items: indexes and the stream."""
     table = write.table
     new = None if put is None else put.item
     if table.indexes:
@@ -153,7 +153,7 @@ def _keep(writer: Writer, write: Write, row: int, result: Found | None, old: Ite
 
 
 def _record(writer: Writer, write: Write, result: Found | None, old: Item | None, put: Put | None) -> None:
-    """Record a change in the table's stream. What stays as it was, its attributes maybe in another order, is none."""
+    """Record a change in the table's stream. An item with the same attributes in another order is unchanged."""
     table = write.table
     stream = table.stream
     if stream is None or (old is not None and put is not None and old == put.item):
@@ -162,14 +162,14 @@ def _record(writer: Writer, write: Write, result: Found | None, old: Item | None
     if put is None:
         event = "EXPIRE" if write.by_expiry else "REMOVE"
     keys = {key.name: key_value(text, key.type) for key, text in zip(table.keys, write.key, strict=False)}
-    # A damaged item is no image.
+    # A damaged item has no image.
     before = None if result is None or old is None else Image(result[1], result[2])
     after = None if put is None else Image(put.size, put.body)
     stream.recorder.record(writer, stream, event, write.key[0], keys, item_size(keys), before, after)
 
 
 def keep_indexes(writer: Writer, write: Write, row: int, old: Item | None, new: Item | None) -> None:
-    """Bring the index entries of one item from its old state to its new one, touching only what differs."""
+    """Update the index entries of one item, writing only those that differ."""
     stored, key = write.table.stored, write.key
     for index in write.table.indexes:
         before = entry_of(index, old) if old is not None else None
@@ -186,9 +186,7 @@ def keep_indexes(writer: Writer, write: Write, row: int, old: Item | None, new: 
 
 
 def add_units(consumed: Consumed, table: Table, outcome: Outcome, *, transactional: bool = False) -> None:
-    """Count the units of a write: on the table by the larger of before and after, on each index by what
-    changed.
-    """
+    """Count the units of a write: on the table by the larger size, on each index by its changes."""
     size = max(outcome.old_size, outcome.new_size)
     if table.vector_indexes:
         sides = ((outcome.old, outcome.old_size), (outcome.new, outcome.new_size))

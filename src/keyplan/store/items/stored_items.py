@@ -1,4 +1,4 @@
-"""The stored form of items: UTF-8 JSON bytes, and the errors of damaged ones."""
+"""The stored form of items (UTF-8 JSON), and errors of damaged items."""
 
 from __future__ import annotations
 
@@ -15,13 +15,11 @@ from keyplan.store.storage.sqlite_errors import unreadable
 _loads = orjson.loads
 
 SIGNS_OF_DAMAGE = (TypeError, LookupError, AttributeError, ValueError, ArithmeticError)
-"""What an operation on a damaged item may raise. No item that is read is checked in full, which would take longer than
-to decode it.
-"""
+"""What an operation on a damaged item can raise. Reads don't validate items, which would take longer than decoding."""
 
 
 def damaged(fault: Exception, place: str) -> KeyplanError:
-    """The error of an operation that ended in a sign of damage."""
+    """The error of an operation that found damage."""
     if isinstance(fault, KeyplanError):
         return fault
     if isinstance(fault, orjson.JSONDecodeError):
@@ -33,19 +31,19 @@ def decode(body: bytes) -> dict[str, Any]:
     """The item of stored bytes.
 
     Raises:
-        JSONDecodeError: they are damaged: no JSON, or no object.
+        JSONDecodeError: damaged, not a JSON object.
     """
     item = _loads(body)
-    if item.__class__ is dict:  # with each item that is read, and a third quicker than isinstance
+    if item.__class__ is dict:  # for each read item; three times as fast as isinstance
         return item
     raise orjson.JSONDecodeError("it is no object", "", 0)
 
 
 def check_stored(item: dict[str, Any]) -> None:
-    """Check an item without a checksum, as files of before have them.
+    """Validate an item of an older file, which has no checksum.
 
     Raises:
-        JSONDecodeError: one of its attributes is none.
+        JSONDecodeError: an attribute is invalid.
     """
     try:
         check_item(item)

@@ -1,4 +1,4 @@
-"""The outcome of a write: what it makes of the item that it finds, which depends on nothing else."""
+"""The outcome of a write: a pure function of the write and the existing item."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ Item = dict[str, Any]
 
 _SMALL_BYTES_MAX = 4096
 _SMALL_OPERATORS_MAX = 8
-"""Items of so many bytes, and conditions of so many operators, aren't counted: a hundred of them take no long time."""
+"""Items of at most this many bytes and conditions of at most this many operators aren't counted as work."""
 _ACTIONS_PER_READING = 16
-"""So many actions of an update take as long as to read the item."""
+"""This many update actions take as long as reading the item."""
 
 
 @dataclass(slots=True)
 class Put:
-    """An item as it is to be, with its stored form. Made outside the transaction."""
+    """The item to store, in its stored form. Created outside the transaction."""
 
     item: Item
     size: int
@@ -41,7 +41,7 @@ class Put:
 
 @dataclass(slots=True)
 class Change:
-    """An update: from the old item to the new one, and the attributes it may touch."""
+    """An update: from the old to the new item, with the attributes that it can change."""
 
     apply: Callable[[Item | None], Item]
     touched: frozenset[str]
@@ -50,7 +50,7 @@ class Change:
 
     @property
     def only_removes(self) -> bool:
-        """Whether it leaves a missing item missing."""
+        """Whether it doesn't create a missing item."""
         return self.bound is not None and self.bound.only_removes
 
 
@@ -58,8 +58,7 @@ class Change:
 class Write:
     """One write of one item.
 
-    At most one of ``put`` and ``change`` is given; ``removes`` is a deletion; none of them is a mere
-    condition.
+    At most one of ``put`` and ``change`` is set; ``removes`` is a deletion; with none of them it is only a condition.
     """
 
     table: Table
@@ -69,51 +68,51 @@ class Write:
     change: Change | None = None
     removes: bool = False
     wants_old: bool = False
-    """Whether the outcome must hold the old item."""
+    """Whether the outcome must have the old item."""
     tells_item: bool = False
-    """Whether a failed condition hands back the item (ReturnValuesOnConditionCheckFailure)."""
+    """Whether a failed condition returns the item (ReturnValuesOnConditionCheckFailure)."""
     inserts: bool = False
-    """Whether there must be no item yet, which isn't told as a condition."""
+    """Whether the item must be new, with an error other than a failed condition."""
     version: Version | None = None
-    """When and where it was made, where that was in another region."""
+    """Time and region of the original write, for a replicated one."""
     by_expiry: bool = False
-    """Whether it is the removal of an item whose time to live is over."""
+    """Whether it removes an expired item."""
 
     @property
     def asks(self) -> bool:
-        """Whether it asks what the item is."""
+        """Whether it reads the item."""
         return self.condition is not None or self.change is not None or self.wants_old
 
 
 @dataclass(slots=True)
 class Judged:
-    """What a write comes to."""
+    """The evaluated write."""
 
     old: Item | None
-    """The item, where it is wanted."""
+    """The old item, if wanted."""
     holds: bool
-    """Whether the condition does."""
+    """Whether the condition is true."""
     put: Put | None
-    """What is to be stored."""
+    """What to store."""
     fault: DynamoDBError | ExpressionFault | None = None
-    """Why the update can't be made."""
+    """Why the update can't be applied."""
     is_damaged: bool = False
-    """Whether what is stored can't be read, and nobody asks for it."""
+    """Whether the stored item is unreadable, and the write doesn't need it."""
 
 
 def checked_size(item: Item) -> int:
-    """The bytes of a whole (normalized) item. Raises ValidationException for one over 400 KB."""
+    """The size in bytes of a whole, normalized item. Raises ValidationException over 400 KB."""
     size_bytes = item_size(item)
     check_size(size_bytes, updating=False)
     return size_bytes
 
 
 def prepare_put(table: Table, item: Item, size_bytes: int | None = None) -> Put:
-    """Check the whole (normalized) item and bring it to its stored form. Its size, if you have checked it, isn't
-    computed again.
+    """Validate a whole, normalized item and convert it to its stored form. ``size_bytes`` is its size if already
+    computed.
 
     Raises:
-        ValidationException: it is too large, or the table's indexes refuse one of its attributes.
+        ValidationException: it is too large, or has an invalid index key attribute.
     """
     size = checked_size(item) if size_bytes is None else size_bytes
     if table.indexes:
@@ -124,11 +123,11 @@ def prepare_put(table: Table, item: Item, size_bytes: int | None = None) -> Put:
 
 
 def judged(write: Write, result: Found | None) -> Judged:
-    """What a write comes to.
+    """Evaluate a write.
 
     Raises:
-        LongError: it takes longer than this thread may spend on it.
-        JSONDecodeError: what is stored of the item is damaged, and the write reads it.
+        LongError: it takes longer than this thread is allowed to.
+        JSONDecodeError: the stored item is damaged, and the write reads it.
     """
     if result is not None:
         condition = write.condition
@@ -145,10 +144,10 @@ def _cost_bytes(write: Write, body: bytes) -> float:
 
 
 def _judge(write: Write, result: Found | None) -> Judged:
-    """What a write comes to, by what is there.
+    """Evaluate a write on the existing item.
 
     Raises:
-        JSONDecodeError: it is damaged, and the write asks what it is.
+        JSONDecodeError: the item is damaged, and the write reads it.
     """
     old: Item | None = None
     size = 0
@@ -158,7 +157,7 @@ def _judge(write: Write, result: Found | None) -> Judged:
         try:
             if checksum is not None and crc32(body) != checksum:
                 raise orjson.JSONDecodeError("its checksum is another", "", 0)  # noqa: TRY301 - a call for each write
-            old = orjson.loads(body if body[:1] == b"{" else b"")  # as ``decode``, without a call for each write
+            old = orjson.loads(body if body[:1] == b"{" else b"")  # inlined ``decode``
             if checksum is None and old is not None:
                 check_stored(old)
         except orjson.JSONDecodeError:
@@ -174,7 +173,7 @@ def _judge(write: Write, result: Found | None) -> Judged:
             except (DynamoDBError, ExpressionFault) as fault:
                 return Judged(old, True, put, fault)
     elif put is None and not write.removes and not write.table.needs_old:
-        old = None  # a mere condition
+        old = None  # only a condition
     return Judged(old, True, put)
 
 
@@ -190,9 +189,7 @@ def _changed(table: Table, change: Change, old: Item | None, old_size: int) -> P
 
 
 def _growth(old: Item | None, new: Item, touched: Collection[str]) -> int:
-    """How much larger an item has become by a change of these attributes. What is far too large isn't measured to its
-    end.
-    """
+    """The growth of an item by a change of these attributes. Stops measuring items that are far too large."""
     if old is None:
         return item_size_up_to(new, ITEM_BYTES_MAX)
     before = item_size({name: old[name] for name in touched if name in old})

@@ -1,4 +1,4 @@
-"""Operations of DynamoDB, one a file, which has the operation's name: ``GetItem`` is the function of ``get_item``."""
+"""DynamoDB's operations, one per file with the operation's name: ``GetItem`` is the function of ``get_item``."""
 
 from __future__ import annotations
 
@@ -15,6 +15,6 @@ Action = Callable[[Database, dict[str, Any]], dict[str, Any]]
 
 
 def action_of(operation: str) -> Action:
-    """The function that carries out an operation. Its module is imported when the operation is first called."""
+    """The function of an operation. Its module is imported on the first call."""
     name = re.sub(r"(?<!^)(?=[A-Z])", "_", operation).lower()
     return cast("Action", getattr(import_module(f"{__name__}.{name}"), name))

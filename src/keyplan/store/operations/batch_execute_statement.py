@@ -25,11 +25,11 @@ _STALE_RETRIES = 50
 
 
 def batch_execute_statement(database: Database, request: Request) -> Answer:
-    """Run up to 25 PartiQL statements, each by itself: one that fails has its error in the answer."""
+    """Execute up to 25 PartiQL statements independently: a failed one has its error in the response."""
     statements: list[Mapping[str, Any]] = request["Statements"]
     parsed = [_given(statement) for statement in statements]
     if not all(isinstance(given, Given) for given in parsed):
-        # The service reads the whole request before it judges any of it: what is no JSON of a value fails all.
+        # The service deserializes the whole request first: an invalid attribute value fails all statements.
         OPERATIONS["BatchExecuteStatement"].check_types(request)
     kinds = {given.reads for given in parsed if isinstance(given, Given)}
     if len(kinds) > 1:
@@ -44,7 +44,7 @@ def batch_execute_statement(database: Database, request: Request) -> Answer:
 
 
 def _given(statement: Mapping[str, Any]) -> Given | ExpressionFault | ValueFault:
-    """A statement, or what is wrong with it: told in its place."""
+    """A statement, or its error, which is reported in its place."""
     try:
         return given_of(statement["Statement"], statement.get("Parameters"))
     except (ExpressionFault, ValueFault) as fault:
@@ -60,7 +60,7 @@ def _run(
     if not isinstance(given, Given):
         return _error(given)
     for _ in range(_STALE_RETRIES):
-        # Others of the batch may have been done: only this one is run again where the form of its table has changed.
+        # Other statements may have been executed: only this one is retried after a concurrent table change.
         try:
             if given.reads:
                 return _read(database, statement, given, units)
@@ -106,7 +106,7 @@ def _write(database: Database, statement: Mapping[str, Any], given: Given, units
 
 
 def _error(fault: DynamoDBError | ExpressionFault | ValueFault, table_name: str | None = None) -> Answer:
-    """The answer to a statement that failed. What only the item shows tells the table, too."""
+    """The response for a failed statement. Errors that depend on the item also name the table."""
     if isinstance(fault, THROTTLING):
         return {"Error": cancellation_of(fault)}
     if isinstance(fault, (ExpressionFault, ValueFault, RequestFault)):

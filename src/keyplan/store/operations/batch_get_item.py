@@ -21,7 +21,7 @@ _DUPLICATES = "Provided list of item keys contains duplicates"
 
 
 def batch_get_item(database: Database, request: Request) -> Answer:
-    """Read up to a hundred items by their keys; what exceeds 16 MB comes back as unprocessed keys."""
+    """Read up to 100 items by key; keys beyond 16 MB are returned as unprocessed."""
     asked: dict[str, dict[str, Any]] = request["RequestItems"]
     if sum(len(of_table["Keys"]) for of_table in asked.values()) > BATCH_GET_KEYS_MAX:
         raise ValidationException("Too many items requested for the BatchGetItem call")
@@ -59,7 +59,7 @@ def _keys(table: Table, of_table: dict[str, Any]) -> list[Key]:
 
 
 def _check_alone(keys: list[dict[str, Any]]) -> None:
-    """What is wrong with keys whatever their table: the service tells it before it looks for one."""
+    """Errors of keys that don't depend on the table: the service reports them before a missing table."""
     for key in keys:
         check_key_values(key)
     if any(key in keys[:number] for number, key in enumerate(keys)):
@@ -67,27 +67,27 @@ def _check_alone(keys: list[dict[str, Any]]) -> None:
 
 
 class _Reading:
-    """What was read so far, over all tables."""
+    """The items read so far, over all tables."""
 
     def __init__(self, database: Database) -> None:
         self._show = database.show
         self._meter = database.meter
         self.throttled: DynamoDBError | None = None
-        """Why keys were left unprocessed."""
+        """Why keys remain unprocessed."""
         self.responses: dict[str, list[Answer]] = {}
         self.unprocessed: dict[str, Answer] = {}
         self.units: dict[str, Consumed] = {}
         self._shown: dict[str, str] = {}
-        """The names under which the items of tables are answered, by the tables' own."""
+        """The table name or ARN in the response, by table name."""
         self._read: dict[str, set[Key]] = {}
-        """The keys that were read, by the tables' own names."""
+        """The keys read, by table name."""
         self._size_bytes = 0
 
     def table(
         self, name: str, table: Table, of_table: dict[str, Any], projection: BoundProjection | None, keys: list[Key]
     ) -> None:
-        """Read the items of a table. One that is named twice, by its name and by its ARN, is answered once, and so is a
-        key that is asked for under both (measured at the service by ExtendDB in July 2026).
+        """Read the items of a table. A table given by name and by ARN has one result, and so does a key given under
+        both (measured on the service by ExtendDB in July 2026).
         """
         consistent = bool(of_table.get("ConsistentRead"))
         bodies: list[bytes] = []

@@ -20,9 +20,7 @@ from keyplan.store.tables.item_keys import MISMATCH, KeyFault, SchemaFault, chec
 
 
 def batch_write_item(database: Database, request: Request) -> Answer:
-    """Put and delete up to 25 items. DynamoDB promises no atomicity; here they are one transaction all the
-    same.
-    """
+    """Put and delete up to 25 items. DynamoDB doesn't guarantee atomicity; here they are one transaction."""
     asked: dict[str, list[dict[str, Any]]] = request["RequestItems"]
     if sum(len(requests) for requests in asked.values()) > BATCH_WRITE_REQUESTS_MAX:
         raise ValidationException("Too many items requested for the BatchWriteItem call")
@@ -63,7 +61,7 @@ def batch_write_item(database: Database, request: Request) -> Answer:
 
 
 def _perform(database: Database, writer: Writer, write: Write) -> Outcome | DynamoDBError:
-    """Do a write; what is throttled comes back unprocessed."""
+    """Perform a write; throttled ones are returned as unprocessed."""
     try:
         return perform(writer, write, database.charge)
     except THROTTLING as error:
@@ -72,7 +70,7 @@ def _perform(database: Database, writer: Writer, write: Write) -> Outcome | Dyna
 
 def _one_action(action: dict[str, Any]) -> dict[str, Any]:
     if sum(action.get(kind) is not None for kind in ("PutRequest", "DeleteRequest")) != 1:
-        # The service says the same of none and of both.
+        # The service reports both and neither with the same error.
         raise ValidationException(
             "Supplied AttributeValue has more than one datatypes set, must contain exactly one of the "
             "supported datatypes"
@@ -81,7 +79,7 @@ def _one_action(action: dict[str, Any]) -> dict[str, Any]:
 
 
 def _check_values(action: dict[str, Any]) -> None:
-    """Refuse invalid attribute values and items over 400 KB: AWS checks those of all actions before any table."""
+    """Reject invalid attribute values and items over 400 KB: AWS validates all actions before any table."""
     put: dict[str, Any] | None = action.get("PutRequest")
     if put is not None:
         checked_size(check_item(put["Item"]))
@@ -95,7 +93,7 @@ def _prepare(database: Database, name: str, action: dict[str, Any]) -> Write:
         try:
             return prepare.put(database, {"TableName": name, "Item": put["Item"]})
         except KeyFault:
-            # Here the service has one text for every key that isn't the table's.
+            # The service has one error text for all keys that don't match the table's schema.
             raise SchemaFault(MISMATCH) from None
     return prepare.delete(database, {"TableName": name, "Key": action["DeleteRequest"]["Key"]})
 

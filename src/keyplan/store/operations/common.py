@@ -1,4 +1,4 @@
-"""What operations share: the response of a single write, and pages of lists that are short enough to be made whole."""
+"""Shared by operations: the response of a single write, and pages of short lists."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from keyplan.store.tables.table import Table
 
 
 def write_answer(request: Request, table: Table, outcome: Outcome, attributes: dict[str, Any] | None) -> Answer:
-    """The answer of a single write; ``attributes`` are those it returns, if any."""
+    """The response of a single write; ``attributes`` are the returned ones, if any."""
     answer: Answer = {}
     if attributes:
         answer["Attributes"] = attributes
@@ -29,9 +29,7 @@ def write_answer(request: Request, table: Table, outcome: Outcome, attributes: d
 
 
 def collection_metrics(table: Table, item: dict[str, Any]) -> Answer:
-    """The ``ItemCollectionMetrics`` of an item's collection. The size is an estimate, as it is with
-    DynamoDB.
-    """
+    """The ``ItemCollectionMetrics`` of an item's collection. The size is an estimate, as in DynamoDB."""
     name = table.partition.name
     return {"ItemCollectionKey": {name: item[name]}, "SizeEstimateRangeGB": [0.0, 1.0]}
 
@@ -39,16 +37,16 @@ def collection_metrics(table: Table, item: dict[str, Any]) -> Answer:
 T = TypeVar("T")
 
 _DIGITS = 16
-"""A token is made of groups of so many hexadecimal digits: so it says the API's model."""
+"""A token consists of groups of this many hexadecimal digits, as the API's model requires."""
 
 
 def page_of(entries: Sequence[T], limit: int, token: str | None, groups: int = 1) -> tuple[list[T], str | None]:
-    """The entries from where ``token`` says, up to ``limit``; and the token of what follows, if anything does.
+    """Up to ``limit`` entries from ``token`` on, and the next token, if any.
 
-    ``groups`` is how many groups of digits a token has.
+    ``groups`` is the number of digit groups in a token.
 
     Raises:
-        ValidationException: the token isn't one of ours.
+        ValidationException: invalid token.
     """
     start = 0 if token is None else _start(token)
     end = start + limit

@@ -11,7 +11,7 @@ from keyplan.store.storage.storage_transactions import Writer
 
 
 def create_backup(database: Database, request: Request) -> Answer:
-    """Back a table up. A name may be given to several backups: their ARNs tell them apart."""
+    """Back up a table. Several backups can have the same name; their ARNs differ."""
     name = plain_name(request["TableName"])
 
     def work(writer: Writer) -> Backup | Copying:

@@ -9,5 +9,5 @@ from keyplan.store.tables.resources import VERSION_GONE
 
 
 def create_global_table(database: Database, request: Request) -> Answer:  # noqa: ARG001 - the service makes none either
-    """Refuse: the service makes no global tables of the version of 2017 any more."""
+    """Reject: the service no longer creates global tables of version 2017.11.29."""
     raise one_or_more(VERSION_GONE)

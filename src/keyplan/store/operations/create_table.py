@@ -18,7 +18,7 @@ from keyplan.store.vectors import make_vectors
 
 
 def create_table(database: Database, request: Request) -> Answer:
-    """Make a table. It is ready at once, unless states are to last."""
+    """Create a table. It is ACTIVE immediately, unless state delays are simulated."""
     name: str = request["TableName"]
     definition = new_definition(request, database.clock())
     check_quotas(request, database.region)

@@ -12,7 +12,7 @@ from keyplan.store.storage.storage_transactions import Writer
 
 
 def delete_backup(database: Database, request: Request) -> Answer:
-    """Remove a backup. That of a deleted table goes by itself, after its time."""
+    """Delete a backup. The backup of a deleted table expires automatically."""
 
     def work(writer: Writer) -> Backup:
         backup = find_backup(writer, request["BackupArn"])

@@ -10,7 +10,7 @@ from keyplan.store.requests.request_expressions import Answer, Request
 
 
 def delete_item(database: Database, request: Request) -> Answer:
-    """Remove an item; removing one that isn't there is no error."""
+    """Delete an item; deleting a missing item is no error."""
     write = prepare.delete(database, request)
     outcome = database.write(lambda writer: perform(writer, write, database.charge))
     return write_answer(request, write.table, outcome, outcome.old if write.wants_old else None)

@@ -11,7 +11,7 @@ from keyplan.store.tables.table import Table
 
 
 def delete_resource_policy(database: Database, request: Request) -> Answer:
-    """Detach the policy of a table or a stream. Where there is none, nothing is to be done."""
+    """Remove the policy of a table or a stream. Without a policy, nothing happens."""
     resource = resource_of(request["ResourceArn"])
     member = policy_member(resource)
     answer: Answer = {}

@@ -17,11 +17,11 @@ from keyplan.store.tables.resources import forget_table, replication_of
 from keyplan.store.tables.table_description import describe
 
 _NOT_TOLD = frozenset({"AttributeDefinitions", "KeySchema", "CreationDateTime", "GlobalSecondaryIndexes"})
-"""What the description of a table that goes doesn't have any more."""
+"""Members of a table's description that are missing once it is being deleted."""
 
 
 def delete_table(database: Database, request: Request) -> Answer:
-    """Remove a table with all that is in it."""
+    """Delete a table with its contents."""
     name = plain_name(request["TableName"])
 
     def work(writer: Writer) -> Answer:

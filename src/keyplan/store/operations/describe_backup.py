@@ -8,5 +8,5 @@ from keyplan.store.requests.request_expressions import Answer, Request
 
 
 def describe_backup(database: Database, request: Request) -> Answer:
-    """What a backup holds, and what its table was."""
+    """Describe a backup and its source table."""
     return {"BackupDescription": described(latest_backup(database, request["BackupArn"]))}

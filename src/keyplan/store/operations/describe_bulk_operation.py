@@ -9,7 +9,7 @@ from keyplan.store.transfer.transfer_jobs import described_job, job_not_found
 
 
 def describe_bulk_operation(database: Database, request: Request) -> Answer:
-    """How far a bulk operation is, and what it came to."""
+    """The status and result of a bulk operation."""
     arn: str = request["BulkOperationArn"]
     description = described_job(database, KIND, arn, "BulkOperation")
     if description is None:

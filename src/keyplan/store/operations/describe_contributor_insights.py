@@ -8,7 +8,7 @@ from keyplan.store.requests.request_expressions import Answer, Request
 
 
 def describe_contributor_insights(database: Database, request: Request) -> Answer:
-    """Whether insights of a table or a global index are switched on, and in which mode."""
+    """The status and mode of insights of a table or a global secondary index."""
     table = database.described_table(request["TableName"])
     index: str | None = request.get("IndexName")
     check_insights_index(table, index)

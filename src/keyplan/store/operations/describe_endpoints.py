@@ -9,5 +9,5 @@ CACHE_MINUTES = 1440
 
 
 def describe_endpoints(database: Database, request: Request) -> Answer:  # noqa: ARG001 - every action's signature
-    """Where clients are to send their requests: here, not to the service."""
+    """The endpoint of this server, so that clients don't use the service's."""
     return {"Endpoints": [{"Address": database.endpoint, "CachePeriodInMinutes": CACHE_MINUTES}]}

@@ -10,7 +10,7 @@ from keyplan.store.transfer.transfer_jobs import described_job
 
 
 def describe_export(database: Database, request: Request) -> Answer:
-    """How far an export is, and what it came to."""
+    """The status and result of an export."""
     arn: str = request["ExportArn"]
     description = described_job(database, KIND, arn, "Export")
     if description is None:

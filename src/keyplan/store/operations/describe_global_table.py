@@ -8,5 +8,5 @@ from keyplan.store.tables.resources import global_table_not_found
 
 
 def describe_global_table(database: Database, request: Request) -> Answer:  # noqa: ARG001 - no store has one
-    """Global tables of the version of 2017 can't be made any more, so there is none: what the service says of all."""
+    """Not found: global tables of version 2017.11.29 can no longer be created."""
     raise global_table_not_found(request["GlobalTableName"])

@@ -10,7 +10,7 @@ from keyplan.store.transfer.transfer_jobs import described_job
 
 
 def describe_import(database: Database, request: Request) -> Answer:
-    """How far an import is, and what it came to."""
+    """The status and result of an import."""
     arn: str = request["ImportArn"]
     description = described_job(database, KIND, arn, "Import")
     if description is None:

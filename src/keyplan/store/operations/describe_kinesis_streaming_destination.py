@@ -8,6 +8,6 @@ from keyplan.store.requests.request_expressions import Answer, Request
 
 
 def describe_kinesis_streaming_destination(database: Database, request: Request) -> Answer:
-    """The Kinesis streams that a table was to be replicated to."""
+    """The Kinesis destinations of a table."""
     name: str = request["TableName"]
     return {"TableName": plain_name(name), "KinesisDataStreamDestinations": destinations(database, name)}

@@ -8,7 +8,7 @@ from keyplan.store.requests.request_expressions import Answer, Request
 
 
 def describe_limits(database: Database, request: Request) -> Answer:  # noqa: ARG001 - every action's signature
-    """The quotas of provisioned throughput of a new account."""
+    """The provisioned throughput quotas of a new account."""
     return {
         "AccountMaxReadCapacityUnits": ACCOUNT_UNITS_MAX,
         "AccountMaxWriteCapacityUnits": ACCOUNT_UNITS_MAX,

@@ -18,7 +18,7 @@ SHARDS_MAX = 100
 
 
 def describe_stream(database: Database, request: Request) -> Answer:
-    """Describe a stream and list its shards in the order they were opened.
+    """Describe a stream and list its shards in creation order.
 
     Raises:
         ValidationException: ``ShardFilter`` has no ``Type``.

@@ -9,7 +9,7 @@ from keyplan.store.tables.table_description import describe
 
 
 def describe_table(database: Database, request: Request) -> Answer:
-    """Say what a table is."""
+    """Describe a table."""
     table = database.shown_table(request["TableName"])
     description = describe(table, database.counts, database.states(table))
     for replica in description.get("Replicas", ()):
@@ -20,7 +20,7 @@ def describe_table(database: Database, request: Request) -> Answer:
 
 
 def _is_filled(database: Database, name: str, region: str) -> bool:
-    """Whether a replica is being filled with the items of another region: its own store says so."""
+    """Whether a replica's backfill has finished, which its region's store knows."""
     if database.group is None or region not in database.group.names:
         return False
     replica = database.group.database(region).find(name)

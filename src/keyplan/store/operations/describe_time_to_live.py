@@ -8,7 +8,7 @@ from keyplan.store.requests.request_expressions import Answer, Request
 
 
 def describe_time_to_live(database: Database, request: Request) -> Answer:
-    """Say which attribute makes a table's items expire."""
+    """The TTL attribute of a table and its status."""
     table = database.described_table(request["TableName"])
     states = database.states(table)
     state = states.table

@@ -8,6 +8,6 @@ from keyplan.store.requests.request_expressions import Answer, Request
 
 
 def disable_kinesis_streaming_destination(database: Database, request: Request) -> Answer:
-    """Refuse, since no destination is in use."""
-    destinations(database, request["TableName"])  # the table must be there
+    """Reject, because no destination is active."""
+    destinations(database, request["TableName"])  # raises if the table doesn't exist
     raise not_active("KinesisStreamingDestination must be ACTIVE to perform DISABLE operation.")

@@ -22,12 +22,13 @@ from keyplan.store.statements.statement_plans import Given, Read, given_of, read
 from keyplan.store.storage.key_layouts import Bounds
 
 _RANGES_OF_A_PAGE = 10
-"""So many ranges are read for a page. Source: the developer guide, "PartiQL operators": what IN lists is returned in
-pages of ten items. With ``WHERE pk IN`` on a table with a sort key, we take it for ten partitions."""
+"""Number of ranges per page. Source: the developer guide, "PartiQL operators": the values of IN are returned in pages
+of ten items. For ``WHERE pk IN`` on a table with a sort key, we assume ten partitions.
+"""
 
 
 def execute_statement(database: Database, request: Request) -> Answer:
-    """Run one PartiQL statement."""
+    """Execute one PartiQL statement."""
     get = get_of(request["Statement"])
     answer = None if get is None else get.answer(database, request)
     if answer is not None:
@@ -58,7 +59,7 @@ def _write(database: Database, request: Request, given: Given) -> Answer:
 
 @dataclass(frozen=True, slots=True)
 class _Position:
-    """Where a page begins: at which of the ranges a statement reads, and after which key in it."""
+    """The start of a page: the range of the statement and the key in it."""
 
     range: int = 0
     key: Item | None = None
@@ -118,7 +119,7 @@ def _after(read: Read, bounds: Bounds, key: Item) -> Bounds:
 
 
 def _sum(value: Any, other: Any) -> Any:
-    """Two structures of consumed capacity, added."""
+    """The sum of two structures of consumed capacity."""
     if value is None or isinstance(other, str):
         return other
     if isinstance(other, Mapping):

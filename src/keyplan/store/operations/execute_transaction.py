@@ -24,12 +24,12 @@ _ONE_ITEM = "Select statements within ExecuteTransaction must specify the primar
 _ON_INDEX = "Reads on indices are not supported within transactions."
 _INDEX_PARTS = 2
 _REASONS: dict[str, str] = dict.fromkeys((NOT_FULL_KEY, KEY_TYPE), MISMATCH)
-"""What has other words where it is the reason for which a transaction is cancelled."""
+"""Errors that have another text as a cancellation reason."""
 T = TypeVar("T")
 
 
 def execute_transaction(database: Database, request: Request) -> Answer:
-    """Run up to a hundred PartiQL statements, all or none: either SELECTs of one item each, or writes."""
+    """Execute up to 100 PartiQL statements atomically: only SELECTs of one item each, or only writes."""
     statements: list[Mapping[str, Any]] = request["TransactStatements"]
     given = [_parse(number, statement) for number, statement in enumerate(statements)]
     if len({element.reads for element in given}) > 1:
@@ -49,7 +49,7 @@ def _parse(number: int, statement: Mapping[str, Any]) -> Given:
 
 
 def _fault_of(number: int, fault: ExpressionFault | ValueFault) -> StatementFault:
-    """What is wrong with a statement, which is named by its number."""
+    """The error of a statement, with its number."""
     return StatementFault(f"Validation failed in TransactStatements[{number}]: {fault.older}")
 
 
@@ -83,8 +83,8 @@ def _one_item(database: Database, text: str, given: Given) -> OneItem:
 
 
 def _planned(makes: Sequence[Callable[[], T]]) -> list[T]:
-    """What is made of the statements. One that can't be is the request's fault; what doesn't fit the tables cancels
-    the transaction, once all have been read.
+    """The plans of the statements. An invalid statement is an error of the request; one that doesn't match its table's
+    schema cancels the transaction after all statements are planned.
     """
     made: list[T] = []
     reasons: list[Answer] = []

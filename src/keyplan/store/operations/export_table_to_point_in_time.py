@@ -39,9 +39,7 @@ _ECHOED = ("ClientToken", "S3Bucket", "S3BucketOwner", "S3Prefix", "S3SseKmsKeyI
 
 
 def export_table_to_point_in_time(database: Database, request: Request) -> Answer:
-    """Write a table as it was at some moment, or what changed in a span of time, to files. The table must keep a
-    history.
-    """
+    """Export a table at a point in time, or the changes of a period. Requires point-in-time recovery."""
     arn: str = request["TableArn"]
     name = _table_of(arn)
     _check_specification(request)
@@ -90,7 +88,7 @@ def _refused(message: str) -> ValidationException:
 
 
 def _check_specification(request: Request) -> None:
-    """Refuse members that don't go together."""
+    """Reject incompatible members."""
     specification = request.get("IncrementalExportSpecification")
     kind = request.get("ExportType")
     if kind == INCREMENTAL:
@@ -111,7 +109,7 @@ def _check_specification(request: Request) -> None:
 
 
 def _repeated(writer: Writer, database: Database, request: Request) -> Answer | None:
-    """The export that the same ClientToken asked for before."""
+    """The export that the same ClientToken started before."""
     token = request.get("ClientToken")
     if token is None:
         return None
@@ -125,12 +123,12 @@ def _repeated(writer: Writer, database: Database, request: Request) -> Answer | 
 
 
 def _accepted(table: Table, request: Request, number: str, now_s: float) -> tuple[Answer, Span]:
-    """The description of the new export, and what it is to hold.
+    """The description of the new export, and what it contains.
 
     Raises:
-        ValidationException: an incremental export is asked for a moment.
-        PointInTimeRecoveryUnavailableException: the table keeps no history.
-        InvalidExportTimeException: its history doesn't reach there.
+        ValidationException: an incremental export with an export time.
+        PointInTimeRecoveryUnavailableException: point-in-time recovery is disabled.
+        InvalidExportTimeException: the time is outside the recovery period.
     """
     if request.get("ExportType") == INCREMENTAL:
         _check_period(table, request, now_s)
@@ -168,13 +166,13 @@ def _accepted(table: Table, request: Request, number: str, now_s: float) -> tupl
         "ExportToTime": round(to_s, 3),
         "ExportViewType": view,
     }
-    # What was written at this very moment belongs to what an export up to now holds.
+    # An export up to now includes writes of this very moment.
     until_us = int(to_s * 1_000_000) + (1 if asked.get("ExportToTime") is None else 0)
     return description, Span(until_us, int(from_s * 1_000_000), view == "NEW_AND_OLD_IMAGES")
 
 
 def _check_period(table: Table, request: Request, now_s: float) -> None:
-    """Refuse changes of a time when the table wasn't there, whether it keeps a history or not."""
+    """Reject a period before the table's creation, with or without point-in-time recovery."""
     asked: dict[str, Any] = request["IncrementalExportSpecification"]
     if asked["ExportFromTime"] < table.definition["CreationDateTime"]:
         raise _outside("from time cannot be less than the table creation time", asked["ExportFromTime"])
@@ -197,7 +195,7 @@ def _within(wanted_s: float | None, reach: tuple[float, float], default_s: float
 
 
 def _shown(table: Table, request: Request) -> Shown:
-    """What is exported of an item, by the request's expressions."""
+    """The exported form of items, for the request's format."""
     specification: dict[str, Any] = request.get("FilterSpecification") or {}
     given = placeholders(specification, _EXPRESSIONS, "ProjectionExpression")
     if given is None:

@@ -13,8 +13,8 @@ _PROJECTING = frozenset({"ProjectionExpression", "ExpressionAttributeNames", "At
 
 
 def get_item(database: Database, request: Request) -> Answer:
-    """Read one item by its key, in one statement."""
-    # Table name and key alone is by far the most frequent request.
+    """Read one item by key, in one statement."""
+    # Most requests have only a table name and a key.
     plain = len(request) == 2
     projection = None
     if not plain and not request.keys().isdisjoint(_PROJECTING):

@@ -24,15 +24,13 @@ from keyplan.store.streams import (
 from keyplan.store.work_budget import spend
 
 NUMBERS_READ_MAX = 20_000
-"""How many records of a stream are looked at for those of one shard. An answer may be empty before the end is reached,
-as the service's may.
-"""
+"""Maximum number of stream records to read for one shard. As in the service, a response can be empty before the end."""
 _BY_EXPIRY = {"Type": "Service", "PrincipalId": "dynamodb.amazonaws.com"}
 
 
 def get_records(database: Database, request: Request) -> Answer:
-    """The records of a shard from an iterator on, and the iterator that goes on after them, unless the shard is closed
-    and read to its end.
+    """The records of a shard after an iterator, and the next iterator, unless the shard is closed and read to
+    its end.
     """
     now_s = database.clock()
     place = decode_iterator(request["ShardIterator"], now_s)

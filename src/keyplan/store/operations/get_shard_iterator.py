@@ -27,7 +27,7 @@ _BY_TIME = "AT_TIMESTAMP"
 
 
 def get_shard_iterator(database: Database, request: Request) -> Answer:
-    """A place in a shard, to read on from for the next 15 minutes."""
+    """An iterator for a position in a shard, valid for 15 minutes."""
     _check(request)
     now_s = database.clock()
 
@@ -58,7 +58,7 @@ def _check(request: Request) -> None:
 
 
 def _after(changes: Changes, stream: StoredStream, shard: StoredShard, request: Request, now_s: float) -> int:
-    """The number of the record after which the iterator stands."""
+    """The number of the record before the iterator."""
     kind: str = request["ShardIteratorType"]
     horizon = trim_horizon(changes, stream, shard, now_s)
     if kind == "TRIM_HORIZON":

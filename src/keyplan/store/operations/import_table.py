@@ -30,7 +30,7 @@ from keyplan.store.transfer.transfer_jobs import (
 
 
 def import_table(database: Database, request: Request) -> Answer:
-    """Make a table, and fill it with the items of objects."""
+    """Create a table and fill it from S3 objects."""
     parameters: dict[str, Any] = request["TableCreationParameters"]
     options = _options(request)
     definition = new_definition(parameters, database.clock())
@@ -49,7 +49,7 @@ def import_table(database: Database, request: Request) -> Answer:
         try:
             bucket = Bucket(database.s3, request["S3BucketSource"]["S3Bucket"])
         except S3Error as error:
-            # No table is made for a bucket that isn't there.
+            # Don't create a table for a missing bucket.
             begun.append(partial(fail_import, database, number, error.code, error.message))
         else:
             table = make_table(database, writer, name, begin_import(definition, number))
@@ -90,7 +90,7 @@ def _types(definition: Definition) -> dict[str, str]:
 
 
 def _repeated(writer: Writer, database: Database, request: Request, name: str) -> Answer | None:
-    """The import that the same ClientToken asked for before: while it goes on, or when its table is gone again."""
+    """The import that the same ClientToken started before: while it runs, or after its table was deleted."""
     token: str = request["ClientToken"]
     for job in all_jobs(writer, KIND):
         description: Answer = job["Description"]

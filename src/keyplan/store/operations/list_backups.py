@@ -23,7 +23,7 @@ _SUMMARY = (
 
 
 def list_backups(database: Database, request: Request) -> Answer:
-    """The backups of one table or of all, those of tables that are gone included, in the order they were made."""
+    """The backups of one or all tables, including deleted ones, in creation order."""
     low, high = request.get("TimeRangeLowerBound"), request.get("TimeRangeUpperBound")
     if low is not None and high is not None and low > high:
         raise ValidationException("Time range lower bound must be less than or equal to upper bound")
@@ -41,7 +41,7 @@ def list_backups(database: Database, request: Request) -> Answer:
 
 
 def _position(arn: str) -> str:
-    """What backups are in order of: the last part of their ARN, which begins with the time."""
+    """The sort key of backups: the last part of their ARN, which starts with the time."""
     return arn.rpartition("/")[2]
 
 

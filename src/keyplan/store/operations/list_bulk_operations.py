@@ -13,7 +13,7 @@ _SUMMARY = ("BulkOperationArn", "BulkOperationStatus", "StartTime", "EndTime")
 
 
 def list_bulk_operations(database: Database, request: Request) -> Answer:
-    """The bulk operations of the last 90 days, the newest first."""
+    """The bulk operations of the last 90 days, newest first."""
     since_s = database.clock() - LISTED_S
     result = [each for each in described_jobs(database, KIND, "BulkOperationStatus") if each["StartTime"] >= since_s]
     summaries = [{member: each[member] for member in _SUMMARY if member in each} for each in result]

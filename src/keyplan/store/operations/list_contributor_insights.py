@@ -11,7 +11,7 @@ _RESULTS_MAX = 100
 
 
 def list_contributor_insights(database: Database, request: Request) -> Answer:
-    """The insights that are switched on: of one table and its global indexes, or of all tables."""
+    """The enabled insights of one table and its global secondary indexes, or of all tables."""
     name = request.get("TableName")
     tables = database.all_tables() if name is None else [database.described_table(name)]
     summaries = [

@@ -14,7 +14,7 @@ _RESULTS_MAX = 25
 
 
 def list_exports(database: Database, request: Request) -> Answer:
-    """The exports of the last 90 days, the newest first: of all tables, or of one that is there."""
+    """The exports of the last 90 days, newest first: of all tables, or of an existing one."""
     since_s = database.clock() - LISTED_S
     result = [each for each in described_jobs(database, KIND, "ExportStatus") if each["StartTime"] >= since_s]
     arn = request.get("TableArn")

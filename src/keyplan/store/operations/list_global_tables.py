@@ -7,5 +7,5 @@ from keyplan.store.requests.request_expressions import Answer, Request
 
 
 def list_global_tables(database: Database, request: Request) -> Answer:  # noqa: ARG001 - no store has one
-    """Lists global tables of the version of 2017 only, and there are none: see DescribeGlobalTable."""
+    """An empty list: it lists only global tables of version 2017.11.29 (see DescribeGlobalTable)."""
     return {"GlobalTables": []}

@@ -11,7 +11,7 @@ from keyplan.store.transfer.transfer_jobs import LISTED_S, described_jobs
 
 _RESULTS = 10
 _TOKEN_GROUPS = 7
-"""The API's model says that a token of imports has 112 digits at least."""
+"""The API's model requires at least 112 digits in a token of imports."""
 _SUMMARY = (
     "ImportArn",
     "ImportStatus",
@@ -25,7 +25,7 @@ _SUMMARY = (
 
 
 def list_imports(database: Database, request: Request) -> Answer:
-    """The imports of the last 90 days, the newest first: all, or those into a table."""
+    """The imports of the last 90 days, newest first: all, or those into a table."""
     since_s = database.clock() - LISTED_S
     result = [each for each in described_jobs(database, KIND, "ImportStatus") if each["StartTime"] >= since_s]
     arn = request.get("TableArn")

@@ -11,7 +11,9 @@ STREAMS_MAX = 100
 
 
 def list_streams(database: Database, request: Request) -> Answer:
-    """The streams of all tables or of one, those of the last day that are disabled and of deleted tables included."""
+    """The streams of one or all tables, including streams that were disabled or whose tables were deleted in the last
+    24 hours.
+    """
     start = ("", "")
     if request.get("ExclusiveStartStreamArn") is not None:
         start = check_arn(request["ExclusiveStartStreamArn"])

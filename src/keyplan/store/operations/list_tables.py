@@ -9,7 +9,7 @@ NAMES_MAX = 100
 
 
 def list_tables(database: Database, request: Request) -> Answer:
-    """The names of the tables, in order."""
+    """The sorted names of the tables."""
     start = request.get("ExclusiveStartTableName") or ""
     limit = request.get("Limit") or NAMES_MAX
     names = [record.name for record in database.storage.tables() if record.name > start]

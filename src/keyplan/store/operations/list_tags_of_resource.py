@@ -10,7 +10,7 @@ from keyplan.store.requests.request_expressions import Answer, Request
 
 
 def list_tags_of_resource(database: Database, request: Request) -> Answer:
-    """The tags of a table. There are so few of them that one answer holds all, whatever token is given."""
+    """The tags of a table, always in one page, because tables have few."""
     name, arn = tagged_table(request["ResourceArn"]), request["ResourceArn"]
     if arn.split(":")[4] != ACCOUNT:
         raise AccessDeniedException(

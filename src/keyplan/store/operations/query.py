@@ -59,11 +59,11 @@ _MORE = frozenset(
         "ConditionalOperator",
     }
 )
-"""What a query may say beside its KeyConditionExpression."""
+"""The members of a query besides its KeyConditionExpression."""
 
 
 def query(database: Database, request: Request) -> Answer:
-    """Read items of one partition of a table or an index, in order."""
+    """Read items of one partition of a table or an index, in sort key order."""
     plain = _Plain(request)
     if request.get("KeyConditionExpression") is None and request.get("KeyConditions") is None:
         raise RequestFault(_NO_KEY_CONDITION)
@@ -76,8 +76,8 @@ def query(database: Database, request: Request) -> Answer:
 
 
 def _check_expressions(request: Request, plain: _Plain) -> None:
-    """Refuse what is wrong with the expressions of a query whatever its table is: it is told before that there is no
-    such table or index.
+    """Validate a query's expressions independently of its table: errors are reported before a missing table or
+    index.
     """
     parts = _Parts(request, plain)
     if parts.given is not None:
@@ -89,7 +89,7 @@ def _check_expressions(request: Request, plain: _Plain) -> None:
 
 
 class _Plain:
-    """What a query says beside expressions, which the service looks at before them."""
+    """The members of a query that the service validates before expressions."""
 
     __slots__ = ("filter", "is_only_key", "projection", "start")
 
@@ -130,7 +130,7 @@ def _question(target: Target, request: Request, plain: _Plain) -> Question:
 
 
 class _Parts:
-    """The expressions of a query, or the older parameters that say the same."""
+    """The expressions of a query, or the equivalent legacy parameters."""
 
     def __init__(self, request: Request, plain: _Plain) -> None:
         self.plain = plain
@@ -138,7 +138,7 @@ class _Parts:
         self.old_key = None if request.get("KeyConditionExpression") is not None else legacy.key_conditions(request)
 
     def key(self, request: Request) -> tuple[Expression, Placeholders]:
-        """The key condition, and the placeholders it stands on."""
+        """The key condition with its placeholders."""
         if self.old_key is not None:
             return self.old_key.condition, self.old_key.given
         assert self.given is not None  # noqa: S101 - there is a KeyConditionExpression
@@ -157,12 +157,12 @@ class _Parts:
         return self.plain.projection
 
     def check_key(self, request: Request) -> None:
-        """Refuse a condition that can't be one on keys, whatever they are."""
+        """Reject a condition that isn't a key condition for any key."""
         if self.given is not None and self.old_key is None:
             check_key_condition(request["KeyConditionExpression"], self.given)
 
     def check_unused(self) -> None:
-        """Refuse placeholders that no expression uses."""
+        """Reject unused placeholders."""
         if self.given is not None:
             self.given.check_unused()
 
@@ -170,8 +170,8 @@ class _Parts:
 def _condition(
     target: Target, request: Request, parts: _Parts
 ) -> KeyCondition | KeyConditionFault | ValidationException:
-    """The key condition; or, for later, why it isn't one of this key: other expressions are read first, as the service
-    does.
+    """The key condition, or its error for this key, which is raised after the other expressions are read, as in the
+    service.
     """
     try:
         if parts.old_key is not None:
@@ -194,10 +194,10 @@ def _check_filter(target: Target, filter_: BoundCondition | None, kind: str) -> 
 
 
 def _after_start(target: Target, begin: Item | None, bounds: Bounds) -> Bounds:
-    """The bounds, after the ExclusiveStartKey if there is one.
+    """The bounds after the ExclusiveStartKey, if there is one.
 
     Raises:
-        ValidationException: it can't be a key of this query.
+        ValidationException: it isn't a key of this query.
     """
     start = start_of(target, begin)
     if start is None:

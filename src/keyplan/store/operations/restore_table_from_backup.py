@@ -14,7 +14,7 @@ from keyplan.store.tables.table_description import describe
 
 
 def restore_table_from_backup(database: Database, request: Request) -> Answer:
-    """Make a table of what a backup holds."""
+    """Create a table from a backup."""
     name: str = request["TargetTableName"]
 
     def work(writer: Writer) -> tuple[Answer, TableWork | None]:

@@ -23,7 +23,7 @@ from keyplan.store.tables.table_description import describe
 
 
 def restore_table_to_point_in_time(database: Database, request: Request) -> Answer:
-    """Make a table of what another one was at some moment of its history."""
+    """Create a table with another table's state at a point in time."""
     source_name = _source(request)
     latest = bool(request.get("UseLatestRestorableTime"))
     wanted_s: float | None = request.get("RestoreDateTime")
@@ -79,11 +79,11 @@ def _check_moment(wanted_s: float | None, *, latest: bool) -> None:
 
 
 def _moment(source: Table, wanted_s: float | None, now_s: float) -> float:
-    """The moment that is to be restored.
+    """The time to restore.
 
     Raises:
-        PointInTimeRecoveryUnavailableException: the table keeps no history.
-        InvalidRestoreTimeException: its history doesn't reach there.
+        PointInTimeRecoveryUnavailableException: point-in-time recovery is disabled.
+        InvalidRestoreTimeException: the time is outside the recovery period.
     """
     reach = window(source, now_s)
     if reach is None:

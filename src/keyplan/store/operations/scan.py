@@ -32,7 +32,7 @@ _OLD = frozenset({"ScanFilter", "AttributesToGet", "ConditionalOperator"})
 
 
 def scan(database: Database, request: Request) -> Answer:
-    """Read all of a table or an index, or one segment of it."""
+    """Read a whole table or index, or one segment."""
     check_needed(request, EXPRESSIONS, "ProjectionExpression")
     filter_ = projection = None
     if not request.keys().isdisjoint(_OLD):

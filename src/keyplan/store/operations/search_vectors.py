@@ -31,7 +31,7 @@ _NO_VECTOR = (
 _EXAMINED_BY_STEP = 16
 _BILLED_BYTES_MIN = 1024.0
 _SPARE = 64
-"""Candidates more than are wanted, so that those equally near are told apart by their keys."""
+"""Additional candidates, so that keys order equally near items."""
 
 
 Wanted = list[tuple[int, KeyText]]
@@ -40,7 +40,7 @@ Item = dict[str, Any]
 
 
 def search_vectors(database: Database, request: Request) -> Answer:
-    """The items whose vectors are nearest to one. Every vector that fulfils the condition is compared."""
+    """The items nearest to a vector. Exact: compares every vector that matches the condition."""
     components = _components(request)
     given = placeholders(request, (_CONDITION,), "ProjectionExpression") or Placeholders(None, None)
     condition = _parsed(request)
@@ -80,7 +80,7 @@ def search_vectors(database: Database, request: Request) -> Answer:
 
 
 def _components(request: Request) -> list[Mapping[str, Any]]:
-    """The numbers of the vector that is asked for. Raises ValidationException if something in it is no number."""
+    """The components of the query vector. Raises ValidationException if one isn't a number."""
     try:
         components: list[Mapping[str, Any]] = check_item({"SearchVector": {"L": request["SearchVector"]}})[
             "SearchVector"
@@ -103,10 +103,10 @@ def _parsed(request: Request) -> tree.Condition | None:
 
 
 def _terms(condition: tree.Condition | None, given: Placeholders) -> dict[str, Mapping[str, Any]]:
-    """The attributes and their values that a condition asks for.
+    """The attributes and values of a condition.
 
     Raises:
-        ValidationException: it is something else than equalities of attributes, joined by AND.
+        ValidationException: it isn't equalities of attributes joined by AND.
     """
     terms: dict[str, Mapping[str, Any]] = {}
     stack = [] if condition is None else [condition]
@@ -140,7 +140,7 @@ def _index(table: Table, name: str) -> VectorIndex:
 
 
 def _wanted(index: VectorIndex, terms: Mapping[str, Mapping[str, Any]]) -> Wanted:
-    """The texts to look for, each with its number."""
+    """The search terms, numbered."""
     numbers = {attribute.name: number for number, attribute in enumerate(index.schema)}
     for name in terms:
         if name not in numbers:
@@ -171,7 +171,7 @@ def _wanted(index: VectorIndex, terms: Mapping[str, Mapping[str, Any]]) -> Wante
 def _nearest(
     storage: Storage, table: Table, index: VectorIndex, wanted: Wanted, scale: Scale, target: bytes, count: int
 ) -> list[tuple[float, bytes, bytes]]:
-    """The score, the vector and the JSON of the nearest items, the nearest first; those as near by their keys."""
+    """The score, vector and JSON of the nearest items, nearest first; equally near ones by key."""
     where = (table.stored.layout.id, index.number, wanted)
     limit = count + _SPARE
 
@@ -202,7 +202,7 @@ def _sortable(text: KeyText) -> bytes:
 def _results(
     index: VectorIndex, result: Sequence[tuple[float, bytes, bytes]], projection: BoundProjection | None
 ) -> tuple[list[Answer], int]:
-    """The results, as many as an answer holds, and the size of their items."""
+    """The results that fit in a response, and the size of their items."""
     results: list[Answer] = []
     size_bytes = 0
     for score, vector, body in result:
@@ -221,15 +221,15 @@ def _results(
 
 
 def _shortest(single: float) -> str:
-    """The shortest decimal that is this float of 32 bits."""
+    """The shortest decimal of a 32-bit float."""
     texts = (f"{single:.{digits}g}" for digits in range(1, 10))
     packed = struct.pack("<f", single)
     return repr(next(float(text) for text in texts if struct.pack("<f", float(text)) == packed))
 
 
 def _examined(index: VectorIndex, entries: int, count: int) -> float:
-    """The bytes of the vectors that a search examines: AWS says that they grow with the logarithm of the index, and
-    not how.
+    """The bytes of vectors that a search examines: AWS states only that they grow with the logarithm of the
+    index size.
     """
     examined = min(entries, count + int(_EXAMINED_BY_STEP * math.log2(entries + 1)))
     return float(examined * index.dimensions * 4)

@@ -32,7 +32,7 @@ _GOES_ON = frozenset(("IN_PROGRESS", "CANCELLING"))
 
 
 def start_bulk_put_items(database: Database, request: Request) -> Answer:
-    """Put the items of objects into a table that is there, and report those that can't be."""
+    """Put the items of S3 objects into an existing table, and report those that failed."""
     if not request["OutputS3Configuration"]["OutputType"]:
         raise ValidationException("OutputType must have one value at least")
     name = plain_name(request["TableName"])
@@ -65,7 +65,7 @@ def start_bulk_put_items(database: Database, request: Request) -> Answer:
 
 
 def _repeated(writer: Writer, database: Database, request: Request) -> Answer | None:
-    """The operation that the same ClientToken asked for before."""
+    """The operation that the same ClientToken started before."""
     token = request.get("ClientToken")
     if token is None:
         return None

@@ -9,7 +9,7 @@ from keyplan.store.requests.request_expressions import Answer, Request
 
 
 def tag_resource(database: Database, request: Request) -> Answer:
-    """Give a table tags. One whose key it has already replaces that."""
+    """Add tags to a table, replacing tags with the same key."""
     tags = request["Tags"]
     if not tags:
         raise ValidationException("Atleast one Tag needs to be provided as Input.")

@@ -21,7 +21,7 @@ from keyplan.store.work_budget import spend_on_items
 
 
 def transact_get_items(database: Database, request: Request) -> Answer:
-    """Read up to a hundred items as of one moment."""
+    """Read up to 100 items in one snapshot."""
     gets = [action["Get"] for action in request["TransactItems"]]
     for get in gets:
         check_key_values(get["Key"])
@@ -40,10 +40,10 @@ def transact_get_items(database: Database, request: Request) -> Answer:
 
 
 def read_together(database: Database, tables: list[Table], keys: list[Key]) -> list[Row | None]:
-    """Read items as of one moment.
+    """Read items in one snapshot.
 
     Raises:
-        ValidationException: two keys are of one item, or the items are too large together.
+        ValidationException: two keys are of one item, or the total size is too large.
         TransactionCanceledException: some are throttled.
     """
     if len({(table.name, key) for table, key in zip(tables, keys, strict=True)}) < len(keys):
@@ -68,7 +68,7 @@ def read_together(database: Database, tables: list[Table], keys: list[Key]) -> l
 
 
 def read_capacity(request: Request, tables: list[Table], rows: list[Row | None]) -> Answer:
-    """What an answer says of the capacity of a transaction that reads."""
+    """The consumed capacity of a read transaction."""
     level = wants_capacity(request)
     if level is None:
         return {}

@@ -31,7 +31,7 @@ _PREPARE: dict[str, Callable[[Database, Request], Write]] = {
 
 
 def transact_write_items(database: Database, request: Request) -> Answer:
-    """Do up to a hundred writes, all or none. With a ClientRequestToken a repetition writes nothing."""
+    """Execute up to 100 writes atomically. With a ClientRequestToken it is idempotent."""
     actions = [_one_action(action) for action in request["TransactItems"]]
     writes = _steps(database, actions)
     check_together(writes)
@@ -44,10 +44,10 @@ def transact_write_items(database: Database, request: Request) -> Answer:
 
 
 def _steps(database: Database, actions: list[tuple[str, Request]]) -> list[Write]:
-    """The writes of all actions. What is wrong with any of them is told before that a table isn't there.
+    """The writes of all actions. An invalid action is reported before a missing table.
 
     Raises:
-        TransactionCanceledException: one of them doesn't fit its table.
+        TransactionCanceledException: an action doesn't match its table's schema.
     """
     steps: list[Write | Reason] = []
     missing: ResourceNotFoundException | None = None
@@ -61,7 +61,7 @@ def _steps(database: Database, actions: list[tuple[str, Request]]) -> list[Write
     writes: list[Write] = []
     for number, step in enumerate(steps):
         if not isinstance(step, Write):
-            # The service stops at the first, and does nothing of the others.
+            # The service stops at the first one and checks none of the others.
             rest = len(steps) - number - 1
             raise TransactionCanceledException([*[NO_REASON] * number, step, *[NO_REASON] * rest])
         writes.append(step)
@@ -69,7 +69,7 @@ def _steps(database: Database, actions: list[tuple[str, Request]]) -> list[Write
 
 
 def _step(database: Database, kind: str, action: Request) -> Write | Reason:
-    """The write of an action, or why it can't be: what doesn't fit the table cancels the transaction."""
+    """The write of an action, or the cancellation reason if it doesn't match the table's schema."""
     try:
         return _PREPARE[kind](database, action)
     except RequestFault:

@@ -9,7 +9,7 @@ from keyplan.store.requests.request_expressions import Answer, Request
 
 
 def untag_resource(database: Database, request: Request) -> Answer:
-    """Remove tags of a table by their keys; one that isn't there is no error."""
+    """Remove tags of a table by key; a missing tag is no error."""
     if not request["TagKeys"]:
         raise ValidationException("Atleast one Tag Key needs to be provided as Input.")
     check_count(len(request["TagKeys"]))

@@ -15,7 +15,7 @@ from keyplan.store.storage.storage_transactions import Writer
 
 
 def update_continuous_backups(database: Database, request: Request) -> Answer:
-    """Switch point-in-time recovery of a table on or off, or say how many days it reaches back."""
+    """Enable or disable point-in-time recovery, or change its recovery period."""
     name = plain_name(request["TableName"])
     wanted = request["PointInTimeRecoverySpecification"]
     days: int | None = wanted.get("RecoveryPeriodInDays")

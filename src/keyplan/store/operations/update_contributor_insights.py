@@ -18,7 +18,9 @@ from keyplan.store.tables.table import Table
 
 
 def update_contributor_insights(database: Database, request: Request) -> Answer:
-    """Switch insights of a table or a global index on or off. What is so already stays, and is told as settled."""
+    """Enable or disable insights of a table or a global secondary index. Without a change, the current status is
+    returned.
+    """
     index: str | None = request.get("IndexName")
     enables = request["ContributorInsightsAction"] == "ENABLE"
     wanted: str | None = request.get("ContributorInsightsMode")

@@ -9,7 +9,7 @@ from keyplan.store.tables.resources import VERSION_GONE, global_table_not_found
 
 
 def update_global_table(database: Database, request: Request) -> Answer:  # noqa: ARG001 - no store has one
-    """There is no global table of the version of 2017 to change: see DescribeGlobalTable."""
+    """Not found: there are no global tables of version 2017.11.29 (see DescribeGlobalTable)."""
     updates = request["ReplicaUpdates"]
     if not updates or any(not any(update.values()) for update in updates):
         raise ValidationException("One or more parameter values were invalid")

@@ -8,5 +8,5 @@ from keyplan.store.tables.resources import settings_not_found
 
 
 def update_global_table_settings(database: Database, request: Request) -> Answer:  # noqa: ARG001 - no store has one
-    """Only global tables of the version of 2017 have such settings, and there are none: see DescribeGlobalTable."""
+    """Not found: only global tables of version 2017.11.29 have such settings (see DescribeGlobalTable)."""
     raise settings_not_found(request["GlobalTableName"])

@@ -9,9 +9,9 @@ from keyplan.store.requests.request_expressions import Answer, Request
 
 
 def update_kinesis_streaming_destination(database: Database, request: Request) -> Answer:
-    """Refuse, since no destination is in use."""
+    """Reject, because no destination is active."""
     name: str = request["TableName"]
-    destinations(database, name)  # the table must be there
+    destinations(database, name)  # raises if the table doesn't exist
     configuration = request.get("UpdateKinesisStreamingConfiguration") or {}
     if configuration.get("ApproximateCreationDateTimePrecision") is None:
         raise ValidationException(

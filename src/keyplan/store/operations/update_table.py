@@ -56,7 +56,7 @@ _ALONE = {
     "DeletionProtectionEnabled": "DeletionProtection modification",
     "WarmThroughput": "WarmThroughput",
 }
-"""Changes that are made each by itself, and what the service calls them."""
+"""Changes that can't be combined, with the service's name for them."""
 _MAXIMUM_ALONE = "OnDemandThroughput can only be combined with BillingMode in an UpdateTable request"
 _UNCHANGED = (
     "The provisioned throughput for the {of} will not change. The requested value equals the current value. "
@@ -69,7 +69,9 @@ _UNCHANGED = (
 
 
 def update_table(database: Database, request: Request) -> Answer:
-    """Change a table's settings, or add or remove a global index. An index is filled before this returns."""
+    """Change a table's settings, or create or delete a global secondary index. An index is filled before this
+    returns.
+    """
     name = plain_name(request["TableName"])
     _check_only_replicas(request)
     if request.get("ReplicaUpdates"):
@@ -83,7 +85,7 @@ def update_table(database: Database, request: Request) -> Answer:
     table = database.described_table(name)
     description = describe(table, database.counts, database.states(table))
     if request.get("OnDemandThroughput"):
-        # A maximum that is taken away stands in this answer once more, as -1.
+        # This response shows a removed maximum once more, as -1.
         description["OnDemandThroughput"] = {
             **description.get("OnDemandThroughput", {}),
             **request["OnDemandThroughput"],
@@ -92,7 +94,7 @@ def update_table(database: Database, request: Request) -> Answer:
 
 
 def _check_only_replicas(request: Request) -> None:
-    """Refuse changes of replicas beside changes of anything else. Raises ValidationException."""
+    """Reject changes of replicas combined with other changes. Raises ValidationException."""
     if all(request.get(member) in (None, []) for member in _SETTINGS):
         return
     if any(map(has_witness, request.get("GlobalTableWitnessUpdates") or ())):
@@ -102,10 +104,10 @@ def _check_only_replicas(request: Request) -> None:
 
 
 def _check_alone(request: Request) -> None:
-    """Refuse a request whose changes can't be made together.
+    """Reject changes that can't be combined.
 
     Raises:
-        ValidationException: one of them must be made alone.
+        ValidationException: a change must be the only one.
     """
     given = {member for member in _SETTINGS if request.get(member) not in (None, [])}
     if len(given) < 2:
@@ -129,10 +131,10 @@ def _check_alone(request: Request) -> None:
 
 
 def _check_index_updates(request: Request) -> None:
-    """Refuse updates of indexes for what they are by themselves, whatever the table is.
+    """Validate index updates independently of the table.
 
     Raises:
-        ValidationException: there are none in the list, or one gives an index no warm throughput.
+        ValidationException: the list is empty, or an update sets no warm throughput.
     """
     updates = request.get("GlobalSecondaryIndexUpdates")
     if updates == []:
@@ -147,7 +149,7 @@ def _check_index_updates(request: Request) -> None:
 
 
 def _changes(request: Request) -> Request:
-    """The request without what the service takes for not given beside other changes."""
+    """The request without members that the service ignores in combination with others."""
     left_out = {member for member in ("WarmThroughput", "OnDemandThroughput") if request.get(member) == {}}
     if left_out and any(request.get(member) not in (None, []) for member in _SETTINGS if member not in left_out):
         return {member: value for member, value in request.items() if member not in left_out}
@@ -209,7 +211,7 @@ def _update(database: Database, name: str, request: Request) -> None:
 
 
 def _check_quotas(request: Request, region: str) -> None:
-    """Refuse more throughput than an account is given."""
+    """Reject throughput beyond the account's quota."""
     check_quotas(request, region)
     for update in request.get("GlobalSecondaryIndexUpdates") or ():
         settings = update.get("Create") or update.get("Update")
@@ -260,7 +262,7 @@ def _with_settings(table: Table, request: Request, now_s: float) -> Definition:
 
 
 def _updated(request: Request) -> set[str]:
-    """The names of the indexes that are given a throughput."""
+    """The names of the indexes whose throughput is set."""
     updates = [each.get("Update") or {} for each in request.get("GlobalSecondaryIndexUpdates") or []]
     return {update["IndexName"] for update in updates if update.get("ProvisionedThroughput")}
 
@@ -289,7 +291,7 @@ def _with_index_settings(
 def _with_throughput(
     index: Mapping[str, Any], wanted: Mapping[str, Any], mode: str, now_s: float, *, switched: bool
 ) -> dict[str, Any]:
-    """An index with other throughput. Raises ValidationException if it can't be, or it is so already."""
+    """An index with other throughput. Raises ValidationException if it is invalid or unchanged."""
     name: str = index["IndexName"]
     changed = dict(index)
     throughput = wanted.get("ProvisionedThroughput")
@@ -315,15 +317,15 @@ def _with_throughput(
 
 
 def _no_index(table: Table, name: str, verb: str) -> ValidationException | ResourceNotFoundException:
-    """The error of a global index that isn't there: it may be a local one."""
+    """The error of a global secondary index that doesn't exist or is local."""
     if name in table.index_by_name:
         return ValidationException(f"Cannot {verb} an index that is not a GlobalSecondaryIndex: {name}")
     return ResourceNotFoundException(f"Requested resource not found: Index {name} for table {table.name}")
 
 
 def _change_stream(database: Database, writer: Writer, table: Table, definition: Definition, request: Request) -> None:
-    """Enable or disable the stream, and make a new generation of the table: who writes by the one before must learn
-    whether to record what it changes.
+    """Enable or disable the stream, and create a new generation of the table: processes with the previous generation
+    must learn whether to record changes.
     """
     check_stream_change(request, table.name, is_enabled=table.stream is not None)
     is_wanted: bool = request["StreamSpecification"]["StreamEnabled"]

@@ -8,6 +8,6 @@ from keyplan.store.requests.request_expressions import Answer, Request
 
 
 def update_table_replica_auto_scaling(database: Database, request: Request) -> Answer:
-    """Change the auto scaling settings of replicas of a global table. They are kept; nothing scales here."""
+    """Store auto scaling settings of a global table's replicas. Nothing is scaled."""
     change_scaling(database, request)
     return {"TableAutoScalingDescription": describe_scaling(database, request["TableName"])}

@@ -17,10 +17,10 @@ from keyplan.store.storage.storage_transactions import Writer
 
 
 def update_time_to_live(database: Database, request: Request) -> Answer:
-    """Store which attribute says when items expire, or that none does."""
+    """Set or remove the TTL attribute."""
     name = plain_name(request["TableName"])
     wanted = request["TimeToLiveSpecification"]
-    others = others_of(database, database.described_table(name))  # it may be deleted while it is looked through
+    others = others_of(database, database.described_table(name))  # the table can be deleted during the search
     _store(database, name, wanted)
     for region in others:
         if database.group is not None:
