@@ -1,8 +1,8 @@
-"""Query and Scan: key conditions as bounds of a SQL read, pages, positions to continue from, and the response.
+"""Query and Scan: key conditions as bounds of a SQL read, pages, start keys, and responses.
 
-The plan of a key condition is cached by its text, since an application repeats it with other values: which placeholder
-is the value of which key attribute. A request that differs in anything but the values is planned again, so that all
-errors come from one place.
+The plan of a key condition (which placeholder is which key attribute) is cached by its text, because applications
+repeat it with other values. A request that differs in anything else is planned again, so that all errors come from one
+place.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from keyplan.store.tables.table import Index, KeyAttribute, Table
 from keyplan.store.work_budget import spend_on_items
 
 PLANS_MAX = 1024
-"""How many plans a table keeps before it starts anew."""
+"""Maximum number of cached plans per table; then the cache is cleared."""
 
 _CODE_POINT_MAX = 0x10FFFF
 _SURROGATE_FIRST, _SURROGATE_LAST = 0xD800, 0xDFFF
@@ -45,18 +45,18 @@ _SURROGATE_FIRST, _SURROGATE_LAST = 0xD800, 0xDFFF
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Where the values of a key condition are found: placeholders with the type they must have."""
+    """Where the values of a key condition are: placeholders with their required types."""
 
     partition: tuple[tuple[str, str], ...]
     equal: tuple[tuple[str, str], ...]
     operator: str | None
     operands: tuple[tuple[str, str], ...]
     count: int
-    """How many placeholders there are; a request with more has one that isn't used."""
+    """The number of placeholders; a request with more has an unused one."""
 
 
 def planned_bounds(target: Target, request: Mapping[str, Any], *, forward: bool) -> Bounds | None:
-    """The bounds by a remembered plan; None when there is none for this request or it needs a closer look."""
+    """The bounds from a cached plan; None if there is none or the request needs full validation."""
     plan = target.table.plans.get(_plan_key(target, request))
     values = request.get("ExpressionAttributeValues")
     if plan is None or values is None or len(values) != plan.count:
@@ -97,10 +97,10 @@ def _plan_key(target: Target, request: Mapping[str, Any]) -> tuple[object, ...]:
 
 
 def bound_condition(target: Target, expression: Expression, given: Placeholders) -> KeyCondition:
-    """A key condition, bound to the key of the target.
+    """A key condition, bound to the target's key.
 
     Raises:
-        ExpressionFault: it isn't one.
+        ExpressionFault: it isn't a key condition.
         ValidationException: a value is empty.
     """
     attributes = (*target.partition, *target.sort)
@@ -122,11 +122,11 @@ def bound_condition(target: Target, expression: Expression, given: Placeholders)
 
 
 def remember(target: Target, request: Mapping[str, Any], given: Placeholders, condition: KeyCondition) -> None:
-    """Keep the plan of a request that was fine and has no other expression."""
+    """Cache the plan of a valid request without other expressions."""
     values: dict[str, Any] = request["ExpressionAttributeValues"]
     placeholder_of = {id(given.value(name)): name for name in values}
     if len(placeholder_of) < len(values):
-        return  # one object stands behind two placeholders
+        return  # two placeholders share one object
     types = {attribute.name: attribute.type for attribute in target.sort}
     equal = [term for term in condition.sort if term.operator == "="]
     last = condition.sort[-1] if len(equal) < len(condition.sort) else None
@@ -186,7 +186,7 @@ def _range(operator: str, operands: tuple[KeyText, ...]) -> tuple[Bound | None, 
 
 
 def _after_prefix(prefix: KeyText) -> KeyText | None:
-    """The first key after all that begin with ``prefix``; None when there is none."""
+    """The first key after all keys with the prefix; None if there is none."""
     if isinstance(prefix, bytes):
         stripped = prefix.rstrip(b"\xff")
         return stripped[:-1] + bytes([stripped[-1] + 1]) if stripped else None
@@ -200,7 +200,7 @@ def _after_prefix(prefix: KeyText) -> KeyText | None:
 
 
 def contains(bounds: Bounds, rest: tuple[KeyText, ...]) -> bool:
-    """Whether a position (without its partition attributes) lies within the sort conditions."""
+    """Whether a position (without its partition attributes) is within the sort conditions."""
     if rest[: len(bounds.equal)] != bounds.equal:
         return False
     limits = [bound for bound in (bounds.low, bounds.high) if bound is not None]
@@ -209,7 +209,7 @@ def contains(bounds: Bounds, rest: tuple[KeyText, ...]) -> bool:
 
 def _holds(position: KeyText, bound: Bound) -> bool:
     operator, limit = bound
-    # The order of UTF-8 bytes, which is SQLite's.
+    # The order of UTF-8 bytes, as in SQLite.
     left = position.encode() if isinstance(position, str) else position
     right = limit.encode() if isinstance(limit, str) else limit
     if operator == ">":
@@ -221,8 +221,8 @@ def _holds(position: KeyText, bound: Bound) -> bool:
 
 _INVALID_START = "The provided starting key is invalid"
 _WITH_START = ("exactly one of the supported datatypes", "Null attribute value", "string set", "Binary set")
-"""Faults of a value that are told as ones of the starting key. Those of numbers, and what stands in a set twice, aren't
-(recorded of the service).
+"""Errors of a value that are reported as errors of the start key. Those of numbers and of duplicates in a set aren't
+(recorded from the service).
 """
 _CONSISTENT = "Consistent reads are not supported on global secondary indexes"
 
@@ -231,7 +231,7 @@ Item = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What is read: a table, or one of its indexes."""
+    """What is read: a table or one of its indexes."""
 
     table: Table
     index: Index | None = None
@@ -250,15 +250,15 @@ class Target:
 
     @property
     def position(self) -> tuple[KeyAttribute, ...]:
-        """The attributes that make up a position: those of the index, then the table's key."""
+        """The attributes of a position: those of the index, then the table's key."""
         return self.table.keys if self.index is None else self.index.keys + self.table.keys
 
 
 def target_of(database: Database, table: Table, request: Request, operation: str) -> Target:
-    """The target a request names.
+    """The target of a request.
 
     Raises:
-        ValidationException: there is no such index, or it can't be read consistently.
+        ValidationException: the index doesn't exist, or can't be read with strong consistency.
     """
     name = request.get("IndexName")
     if name is None:
@@ -266,7 +266,7 @@ def target_of(database: Database, table: Table, request: Request, operation: str
     index = table.index_by_name.get(name)
     if index is None:
         if any(each.name == name for each in table.vector_indexes):
-            # Of Query's text the full stop is the service's, and that its ConsistentRead comes first.
+            # In Query's text, the full stop and the order, ConsistentRead first, are the service's.
             if operation == "Query" and request.get("ConsistentRead"):
                 raise ValidationException(_CONSISTENT)
             stop = "." if operation == "Query" else ""
@@ -279,7 +279,7 @@ def target_of(database: Database, table: Table, request: Request, operation: str
 
 
 def check_select(target: Target, request: Request) -> None:
-    """Refuse a ``Select`` that doesn't go with the rest of the request. Raises ValidationException."""
+    """Reject a ``Select`` that is incompatible with the request. Raises ValidationException."""
     select = request.get("Select")
     if select is None:
         return
@@ -294,12 +294,12 @@ def check_select(target: Target, request: Request) -> None:
     elif select == "ALL_PROJECTED_ATTRIBUTES" and target.index is None:
         fault = "ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName"
     if fault is not None:
-        # The one text of Query and Scan that has it (recorded of the service).
+        # The only text of Query and Scan with this form (recorded from the service).
         raise ValidationException(f"1 validation error detected: {fault}")
 
 
 def check_paths(target: Target, filter_: BoundCondition | None, projection: BoundProjection | None) -> None:
-    """Refuse paths into what is a key of the table or of its indexes: of the projection, then of the filter.
+    """Reject paths into key attributes of the table or its indexes, first in the projection, then in the filter.
 
     Raises:
         ValidationException: there is such a path.
@@ -312,10 +312,11 @@ def check_paths(target: Target, filter_: BoundCondition | None, projection: Boun
 def fetches_items(
     target: Target, request: Request, filter_: BoundCondition | None, projection: BoundProjection | None
 ) -> bool:
-    """Whether a local index must fetch from the table what it doesn't hold.
+    """Whether a local secondary index must fetch unprojected attributes from the table.
 
     Raises:
-        ValidationException: the filter needs what the index doesn't hold, or a global index would have to fetch.
+        ValidationException: the filter needs unprojected attributes, or a global secondary index would have to
+            fetch.
     """
     index = target.index
     if index is None or not index.projected:
@@ -337,7 +338,7 @@ def fetches_items(
 
 
 def start_of(target: Target, start: Item | None) -> tuple[KeyText, ...] | None:
-    """The position of an ExclusiveStartKey that ``checked_start`` gave.
+    """The position of an ExclusiveStartKey from ``checked_start``.
 
     Raises:
         ValidationException: it isn't a key of the target.
@@ -361,11 +362,11 @@ def start_of(target: Target, start: Item | None) -> tuple[KeyText, ...] | None:
 
 
 def checked_start(request: Request) -> Item | None:
-    """The ExclusiveStartKey, its values in their normal form, whatever the table. The service looks at them after the
-    older parameters and before it reads expressions.
+    """The normalized ExclusiveStartKey, independent of the table. The service validates it after legacy parameters and
+    before expressions.
 
     Raises:
-        ValueFault: one of them is none.
+        ValueFault: a value is invalid.
     """
     start: Item | None = request.get("ExclusiveStartKey")
     if start is None:
@@ -379,10 +380,10 @@ def checked_start(request: Request) -> Item | None:
 
 
 def check_start_partition(target: Target, start: Item | None) -> None:
-    """Refuse a position that has another number of attributes than the target's, or not its partition.
+    """Reject a start key with a wrong number of attributes, or without the partition key.
 
     Raises:
-        ValidationException: it hasn't.
+        ValidationException: it has such an error.
     """
     if start is not None:
         if len(start) != len({attribute.name for attribute in target.position}):
@@ -391,10 +392,10 @@ def check_start_partition(target: Target, start: Item | None) -> None:
 
 
 def check_own_start(target: Target, start: Item | None) -> None:
-    """Refuse a position that lacks what is the key of the target, of an index its own; the table's is looked at later.
+    """Reject a start key without the index's key attributes; those of the table are checked later.
 
     Raises:
-        ValidationException: it does.
+        ValidationException: an attribute is missing.
     """
     if start is not None:
         check_start_partition(target, start)
@@ -409,32 +410,32 @@ def _check_start_attributes(attributes: tuple[KeyAttribute, ...], start: Item) -
 
 
 class Projection(Protocol):
-    """What a page shows of its items."""
+    """The projection of a page."""
 
     @property
     def paths(self) -> Sized:
-        """What is shown: a path each."""
+        """The projected paths."""
         ...
 
     def project(self, item: Item) -> Item:
-        """The parts that are asked for."""
+        """The projected parts of an item."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A page to read: where, from which bounds, how filtered and shown."""
+    """A page to read: the target, the bounds, the filter and the projection."""
 
     target: Target
     bounds: Bounds
     filter: BoundCondition | None
     projection: Projection | None
     fetches: bool
-    """Whether a local index reads the whole items from the table."""
+    """Whether a local secondary index fetches whole items from the table."""
 
 
 def answer_page(database: Database, question: Question, request: Request) -> Answer:
-    """Read one page, in one statement, and answer with it."""
+    """Read one page in one statement, and return the response."""
     target = question.target
     number = target.index.number if target.index is not None else None
     limit: int | None = request.get("Limit")
@@ -488,20 +489,20 @@ def _charge(meter: Meter, question: Question, consumed: Consumed) -> None:
 
 
 def _is_whole(question: Question) -> bool:
-    """Whether the items are answered as they are stored."""
+    """Whether items are returned as they are stored."""
     index = question.target.index
     is_all = index is None or not index.projected or question.fetches
     return is_all and question.filter is None and question.projection is None
 
 
 def _is_whole_key(question: Question) -> bool:
-    """Whether the bounds name one item of a table without sort key, so that nothing can follow it."""
+    """Whether the bounds are one key of a table without a sort key, so that nothing can follow."""
     target = question.target
     return target.index is None and target.table.sort is None and bool(question.bounds.partition)
 
 
 def _position_of(target: Target, item: Item) -> Item:
-    """The key of an item from which the next page goes on. Raises JSONDecodeError if it is damaged: it has none."""
+    """The LastEvaluatedKey after an item. Raises JSONDecodeError if the item is damaged."""
     try:
         return {attribute.name: item[attribute.name] for attribute in target.position}
     except KeyError as missing:
@@ -509,8 +510,8 @@ def _position_of(target: Target, item: Item) -> Item:
 
 
 def _is_last_key(question: Question, item: Item) -> bool:
-    """Whether an item of a table has the last sort key that the bounds include, so that nothing can follow it. Those of
-    a prefix are no such bounds, nor is one key alone; by DynamoDB Local's answers.
+    """Whether an item of a table has the last sort key within the bounds, so that nothing can follow. Doesn't apply to
+    prefixes or single keys, as in DynamoDB Local.
     """
     bounds, sort = question.bounds, question.target.table.sort
     if question.target.index is not None or sort is None:
@@ -521,7 +522,7 @@ def _is_last_key(question: Question, item: Item) -> bool:
 
 
 def _shown(question: Question, items: list[Item]) -> list[Item]:
-    """What the index holds of the items, and of these what the filter lets through."""
+    """The projected items that match the filter."""
     index = question.target.index
     if index is not None and index.projected and not question.fetches:
         items = [index_projection(index, item) for item in items]

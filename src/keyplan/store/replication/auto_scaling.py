@@ -1,4 +1,4 @@
-"""Auto scaling of global tables: settings are stored for each region and described. Nothing is scaled."""
+"""Auto scaling of global tables: settings are stored per region and described. Nothing is scaled."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def describe_scaling(database: Database, name: str) -> Answer:
     """The ``TableAutoScalingDescription``.
 
     Raises:
-        ResourceNotFoundException: the table has no replicas, or isn't there.
+        ResourceNotFoundException: the table has no replicas or doesn't exist.
     """
     table = database.find(name)
     replication = None if table is None else replication_of(table)
@@ -67,11 +67,11 @@ def _settings(prefix: str, kept: dict[str, Settings]) -> Answer:
 
 
 def change_scaling(database: Database, request: Request) -> None:
-    """Store what an UpdateTableReplicaAutoScaling says.
+    """Store the settings of an UpdateTableReplicaAutoScaling.
 
     Raises:
-        ResourceNotFoundException: the table has no replicas, or none in a region, or no such index.
-        ValidationException: settings are incomplete, or the table is on demand.
+        ResourceNotFoundException: the table has no replicas, none in a region, or no such index.
+        ValidationException: settings are incomplete, or the table is on-demand.
     """
     name = plain_name(request["TableName"])
     for update in _given(request):
@@ -92,7 +92,7 @@ def change_scaling(database: Database, request: Request) -> None:
 
 
 def _updates(table: Table, request: Request, replication: Replication) -> list[tuple[str, str, str, Settings]]:
-    """Each change: its region, its index (``""`` is the table), its direction and what it says."""
+    """Each change: region, index (``""`` is the table), direction and settings."""
     result: list[tuple[str, str, str, Settings]] = []
     regions = replication["Regions"]
 
@@ -120,7 +120,7 @@ def _updates(table: Table, request: Request, replication: Replication) -> list[t
 
 
 def _given(request: Request) -> Iterator[Settings]:
-    """Each direction's settings, wherever they stand in a request."""
+    """The settings of each direction, anywhere in a request."""
     inner = [
         each
         for replica in request.get("ReplicaUpdates") or []
@@ -134,10 +134,10 @@ def _given(request: Request) -> Iterator[Settings]:
 
 
 def _check_complete(name: str, update: Settings) -> None:
-    """Refuse settings that say too little, or too much: the service does so before it looks for the table.
+    """Reject incomplete or superfluous settings, before the table is looked up, as in the service.
 
     Raises:
-        ValidationException: they do.
+        ValidationException: they are incomplete or superfluous.
     """
     if update.get("AutoScalingDisabled"):
         if "MinimumUnits" in update or "MaximumUnits" in update:

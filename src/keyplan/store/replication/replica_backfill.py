@@ -1,8 +1,8 @@
-"""Backfill of a new replica with the items of another region, in pieces of one transaction each. It is CREATING
-meanwhile. A backfill whose process ended is finished by the next process that finds it.
+"""Backfill of a new replica with another region's items, in chunks of one transaction each, with status CREATING. If
+the process ends, the next one that finds the note continues.
 
-The replica receives other regions' writes before its first item is copied. So an item that it already has is at least
-as new as the copy, and so is a deletion that it knows of.
+The replica receives other regions' writes before the first item is copied. Therefore an item that it already has is at
+least as new as the copy, and so is a known deletion.
 """
 
 from __future__ import annotations
@@ -32,16 +32,14 @@ from keyplan.store.tables.resources import MEMBER, forget_table, replication_of
 from keyplan.store.tables.table import Table
 
 _KIND = "joining"
-"""The kind of the records that say from which region a replica is filled, and how far it is."""
+"""The kind of the records with a replica's source region and progress."""
 _WRITES = 4
-"""What is written of an item besides its entries, and read to know whether it is to be."""
+"""The number of reads and writes per item, besides its index entries."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """What is next of the other region: keys whose items are gone, or items, with their last writes; and how far it
-    reaches.
-    """
+    """The next chunk of the source region: deleted keys, or items with their last writes, and the row reached."""
 
     gone: list[Noted]
     items: list[tuple[Kept, Version | None]]
@@ -50,10 +48,10 @@ class _Piece:
 
 
 def begin_replica(target: Database, name: str, definition: Definition, source: str, last: int) -> TableWork:
-    """Make an empty replica that is to be filled from a region, whose last write until now had the number ``last``.
+    """Create an empty replica to fill from a region whose last write so far has the number ``last``.
 
     Raises:
-        TableAlreadyExistsException: there is a table of this name.
+        TableAlreadyExistsException: the table exists.
     """
 
     def work(writer: Writer) -> TableWork:
@@ -74,7 +72,7 @@ def begin_replica(target: Database, name: str, definition: Definition, source: s
 
 
 def finish_joining(target: Database, joining: TableWork) -> None:
-    """Fill a replica to its end. When that fails, there is no such replica any more.
+    """Fill a replica to the end. On failure the replica is removed.
 
     Raises:
         JSONDecodeError: an item is damaged.
@@ -84,7 +82,7 @@ def finish_joining(target: Database, joining: TableWork) -> None:
 
 
 def abandon(target: Database, joining: TableWork) -> None:
-    """Remove a replica that isn't to be filled."""
+    """Remove a replica whose backfill is canceled."""
     try:
         target.write(partial(_give_up, target, joining))
     finally:
@@ -92,8 +90,8 @@ def abandon(target: Database, joining: TableWork) -> None:
 
 
 def _join_next(target: Database, joining: TableWork) -> bool:
-    """Fill the next piece; whether there is nothing more to do. Of two stores, one is asked after the other: who waited
-    for both at once might wait for ever.
+    """Fill the next chunk; returns whether it was the last one. The two stores are locked one after the other, to avoid
+    a deadlock.
     """
     body = target.storage.read(lambda reader: reader.archives.record(_KIND, str(joining.table_id)))
     if body is None or target.group is None:
@@ -108,14 +106,14 @@ def _join_next(target: Database, joining: TableWork) -> bool:
 
 
 def _next_of(source: Database, region: str, name: str, progress: Mapping[str, Any], reader: Reader) -> _Piece | None:
-    """The next piece; None when the table has no replica in the region any more, or none yet."""
+    """The next chunk; None if the table has no replica in the region (yet or anymore)."""
     table = source.fresh(reader).get(name)
     replication = None if table is None else replication_of(table)
     if table is None or replication is None or region not in replication["Regions"]:
         return None
     table_id = table.stored.layout.id
     rows_max = effort.piece_rows(_WRITES + len(table.indexes) + len(table.vector_indexes))
-    # What is written from now on comes as all writes do, however much it is.
+    # Later writes are replicated normally.
     progress = {"LastRow": reader.last_row(table.stored), **progress}
     noted = list(islice(reader.replicas.since(table_id, progress["Noted"]), rows_max))
     if noted and noted[0].seq <= progress["LastNoted"]:
@@ -128,7 +126,7 @@ def _next_of(source: Database, region: str, name: str, progress: Mapping[str, An
 
 
 def _join_piece(target: Database, joining: TableWork, piece: _Piece, writer: Writer) -> bool:
-    """Write a piece; whether it was the last one, or somebody else fills the replica."""
+    """Write a chunk; returns whether it was the last one, or another process fills the replica."""
     table = still_done(target, writer, joining, joiner_of)
     if table is None:
         return True
@@ -152,8 +150,8 @@ def _join_piece(target: Database, joining: TableWork, piece: _Piece, writer: Wri
 
 
 def _is_news(writer: Writer, table: Table, key: Key, version: Version | None) -> bool:
-    """Whether the replica has no item of a key yet, nor knows of a later write of it. If it has one, that was written
-    while the replica was there, and what becomes of it comes as all writes do.
+    """Whether the replica has neither an item with the key nor a later write of it. An existing item was written after
+    the replica was created, and its changes are replicated normally.
     """
     known = writer.replicas.version(table.stored.layout.id, key)
     if known is not None and (version is None or known > version):
@@ -162,7 +160,7 @@ def _is_news(writer: Writer, table: Table, key: Key, version: Version | None) ->
 
 
 def _give_up(target: Database, joining: TableWork, writer: Writer) -> None:
-    """Remove a replica that can't be filled."""
+    """Remove a replica whose backfill failed."""
     table = still_done(target, writer, joining, joiner_of)
     if table is not None:
         forget_table(writer, table)
@@ -174,7 +172,7 @@ def _keep(writer: Writer, table_id: int, progress: Mapping[str, Any]) -> None:
 
 
 def go_on_joining(target: Database) -> None:
-    """Fill to their ends the replicas that nobody fills any more, where the other regions are there.
+    """Finish abandoned backfills, if the other regions are available.
 
     Raises:
         JSONDecodeError: an item is damaged.

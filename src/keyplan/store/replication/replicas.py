@@ -1,8 +1,8 @@
-"""Replicas of a global table: UpdateTable adds and removes them. A change of one region's replica is made in the stores
-of the others, one transaction each.
+"""Replicas of a global table: UpdateTable adds and removes them. A change of one region's replica is applied to the
+stores of the other regions, in one transaction each.
 
-A strongly consistent group has three regions, or two and a witness. It is made in one request and stays until one
-request removes all of it. Rules and texts are recorded of the service (October 2026).
+A strongly consistent group has three regions, or two and a witness. One request creates it, and it exists until one
+request removes all of it. Rules and texts are recorded from the service (October 2026).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from keyplan.store.tables.table import Table, next_layout
 
 Definition = dict[str, Any]
 Overrides = dict[str, Any]
-"""What is set apart for a replica."""
+"""Replica-specific settings."""
 
 _REGIONAL = frozenset(
     {
@@ -38,7 +38,7 @@ _REGIONAL = frozenset(
         COPYING,
     }
 )
-"""What a replica doesn't take over."""
+"""Settings that a replica doesn't inherit."""
 GROUP_WIDE = (
     "AttributeDefinitions",
     "BillingMode",
@@ -59,7 +59,7 @@ _OVERRIDES = (
 
 
 def others_of(database: Database, table: Table) -> list[str]:
-    """The other regions of a table that are there."""
+    """The other available regions of a table."""
     replication = replication_of(table)
     if replication is None or database.group is None:
         return []
@@ -67,10 +67,10 @@ def others_of(database: Database, table: Table) -> list[str]:
 
 
 def change_replicas(database: Database, name: str, request: Request) -> None:
-    """Add a replica, or remove one; or several, where they are to be strongly consistent.
+    """Add or remove a replica, or several for strong consistency.
 
     Raises:
-        ValidationException: they can't be.
+        ValidationException: the changes are invalid.
     """
     table = database.described_table(name)
     check_changeable(name, database.states(table))
@@ -125,7 +125,7 @@ def _not_a_replica(region: str) -> ValidationException:
 
 
 def _actions(request: Request) -> tuple[dict[str, Overrides], dict[str, Overrides], list[str]]:
-    """The regions of new replicas and of those that change, with what is set apart for them, and those that go."""
+    """The regions of new and of changed replicas, with their overrides, and of removed ones."""
     creates: dict[str, Overrides] = {}
     updates: dict[str, Overrides] = {}
     deletes: list[str] = []
@@ -147,7 +147,7 @@ def _actions(request: Request) -> tuple[dict[str, Overrides], dict[str, Override
 
 
 def _witness(request: Request, kind: str) -> str:
-    """The region of the witness that comes or goes. An update that names none is overlooked, as by the service."""
+    """The region of an added or removed witness. As in the service, an update without a region is ignored."""
     for update in request.get("GlobalTableWitnessUpdates") or []:
         if has_witness(update) and update.get(kind) is not None:
             return str(update[kind]["RegionName"])
@@ -155,10 +155,10 @@ def _witness(request: Request, kind: str) -> str:
 
 
 def _disassociate(database: Database, table: Table, request: Request) -> None:
-    """Make the replica of this region a table by itself, with all that was written elsewhere until now.
+    """Disassociate the replica in this region: it becomes a separate table with all writes so far.
 
     Raises:
-        ValidationException: it isn't the only change, is asked for elsewhere, or is protected.
+        ValidationException: it isn't the only change, is for another region, or the table is protected.
     """
     updates = request["ReplicaUpdates"]
     replication = replication_of(table)
@@ -187,7 +187,7 @@ def _add(group: Group, database: Database, name: str, region: str, more: Mapping
     last = 0
     if replication_of(table) is not None:
         last = database.storage.read(lambda reader: reader.replicas.last(table.stored.layout.id))
-    # First the replica: what is written from the next step on is brought to it.
+    # The replica first: later writes are then replicated to it.
     joining = begin_replica(there, name, _replica(table, own, region, more), own, last)
 
     def begin(writer: Writer) -> list[str]:
@@ -233,7 +233,7 @@ def _new_group(own: str, more: Mapping[str, Any]) -> Replication:
 
 
 def _with_region(table: Table, own: str, region: str, more: Mapping[str, Any]) -> Replication:
-    """The group of a table with a region more."""
+    """The group of a table with an additional region."""
     replication = replication_of(table) or _new_group(own, more)
     return {**replication, "Regions": [*replication["Regions"], region]}
 
@@ -248,12 +248,12 @@ def _replica(table: Table, own: str, region: str, more: Mapping[str, Any]) -> De
 
 
 def _store(writer: Writer, table: Table, definition: Definition) -> None:
-    """Store a definition as a new generation: who writes by the one before must learn of it."""
+    """Store a definition as a new generation: processes with the previous generation must learn of it."""
     writer.change_indexes(table.stored, next_layout(definition, table.stored.layout), json.dumps(definition))
 
 
 def _set_regions(database: Database, name: str, regions: list[str]) -> None:
-    """Store the members of a group in one of them; a table that is left alone is no global table any more."""
+    """Store the group's members in one region; a table alone is no longer a global table."""
 
     def work(writer: Writer) -> None:
         table = database.fresh(writer).get(name)
@@ -276,7 +276,7 @@ def _set_regions(database: Database, name: str, regions: list[str]) -> None:
 
 
 def _set_apart(group: Group, name: str, region: str, overrides: Overrides) -> None:
-    """Store what is set apart for a replica, in all regions of its table."""
+    """Store a replica's overrides in all regions of its table."""
     for database in map(group.database, group.names):
 
         def work(writer: Writer, database: Database = database) -> None:
@@ -294,7 +294,7 @@ def _set_apart(group: Group, name: str, region: str, overrides: Overrides) -> No
 
 
 def leave(group: Group, name: str, region: str) -> None:
-    """Take a region out of a table's group, in the other regions."""
+    """Remove a region from a table's group in the other regions."""
     for other in group.names:
         table = group.database(other).find(name)
         replication = None if table is None else replication_of(table)
@@ -303,7 +303,7 @@ def leave(group: Group, name: str, region: str) -> None:
 
 
 def _drop(database: Database, name: str) -> None:
-    """Remove a replica with all that is in it."""
+    """Remove a replica with its contents."""
 
     def work(writer: Writer) -> None:
         table = database.fresh(writer).get(name)
@@ -319,13 +319,11 @@ def _drop(database: Database, name: str) -> None:
 
 _STRONG = "MultiRegionConsistency set to STRONG"
 _OTHERS = 2
-"""So many regions are beside the table's own: replicas, or a replica and a witness."""
+"""The number of other regions: replicas, or a replica and a witness."""
 
 
 class Changes(NamedTuple):
-    """The regions that are to get a replica, to change theirs and to lose it; and that of the witness that comes and of
-    the one that goes, empty where there is none.
-    """
+    """The regions whose replica is created, changed or removed, and of the added and removed witness, empty if none."""
 
     creates: Collection[str]
     updates: Collection[str]
@@ -335,18 +333,17 @@ class Changes(NamedTuple):
 
 
 def has_witness(update: Mapping[str, Any]) -> bool:
-    """Whether an update of witnesses names a region: the service overlooks one that doesn't."""
+    """Whether an update of witnesses names a region; the service ignores one without."""
     return any((action or {}).get("RegionName") for action in update.values())
 
 
 def check_consistency(
     table: Table, wanted: str | None, changes: Changes, own_region: str, supported: Collection[str]
 ) -> None:
-    """Refuse changes of replicas and witnesses that can't be made together; ``wanted`` is the consistency that is asked
-    for with them.
+    """Reject incompatible changes of replicas and witnesses; ``wanted`` is the requested consistency.
 
     Raises:
-        ValidationException: they can't be.
+        ValidationException: the changes are incompatible.
     """
     replication = replication_of(table)
     if wanted is not None and (changes.updates or changes.deletes or not changes.creates):
@@ -370,7 +367,7 @@ def check_consistency(
 
 
 def _check_strong(table: Table, changes: Changes, own_region: str, supported: Collection[str]) -> None:
-    """Refuse a strongly consistent group that isn't three regions at once."""
+    """Reject a strongly consistent group that doesn't consist of three regions."""
     witness = changes.new_witness
     if witness in changes.creates:
         raise ValidationException("Cannot target multiple regions with the same action")
@@ -392,7 +389,7 @@ def _check_strong(table: Table, changes: Changes, own_region: str, supported: Co
 
 
 def _check_group(replication: Replication, changes: Changes) -> None:
-    """Refuse a change of a strongly consistent group that isn't its end."""
+    """Reject a change of a strongly consistent group other than its removal."""
     if changes.creates:
         raise ValidationException("Cannot add replicas to a global table with strong MultiRegionConsistency")
     if not changes.deletes:
@@ -411,5 +408,5 @@ def _check_group(replication: Replication, changes: Changes) -> None:
 
 
 def one_of_a_group() -> ValidationException:
-    """The error of a replica that can't go alone."""
+    """The error for removing one replica of a group."""
     return ValidationException(f"Deletion of only one table replica is not supported for global tables with {_STRONG}.")

@@ -1,1 +1,1 @@
-"""What requests share: bound expressions, legacy parameters, and writes prepared from a request."""
+"""Shared parts of requests: bound expressions, legacy parameters, and prepared writes."""

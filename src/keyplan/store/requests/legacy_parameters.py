@@ -1,8 +1,8 @@
 """Legacy parameters, translated to expression trees.
 
 ``Expected``, ``AttributeUpdates``, ``KeyConditions``, ``QueryFilter``, ``ScanFilter`` and ``AttributesToGet`` become
-the equivalent tree (``keyplan.dynamodb.expressions.tree``) with placeholders, and are bound and evaluated as any other.
-Errors have the service's texts. Source: the developer guide, "Legacy conditional parameters", and recorded answers
+equivalent trees (``keyplan.dynamodb.expressions.tree``) with placeholders, which are bound and evaluated like others.
+Errors have the service's texts. Source: the developer guide, "Legacy conditional parameters", and recorded responses
 (decision 0031).
 """
 
@@ -20,13 +20,13 @@ from keyplan.store.tables.item_keys import check_names
 
 _INVALID = "One or more parameter values were invalid: "
 _ARGUMENTS = {"NULL": (0, 0), "NOT_NULL": (0, 0), "BETWEEN": (2, 2), "IN": (1, None)}
-"""How many values an operator takes, least and most; all others take one."""
+"""Minimum and maximum number of values of an operator; other operators take one."""
 _SCALARS = frozenset({"S", "N", "B"})
 _TYPES = {
     **dict.fromkeys(("LE", "LT", "GE", "GT", "CONTAINS", "NOT_CONTAINS", "IN", "BETWEEN"), _SCALARS),
     "BEGINS_WITH": frozenset({"S", "B"}),
 }
-"""The types of values an operator takes; EQ and NE take all."""
+"""Value types that an operator accepts; EQ and NE accept all."""
 _COMPARATORS = {"EQ": "=", "NE": "<>", "LE": "<=", "LT": "<", "GE": ">=", "GT": ">"}
 _INDEXABLE = frozenset({"EQ", "LE", "LT", "GE", "GT", "BETWEEN", "BEGINS_WITH"})
 _ADDED = frozenset({"N", "SS", "NS", "BS", "L"})
@@ -36,7 +36,7 @@ Conditions = Mapping[str, Mapping[str, Any]]
 
 
 class _Names:
-    """The placeholders of one translation: those of names and values, as they are asked for."""
+    """The placeholders of one translation, created on demand."""
 
     def __init__(self) -> None:
         self._names: dict[str, str] = {}
@@ -59,13 +59,13 @@ class _Names:
 
 @dataclass(frozen=True, slots=True)
 class Translated:
-    """A condition made of old parameters, and the placeholders it stands on."""
+    """A condition translated from legacy parameters, with its placeholders."""
 
     condition: tree.Condition
     given: Placeholders
 
     def bound(self, kind: str) -> BoundCondition:
-        """The condition, ready to judge items."""
+        """The bound condition."""
         return bind_condition(self.condition, self.given, kind)
 
 
@@ -91,7 +91,7 @@ def key_conditions(request: Request) -> Translated:
     """The condition of ``KeyConditions``.
 
     Raises:
-        RequestFault, ValueFault: it can't be one, whatever the key.
+        RequestFault, ValueFault: it isn't a key condition for any key.
     """
     plain = _checked(request["KeyConditions"])
     if not plain:
@@ -102,7 +102,7 @@ def key_conditions(request: Request) -> Translated:
 
 
 def check_indexable(request: Request) -> None:
-    """Refuse ``KeyConditions`` with an operator that keys can't be found by. The service does so last of all.
+    """Reject ``KeyConditions`` with operators that keys don't support. The service checks this last.
 
     Raises:
         RequestFault: there is one.
@@ -112,10 +112,10 @@ def check_indexable(request: Request) -> None:
 
 
 def attribute_updates(request: Request) -> BoundUpdate | None:
-    """The update that ``AttributeUpdates`` say; None when they say nothing.
+    """The update of ``AttributeUpdates``; None if it is empty.
 
     Raises:
-        RequestFault, ValueFault: an action doesn't go with its value.
+        RequestFault, ValueFault: an action doesn't match its value.
     """
     names = _Names()
     actions: list[tree.Action] = []
@@ -143,7 +143,7 @@ def _action(names: _Names, name: str, action: str, value: Mapping[str, Any] | No
     if tag not in _ADDED:
         raise RequestFault(f"{_INVALID}ADD action is not supported for the type {tag}")
     if tag == "L":
-        # Only here a list can be added to: its elements come behind those that are there.
+        # Only legacy updates can add to a list, which appends elements.
         present = tree.Call("if_not_exists", (path, names.value({"L": []})))
         return tree.Set(path, tree.Call("list_append", (present, names.value(checked))))
     return tree.Add(path, names.value(checked))
@@ -152,11 +152,11 @@ def _action(names: _Names, name: str, action: str, value: Mapping[str, Any] | No
 # --- conditions ---------------------------------------------------------------------------------------------
 
 Plain = tuple[str, list[Mapping[str, Any]]]
-"""An operator and its values."""
+"""An operator with its values."""
 
 
 def _of_expected(name: str, condition: Mapping[str, Any]) -> Plain:
-    """What one member of ``Expected`` says, in its newer form or its older."""
+    """One condition of ``Expected``, in its newer or older form."""
     value, values = condition.get("Value"), condition.get("AttributeValueList")
     operator, exists = condition.get("ComparisonOperator"), condition.get("Exists")
     if value is not None and values is not None:
@@ -191,7 +191,7 @@ def _checked(conditions: Conditions) -> dict[str, Plain]:
 
 
 def _checked_one(operator: str, values: list[Mapping[str, Any]]) -> Plain:
-    """An operator with its values in normal form."""
+    """An operator with its normalized values."""
     least, most = _ARGUMENTS.get(operator, (1, 1))
     checked: list[Mapping[str, Any]] = [check_value(dict(value)) for value in values]
     if len(checked) < least or (most is not None and len(checked) > most):
@@ -239,7 +239,7 @@ def _condition(names: _Names, name: str, operator: str, values: list[Mapping[str
         case "BETWEEN":
             return tree.Between(path, operands[0], operands[1])
         case "IN":
-            # IN of an expression takes a hundred values at most, this one any number.
+            # IN in an expression takes at most 100 values; this one takes any number.
             equal = tuple(tree.Compare("=", path, operand) for operand in operands)
             return equal[0] if len(equal) == 1 else tree.Or(equal)
         case "BEGINS_WITH":
@@ -247,7 +247,7 @@ def _condition(names: _Names, name: str, operator: str, values: list[Mapping[str
         case "CONTAINS":
             return tree.Call("contains", (path, operands[0]))
         case "NOT_CONTAINS":
-            # Nothing is said of an attribute that isn't there.
+            # A missing attribute satisfies it.
             there = tree.Call("attribute_exists", (path,))
             return tree.And((there, tree.Not(tree.Call("contains", (path, operands[0])))))
         case _:

@@ -1,4 +1,4 @@
-"""Parts of requests that operations share: their bound expressions and the consumed capacity that they ask for."""
+"""Shared parts of requests: bound expressions and the requested consumed capacity."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ Answer = dict[str, Any]
 
 
 def placeholders(request: Request, expressions: tuple[str, ...], projection: str | None = None) -> Placeholders | None:
-    """The placeholders of a request; None when it has no expression at all.
+    """The placeholders of a request; None if it has no expressions.
 
-    ``expressions`` are the members that may hold one with values, in the order AWS names them; ``projection`` is
-    the member that may hold one with names only.
+    ``expressions`` are the members that can contain expressions with values, in AWS's order; ``projection`` is the
+    member with names only.
 
     Raises:
-        RequestFault: there are placeholders and no expression to use them.
+        RequestFault: the request has placeholders but no expressions.
     """
     for member in expressions:
         if request.get(member) is not None:
@@ -43,10 +43,10 @@ def placeholders(request: Request, expressions: tuple[str, ...], projection: str
 
 
 def check_needed(request: Request, expressions: tuple[str, ...], projection: str | None = None) -> None:
-    """Refuse placeholders where no expression could use them. The service does so before it looks at any value.
+    """Reject placeholders without an expression that could use them. The service checks this before values.
 
     Raises:
-        RequestFault: there are such.
+        RequestFault: there are such placeholders.
     """
     if _NAMES not in request and _VALUES not in request:
         return
@@ -84,10 +84,10 @@ def only_projection(request: Request) -> BoundProjection | None:
 
 
 def attributes_to_get(request: Request) -> BoundProjection | None:
-    """The projection that ``AttributesToGet`` says, which is older than expressions.
+    """The projection of the legacy parameter ``AttributesToGet``.
 
     Raises:
-        RequestFault: a name is empty or repeated.
+        RequestFault: a name is empty or a duplicate.
     """
     wanted: Sequence[str] | None = request.get("AttributesToGet")
     if wanted is None:
@@ -102,7 +102,7 @@ def attributes_to_get(request: Request) -> BoundProjection | None:
 
 
 def wants_capacity(request: Request) -> str | None:
-    """TOTAL or INDEXES where the request asks for consumed capacity."""
+    """TOTAL or INDEXES if the request asks for consumed capacity."""
     level: str | None = request.get("ReturnConsumedCapacity")
     return None if level is None or level == "NONE" else level
 
@@ -113,10 +113,10 @@ def consumed_list(units: Mapping[str, Consumed], level: str, *, by_direction: bo
 
 
 def old_or_none(request: Request) -> bool:
-    """Whether a put or delete is to return the old item.
+    """Whether a put or delete returns the old item.
 
     Raises:
-        RequestFault: it asks for something else than ALL_OLD or NONE.
+        RequestFault: ReturnValues isn't ALL_OLD or NONE.
     """
     wanted = request.get("ReturnValues")
     if wanted is None or wanted == "NONE":

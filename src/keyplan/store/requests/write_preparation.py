@@ -1,8 +1,8 @@
-"""From a request's write actions to ``Write`` objects: bound expressions, checked keys and items.
+"""Prepare ``Write`` objects from a request's write actions: bound expressions, validated keys and items.
 
-A transaction's ``Put`` has the members of a ``PutItem``, and so on, so that the same functions serve both. Errors come
-in the service's order: attribute values, the size of an item, expressions, a missing table, a key or an item that
-doesn't fit the table.
+A transaction's ``Put`` has the members of a ``PutItem``, and so on, so that both use the same functions. Errors come in
+the service's order: attribute values, item size, expressions, a missing table, a key or an item that doesn't match the
+table's schema.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ from keyplan.store.tables.table import Table
 
 _OLD = frozenset({"Expected", "AttributeUpdates", "ConditionalOperator"})
 _OLD_WRONG_TYPE = "Type mismatch for attribute to update"
-"""What AttributeUpdates say where an expression says that an operand has an incorrect type."""
+"""The error of AttributeUpdates for which expressions report an incorrect operand type."""
 _OPERAND_BYTES_MAX = 64
-"""More than an operand of a statement counts beside its name or value."""
+"""Maximum size of a statement's operand besides its name or value."""
 CONDITION = ("ConditionExpression",)
 UPDATE = ("UpdateExpression", "ConditionExpression")
 _USING = (*UPDATE, "ProjectionExpression")
@@ -49,11 +49,10 @@ _IDLE = frozenset({"ExpressionAttributeNames", "ExpressionAttributeValues"})
 
 
 def check_form(request: Request) -> None:
-    """What a transaction tells of an action before it looks at any value in it: a nameless attribute, and the form of
-    its expressions.
+    """Validate the parts of a transaction's action that are checked before values: names and expression syntax.
 
     Raises:
-        RequestFault, ExpressionFault: there is such a fault.
+        RequestFault, ExpressionFault: there is such an error.
     """
     check_names(request.get("Item") or {})
     for member in ("ExpressionAttributeNames", "ExpressionAttributeValues"):
@@ -69,8 +68,8 @@ def check_form(request: Request) -> None:
 
 
 def without_idle(action: Request) -> Request:
-    """An action of a transaction without the names and values that no expression of it can use: the service doesn't
-    mind them there, as it does elsewhere. What is wrong with them in themselves is told all the same.
+    """An action of a transaction without names and values that no expression can use: unlike elsewhere, the service
+    accepts them here, but still validates them.
     """
     if _IDLE.isdisjoint(action) or any(action.get(member) is not None for member in _USING):
         return action
@@ -125,9 +124,9 @@ def condition_check(database: Database, request: Request) -> Write:
 
 
 def update(database: Database, request: Request, *, counts_statement: bool = False) -> tuple[Write, BoundUpdate | None]:
-    """The write of an Update or UpdateItem, and the bound update, which knows the attributes it touches.
+    """The write of an Update or UpdateItem, and the bound update with the attributes that it can change.
 
-    ``counts_statement`` says that what the statement writes is limited by itself, as UpdateItem does alone.
+    ``counts_statement``: whether to limit the size of the statement's values separately, which only UpdateItem does.
     """
     check_needed(request, UPDATE)
     check_key_values(request["Key"])
@@ -153,19 +152,19 @@ def update(database: Database, request: Request, *, counts_statement: bool = Fal
 
 
 def _check_statement(text: str, bound: BoundUpdate, given: Placeholders) -> None:
-    """Refuse a statement that is over 400 KB by itself, as UpdateItem does before it looks at the item."""
-    # A placeholder takes two characters at least, so most statements needn't be measured.
+    """Reject a statement over 400 KB, which UpdateItem checks before it reads the item."""
+    # A placeholder has at least two characters, so most statements needn't be measured.
     if len(text) // 2 * (given.largest_bytes + _OPERAND_BYTES_MAX) > ITEM_BYTES_MAX:
         check_size(statement_bytes(bound.actions, bound.paths, given), updating=True)
 
 
 def change_of(table: Table, bound: BoundUpdate | None, key_item: Item, *, old_words: bool = False) -> Change:
-    """The change that a bound update makes of an item of this table with this key; None is no change.
+    """The change that a bound update makes to an item of this table with this key; None changes nothing.
 
     Raises:
-        SchemaFault: it would change the key, look into a key of the table or its indexes, or give an index's key
-            another type.
-        ValidationException: it would give an index's key an empty value.
+        SchemaFault: it would change the key, use a path into a key of the table or its indexes, or give an index
+            key attribute another type.
+        ValidationException: it would give an index key attribute an empty value.
     """
     updated = bound.first_of(table.key_names) if bound is not None else None
     if updated is not None:

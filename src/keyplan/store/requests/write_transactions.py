@@ -1,4 +1,4 @@
-"""Write transactions: all writes or none, and no repetition under the same ClientRequestToken."""
+"""Write transactions: atomic, and idempotent with a ClientRequestToken."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ class _Cancelled(Exception):
 
 
 def check_together(writes: Sequence[Write]) -> None:
-    """Refuse writes that can't be of one transaction.
+    """Reject writes that can't be in one transaction.
 
     Raises:
-        ValidationException: two are of one item, or all together are too large.
+        ValidationException: two are of one item, or the total size is too large.
     """
     if len({(write.table.name, write.key) for write in writes}) < len(writes):
         raise ValidationException("Transaction request cannot include multiple operations on one item")
@@ -53,13 +53,13 @@ def check_together(writes: Sequence[Write]) -> None:
 def write_together(
     database: Database, request: Request, writes: Sequence[Write], actions: Any
 ) -> tuple[Answer, list[Outcome] | None]:
-    """Do writes, all or none. With a ClientRequestToken, a repetition of the same ``actions`` writes nothing.
+    """Execute writes atomically. With a ClientRequestToken, a repetition of the same ``actions`` writes nothing.
 
     Returns:
-        What the answer says of capacity, and the outcomes; a repetition has none.
+        The consumed capacity for the response, and the outcomes, or None for a repetition.
 
     Raises:
-        TransactionCanceledException: some can't be done.
+        TransactionCanceledException: a write failed.
     """
     token: str | None = request.get("ClientRequestToken")
     digest = b"" if token is None else hashlib.sha256(orjson.dumps(actions, option=orjson.OPT_SORT_KEYS)).digest()
@@ -85,7 +85,7 @@ def write_together(
 
 
 def _perform_all(writer: Writer, writes: Sequence[Write], charge: Charge | None) -> list[Outcome]:
-    """Perform the writes; when some can't be done, find the reason of each and undo all."""
+    """Execute the writes; if any fails, find the reason of each and roll back."""
     outcomes: list[Outcome] = []
     reasons: list[Reason] = []
 
@@ -114,7 +114,7 @@ def _sizes_by_table(writes: Sequence[Write], outcomes: Sequence[Outcome]) -> lis
 
 
 def _repeated(request: Request, kept: tuple[bytes, bytes], digest: bytes) -> Answer:
-    """The answer to a repetition: nothing was written, and what it read is what it costs."""
+    """The response to a repetition: nothing is written, and reading is billed."""
     if kept[0] != digest:
         raise IdempotentParameterMismatchException(
             "Request parameters do not match the previous request with the same idempotency token"

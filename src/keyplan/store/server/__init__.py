@@ -1,6 +1,6 @@
-"""The engine over DynamoDB's HTTP protocol, so that boto3, the AWS CLI and any SDK can talk to it.
+"""The engine over DynamoDB's HTTP protocol, for boto3, the AWS CLI and all SDKs.
 
-Here are sockets, HTTP, signatures and the order of writes; no database logic. ``serve`` runs until it is told to stop.
+Sockets, HTTP, signatures and the order of writes; no database logic. ``serve`` runs until it is stopped.
 """
 
 from __future__ import annotations

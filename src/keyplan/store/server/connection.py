@@ -1,7 +1,6 @@
 """One HTTP connection: requests from bytes, responses in order, with bounded time and memory.
 
-httptools (llhttp) parses HTTP. Requests of one connection are answered one after the other; a client may send the next
-one before it has the response.
+httptools (llhttp) parses HTTP. Requests of a connection are answered in order; clients can pipeline requests.
 """
 
 from __future__ import annotations
@@ -23,13 +22,13 @@ if TYPE_CHECKING:
 
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 _READ_BYTES = 64 * 1024
-"""What is read and parsed in one go, a quarter of what asyncio's own limit is: it may be full of headers."""
+"""Bytes to read and parse at a time, a quarter of asyncio's limit, because they can all be headers."""
 _TURN_S = 0.01
-"""How long requests that came together are answered in one go; then others have their turn."""
+"""How long to answer pipelined requests before yielding to other connections."""
 
 
 class Connections:
-    """The connections of one process, and what they hold together."""
+    """The connections of one process and their shared resources."""
 
     def __init__(self, service: Service | Regional, limits: Limits, open_: set[Connection] | None = None) -> None:
         self.service = service
@@ -39,18 +38,18 @@ class Connections:
         self.is_closing = False
 
     def __call__(self) -> Connection:
-        """A new one: asyncio's protocol factory."""
+        """A new connection: asyncio's protocol factory."""
         return Connection(self)
 
     def end_late(self) -> None:
-        """End the connections whose time is over."""
+        """Close connections that exceeded their time limit."""
         now = time.monotonic()
         for connection in [each for each in self.open if each.is_late(now)]:
             connection.abort()
 
     def end_longest_idle(self) -> bool:
-        """End the connection that has waited longest for a request, to make room for a new one. False if every
-        connection has a request in progress.
+        """Close the connection that has been idle longest, to make room for a new one. False if every connection has a
+        request in progress.
         """
         idle = min((each for each in self.open if each.is_idle), key=lambda each: each.idle_since, default=None)
         if idle is None:
@@ -60,7 +59,7 @@ class Connections:
         return True
 
     def close_idle(self) -> None:
-        """Begin to close: those that wait for a request end now, the others after their answer."""
+        """Start closing: idle connections immediately, the others after their response."""
         self.is_closing = True
         for connection in list(self.open):
             connection.close_when_idle()
@@ -81,24 +80,24 @@ class Connection(asyncio.Protocol):
         self._is_write_paused = False
         self._is_read_paused = False
         self._ends = False
-        """Nothing more is read: the last answer closes the connection."""
+        """Whether reading has ended: the last response closes the connection."""
         self._drains_bytes = 0
-        """What is read and thrown away, once nothing else is, so that a client that is still sending can read its
-        answer: were the connection closed with bytes unread, the system would tell it that it was reset.
+        """How many bytes to read and discard before closing, so that a client that is still sending can read its
+        response: closing with unread bytes would reset the connection.
         """
         self._is_draining = False
         self._began = time.monotonic()
         self._is_receiving = False
         self._has_sent = False
         self._head_bytes = 0
-        """Of a head that isn't complete."""
+        """Of an incomplete head."""
         self._in_head = True
         self.on_message_begin()
 
     # --- asyncio's side
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Take the connection, or turn it away when there are too many."""
+        """Accept the connection, or reject it if there are too many."""
         self._transport = transport
         self._transport.max_size = _READ_BYTES
         if len(self._all.open) >= self._limits.connections_max and not self._all.end_longest_idle():
@@ -107,33 +106,33 @@ class Connection(asyncio.Protocol):
         self._all.open.add(self)
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
-        """Forget what was received and not answered."""
+        """Discard received, unanswered requests."""
         self._all.open.discard(self)
         self._all.buffered_bytes -= self._body_bytes + self._waiting_bytes
         self._waiting.clear()
         self._transport = None
 
     def eof_received(self) -> bool:
-        """The client sends no more; what it asked is still answered."""
+        """The client has stopped sending; pending requests are still answered."""
         self._ends = True
         self._drains_bytes = 0
         return self._is_answering or bool(self._waiting)
 
     def data_received(self, data: bytes) -> None:
-        """Parse what came, and answer what is complete."""
+        """Parse received bytes and answer complete requests."""
         if self._ends:
             self._drain(len(data))
             return
         if not self._is_receiving:
             self._is_receiving = self._has_sent = True
             self._began = time.monotonic()
-        self._head_bytes += len(data)  # a request that ends in this data sets it to zero
+        self._head_bytes += len(data)  # a request that ends in this data resets it to zero
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade:
-            self._ends = True  # its request is answered, and what follows is of no protocol that is spoken here
+            self._ends = True  # its request is answered; another protocol follows, which isn't supported
         except httptools.HttpParserError as error:
-            # What a callback raises comes as the context of the parser's own error.
+            # An exception of a callback is the context of the parser's error.
             refused = error.__context__
             answer = (
                 refused.answer if isinstance(refused, _RefusedError) else answers.plain_answer(400, b"", closes=True)
@@ -145,19 +144,19 @@ class Connection(asyncio.Protocol):
         self._run()
 
     def pause_writing(self) -> None:
-        """The client doesn't read its answers: begin no more of them."""
+        """The client doesn't read responses: answer no further requests."""
         self._is_write_paused = True
         self._began = time.monotonic()
 
     def resume_writing(self) -> None:
-        """Go on."""
+        """Resume answering."""
         self._is_write_paused = False
         self._run()
 
     # --- the parser's side
 
     def on_message_begin(self) -> None:
-        """A request begins."""
+        """A request starts."""
         self._url = b""
         self._headers: dict[bytes, bytes] = {}
         self._header_bytes = 0
@@ -169,18 +168,18 @@ class Connection(asyncio.Protocol):
         self._url += url
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """A header; most that come again are joined to the first."""
+        """A header; repeated headers are mostly joined."""
         self._header_bytes += len(name) + len(value)
         if self._header_bytes + len(self._url) > self._limits.head_bytes_max:
             raise _head_too_large()
         name = name.lower()
         first = self._headers.get(name)
         if first is not None and name == b"accept-encoding":
-            return  # as the service does
+            return  # as in the service
         self._headers[name] = value if first is None else b"%s,%s" % (first, value)
 
     def on_headers_complete(self) -> None:
-        """The body begins: refuse one that is too large before it is sent."""
+        """The body starts: reject one that is too large before it arrives."""
         self._in_head = False
         length = self._headers.get(b"content-length")
         if length is not None and int(length) > self._limits.body_bytes_max:
@@ -213,15 +212,17 @@ class Connection(asyncio.Protocol):
         self._in_head = True
         self._head_bytes = 0
 
-    # --- answering
+    # --- responses
 
     def _refuse(self, answer: bytes) -> None:
-        """Answer, after those before, and end: the rest of what was sent makes no sense."""
+        """Send an error response after the pending ones, and close: the remaining input is meaningless."""
         self._ends = True
         self._waiting.append(answer)
 
     def _run(self) -> None:
-        """Answer what waits, in order, until an answer is pending or the client doesn't read, or for a turn."""
+        """Answer queued requests in order, until a response is pending, the client doesn't read, or the time slice
+        ends.
+        """
         self._is_running = True
         ends: float | None = None
         while self._waiting and not self._is_answering and not self._is_write_paused:
@@ -263,7 +264,7 @@ class Connection(asyncio.Protocol):
             self._run()
 
     def _close(self) -> None:
-        """Close behind the last answer; if the client is still sending, once it has sent what is read of it."""
+        """Close after the last response and, if the client is still sending, after draining its input."""
         if self._drains_bytes <= 0:
             self._transport.close()
         elif not self._is_draining:
@@ -272,34 +273,34 @@ class Connection(asyncio.Protocol):
             self._transport.write_eof()
 
     def _drain(self, size_bytes: int) -> None:
-        """Throw away what is sent behind a refused request."""
+        """Discard the input after a rejected request."""
         self._drains_bytes -= size_bytes
         if self._is_draining and self._drains_bytes <= 0 and self._transport is not None:
             self._transport.close()
 
     def _pace(self) -> None:
-        """Stop reading while too much waits."""
+        """Stop reading while too much is queued."""
         limits = self._limits
         is_full = len(self._waiting) >= limits.pipelined_max or self._waiting_bytes > limits.body_bytes_max
         if is_full != self._is_read_paused:
             self._is_read_paused = is_full
             (self._transport.pause_reading if is_full else self._transport.resume_reading)()
 
-    # --- ending
+    # --- closing
 
     @property
     def is_idle(self) -> bool:
-        """Whether the client has sent nothing of a request that the server hasn't answered."""
+        """Whether the client has sent no part of an unanswered request."""
         is_busy = self._is_answering or self._is_receiving or self._is_draining or self._is_write_paused
         return not is_busy and not self._waiting
 
     @property
     def idle_since(self) -> float:
-        """When its last answer was complete, or when it was opened, on time.monotonic()."""
+        """The time.monotonic() of its last response, or of its opening."""
         return self._began
 
     def is_late(self, now: float) -> bool:
-        """Whether it has kept the server waiting for too long."""
+        """Whether it exceeded its time limit."""
         passed_s = now - self._began
         if self._is_answering:
             return False
@@ -308,17 +309,17 @@ class Connection(asyncio.Protocol):
         if self._is_receiving and not self._waiting:
             granted_s = self._body_bytes / self._limits.body_bytes_per_s_min
             return passed_s > self._limits.request_s_max + granted_s
-        if not self._has_sent:  # the first request has less time than later ones: silent connections go soon
+        if not self._has_sent:  # less time for the first request: silent connections are closed soon
             return passed_s > self._limits.request_s_max
         return passed_s > self._limits.idle_s_max
 
     def abort(self) -> None:
-        """End at once."""
+        """Close immediately."""
         if self._transport is not None:
             self._transport.abort()
 
     def close_when_idle(self) -> None:
-        """End now when nothing is asked, else after the answer."""
+        """Close now if idle, else after the response."""
         if self._transport is not None and not self._is_answering and not self._waiting:
             self._transport.close()
 
@@ -328,7 +329,7 @@ def _head_too_large() -> _RefusedError:
 
 
 class _RefusedError(Exception):
-    """A request that isn't taken any further, with its answer."""
+    """A request is rejected during parsing, with this response."""
 
     def __init__(self, answer: bytes) -> None:
         self.answer = answer

@@ -1,7 +1,7 @@
-"""HTTP responses as bytes: status, DynamoDB's headers and checksums, compression, and the form of errors.
+"""HTTP responses as bytes: status, DynamoDB's headers and checksums, compression, and error format.
 
-Errors of operations come from the engine (``keyplan.dynamodb.service_errors``). Those of the protocol are created here,
-in the words of the service.
+Operations raise the errors in ``keyplan.dynamodb.service_errors``. Protocol errors are created here, with the service's
+texts.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _NAMESPACES = {
     "UnrecognizedClientException": _SERVICE,
     "ThrottlingException": _SERVICE,
 }
-"""All other types are of the operations. By captures of the service."""
+"""All other types are those of operations. Recorded from the service."""
 
 _MESSAGE_MEMBERS = {
     "TransactionCanceledException": "Message",
@@ -46,7 +46,7 @@ _MESSAGE_MEMBERS = {
     "AccessDeniedException": "Message",
     "SerializationException": "Message",
 }
-"""Elsewhere it is ``message``. By the API's model and by captures of the service."""
+"""Otherwise it is ``message``. From the API's model and recordings of the service."""
 
 _STATUSES = {
     "InternalServerError": 500,
@@ -64,8 +64,8 @@ def protocol_fault(type_: str, message: str) -> DynamoDBError:
 
 
 def unreadable_encoding() -> DynamoDBError:
-    """A body that isn't of its Content-Encoding, or one whose encoding isn't known: the service answers with 500 (by
-    public tests that are run against it).
+    """The error for a body with an unknown or invalid Content-Encoding: the service responds with 500 (according to
+    public tests that run against it).
     """
     return protocol_fault("InternalFailure", "")
 
@@ -76,7 +76,7 @@ def status_of(error: DynamoDBError) -> int:
 
 
 def body_of(error: DynamoDBError) -> bytes:
-    """The body of an error's answer."""
+    """The body of an error response."""
     body: dict[str, Any] = {"__type": _NAMESPACES.get(error.type, _OPERATIONS) + error.type}
     if error.message:
         body[_MESSAGE_MEMBERS.get(error.type, "message")] = error.message
@@ -85,19 +85,19 @@ def body_of(error: DynamoDBError) -> bytes:
 
 JSON_TYPE = b"application/x-amz-json-1.0"
 PACKED_BYTES_MIN = 4096
-"""Smaller bodies go as they are, as the service's do."""
+"""Smaller bodies aren't compressed, as in the service."""
 _GZIP_LEVEL = 1
 _GZIP_WINDOW = 31
-"""zlib's way to say: with gzip's header and trailer."""
+"""zlib's parameter for gzip's header and trailer."""
 
 PACKINGS = (b"gzip", b"deflate")
-"""What a body may be sent as; of several that are as welcome the first is taken."""
+"""Supported encodings, in order of preference."""
 _WEIGHT = re.compile(rb"0(?:\.\d{0,3})?|1(?:\.0{0,3})?")
 
 HEALTH = b"healthy: dynamodb.local.amazonaws.com "
-"""What the service answers to GET, with its space."""
+"""The service's response to GET, including the trailing space."""
 UNKNOWN = b"<UnknownOperationException/>\n"
-"""What the service answers to what isn't of its protocol."""
+"""The service's response to a request of another protocol."""
 
 _STATUS_LINES = {status.value: f"HTTP/1.1 {status.value} {status.phrase}\r\n".encode() for status in HTTPStatus}
 _ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
@@ -106,19 +106,19 @@ Headers = Mapping[bytes, bytes]
 
 
 class RequestIds:
-    """Request ids as the service makes them: 52 letters and digits, here random ones and a number."""
+    """Request ids in the service's form: 52 letters and digits, here random ones and a number."""
 
     def __init__(self) -> None:
         self._prefix = "".join(secrets.choice(_ALPHABET) for _ in range(36)).encode()
         self._numbers = itertools.count(secrets.randbits(40))
 
     def next(self) -> bytes:
-        """A new one."""
+        """A new id."""
         return b"%s%016X" % (self._prefix, next(self._numbers))
 
 
 class _Clock:
-    """The Date header, made once a second."""
+    """The Date header, cached for a second."""
 
     def __init__(self) -> None:
         self._second = 0
@@ -137,13 +137,13 @@ _clock = _Clock()
 
 
 def renew_ids() -> None:
-    """Start request ids anew, in a forked process."""
+    """Create new request ids in a forked process."""
     global _ids  # noqa: PLW0603 - one of each process
     _ids = RequestIds()
 
 
 def json_answer(status: int, body: bytes, headers: Headers, cors: bytes = b"") -> bytes:
-    """A whole answer with a JSON body, for a request with these headers."""
+    """A whole JSON response to a request with these headers."""
     encoding = b""
     packing = packing_of(headers) if len(body) >= PACKED_BYTES_MIN else b""
     if packing:
@@ -166,7 +166,7 @@ def json_answer(status: int, body: bytes, headers: Headers, cors: bytes = b"") -
 
 
 def plain_answer(status: int, body: bytes, more: bytes = b"", *, closes: bool = False) -> bytes:
-    """A whole answer without JSON. ``more`` are header lines, each with its end."""
+    """A whole response without JSON. ``more`` are header lines with line ends."""
     if closes:
         more += b"connection: close\r\n"
     return b"%sserver: keyplan%sx-amzn-requestid: %s\r\nx-amz-crc32: %d\r\n%scontent-length: %d\r\n\r\n%s" % (
@@ -181,15 +181,15 @@ def plain_answer(status: int, body: bytes, more: bytes = b"", *, closes: bool = 
 
 
 def error_answer(error: DynamoDBError, headers: Headers, cors: bytes = b"") -> bytes:
-    """A whole answer that tells of an error."""
+    """A whole error response."""
     return json_answer(status_of(error), body_of(error), headers, cors)
 
 
 def packing_of(headers: Headers) -> bytes:
-    """How a large answer's body is packed for who sent these headers; empty for not at all.
+    """The encoding for large responses to a request with these headers; empty for none.
 
-    Of what ``Accept-Encoding`` names, what it prefers by its ``q``, of several the first. What isn't understood counts
-    as refused: everybody reads a body that isn't packed (RFC 9110, 12.5.3).
+    The encoding in ``Accept-Encoding`` with the highest ``q``, the first of equal ones. Invalid entries count as
+    rejected, because every client can read an uncompressed body (RFC 9110, 12.5.3).
     """
     accepted = headers.get(b"accept-encoding")
     if accepted is None:
@@ -199,12 +199,12 @@ def packing_of(headers: Headers) -> bytes:
         coding, *parameters = choice.split(b";")
         weights[coding.strip()] = _weight(parameters)
     known = {coding: weight for coding, weight in weights.items() if coding in PACKINGS and weight}
-    coding = max(known, key=lambda each: known[each], default=b"")  # of equal ones the first
+    coding = max(known, key=lambda each: known[each], default=b"")  # the first of equal ones
     return coding if known.get(coding, 0.0) >= weights.get(b"identity", 0.0) else b""
 
 
 def _weight(parameters: list[bytes]) -> float:
-    """The ``q`` of a choice."""
+    """The ``q`` of an encoding."""
     for parameter in parameters:
         name, _, value = parameter.partition(b"=")
         if name.strip() == b"q":
@@ -213,22 +213,22 @@ def _weight(parameters: list[bytes]) -> float:
 
 
 def packed(body: bytes, packing: bytes) -> bytes:
-    """The body, packed."""
+    """The compressed body."""
     window = _GZIP_WINDOW if packing == b"gzip" else zlib.MAX_WBITS
     packer = zlib.compressobj(_GZIP_LEVEL, zlib.DEFLATED, window)
     return packer.compress(body) + packer.flush()
 
 
 class TooLargeError(Exception):
-    """A body that would be larger than is allowed."""
+    """A decompressed body would exceed the maximum."""
 
 
 def unpacked(body: bytes, encoding: bytes, bytes_max: int) -> bytes:
-    """The body, unpacked: ``deflate``, or ``gzip`` of up to a hundred members.
+    """The decompressed body: ``deflate``, or ``gzip`` with up to 100 members.
 
     Raises:
-        TooLargeError: it is larger than ``bytes_max``.
-        zlib.error: it isn't of that encoding, it was cut short, or something follows it.
+        TooLargeError: it exceeds ``bytes_max``.
+        zlib.error: invalid, truncated, or followed by other data.
     """
     window, members_max = (_GZIP_WINDOW, 100) if encoding == b"gzip" else (zlib.MAX_WBITS, 1)
     result = b""

@@ -1,4 +1,4 @@
-"""The server process: the listening socket, the event loop, signals, and worker processes that share one file."""
+"""The server process: listening socket, event loop, signals, and worker processes that share one file."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from keyplan.store.server.worker_threads import Threads, WriterThread, Writing
 
 _BACKLOG = 1024
 _TURN_S = 0.0005
-"""How long a thread goes on while others wait for their turn: this is a process of its own."""
+"""The switch interval between threads: this process belongs to the server."""
 _LOOK_S = 1.0
-"""How often connections are looked at."""
+"""How often connections are checked."""
 _RESTART_S = 1.0
-"""A worker that ends sooner than that after its start is not started again."""
+"""A worker that exits sooner after its start isn't restarted."""
 _REPLICATE_S_MIN = 0.02
 _REPLICATE_S_MAX = 0.5
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
@@ -54,12 +54,12 @@ def serve(settings: Settings, ready: Callable[[int], None] = lambda _: None) -> 
             with _open(settings) as regions:
                 _run_loop(regions, settings, listening, lambda: ready(port), sweeps=True)
             return
-        _open(settings).close()  # what is wrong with the file is told once, here
+        _open(settings).close()  # report errors of the file once, here
         _Workers(settings, listening).run(lambda: ready(port))
 
 
 def _open(settings: Settings) -> Regions:
-    """The stores of all regions, or the one of them all."""
+    """The stores of all regions, or the single store."""
     regions = Regions.open(
         settings.db,
         settings.regions or [""],
@@ -98,7 +98,7 @@ def _listen(settings: Settings) -> socket.socket:
 
 
 def _allow_many_files() -> None:
-    """As many open files as the system lets us have: each connection is one."""
+    """Raise the limit of open files to the maximum: each connection needs one."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = 8192 if hard == resource.RLIM_INFINITY else min(8192, hard)
     if soft < wanted:
@@ -115,10 +115,10 @@ def _run_loop(
     *,
     sweeps: bool,
 ) -> None:
-    # What is there now stays: the garbage collector needn't look at it while others wait.
+    # Existing objects stay: exclude them from garbage collection.
     gc.collect()
     gc.freeze()
-    # The event loop gives up its turn wherever SQLite or a socket is used, and waits for those of all other threads.
+    # The event loop releases the GIL in SQLite and socket calls, and then waits for all other threads.
     sys.setswitchinterval(_TURN_S)
     asyncio.run(_serve(regions, settings, listening, ready, parent, sweeps=sweeps))
 
@@ -132,8 +132,8 @@ async def _serve(
     *,
     sweeps: bool,
 ) -> None:
-    """Serve until a signal, or until the pipe to the parent process ends with it. ``sweeps`` says that this process
-    removes expired items, and brings writes from one region to the others.
+    """Serve until a signal, or until the pipe to the parent process closes. ``sweeps``: whether this process removes
+    expired items and replicates between regions.
     """
     loop = asyncio.get_running_loop()
     stop = asyncio.Event()
@@ -176,7 +176,7 @@ async def _serve(
 
 
 async def _sweep(writing: Writing, every_s: float) -> None:
-    """Remove what has expired now and then: as long as there is much of it, in small portions between the writes."""
+    """Remove expired items periodically, in small chunks between writes."""
     loop = asyncio.get_running_loop()
     while True:
         await asyncio.sleep(every_s)
@@ -189,7 +189,7 @@ async def _sweep(writing: Writing, every_s: float) -> None:
 
 
 async def _replicate(regions: Regions, lag_s: float) -> None:
-    """Bring writes from one region to the others, again and again, in another thread."""
+    """Replicate between regions periodically, in another thread."""
     pause_s = min(_REPLICATE_S_MAX, max(_REPLICATE_S_MIN, lag_s / 4))
     while True:
         await asyncio.sleep(pause_s)
@@ -200,12 +200,12 @@ async def _replicate(regions: Regions, lag_s: float) -> None:
 
 
 def _settle(waiting: asyncio.Future[int], count: int) -> None:
-    if not waiting.done():  # it is cancelled at the end
+    if not waiting.done():  # canceled at shutdown
         waiting.set_result(count)
 
 
 async def _drain(connections: Connections, seconds_max: float) -> None:
-    """Let what is being answered finish."""
+    """Wait for requests in progress."""
     connections.close_idle()
     end = time.monotonic() + seconds_max
     while connections.open and time.monotonic() < end:
@@ -215,7 +215,7 @@ async def _drain(connections: Connections, seconds_max: float) -> None:
 
 
 class _Accepting:
-    """Accepts one connection at a time, so that workers on one socket share them: who is busy takes none."""
+    """Accepts one connection at a time, so that workers share a socket: a busy worker accepts none."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, listening: socket.socket, connections: Connections) -> None:
         self._loop = loop
@@ -226,7 +226,7 @@ class _Accepting:
         self._go_on()
 
     def stop(self) -> None:
-        """Accept no more."""
+        """Stop accepting."""
         self._is_stopped = True
         self._loop.remove_reader(self._listening)
 
@@ -240,7 +240,7 @@ class _Accepting:
         except (BlockingIOError, InterruptedError, ConnectionAbortedError):
             return
         except OSError as error:
-            # Out of files, most likely: leave the connection in the queue for a while.
+            # Probably out of file descriptors: leave the connection in the queue for a while.
             _log.error("Can't accept a connection: %s", error)
             self._loop.remove_reader(self._listening)
             self._loop.call_later(0.1, self._go_on)
@@ -253,19 +253,19 @@ class _Accepting:
 
 
 class _Workers:
-    """Processes that serve one socket and one file; one that dies is started again."""
+    """Processes that serve one socket and one file; a crashed one is restarted."""
 
     def __init__(self, settings: Settings, listening: socket.socket) -> None:
         self._settings = settings
         self._listening = listening
         self._started: dict[int, tuple[int, float]] = {}
-        """The number and the start of each process. The first one removes expired items."""
+        """The number and start time of each process. The first one removes expired items."""
         self._is_stopping = False
         self._from_parent, self._to_workers = os.pipe()
-        """Nothing is written to it: it ends when this process does, however that happens."""
+        """Nothing is written to this pipe: it closes when this process ends for any reason."""
 
     def run(self, ready: Callable[[], None]) -> None:
-        """Start the workers and wait until they are told to end.
+        """Start the workers and wait for termination.
 
         Raises:
             StoreError: a worker couldn't start.
@@ -289,7 +289,7 @@ class _Workers:
     def _start(self, worker: int) -> None:
         sys.stdout.flush()
         sys.stderr.flush()
-        # A signal in between would be handled by a worker as if it were this process, or miss a worker not yet noted.
+        # A signal in between would be handled by a worker as if by this process, or miss a worker not yet recorded.
         signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
         process = os.fork()
         if process == 0:
@@ -314,7 +314,7 @@ class _Workers:
         return 0
 
     def _wait(self) -> bool:
-        """Wait for a worker's end, and start it again; whether that makes no sense."""
+        """Wait for a worker to exit and restart it; returns whether restarting is futile."""
         process, _ = os.wait()
         started = self._started.pop(process, None)
         if started is None or self._is_stopping:

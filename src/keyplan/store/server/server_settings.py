@@ -1,4 +1,4 @@
-"""Settings of a server, and the rules that they must follow before it listens."""
+"""Settings of a server, and their validation."""
 
 from __future__ import annotations
 
@@ -17,71 +17,75 @@ MEMORY = ":memory:"
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one client may take of the server. Times in seconds, sizes in bytes."""
+    """Limits for one client. Times in seconds, sizes in bytes."""
 
     body_bytes_max: int = BATCH_WRITE_BYTES_MAX
-    """One request's body, as sent and unpacked. One byte more is answered with 413."""
+    """Maximum size of a request body, as sent and decompressed. Larger ones get status 413."""
     head_bytes_max: int = 16 * 1024
-    """A request's address and headers. A byte more is answered with 400."""
+    """Maximum size of a request's URL and headers. Larger ones get status 400."""
     drained_bytes_max: int = 64 * 1024 * 1024
-    """What is still read of a client whose body was refused, so that it comes to read its answer."""
+    """How much of a rejected body to read, so that the client can read the response."""
     drained_s_max: float = 5.0
     buffered_bytes_max: int = 256 * 1024 * 1024
-    """Bodies that are being received, of all connections of one process together."""
+    """Maximum total size of bodies being received by one process."""
     connections_max: int = 4096
-    """Of one process. A new connection then takes the place of the one that has been idle longest, and is closed if all
-    of them have requests in progress.
+    """Per process. A new connection replaces the one that has been idle longest, or is closed if all have requests in
+    progress.
     """
     request_s_max: float = 20.0
-    """A request must have arrived that long after its first byte, plus what ``body_bytes_per_s_min`` grants."""
+    """Maximum time from a request's first byte to its last, plus the time granted by ``body_bytes_per_s_min``."""
     body_bytes_per_s_min: int = 32 * 1024
     idle_s_max: float = 300.0
-    """A connection without a request after its first one, and an answer that its client doesn't read."""
+    """Maximum idle time of a connection after its first request, and for a client to read a response."""
     pipelined_max: int = 64
-    """Requests of one connection that wait; then nothing more is read from it."""
+    """Maximum number of queued requests of one connection; then reading pauses."""
     shutdown_s_max: float = 10.0
-    """What is being answered may finish within this time after SIGTERM."""
+    """Maximum time for requests in progress after SIGTERM."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How to serve one store.
+    """How to serve a store.
 
     Raises:
-        RequestError: the settings contradict each other, or would open the store to a network without keys.
+        RequestError: the settings are contradictory, or would expose the store to a network without keys.
     """
 
     db: str
     """The path of the file, or ``:memory:``."""
     host: str = "127.0.0.1"
     port: int = 8000
-    """0 takes a free one."""
+    """0 selects a free port."""
     keys: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Secrets by access key id. Without any, every signature is accepted."""
+    """Secrets by access key id. Without keys, every signature is accepted."""
     sync: Literal["full", "normal"] = "full"
-    """``full``: what is acknowledged survives a power cut. ``normal``: it survives the end of the process."""
+    """``full``: acknowledged writes survive a power failure. ``normal``: they survive a crash of the process."""
     workers: int = 1
-    """Processes that share the port and the file."""
+    """Number of processes that share the port and the file."""
     sweep_s: float = 60.0
-    """How many seconds after one removal of expired items the next begins; 0 is never."""
+    """Seconds between removals of expired items; 0 disables them."""
     throttle: bool = False
-    """Refuse what exceeds the throughput of tables, indexes and partitions, as the service does."""
+    """Throttle requests beyond the throughput of tables, indexes and partitions, as the service does."""
     index_lag_ms: float = 0.0
-    """How many milliseconds after a write indexes show it."""
+    """Delay of index visibility after a write, in ms."""
     state_delay_s: float = 0.0
-    """How many seconds tables and indexes are being created, changed and deleted."""
+    """How many seconds tables and indexes stay CREATING, UPDATING or DELETING."""
     shard_s: float = SHARD_S
-    """How many seconds after it was opened a shard of a stream is followed by its child."""
+    """Seconds after which a stream shard is replaced by a child."""
     shard_records: int | None = None
-    """With how many records on average the open shards of a stream are each followed by two children; None is never."""
+    """Average number of records in a stream's open shards at which each is replaced by two children; None means
+    never.
+    """
     s3: str | None = None
-    """The folder that stands in for Amazon S3, with a folder in it for each bucket."""
+    """The folder that simulates Amazon S3, with a subfolder per bucket."""
     regions: tuple[str, ...] = ()
-    """Regions with a store each; a request goes to the one that it is signed for. Without any, all are one store."""
+    """Regions with one store each; requests go to the region that they are signed for. Without regions, there is a
+    single store.
+    """
     replica_lag_ms: float = 500.0
-    """How much later a write of a global table comes to its other regions."""
+    """Replication delay of global tables."""
     origins: frozenset[str] = frozenset()
-    """Origins of web pages that may talk to the server, beside those of this machine; ``*`` is all."""
+    """Origins of web pages that can use the server, besides those of this machine; ``*`` is all."""
     limits: Limits = field(default_factory=Limits)
 
     def __post_init__(self) -> None:
@@ -120,15 +124,15 @@ class Settings:
 
     @property
     def address(self) -> str:
-        """The host and the port, as they stand in a URL."""
+        """The host and the port in a URL."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"{host}:{self.port}"
 
     def allows_origin(self, origin: str) -> bool:
-        """Whether a web page of this origin may talk to the server.
+        """Whether a web page of this origin can use the server.
 
-        A page from elsewhere could otherwise read and change the store of whoever looks at it, since any
-        credentials are good where no keys are configured.
+        Otherwise, any web page could read and change the store of its visitor, because without keys all credentials are
+        accepted.
         """
         if "*" in self.origins or origin in self.origins:
             return True
@@ -140,7 +144,7 @@ class Settings:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a name or address can only be this machine."""
+    """Whether a name or an address can only be this machine."""
     if host == "localhost" or host.endswith(".localhost"):
         return True
     try:
@@ -153,7 +157,7 @@ def parse_key(text: str) -> tuple[str, str]:
     """The access key id and the secret of ``ID:SECRET``.
 
     Raises:
-        RequestError: it isn't of that form.
+        RequestError: invalid format.
     """
     name, colon, secret = text.partition(":")
     if not (name and colon and secret):

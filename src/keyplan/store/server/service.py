@@ -1,6 +1,6 @@
-"""From a request to its response: operation, credentials, and the order of checks, as in the service.
+"""Requests to responses: operation, credentials, and the order of checks, as in the service.
 
-This module knows headers and bodies; ``connection`` knows sockets and turns bytes into requests.
+This module knows headers and bodies; ``connection`` knows sockets and parses requests.
 """
 
 from __future__ import annotations
@@ -26,27 +26,27 @@ _PREFIXES: Mapping[Api, bytes] = {"DynamoDB": b"DynamoDB_20120810.", "DynamoDBSt
 _READING = frozenset(("read", "stream"))
 _JSON_TYPES = frozenset((b"application/x-amz-json-1.0", b"application/json"))
 _PATHS = frozenset((b"/", b""))
-"""The protocol has one path. An absolute address without one is that too."""
+"""The protocol has one path, which can be empty in an absolute URL."""
 _WITHOUT_ANSWER = frozenset({"TagResource", "UntagResource"})
-"""Operations whose answers have no body at all."""
+"""Operations whose responses have no body."""
 _CORS_AGE = b"access-control-max-age: 172800\r\n"
 _EXPOSED = b"access-control-expose-headers: x-amzn-requestid, x-amz-crc32\r\n"
 
 _MEMBERS_MAX = 1_000_000
 _SCOPE_PARTS = 5
-"""Key id, day, region, service and term."""
+"""Key id, day, region, service and terminator."""
 
 _log = logging.getLogger("keyplan.server")
 
 Outcome = dict[str, Any] | Exception
-"""What an operation came to: its answer, or why there is none."""
+"""The result of an operation: its response or an exception."""
 Reply = Callable[[bytes], None]
 Call = Callable[[str, dict[str, Any]], dict[str, Any]]
 
 
 @dataclass(slots=True)
 class Incoming:
-    """A request as it arrived. Header names are in lower case."""
+    """A received request. Header names are in lower case."""
 
     method: bytes
     url: bytes
@@ -57,10 +57,9 @@ class Incoming:
 class Service:
     """Answers requests from one engine.
 
-    Reads are answered at once, those by statements too: they never wait, since the store's readers don't wait for its
-    writers. Writes go through ``writing``, and their answers come when they are durable. What is large is done
-    ``aside``, from its parsing on, so that others aren't held up; and so is a read of which the engine says that it
-    takes long, and what changes whole tables, in which the engine lets writes in.
+    Reads, also PartiQL reads, are answered immediately, because readers don't wait for writers. Writes go through
+    ``writing`` and are answered when durable. Large requests run ``aside``, including parsing, and so do reads that
+    take long and changes of whole tables, in which the engine admits other writes.
     """
 
     def __init__(
@@ -72,7 +71,7 @@ class Service:
         self._settings = settings
         self._writing = writing if writing is not None else Inline(engine)
         self._pending_bytes = 0
-        """Of writes that are being made, and of large requests."""
+        """Of queued writes and large requests."""
         self._verifier = Verifier(settings.keys) if settings.keys else None
         self._targets = {
             _PREFIXES[operation.api] + name.encode(): (
@@ -83,7 +82,7 @@ class Service:
         }
 
     def handle(self, request: Incoming, reply: Reply) -> None:
-        """Answer a request by calling ``reply`` once with the whole answer, now or later."""
+        """Answer a request by calling ``reply`` once with the whole response, now or later."""
         if request.method == b"HEAD":
             reply = _without_content(reply)
         headers = request.headers
@@ -144,18 +143,18 @@ class Service:
         return outcome
 
     def _finish(self, name: str, outcome: Outcome, headers: Mapping[bytes, bytes], cors: bytes, reply: Reply) -> None:
-        """Answer with what an operation came to; a large answer is packed aside."""
+        """Reply with the result of an operation; a large response is compressed aside."""
         if isinstance(outcome, Exception):
             reply(_answer(name, outcome, headers, cors))
             return
-        body = orjson.dumps(outcome)  # what reads has an answer
+        body = orjson.dumps(outcome)  # reads have a response
         if len(body) >= PACKED_BYTES_MIN and answers.packing_of(headers):
             self._aside.submit(lambda: answers.json_answer(200, body, headers, cors), reply)
             return
         reply(answers.json_answer(200, body, headers, cors))
 
     def _handle_aside(self, request: Incoming, cors: bytes, reply: Reply) -> None:
-        """Answer a large request. Its writes are made by themselves, with a commit of their own."""
+        """Answer a large request. Its writes have their own commit."""
         size_bytes = len(request.body)
         self._pending_bytes += size_bytes
 
@@ -166,7 +165,7 @@ class Service:
         self._aside.submit_body(lambda: self._answer_whole(request, cors), done)
 
     def _answer_whole(self, request: Incoming, cors: bytes) -> bytes:
-        """The answer to a request, from its first byte to its last."""
+        """The response to a request, as bytes."""
         headers = request.headers
         try:
             name, _, params, _ = self._read(request)
@@ -177,15 +176,15 @@ class Service:
         outcome = self._outcome(self._call, name, params, request)
         answer = _answer(name, outcome, headers, cors)
         if isinstance(outcome, Exception):
-            outcome.__traceback__ = None  # it would keep the parameters
+            outcome.__traceback__ = None  # it would keep the parameters alive
         return answer
 
     def _read(self, request: Incoming) -> tuple[str, bool, dict[str, Any], int]:
-        """The operation, whether it only reads, its parameters, and their bytes.
+        """The operation, whether it only reads, its parameters, and their size in bytes.
 
         Raises:
-            DynamoDBError: the request is not of the protocol, or not signed as it must be.
-            TooLargeError: unpacked, its body is too large.
+            DynamoDBError: invalid protocol or signature.
+            TooLargeError: the decompressed body is too large.
         """
         headers = request.headers
         body = request.body
@@ -212,7 +211,7 @@ class Service:
         return (*target, params, len(body))
 
     def _without_body(self, request: Incoming, cors: bytes) -> bytes:
-        """The answer to GET and OPTIONS, and to what isn't of the protocol."""
+        """The response to GET and OPTIONS, and to requests of other protocols."""
         if request.method == b"GET":
             return answers.plain_answer(200, answers.HEALTH, cors)
         if request.method == b"OPTIONS" and cors:
@@ -227,14 +226,14 @@ class Service:
         return answers.plain_answer(404, answers.UNKNOWN, cors)
 
     def _cors(self, origin: bytes) -> bytes:
-        """The header lines for a web page of this origin; none when it isn't allowed."""
+        """The CORS headers for a web page of this origin; none if it isn't allowed."""
         if not self._settings.allows_origin(origin.decode("latin-1")):
             return b""
         return b"access-control-allow-origin: %s\r\nvary: origin\r\n%s" % (origin, _EXPOSED)
 
 
 def _without_content(reply: Reply) -> Reply:
-    """What answers a HEAD: a client takes what follows the head for the next answer (RFC 9110, 9.3.2)."""
+    """The response to HEAD: without a body, which a client would take for the next response (RFC 9110, 9.3.2)."""
 
     def reply_head(answer: bytes) -> None:
         head, end, _ = answer.partition(b"\r\n\r\n")
@@ -251,10 +250,10 @@ class Regional:
         self._first = next(iter(services.values()))
 
     def handle(self, request: Incoming, reply: Reply) -> None:
-        """Answer a request by calling ``reply`` once with the whole answer, now or later."""
+        """Answer a request by calling ``reply`` once with the whole response, now or later."""
         scope = _credential(request).split(b"/")
         region = scope[-3] if len(scope) >= _SCOPE_PARTS else None
-        if region is None:  # it isn't signed, and told so
+        if region is None:  # unsigned: the default service reports it
             self._first.handle(request, reply)
         elif region in self._services:
             self._services[region].handle(request, reply)
@@ -273,14 +272,14 @@ def _set_region(answer: dict[str, Any], request: Incoming) -> None:
 
 
 def _credential(request: Incoming) -> bytes:
-    """Whom and what a request says to be signed by and for."""
+    """The credential scope of a request."""
     if b"X-Amz-Credential=" in request.url:
         return query_of(request.url.decode("latin-1")).get("X-Amz-Credential", "").encode()
     return request.headers.get(b"authorization", b"").partition(b"Credential=")[2].partition(b",")[0]
 
 
 def _parsed(body: bytes) -> dict[str, Any]:
-    """The parameters in a body. While orjson parses it, no other request is answered: so their number is bounded."""
+    """The parameters in a body. orjson blocks other requests while parsing, so the number of values is bounded."""
     if len(body) > LARGE_BYTES_MIN and body.count(b",") + body.count(b"{") + body.count(b"[") > _MEMBERS_MAX:
         raise protocol_fault("SerializationException", f"A request may have {_MEMBERS_MAX} members")
     try:
@@ -290,7 +289,7 @@ def _parsed(body: bytes) -> dict[str, Any]:
 
 
 def outcome_of(call: Call, name: str, params: dict[str, Any]) -> Outcome:
-    """What an operation comes to. Never raises."""
+    """The result of an operation. Never raises."""
     try:
         return call(name, params)
     except Exception as error:  # noqa: BLE001 - a request must not end its server
@@ -308,7 +307,7 @@ def _answer(name: str, outcome: Outcome, headers: Mapping[bytes, bytes], cors: b
 
 
 def _told(error: Exception) -> DynamoDBError:
-    """The error that is told to a client."""
+    """The error for the client."""
     if isinstance(error, DynamoDBError):
         return error
     if isinstance(error, RecursionError):

@@ -1,7 +1,7 @@
 """Signature Version 4: verifies that a request was signed with one of the server's keys.
 
-The steps, their order and the texts of errors are those of the service (AWS General Reference, "Signature Version 4
-signing process"). A signature is in the ``Authorization`` header, as SDKs send it, or in the query string.
+The steps, their order and error texts are the service's (AWS General Reference, "Signature Version 4 signing process").
+A signature is in the ``Authorization`` header, as SDKs send it, or in the query string.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ MISMATCH = (
 )
 
 Headers = Mapping[str, str]
-"""The headers of a request, with names in lower case."""
+"""The headers of a request, with lower-case names."""
 
 
 def query_of(url: str) -> dict[str, str]:
@@ -52,7 +52,7 @@ def query_of(url: str) -> dict[str, str]:
 
 
 def check_presence(headers: Headers, asked: Mapping[str, str]) -> None:
-    """Refuse a request that has no credentials at all, or has them in two places; ``asked`` is its query.
+    """Reject a request without credentials, or with credentials in both places; ``asked`` is its query.
 
     Raises:
         DynamoDBError: MissingAuthenticationToken- or InvalidSignatureException.
@@ -68,14 +68,14 @@ def check_presence(headers: Headers, asked: Mapping[str, str]) -> None:
 
 
 class Verifier:
-    """Verifies signatures against the configured keys. ``now`` gives the time in UTC."""
+    """Verifies signatures with the configured keys. ``now`` returns the time in UTC."""
 
     def __init__(self, keys: Mapping[str, str], now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         self._keys = dict(keys)
         self._now = now
 
     def verify(self, method: str, url: str, headers: Headers, body: bytes) -> None:
-        """Return when the request is signed with a known key.
+        """Return if the request is signed with a known key.
 
         Raises:
             DynamoDBError: MissingAuthenticationToken-, IncompleteSignature-, InvalidSignature- or
@@ -85,7 +85,7 @@ class Verifier:
         asked = query_of(url)
         check_presence(headers, asked)
         if _ALGORITHM_IN_QUERY in asked:
-            # Of all services only S3 looks at X-Amz-Expires: elsewhere a signature lasts as long as in a header.
+            # Only S3 evaluates X-Amz-Expires: elsewhere a signature is valid as long as in a header.
             algorithm, parameters = _parse_query(asked)
             stamp = self._check_date({"x-amz-date": asked[f"{_IN_QUERY}Date"]})
         else:
@@ -110,12 +110,12 @@ class Verifier:
             return hmac.compare_digest(expected.encode(), parameters["Signature"].encode())
 
         host = headers.get("host", "")
-        # The service has no port to name, so that clients get by which leave it out of what they sign (aiodynamo).
+        # The service has no port, so some clients don't sign it (aiodynamo).
         if not is_signed_for(host) and not is_signed_for(host.rpartition(":")[0] or host):
             raise _invalid(MISMATCH)
 
     def _check_date(self, headers: Headers) -> str:
-        """The request's time as a stamp, which must be close to now."""
+        """The request's timestamp, which must be close to the current time."""
         stamp = headers.get("x-amz-date", "")
         try:
             if not stamp:
@@ -172,7 +172,7 @@ def _parse_query(asked: Mapping[str, str]) -> tuple[str, dict[str, str]]:
 
 
 def _check_scope(credential: str, stamp: str) -> tuple[str, str, str, str]:
-    """The key id, the day, the region and the whole scope of a credential. Any region is good."""
+    """The key id, day, region and scope of a credential. Any region is accepted."""
     parts = credential.rstrip("/").split("/")
     if len(parts) != 5:
         raise _incomplete(
@@ -207,7 +207,7 @@ def _canonical_query(query: str) -> str:
 
 @lru_cache(maxsize=64)
 def _signing_key(secret: str, day: str, region: str) -> bytes:
-    """The key of a day and region is the same for all its requests."""
+    """The signing key of a day and region, cached."""
     return signing_key(secret, day, region, SERVICE)
 
 

@@ -1,8 +1,8 @@
-"""Threads beside the event loop: one for writes, and others for large requests, compressed responses, and changes of
-tables.
+"""Threads beside the event loop: one for writes, and others for large requests, compressed responses, and table
+changes.
 
-Writes that wait while a commit is in progress share the next commit. Each is acknowledged after its commit; one that
-fails doesn't affect the others.
+Writes that are queued during a commit share the next commit. Each is acknowledged after its commit; a failed one
+doesn't affect the others.
 """
 
 from __future__ import annotations
@@ -25,57 +25,57 @@ from keyplan.store import Engine, LongError
 from keyplan.store.background_work import Behind
 
 LARGE_BYTES_MIN = 64 * 1024
-"""A body of more than that, as it was sent, isn't parsed on the event loop; nor is any that was packed."""
+"""Larger bodies (as sent) and all compressed ones aren't parsed on the event loop."""
 PACKED_BYTES_MIN = 256 * 1024
-"""An answer of more than that isn't packed on the event loop."""
+"""Larger responses aren't compressed on the event loop."""
 _THREADS = 3
 _CHANGING_THREADS = 8
 _M_MMAP_THRESHOLD = -3
 _MAPPED_BYTES_MIN = 256 * 1024
-"""Larger blocks of memory have pages of their own, which return to the system when they are freed."""
+"""Larger memory blocks have their own pages, which are returned to the system when freed."""
 
 
 Work = Callable[[], bytes]
-"""Gives the answer."""
+"""Returns the response."""
 Done = Callable[[bytes], None]
 
 
 class Aside(Protocol):
-    """Does work beside the event loop."""
+    """Runs work beside the event loop."""
 
     def submit(self, work: Work, done: Done) -> None:
-        """Do ``work``, and call ``done`` with the answer, on the event loop."""
+        """Run ``work``, and call ``done`` with the response on the event loop."""
         ...
 
     def submit_body(self, work: Work, done: Done) -> None:
-        """Do ``work``, a large request, and call ``done`` with the answer, on the event loop."""
+        """Run ``work``, a large request, and call ``done`` with the response on the event loop."""
         ...
 
     def submit_change(self, work: Work, done: Done) -> None:
-        """Do ``work``, a change of tables, and call ``done`` with the answer, on the event loop."""
+        """Run ``work``, a table change, and call ``done`` with the response on the event loop."""
         ...
 
 
 class AtOnce:
-    """Does it at once, where there is no event loop."""
+    """Runs work immediately, without an event loop."""
 
     def submit(self, work: Work, done: Done) -> None:
-        """Do it."""
+        """Run it."""
         done(work())
 
     def submit_body(self, work: Work, done: Done) -> None:
-        """Do it."""
+        """Run it."""
         self.submit(work, done)
 
     def submit_change(self, work: Work, done: Done) -> None:
-        """Do it."""
+        """Run it."""
         self.submit(work, done)
 
 
 class Threads:
-    """One thread for large requests, so that a write of another client waits for one large commit at most; some for
-    long reads and compressed responses; and some for changes of tables, each of which may take long while requests on
-    the table must still be answered.
+    """One thread for large requests, so that other clients' writes wait for at most one large commit; several for long
+    reads and compressed responses; and several for table changes, which can take long while requests on the table must
+    still be answered.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -87,11 +87,11 @@ class Threads:
         self._changing = ThreadPoolExecutor(_CHANGING_THREADS, "keyplan-tables")
 
     def submit(self, work: Work, done: Done) -> None:
-        """Do it in a thread."""
+        """Run it in a thread."""
         self._submit(self._large, work, done)
 
     def submit_body(self, work: Work, done: Done) -> None:
-        """Do it in the thread of large requests. After the last one, return the memory to the system."""
+        """Run it in the thread of large requests. After the last one, return the memory to the system."""
         self._bodies_pending += 1
 
         def end(answer: bytes) -> None:
@@ -103,7 +103,7 @@ class Threads:
         self._submit(self._bodies, work, end)
 
     def submit_change(self, work: Work, done: Done) -> None:
-        """Do it in a thread."""
+        """Run it in a thread."""
         self._submit(self._changing, work, done)
 
     def _submit(self, executor: ThreadPoolExecutor, work: Work, done: Done) -> None:
@@ -114,7 +114,7 @@ class Threads:
         self._loop.run_in_executor(executor, work).add_done_callback(end)
 
     def close(self) -> None:
-        """Finish what was begun, and end."""
+        """Finish started work and stop."""
         self._trim = None
         self._bodies.shutdown(cancel_futures=True)
         self._large.shutdown(cancel_futures=True)
@@ -122,7 +122,7 @@ class Threads:
 
 
 def _memory_trimmer() -> Callable[[], object] | None:
-    """What returns the memory of large requests to the system; None without glibc."""
+    """A function that returns freed memory to the system; None without glibc."""
     if not sys.platform.startswith("linux"):
         return None
     try:
@@ -144,34 +144,34 @@ _log = logging.getLogger("keyplan.server")
 Outcome = dict[str, Any] | Exception
 Written = Callable[[Outcome], None]
 _Job = tuple[str, dict[str, Any], Written] | Callable[[], None]
-"""A write, or work of another kind that the thread does alone."""
+"""A write, or other work that the thread does separately."""
 
 _IN_PARTS = frozenset({"BatchExecuteStatement"})
-"""What writes in several transactions can't be given up between them."""
+"""Operations with several transactions, between which they can't be aborted."""
 TOGETHER_MAX = 64
-"""Writes of one commit."""
+"""Maximum number of writes per commit."""
 
 
 class Writing(Protocol):
-    """Takes writes."""
+    """Accepts writes."""
 
     def submit(self, name: str, params: dict[str, Any], done: Written) -> None:
-        """Make a write, and call ``done`` with its outcome, on the event loop."""
+        """Execute a write, and call ``done`` with its result on the event loop."""
         ...
 
     def sweep(self, items_max: int, done: Callable[[int], None]) -> None:
-        """Remove up to ``items_max`` expired items, and call ``done`` with their number, on the event loop."""
+        """Remove up to ``items_max`` expired items, and call ``done`` with their number on the event loop."""
         ...
 
 
 class Inline:
-    """Makes each write at once, where there is no event loop."""
+    """Executes each write immediately, without an event loop."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
     def submit(self, name: str, params: dict[str, Any], done: Written) -> None:
-        """Make a write."""
+        """Execute a write."""
         done(_outcome(self._engine.call, name, params))
 
     def sweep(self, items_max: int, done: Callable[[int], None]) -> None:
@@ -181,11 +181,10 @@ class Inline:
 
 
 class WriterThread:
-    """Makes writes in a thread of its own, those that wait together in one commit.
+    """Executes writes in a thread; queued ones share a commit.
 
-    While ``is_alone`` says that nobody else would be kept waiting, writes are made at once instead, as far as they take
-    no longer than anybody may wait: handing them over would take as long as making them. So it is while one client is
-    there only, and with a store that doesn't wait for a disk.
+    While ``is_alone`` says that no other client would wait, short writes are executed immediately, because handing them
+    over takes as long as executing them. This applies with a single client and a store that doesn't wait for a disk.
     """
 
     def __init__(
@@ -195,15 +194,15 @@ class WriterThread:
         self._loop = loop
         self._is_alone = is_alone
         self._handed_over = 0
-        """Writes that the thread has, as the event loop knows it."""
+        """The number of writes handed to the thread, from the event loop's view."""
         self._jobs: SimpleQueue[_Job | None] = SimpleQueue()
         self._tidying = Behind()
-        """Forgets what is too old: no writer waits until all of it is gone."""
+        """Runs ``tidy``: writers don't wait for all of it."""
         self._thread = threading.Thread(target=self._run, name="keyplan-writer")
         self._thread.start()
 
     def submit(self, name: str, params: dict[str, Any], done: Written) -> None:
-        """Queue a write, or make it."""
+        """Queue a write, or execute it."""
         if self._handed_over == 0 and OPERATIONS[name].kind == "write" and name not in _IN_PARTS and self._is_alone():
             outcome = _outcome(self._engine.call_briefly, name, params)
             if not isinstance(outcome, LongError):
@@ -213,17 +212,17 @@ class WriterThread:
         self._jobs.put((name, params, done))
 
     def sweep(self, items_max: int, done: Callable[[int], None]) -> None:
-        """Queue the removal of expired items, behind the writes that wait."""
+        """Queue the removal of expired items after the queued writes."""
         self._tidying.run(partial(_tidy, self._engine))
         self._jobs.put(lambda: self._tell(done, _swept(self._engine, items_max)))
 
     def _tell(self, done: Callable[[int], None], count: int) -> None:
-        # The loop may have ended meanwhile: nobody waits for the number then.
+        # The loop can be closed by now: then the number isn't needed.
         with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(done, count)
 
     def close(self) -> None:
-        """Finish what is queued, and end."""
+        """Finish queued work and stop."""
         self._jobs.put(None)
         self._thread.join()
         self._tidying.close()
@@ -236,7 +235,7 @@ class WriterThread:
                 return
 
     def _take(self) -> list[_Job | None]:
-        """At least one job, and what waits beside it."""
+        """At least one job, and those queued with it."""
         jobs = [self._jobs.get()]
         try:
             while jobs[-1] is not None and len(jobs) < TOGETHER_MAX:
@@ -246,7 +245,7 @@ class WriterThread:
         return jobs
 
     def _make(self, jobs: list[_Job]) -> None:
-        """Make the jobs in order: writes of items that follow each other together, the others alone."""
+        """Execute the jobs in order: consecutive item writes in one commit, the others separately."""
         together: list[tuple[str, dict[str, Any], Written]] = []
         for job in jobs:
             if callable(job):
