@@ -1,16 +1,17 @@
-"""Simulation on request: throttling as the service limits throughput, and global indexes that lag behind the table.
+"""Optional simulation: throttling like the service's throughput limits, and global secondary indexes with delayed
+visibility.
 
-Throttling models what AWS documents and no more ("Read and write capacity", "Burst and adaptive capacity",
-"Understanding throttling exceptions" in the developer guide): a provisioned table or global index has its units per
-second, and keeps unused units of five minutes; on demand begins with 4,000 write and 12,000 read units per second and
-takes twice its peak of half an hour ago; a partition takes 1,000 and 3,000. A request is admitted while everything it
-touches has units left, and then pays its whole price; the next ones wait until the debt is paid. Partitions aren't
-split for heat, and the service is more tolerant at times. State is in memory, of one process; time is the engine's
-clock.
+Throttling models only what AWS documents ("Read and write capacity", "Burst and adaptive capacity", "Understanding
+throttling exceptions" in the developer guide): a provisioned table or global secondary index has its units per second,
+and saves unused units of five minutes; on-demand capacity starts with 4,000 write and 12,000 read units per second and
+allows twice its peak of half an hour ago; a partition allows 1,000 and 3,000. A request is admitted while every
+resource it uses has units left, and is then charged in full; later requests wait until the debt is repaid. Partitions
+aren't split for heat, and the service is sometimes more tolerant. The state is in the memory of one process; time is
+the engine's clock.
 
-A lagging index is read from a snapshot of the store, taken before a write, which costs only an open read transaction.
-So entries and attributes appear, and disappear, later and together. A change of tables or indexes brings indexes up to
-date.
+A delayed index is read from a snapshot of the store, taken before a write, which costs only an open read transaction.
+Therefore entries and attributes appear and disappear later, and together. A change of tables or indexes makes indexes
+current.
 """
 
 from __future__ import annotations
@@ -49,15 +50,15 @@ from keyplan.store.tables.table import Index, Table
 Direction = Literal["Read", "Write"]
 
 BURST_S = 300.0
-"""What a provisioned table or index didn't use of this time is saved."""
+"""Saved units of a provisioned table or index."""
 PARTITION_UNITS: Mapping[Direction, float] = {"Read": PARTITION_READ_UNITS_MAX, "Write": PARTITION_WRITE_UNITS_MAX}
 ON_DEMAND_UNITS: Mapping[Direction, float] = {"Read": ON_DEMAND_READ_UNITS, "Write": ON_DEMAND_WRITE_UNITS}
-"""What a new table on demand bears a second."""
+"""Initial throughput of a new on-demand table, in units per second."""
 PEAK_AGE_S = 1800.0
-"""How old a peak must be for twice of it to be borne."""
+"""The age from which twice a peak is allowed."""
 
 Partition = tuple[KeyText, ...]
-"""The partition attributes of a key."""
+"""The partition key attributes."""
 
 _KEY_RANGE = "KeyRangeThroughputExceeded"
 _ACCOUNT = "AccountLimitExceeded"
@@ -90,7 +91,7 @@ _OVER_ACCOUNT = (
 
 
 class Bucket:
-    """Units that come at a rate, up to a capacity. It may be in debt. ``balance`` is as of ``_at_s``."""
+    """A token bucket: units at a rate, up to a capacity. It can be in debt. ``balance`` is as of ``_at_s``."""
 
     __slots__ = ("_at_s", "balance", "capacity", "rate")
 
@@ -101,7 +102,7 @@ class Bucket:
         self._at_s = now_s
 
     def has_any(self, now_s: float) -> bool:
-        """Whether something is left."""
+        """Whether any units are left."""
         passed_s = max(0.0, now_s - self._at_s)
         self.balance = min(self.capacity, self.balance + self.rate * passed_s)
         self._at_s = now_s
@@ -113,13 +114,13 @@ class _Level:
     """The settings of a table or index in one direction."""
 
     provisioned: float | None
-    """None is on demand."""
+    """None means on demand."""
     maximum: float | None
     warm: float
 
 
 class _Resource:
-    """A table or a global index, in one direction."""
+    """A table or a global secondary index in one direction."""
 
     def __init__(self, level: _Level, direction: Direction, now_s: float) -> None:
         self.level = level
@@ -131,13 +132,13 @@ class _Resource:
         self._partitions: dict[int, Bucket] = {}
         self._maximum = None if level.maximum is None else Bucket(level.maximum, level.maximum, now_s)
         if level.provisioned is not None:
-            # Nothing is saved yet: a second's worth.
+            # Starts with one second's units.
             self._main = Bucket(level.provisioned, level.provisioned * BURST_S, now_s, level.provisioned)
         else:
             self._main = Bucket(self._begins_with, self._begins_with, now_s)
 
     def refuses(self, partition: Partition | None, now_s: float) -> str | None:
-        """Why a request is not let in; None when it is."""
+        """The reason to throttle a request; None to admit it."""
         self._scale(now_s)
         if self._maximum is not None and not self._maximum.has_any(now_s):
             return _MAXIMUM
@@ -150,7 +151,7 @@ class _Resource:
         return None
 
     def take(self, partition: Partition | None, units: float, now_s: float) -> None:
-        """Pay."""
+        """Charge units."""
         self._main.balance -= units
         if self._maximum is not None:
             self._maximum.balance -= units
@@ -159,7 +160,7 @@ class _Resource:
         self._units_of_second += units
 
     def _scale(self, now_s: float) -> None:
-        """On demand: remember the peak, and bear twice that of half an hour ago."""
+        """On demand: record the peak, and allow twice the peak of half an hour ago."""
         if self.level.provisioned is not None:
             return
         if now_s - self._second >= 1.0:
@@ -172,7 +173,9 @@ class _Resource:
             self._main.rate = self._main.capacity = rate
 
     def _bucket_of(self, partition: Partition, now_s: float) -> Bucket:
-        """The partition of a key: each has a range of the keys' hashes, so that more of them split the ranges."""
+        """The bucket of a key's partition: each has a range of key hashes, so that additional partitions split the
+        ranges.
+        """
         raw = b"".join(part if isinstance(part, bytes) else part.encode() for part in partition)
         count = max(1, math.ceil(self._main.rate / self._ceiling))
         number = zlib.crc32(raw) * count >> 32
@@ -184,16 +187,16 @@ class _Resource:
 
 @dataclass(frozen=True, slots=True)
 class _Charge:
-    """What a request takes of a table (``index`` None) or a global index."""
+    """The units of a request on a table (``index`` None) or a global secondary index."""
 
     index: Index | None
     partition: Partition | None
-    """None where all partitions share the load."""
+    """None if the load is spread over all partitions."""
     units: float
 
 
 class Meter:
-    """Counts what requests consume, and refuses what is too much."""
+    """Counts consumed units, and throttles."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
@@ -201,19 +204,19 @@ class Meter:
         self._resources: dict[tuple[int, int | None, Direction], _Resource] = {}
 
     def read(self, table: Table, index: Index | None, partition: Partition | None, units: float) -> None:
-        """Charge a read. A local index shares its table's throughput.
+        """Charge a read. Local secondary indexes share their table's throughput.
 
         Raises:
-            one of ``THROTTLING``: there is none left.
+            one of ``THROTTLING``: no units are left.
         """
         self._charge(table, "Read", [_Charge(None if index is None or index.is_local else index, partition, units)])
 
     def write(self, table: Table, key: Key, outcome: Outcome, *, transactional: bool = False) -> None:
-        """Charge a write that is about to be made: on the table, and on each global index, which must have something
-        left even when its entry stays as it is.
+        """Charge a write before it is executed: on the table, and on each global secondary index, which must have units
+        left even if its entry doesn't change.
 
         Raises:
-            one of ``THROTTLING``: there is none left.
+            one of ``THROTTLING``: no units are left.
         """
         consumed = Consumed(table.name, "Write")
         add_units(consumed, table, outcome, transactional=transactional)
@@ -267,7 +270,7 @@ def _level(table: Table, index: Index | None, direction: Direction) -> _Level:
     warm = (settings.get("WarmThroughput") or {}).get(f"{direction}UnitsPerSecond") or 0
     return _Level(
         None if on_demand else float(provisioned.get(f"{direction}CapacityUnits", 1)),
-        # -1 takes a maximum away.
+        # -1 removes a maximum.
         float(maximum) if on_demand and maximum is not None and maximum > 0 else None,
         float(warm) if on_demand else 0.0,
     )
@@ -292,17 +295,17 @@ def _throttled(table: Table, direction: Direction, refused: list[tuple[Index | N
 
 
 def cancellation_of(error: DynamoDBError) -> dict[str, str]:
-    """The cancellation reason of an action that was throttled."""
+    """The cancellation reason of a throttled action."""
     is_provisioned = isinstance(error, ProvisionedThroughputExceededException)
     return {"Code": PROVISIONED_THROUGHPUT_CODE if is_provisioned else THROTTLING_CODE, "Message": error.message}
 
 
 SNAPSHOTS_MAX = 8
-"""How many snapshots a lag is divided into. Writes that follow each other more closely are seen together."""
+"""The number of snapshots per delay. Writes in shorter succession become visible together."""
 
 
 class IndexLag:
-    """Remembers what was, for as long as the lag, and reads it. Threads may share it."""
+    """Keeps past snapshots for the duration of the delay, and reads them. Thread-safe."""
 
     def __init__(self, storage: Storage, clock: Callable[[], float], lag_s: float) -> None:
         self._storage = storage
@@ -311,10 +314,10 @@ class IndexLag:
         self._apart_s = lag_s / SNAPSHOTS_MAX
         self._lock = threading.Lock()
         self._snapshots: deque[tuple[float, Snapshot]] = deque()
-        """The oldest first; each holds what was written before its time."""
+        """Oldest first; each contains the writes before its time."""
 
     def remember(self) -> None:
-        """Take a snapshot, unless there is one of just before. To be called before a write."""
+        """Take a snapshot before a write, unless there is a very recent one."""
         with self._lock:
             now_s = self._clock()
             self._drop_old(now_s)
@@ -324,28 +327,28 @@ class IndexLag:
     def page(
         self, stored: StoredTable, index: int, bounds: Bounds, limit: int | None, bytes_max: int
     ) -> tuple[list[Row], bool]:
-        """``StoredTable.page`` of an index, as it was."""
+        """``StoredTable.page`` of an index in the past."""
         with self._lock:
             self._drop_old(self._clock())
-            # Held, since others may drop it meanwhile: who writes doesn't wait for who reads.
+            # Keep a reference, because others can drop it: writers don't wait for readers.
             snapshot = self._snapshots[0][1].hold() if self._snapshots else None
         if snapshot is not None:
             try:
                 return snapshot.page(stored, index, bounds, limit, bytes_max)
             except StaleTableError:
-                pass  # the table had another form, or wasn't there: what it is now tells whether it is again
+                pass  # the table had another definition, or didn't exist: the current one decides whether to retry
             finally:
                 snapshot.close()
         return stored.page(index, bounds, limit, bytes_max)
 
     def forget(self) -> None:
-        """Drop all snapshots: indexes are up to date."""
+        """Drop all snapshots: indexes become current."""
         with self._lock:
             while self._snapshots:
                 self._snapshots.popleft()[1].close()
 
     def _drop_old(self, now_s: float) -> None:
-        # The first snapshot of after that moment holds all that was written until then. A write that came too soon
-        # after a snapshot to have its own is seen with the next: therefore their distance is added.
+        # The first snapshot after that moment contains all writes before it. A write that came too soon after a
+        # snapshot is visible with the next one: therefore their interval is added.
         while self._snapshots and self._snapshots[0][0] + self._apart_s <= now_s - self._lag_s:
             self._snapshots.popleft()[1].close()

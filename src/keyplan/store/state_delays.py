@@ -1,12 +1,12 @@
-"""Delayed states, on request (``--state-delay``): a table or index that is created, changed or deleted is CREATING,
-UPDATING or DELETING for some seconds, and other changes are refused meanwhile.
+"""Optional state delays (``--state-delay``): a table or index that is created, changed or deleted is CREATING, UPDATING
+or DELETING for some seconds, during which other changes are rejected.
 
-The note of a change is in the table's definition, under ``Settling``, with the time when it ends. So every process sees
-it, and none waits for it; whoever reads a table later removes the note, or the table. The admitted changes and the
-texts are recorded of the service (October 2026).
+The note of a change is in the table's definition, under ``Settling``, with its end time. So every process sees it, and
+none waits for it; a later reader of the table removes the note, or the table. The allowed changes and the texts are
+recorded from the service (October 2026).
 
-A table is also CREATING while it is imported or restored, a replica while it is filled, and an index while it is
-backfilled, with or without delays. These notes name the process that does the work.
+A table is also CREATING during imports and restores, a replica during its backfill, and an index during its backfill,
+with or without delays. These notes identify the process that does the work.
 """
 
 from __future__ import annotations
@@ -27,28 +27,28 @@ from keyplan.store.background_work import has_ended, is_given_up, this_process
 from keyplan.store.throughput import check_maximum
 
 SETTLING = "Settling"
-"""The member of a definition that says what is still going on."""
+"""The member of a definition with its pending changes."""
 COPYING = "Copying"
-"""The member that names the backups that are being made: up to which row each goes, and who does it."""
+"""The member with the running backups: the last row of each, and its process."""
 Definition = dict[str, Any]
 State = Literal["CREATING", "UPDATING", "DELETING", "ACTIVE"]
 
 _FILLS = "Fills"
-"""The member of an index's note, or of a restored table's, that says who fills it."""
+"""The member of an index's or a restored table's note with the filling process."""
 _JOINS = "Joins"
-"""The member of a new replica's note that says who fills it."""
+"""The member of a new replica's note with the filling process."""
 _SOURCE = "Source"
 EXPIRY = "Expiry"
-"""The member of the note that says until when the time to live is being switched, and of which attribute."""
+"""The member of the note with the end time and the attribute of a TTL change."""
 _IN_USE = "Attempt to change a resource which is still in use: "
 _THROUGHPUT = ("BillingMode", "ProvisionedThroughput")
 _TABLE_CHANGES = {"throughput": _THROUGHPUT, "stream": ("StreamSpecification",), "class": ("TableClass",)}
-"""What makes a whole table UPDATING, and the members that ask for it."""
+"""Changes that make a whole table UPDATING, with the request members that cause them."""
 
 
 @dataclass(frozen=True, slots=True)
 class IndexState:
-    """The state of a global or a vector index."""
+    """The state of a global secondary or a vector index."""
 
     status: State
     backfilling: bool | None = None
@@ -59,26 +59,26 @@ _ACTIVE = IndexState("ACTIVE")
 
 @dataclass(frozen=True, slots=True)
 class States:
-    """The states of a table and of what belongs to it, at one moment."""
+    """The states of a table and its parts at one moment."""
 
     table: State = "ACTIVE"
     change: str | None = None
-    """What of the table is being changed."""
+    """The pending change of the table."""
     indexes: Mapping[str, IndexState] = field(default_factory=dict[str, IndexState])
     encryption: bool = False
     """Whether the encryption is being changed."""
     warming: bool = False
     """Whether warm throughput is being raised."""
     restoring: bool = False
-    """Whether the table is being made of a backup, or of another table's history."""
+    """Whether the table is being restored from a backup or a history."""
     detail: str = ""
-    """What errors say of the change, behind the table's name."""
+    """What error texts add after the table's name."""
     mode: str | None = None
-    """How the table was paid before the change of its throughput that goes on: that it is until then."""
+    """The billing mode before a pending throughput change, which applies until it ends."""
     expiring: str = ""
-    """The attribute of the time to live that is being switched on or off."""
+    """The attribute of a pending TTL change."""
     lacks_backups: bool = False
-    """Whether the table is that new that it can't be backed up yet, nor keep a history."""
+    """Whether the table is too new for backups and point-in-time recovery."""
 
     def index(self, name: str) -> IndexState:
         """The state of one index."""
@@ -86,12 +86,12 @@ class States:
 
     @property
     def are_over(self) -> bool:
-        """Whether everything is as it was asked for."""
+        """Whether no change is pending."""
         return self == States()
 
 
 def states_of(definition: Mapping[str, Any], now_s: float) -> States:
-    """The states that a definition tells of."""
+    """The states in a definition."""
     noted: Mapping[str, Any] | None = definition.get(SETTLING)
     if noted is None:
         return States()
@@ -131,7 +131,7 @@ def _expiring(noted: Mapping[str, Any], now_s: float) -> str:
 
 
 def _detail(definition: Mapping[str, Any], change: str | None) -> str:
-    """What errors say of a change of a stream or of a class."""
+    """What error texts say about a change of a stream or a table class."""
     if change == "stream":
         operation = "ENABLE" if (definition.get("StreamSpecification") or {}).get("StreamEnabled") else "DISABLE"
         return f" Stream: {definition['Stream']['Label']} Operation: {operation}"
@@ -139,37 +139,37 @@ def _detail(definition: Mapping[str, Any], change: str | None) -> str:
 
 
 def _goes_on(whole: Mapping[str, Any], now_s: float) -> bool:
-    """Whether what a note says of the whole table isn't over."""
+    """Whether a note of the table is still in effect."""
     if _FILLS in whole or _JOINS in whole:
         return True
     return not has_ended(whole) if "Import" in whole else now_s < whole["Until"]
 
 
 def _index_goes_on(note: Mapping[str, Any], now_s: float) -> bool:
-    """Whether what a note says of an index isn't over."""
+    """Whether a note of an index is still in effect."""
     return _FILLS in note or now_s < note["Until"]
 
 
 def fillings_of(definition: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
-    """By the names of the indexes that are being filled: who fills them."""
+    """The filling processes of indexes during backfill, by index name."""
     noted: Mapping[str, Any] = (definition.get(SETTLING) or {}).get("Indexes") or {}
     return {name: value[_FILLS] for name, value in noted.items() if _FILLS in value}
 
 
 def works_of(definition: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Who does what is done of a table in pieces: indexes and restored tables that are filled, and backups."""
+    """The processes of all chunked work: filling indexes and restored tables, and backups."""
     copying: Mapping[str, Mapping[str, Any]] = definition.get(COPYING) or {}
     whole = [each for each in (restorer_of(definition), joiner_of(definition)) if each is not None]
     return [*fillings_of(definition).values(), *(each["Worker"] for each in copying.values()), *whole]
 
 
 def is_left_undone(definition: Mapping[str, Any]) -> bool:
-    """Whether there is something that nobody does any more."""
+    """Whether any work is abandoned."""
     return any(map(is_given_up, works_of(definition)))
 
 
 def begin_filling(definition: Definition, index: str, worker: Mapping[str, Any]) -> Definition:
-    """The definition of a table one of whose indexes is filled by ``worker``."""
+    """The definition with an index that is being filled by ``worker``."""
     noted: dict[str, Any] = definition.get(SETTLING) or {}
     notes: dict[str, Any] = noted.get("Indexes") or {}
     note = {"Status": "CREATING", **notes.get(index, {}), _FILLS: dict(worker)}
@@ -177,7 +177,7 @@ def begin_filling(definition: Definition, index: str, worker: Mapping[str, Any])
 
 
 def end_filling(definition: Mapping[str, Any], index: str) -> Definition:
-    """The definition when an index is filled, or isn't to be any more."""
+    """The definition after the backfill of an index, or its cancellation."""
     noted: dict[str, Any] = dict(definition[SETTLING])
     notes: dict[str, Any] = dict(noted["Indexes"])
     note = {name: value for name, value in notes.pop(index).items() if name != _FILLS}
@@ -186,13 +186,13 @@ def end_filling(definition: Mapping[str, Any], index: str) -> Definition:
 
 
 def deleted_indexes(definition: Mapping[str, Any], now_s: float) -> list[Mapping[str, Any]]:
-    """The definitions of global indexes that are still being deleted."""
+    """The definitions of global secondary indexes that are still being deleted."""
     noted: Mapping[str, Any] = (definition.get(SETTLING) or {}).get("Indexes") or {}
     return [each["Definition"] for each in noted.values() if "Definition" in each and _index_goes_on(each, now_s)]
 
 
 def begin_creation(definition: Definition, now_s: float, state_delay_s: float) -> Definition:
-    """The definition of a table that is there only in some seconds, with its indexes."""
+    """The definition of a table, and its indexes, that becomes ACTIVE after a delay."""
     if not state_delay_s:
         return definition
     until = now_s + state_delay_s
@@ -202,12 +202,12 @@ def begin_creation(definition: Definition, now_s: float, state_delay_s: float) -
         for index in definition.get(member) or ()
     }
     table = {"Status": "CREATING", "Until": until}
-    # Backups are enabled a while after the table is there, as at the service.
+    # Backups are enabled some time after the table is ACTIVE, as in the service.
     return {**definition, SETTLING: {"Table": table, "Indexes": indexes, "Backups": until + state_delay_s}}
 
 
 def begin_restore(definition: Definition, summary: Mapping[str, Any], now_s: float, state_delay_s: float) -> Definition:
-    """The definition of a restored table; ``summary`` is the ``RestoreSummary`` that it has until it is there."""
+    """The definition of a restored table; ``summary`` is its ``RestoreSummary`` until it is ACTIVE."""
     begun = begin_creation(definition, now_s, state_delay_s)
     if SETTLING in begun:
         begun[SETTLING]["Table"]["Restore"] = dict(summary)
@@ -215,7 +215,7 @@ def begin_restore(definition: Definition, summary: Mapping[str, Any], now_s: flo
 
 
 def restore_of(definition: Mapping[str, Any], now_s: float) -> Mapping[str, Any] | None:
-    """The ``RestoreSummary`` of a table that is being restored. Of one that was, nothing tells it."""
+    """The ``RestoreSummary`` of a table that is being restored; missing afterwards."""
     if not states_of(definition, now_s).restoring:
         return None
     summary: Mapping[str, Any] = definition[SETTLING]["Table"]["Restore"]
@@ -223,18 +223,18 @@ def restore_of(definition: Mapping[str, Any], now_s: float) -> Mapping[str, Any]
 
 
 def _note_of_table(definition: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What is noted of the whole table, if anything is."""
+    """The note of the whole table, if any."""
     noted: Mapping[str, Any] = definition.get(SETTLING) or {}
     return noted.get("Table") or {}
 
 
 def restorer_of(definition: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """Who fills a table that is being restored."""
+    """The process that fills a table being restored."""
     return _note_of_table(definition).get(_FILLS)
 
 
 def source_of(definition: Mapping[str, Any]) -> int | None:
-    """The id of the table of whose history a table is being restored."""
+    """The id of the table from whose history a table is being restored."""
     whole = _note_of_table(definition)
     return whole.get(_SOURCE) if _FILLS in whole else None
 
@@ -242,7 +242,7 @@ def source_of(definition: Mapping[str, Any]) -> int | None:
 def begin_restoring(
     definition: Definition, summary: Mapping[str, Any], source: int | None, worker: Mapping[str, Any]
 ) -> Definition:
-    """The definition of a restored table that ``worker`` fills; of which table's history, if it is of one."""
+    """The definition of a restored table that ``worker`` fills, with the source table of a history."""
     noted: dict[str, Any] = definition.get(SETTLING) or {}
     more = {"Restore": dict(summary), _SOURCE: source, _FILLS: dict(worker)}
     whole = {"Status": "CREATING", **(noted.get("Table") or {}), **more}
@@ -250,7 +250,7 @@ def begin_restoring(
 
 
 def with_restorer(definition: Mapping[str, Any], worker: Mapping[str, Any]) -> Definition:
-    """The definition of a table that is restored by somebody else from now on."""
+    """The definition of a table whose restore another process continues."""
     noted: dict[str, Any] = definition[SETTLING]
     return {**definition, SETTLING: {**noted, "Table": {**noted["Table"], _FILLS: dict(worker)}}}
 
@@ -263,7 +263,7 @@ def end_restoring(definition: Mapping[str, Any]) -> Definition:
 
 
 def joiner_of(definition: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """Who fills a new replica."""
+    """The process that fills a new replica."""
     return _note_of_table(definition).get(_JOINS)
 
 
@@ -273,24 +273,24 @@ def begin_joining(definition: Mapping[str, Any], worker: Mapping[str, Any]) -> D
 
 
 def begin_import(definition: Definition, number: str) -> Definition:
-    """The definition of a table that is there when this process has done the import of this number."""
+    """The definition of a table that is being imported with this job number."""
     return {**definition, SETTLING: {"Table": {"Status": "CREATING", "Import": number, **this_process()}}}
 
 
 def is_imported_by(definition: Mapping[str, Any], number: str) -> bool:
-    """Whether the import of this number makes the table."""
+    """Whether the import with this job number creates the table."""
     return _note_of_table(definition).get("Import") == number
 
 
 def begin_deletion(definition: Mapping[str, Any], now_s: float, state_delay_s: float) -> Definition:
-    """The definition of a table that is gone in some seconds."""
+    """The definition of a table that is being deleted."""
     return {**definition, SETTLING: {"Table": {"Status": "DELETING", "Until": now_s + state_delay_s}}}
 
 
 def begin_update(
     before: Mapping[str, Any], after: Definition, request: Mapping[str, Any], now_s: float, state_delay_s: float
 ) -> Definition:
-    """The definition after an (admitted) UpdateTable, with the note of what takes its time."""
+    """The definition after a valid UpdateTable, with notes of delayed changes."""
     kept = _still_going_on(before, now_s)
     for update in _index_updates(request):
         kept["Indexes"].pop((update.get("Delete") or {}).get("IndexName"), None)
@@ -298,7 +298,7 @@ def begin_update(
         until = now_s + state_delay_s
         for change, members in _TABLE_CHANGES.items():
             asked = [member for member in members if request.get(member) is not None]
-            # What is only said again changes nothing; what is said again of a stream was refused.
+            # Repeated settings change nothing; a repeated stream specification was rejected.
             if asked and (change == "stream" or any(before.get(member) != after.get(member) for member in asked)):
                 kept["Table"] = {"Status": "UPDATING", "Until": until, "Change": change, "Mode": before["BillingMode"]}
         if request.get("SSESpecification") is not None:
@@ -317,7 +317,7 @@ def _index_notes(
     known = {index["IndexName"]: index for index in before.get("GlobalSecondaryIndexes") or ()}
     for update in _index_updates(request):
         if update.get("Create"):
-            # First its room is made, during which the table isn't to be changed, and then it is filled.
+            # First its resources are allocated, during which the table can't be changed, then it is filled.
             until = now_s + 2 * state_delay_s
             note = {"Status": "CREATING", "Backfills": now_s + state_delay_s, "Until": until}
             notes[update["Create"]["IndexName"]] = note
@@ -332,7 +332,7 @@ def _index_notes(
 
 
 def _index_updates(request: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The changes of global and vector indexes that an UpdateTable asks for."""
+    """The changes of global secondary and vector indexes in an UpdateTable."""
     return [*(request.get("GlobalSecondaryIndexUpdates") or ()), *(request.get("VectorIndexUpdates") or ())]
 
 
@@ -347,7 +347,7 @@ def _still_going_on(definition: Mapping[str, Any], now_s: float) -> dict[str, An
 
 
 def already_there(name: str, definition: Mapping[str, Any], now_s: float) -> ResourceInUseException:
-    """The error of a CreateTable whose table is there."""
+    """CreateTable's error for an existing table."""
     states = states_of(definition, now_s)
     if states.restoring:
         return ResourceInUseException(f"Table is being used: {name}")
@@ -357,7 +357,7 @@ def already_there(name: str, definition: Mapping[str, Any], now_s: float) -> Res
 
 
 def check_changeable(name: str, states: States) -> None:
-    """Refuse to change a table that isn't there yet, or goes.
+    """Reject changes of a table that is being created or deleted.
 
     Raises:
         ResourceNotFoundException: it is being restored.
@@ -369,7 +369,7 @@ def check_changeable(name: str, states: States) -> None:
 
 
 def check_expiring(name: str, states: States) -> None:
-    """Refuse to change the time to live of a table that isn't there yet, or goes.
+    """Reject changing the TTL of a table that is being created or deleted.
 
     Raises:
         ResourceNotFoundException: it is being restored.
@@ -381,7 +381,7 @@ def check_expiring(name: str, states: States) -> None:
 
 
 def check_insights_change(states: States, index: str | None) -> None:
-    """Refuse to switch the insights of a table or an index on that isn't there yet. Raises ValidationException."""
+    """Reject enabling insights of a table or an index that is being created. Raises ValidationException."""
     state, subject = (states.table, "TableStatus") if index is None else (states.index(index).status, "IndexStatus")
     if state in {"CREATING", "DELETING"}:
         raise ValidationException(
@@ -397,11 +397,11 @@ def _check_there(name: str, states: States) -> None:
 
 
 def check_backups(name: str, states: States) -> None:
-    """Refuse to back up a table that was just made, or to keep its history.
+    """Reject backups and point-in-time recovery of a new table.
 
     Raises:
         TableNotFoundException: it is being created.
-        ContinuousBackupsUnavailableException: it was a moment ago, or is being imported.
+        ContinuousBackupsUnavailableException: it is very new, or is being imported.
     """
     if states.lacks_backups:
         raise ContinuousBackupsUnavailableException(
@@ -412,7 +412,7 @@ def check_backups(name: str, states: States) -> None:
 
 
 def check_deletable(name: str, states: States, *, is_copied: bool) -> None:
-    """Refuse to delete a table that is being changed, or copied to a backup. Raises ResourceInUseException."""
+    """Reject deleting a table that is being changed or backed up. Raises ResourceInUseException."""
     _check_there(name, states)
     if states.indexes:
         raise ResourceInUseException(
@@ -427,11 +427,11 @@ def check_deletable(name: str, states: States, *, is_copied: bool) -> None:
 
 
 def check_update(name: str, states: States, request: Mapping[str, Any]) -> None:
-    """Refuse what an UpdateTable asks for beside what goes on.
+    """Reject an UpdateTable that conflicts with pending changes.
 
     Raises:
-        ResourceInUseException: the one doesn't go with the other.
-        LimitExceededException: an index is being created or deleted already.
+        ResourceInUseException: it conflicts.
+        LimitExceededException: an index is being created or deleted.
     """
     check_changeable(name, states)
     changed = [index for index, state in states.indexes.items() if state.status in {"CREATING", "DELETING"}]
@@ -458,11 +458,11 @@ _BESIDE = {
     ("TableClass", "class"): "Can't update table class when a table class update is in progress. Table: ",
     ("ProvisionedThroughput", "stream"): "Can't change table IOPS when stream status is being updated. Table: ",
 }
-"""What isn't asked for while a table's throughput, stream or class is being changed; the table's name comes next."""
+"""Changes rejected during a change of throughput, stream or class, with the error text before the table's name."""
 
 
 def _check_beside_change(name: str, states: States, request: Mapping[str, Any]) -> None:
-    """Refuse what doesn't go with the change of the whole table that goes on."""
+    """Reject changes that conflict with a pending change of the table."""
     for (member, change), rule in _BESIDE.items():
         if states.change == change and request.get(member) is not None:
             raise ResourceInUseException(f"{_IN_USE}{rule}{name}{states.detail}")
@@ -485,8 +485,8 @@ def _check_beside_change(name: str, states: States, request: Mapping[str, Any]) 
 
 
 def without_lost(states: States, request: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The request without what the service acknowledges and loses: a return to payment per request, where a table is
-    that until its switch is over.
+    """The request without a member that the service accepts and ignores: switching to on-demand mode while the switch
+    away from it is pending.
     """
     if states.change == "throughput" and _is_nothing(request) and states.mode == "PAY_PER_REQUEST":
         return {member: value for member, value in request.items() if member != "BillingMode"}
@@ -505,7 +505,7 @@ def _check_throughput_change(name: str, states: States, changed: list[str], requ
 
 
 def _is_nothing(request: Mapping[str, Any]) -> bool:
-    """Whether a request only says again that a table is paid per request."""
+    """Whether a request only repeats the on-demand billing mode."""
     return request.get("BillingMode") == "PAY_PER_REQUEST" and request.get("ProvisionedThroughput") is None
 
 
@@ -544,7 +544,7 @@ def _check_index_change(name: str, states: States, update: Mapping[str, Any], ch
 
 
 def check_readable(states: States, index: str) -> None:
-    """Refuse to read an index that isn't filled yet. Raises ValidationException."""
+    """Reject reading an index during backfill. Raises ValidationException."""
     state = states.index(index)
     if state.status == "CREATING":
         if state.backfilling:
@@ -553,7 +553,7 @@ def check_readable(states: States, index: str) -> None:
 
 
 def check_searchable(states: States, index: str) -> None:
-    """Refuse to search a vector index that isn't filled yet. Raises ValidationException."""
+    """Reject searching a vector index during backfill. Raises ValidationException."""
     if states.index(index).status == "CREATING":
         raise ValidationException(f"Cannot search backfilling vector index: {index}")
 
@@ -564,18 +564,18 @@ def is_usable(states: States) -> bool:
 
 
 def is_gone(definition: Mapping[str, Any], now_s: float) -> bool:
-    """Whether a table's deletion is over."""
+    """Whether a table's deletion is due."""
     whole = _note_of_table(definition)
     return whole.get("Status") == "DELETING" and now_s >= whole["Until"]
 
 
 def is_over(definition: Mapping[str, Any], now_s: float) -> bool:
-    """Whether there is a note that says nothing any more."""
+    """Whether a note has expired."""
     if SETTLING not in definition:
         return False
     return is_gone(definition, now_s) or states_of(definition, now_s).are_over
 
 
 def without_note(definition: Mapping[str, Any]) -> Definition:
-    """The definition of a table where nothing goes on."""
+    """The definition without pending changes."""
     return {name: value for name, value in definition.items() if name != SETTLING}

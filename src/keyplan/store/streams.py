@@ -1,10 +1,10 @@
-"""Streams: records of changes, shards, iterators, and the retention of 24 hours.
+"""Streams: change records, shards, iterators, and the retention of 24 hours.
 
-A shard holds the changes of a range of partition key hashes over some time. Its children take over: one with the same
-range, or two with half of it each. So all changes of an item are in one shard and its descendants, and a consumer that
-reads parents first reads them in order ("Change data capture for DynamoDB Streams" in the developer guide). A record is
-written in the transaction of its change; a write that changes nothing makes none. An iterator is opaque: the stream,
-the shard, the position, and when it was made.
+A shard contains the changes of a range of partition key hashes during some time. Its children continue it: one with the
+same range, or two with half of it each. So all changes of an item are in one shard and its descendants, and a consumer
+that reads parents first reads them in order ("Change data capture for DynamoDB Streams" in the developer guide). A
+record is written in the transaction of its change; a write without a change creates none. An iterator is opaque:
+stream, shard, position and creation time.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from keyplan.store.storage.storage_transactions import Reader, Writer
 from keyplan.store.storage.stream_rows import HASHES, Changes, StoredShard, StoredStream
 
 RETENTION_S = 24 * 3600.0
-"""How long a record can be read, and a disabled stream described."""
+"""Retention of records and of disabled streams."""
 SHARD_S = 4 * 3600.0
-"""About how long a shard of the service takes records."""
+"""The approximate lifetime of an open shard in the service."""
 OPEN_SHARDS_MAX = 16
-"""When so many are open, full shards are followed by one child each."""
+"""At this number of open shards, full shards get one child each."""
 
 _BASE = 10**20
 _SPACING = 10
@@ -48,54 +48,54 @@ class ShardLife:
     """When shards close."""
 
     seconds: float = SHARD_S
-    """Its first record after so long goes into the child of a shard."""
+    """The first record after this time goes to a child."""
     records: int | None = None
-    """When the open shards of a stream hold so many on average, each goes on in two children; None is never."""
+    """If the open shards of a stream have this many records on average, each gets two children; None means never."""
 
 
 def hash_of(partition: KeyText) -> int:
-    """The hash by which a partition key belongs to a shard."""
+    """The hash that assigns a partition key to a shard."""
     return zlib.crc32(partition if isinstance(partition, bytes) else partition.encode())
 
 
 def sequence_of(number: int) -> str:
-    """The sequence number of a record: 21 digits at least, as the service's."""
+    """The sequence number of a record: at least 21 digits, as in the service."""
     return str(_BASE + number * _SPACING)
 
 
 def position_before(sequence: str) -> int:
-    """The number of the record after which a sequence number stands: a record's own number stands at it, not after."""
+    """The number of the last record before a sequence number."""
     return -(-(int(sequence) - _BASE) // _SPACING) - 1
 
 
 def position_at(sequence: str) -> int:
-    """The number of the last record up to a sequence number, itself included."""
+    """The number of the last record up to a sequence number, inclusive."""
     return (int(sequence) - _BASE) // _SPACING
 
 
 def starting_sequence(shard: StoredShard) -> str:
-    """A number before the first record of a shard, and after the last of its parent."""
+    """A sequence number before the first record of a shard and after the last of its parent."""
     return str(_BASE + shard.opened_after * _SPACING + _CLOSED + 1)
 
 
 def ending_sequence(shard: StoredShard) -> str | None:
-    """A number after the last record of a closed shard."""
+    """A sequence number after the last record of a closed shard."""
     return None if shard.closed_after is None else str(_BASE + shard.closed_after * _SPACING + _CLOSED)
 
 
 def shard_id(shard: StoredShard) -> str:
-    """The name of a shard. Names sort as shards were opened: some readers rely on it."""
+    """The id of a shard. Ids sort in creation order, on which some consumers rely."""
     moment = int(shard.opened_s * 1000) * 100_000 + shard.number
     return f"shardId-{moment:020d}-{zlib.crc32(str(moment).encode()):08x}"
 
 
 def first_shard(now_s: float) -> StoredShard:
-    """The one shard of a new stream."""
+    """The only shard of a new stream."""
     return StoredShard(1, None, 0, HASHES - 1, now_s, 0)
 
 
 def children(shard: StoredShard, number: int, now_s: float, after: int, *, splits: bool) -> list[StoredShard]:
-    """What follows a shard, numbered from ``number``, for the records after ``after``."""
+    """The children of a shard, numbered from ``number``, for the records after ``after``."""
     opened_s = max(now_s, shard.opened_s)
     ranges = [(shard.low, shard.high)]
     if splits and shard.low < shard.high:
@@ -108,18 +108,16 @@ def children(shard: StoredShard, number: int, now_s: float, after: int, *, split
 
 
 STREAM = "Stream"
-"""The member of a table's definition that names its latest stream: ``Id``, ``Label`` and the ``TableId`` it is
-of.
-"""
+"""The member of a table's definition with its latest stream: ``Id``, ``Label`` and its ``TableId``."""
 
 TRIMMED_TOGETHER = 500
-"""Records of one transaction, so that other writers wait some milliseconds and no longer."""
+"""Records per transaction, so that other writers wait only some milliseconds."""
 
 Definition = dict[str, Any]
 
 
 def enable(changes: Changes, table: str, table_id: int, definition: Mapping[str, Any], now_s: float) -> Definition:
-    """Open a stream for a table whose definition has a ``StreamSpecification``; the definition with it."""
+    """Create a stream for a table whose definition has a ``StreamSpecification``; returns the definition with it."""
     known = {stream.label for stream in changes.streams() if stream.table == table}
     moment_ms = int(now_s * 1000)
     while _label(moment_ms) in known:
@@ -135,8 +133,8 @@ def enable(changes: Changes, table: str, table_id: int, definition: Mapping[str,
 
 
 def disable(changes: Changes, definition: Mapping[str, Any], now_s: float) -> Definition:
-    """Close the shards of a table's stream; the definition without its specification. What is recorded can be read for
-    a day.
+    """Close the shards of a table's stream; returns the definition without its specification. Records stay readable for
+    24 hours.
     """
     stream: int = definition[STREAM]["Id"]
     last = changes.last(stream)
@@ -148,12 +146,12 @@ def disable(changes: Changes, definition: Mapping[str, Any], now_s: float) -> De
 
 
 def is_over(stream: StoredStream, now_s: float) -> bool:
-    """Whether a stream was disabled so long ago that it isn't there any more."""
+    """Whether a disabled stream has expired."""
     return stream.disabled_s is not None and stream.disabled_s <= now_s - RETENTION_S
 
 
 def needs_trimming(reader: Reader, now_s: float) -> bool:
-    """Whether ``trim`` would do anything."""
+    """Whether ``trim`` has anything to do."""
     changes = reader.changes
     return any(is_over(stream, now_s) or _is_old(changes, stream.id, now_s) for stream in changes.streams())
 
@@ -168,8 +166,8 @@ def _is_old(changes: Changes, stream: int, now_s: float) -> bool:
 
 
 def trim(writer: Writer, now_s: float) -> int:
-    """Remove records that are older than a day, closed shards whose last record went so, and streams that were
-    disabled a day ago. The number of records removed; those of a stream that goes as a whole count as one.
+    """Remove records older than 24 hours, closed shards whose last record expired, and streams disabled 24 hours ago.
+    Returns the number of removed records; a whole stream counts as one.
     """
     changes = writer.changes
     removed = 0
@@ -183,7 +181,7 @@ def trim(writer: Writer, now_s: float) -> int:
 
 
 def trim_stream(changes: Changes, stream: int, now_s: float) -> int:
-    """Remove old records and shards of one stream; the number of records."""
+    """Remove old records and shards of one stream; returns the number of records."""
     since_s = now_s - RETENTION_S
     horizon = changes.first_since(stream, since_s) or changes.last(stream) + 1
     for shard in changes.shards(stream):
@@ -202,7 +200,7 @@ def _label(moment_ms: int) -> str:
 
 
 Event = Literal["INSERT", "MODIFY", "REMOVE", "EXPIRE"]
-"""What happened to an item. EXPIRE is a REMOVE by the time to live."""
+"""The kind of a change. EXPIRE is a REMOVE by time to live."""
 ViewType = Literal["KEYS_ONLY", "NEW_IMAGE", "OLD_IMAGE", "NEW_AND_OLD_IMAGES"]
 
 
@@ -216,15 +214,17 @@ class Image:
 
 @dataclass(frozen=True, slots=True)
 class _Due:
-    """When a stream's open shards have to close, as this process knows it: another may have closed them already."""
+    """When a stream's open shards must close, as known by this process: another process may have closed them
+    already.
+    """
 
     at_s: float
     at_number: int | None
 
 
 class Recorder:
-    """Writes the records of all streams of a store. It remembers when shards have to close, so that this costs no
-    statement per write.
+    """Writes the records of all streams of a store. Caches when shards must close, so that this costs no statement per
+    write.
     """
 
     def __init__(self, clock: Callable[[], float], life: ShardLife) -> None:
@@ -261,7 +261,7 @@ class Recorder:
             self._turn(changes, stream.id, now_s, number)
 
     def _turn(self, changes: Changes, stream: int, now_s: float, number: int) -> None:
-        """Close the open shards after this record, if it is time, and open their children."""
+        """If due, close the open shards after this record and open their children."""
         shards = changes.shards(stream)
         opened = [shard for shard in shards if shard.closed_after is None]
         due = self._due_of(opened)
@@ -271,7 +271,7 @@ class Recorder:
             return
         turn(changes, stream, shards, now_s, number, splits=is_full)
         trim_stream(changes, stream, now_s)
-        # Looked up again with the next record: this transaction may yet be undone.
+        # Looked up again for the next record, because this transaction can roll back.
         self._due.pop(stream, None)
 
     def _due_of(self, opened: list[StoredShard]) -> _Due:
@@ -283,7 +283,7 @@ class Recorder:
 
 
 def turn(changes: Changes, stream: int, shards: list[StoredShard], now_s: float, number: int, *, splits: bool) -> None:
-    """Close the open shards of a stream after the record ``number``, and open their children."""
+    """Close the open shards of a stream after the record ``number`` and open their children."""
     opened = [shard for shard in shards if shard.closed_after is None]
     next_number = max(shard.number for shard in shards) + 1
     splits = splits and len(opened) * 2 <= OPEN_SHARDS_MAX
@@ -304,7 +304,7 @@ class TableStream:
 
 
 ITERATOR_S = 15 * 60.0
-"""How long an iterator can be used."""
+"""The lifetime of an iterator."""
 
 _ARN = re.compile(rf"arn:[a-z-]+:dynamodb:([a-z0-9-]+):\d{{12}}:table/({NAME_PATTERN})/stream/([0-9T:.-]+)")
 _INVALID = "Invalid ShardIterator"
@@ -313,7 +313,7 @@ _NUMBERS_END = 2**63
 
 @dataclass(frozen=True, slots=True)
 class Iterator:
-    """A place in a shard: the next record is the first one after the record ``after``."""
+    """A position in a shard: the next record is the first one after the record ``after``."""
 
     region: str
     table: str
@@ -328,17 +328,17 @@ class Iterator:
         return stream_arn(self.region, self.table, self.label)
 
     def encode(self) -> str:
-        """Its text."""
+        """Encode it as text."""
         place = orjson.dumps([self.shard, self.after, self.given_s])
         return f"{self.arn}|1|{urlsafe_b64encode(place).decode()}"
 
 
 def decode_iterator(text: str, now_s: float) -> Iterator:
-    """The iterator of a text.
+    """Decode an iterator.
 
     Raises:
-        ValidationException: it isn't one.
-        ExpiredIteratorException: it is too old.
+        ValidationException: invalid.
+        ExpiredIteratorException: too old.
     """
     arn, _, rest = text.partition("|1|")
     named = _ARN.fullmatch(arn)
@@ -357,11 +357,11 @@ def decode_iterator(text: str, now_s: float) -> Iterator:
 
 
 def find_stream(changes: Changes, arn: str, now_s: float) -> StoredStream:
-    """The stream of an ARN; any region and any account will do.
+    """The stream of an ARN, in any region and account.
 
     Raises:
         ValidationException: it isn't the ARN of a stream.
-        ResourceNotFoundException: there is no such stream, or none any more.
+        ResourceNotFoundException: the stream doesn't exist or has expired.
     """
     named = check_arn(arn)
     for stream in changes.streams():
@@ -371,7 +371,7 @@ def find_stream(changes: Changes, arn: str, now_s: float) -> StoredStream:
 
 
 def check_arn(arn: str) -> tuple[str, str]:
-    """The table and the label that the ARN of a stream names. Raises ValidationException."""
+    """The table and the label in the ARN of a stream. Raises ValidationException."""
     named = _ARN.fullmatch(arn)
     if named is None:
         raise ValidationException("Invalid StreamArn")
@@ -379,16 +379,16 @@ def check_arn(arn: str) -> tuple[str, str]:
 
 
 def shown_shards(changes: Changes, stream: StoredStream, now_s: float) -> list[StoredShard]:
-    """The shards of a stream, but for those that were closed more than a day ago."""
+    """The shards of a stream, except those closed more than 24 hours ago."""
     since_s = now_s - RETENTION_S
     return [shard for shard in changes.shards(stream.id) if shard.closed_s is None or shard.closed_s >= since_s]
 
 
 def find_shard(changes: Changes, stream: StoredStream, name: str, now_s: float) -> StoredShard:
-    """The shard of a name.
+    """A shard by id.
 
     Raises:
-        ResourceNotFoundException: there is none, or none any more.
+        ResourceNotFoundException: it doesn't exist or has expired.
     """
     for shard in shown_shards(changes, stream, now_s):
         if shard_id(shard) == name:
@@ -397,12 +397,12 @@ def find_shard(changes: Changes, stream: StoredStream, name: str, now_s: float) 
 
 
 def no_shard() -> ResourceNotFoundException:
-    """The error of a shard that isn't there, or not any more (reported of the service from 2015 to 2024)."""
+    """The error for a missing or expired shard (reported from the service between 2015 and 2024)."""
     return ResourceNotFoundException("Requested resource not found: Shard does not exist")
 
 
 def trim_horizon(changes: Changes, stream: StoredStream, shard: StoredShard, now_s: float) -> int:
-    """The last record of a shard that is too old to be read, or the number at which the shard begins."""
+    """The last expired record of a shard, or the number at which the shard starts."""
     since_s = now_s - RETENTION_S
     first = changes.first_since(stream.id, since_s)
     last_old = changes.last(stream.id) if first is None else first - 1
@@ -411,12 +411,12 @@ def trim_horizon(changes: Changes, stream: StoredStream, shard: StoredShard, now
 
 
 def trimmed() -> TrimmedDataAccessException:
-    """The error of a place in a shard whose records are gone for their age."""
+    """The error for a position whose records have expired."""
     return TrimmedDataAccessException("The data you are trying to access has been trimmed")
 
 
 def sequence_place(sequence: Any) -> str:
-    """A sequence number of a request. Raises ValidationException."""
+    """A sequence number in a request. Raises ValidationException."""
     if not (isinstance(sequence, str) and sequence.isascii() and sequence.isdecimal()):
         raise ValidationException("Invalid SequenceNumber")
     return sequence

@@ -1,8 +1,8 @@
-"""Throughput of tables and indexes: provisioned, on-demand and warm settings, their rules and descriptions. The texts
+"""Throughput of tables and indexes: provisioned, on-demand and warm settings, their validation and descriptions. Texts
 are AWS's. ``store.simulation`` throttles requests.
 
-A table and each of its global indexes have *settings*: their part of the definition, with ``ProvisionedThroughput``,
-``OnDemandThroughput``, ``WarmThroughput`` and, where throughput was changed, ``ThroughputChanges``.
+A table and each of its global secondary indexes have *settings*: their part of the definition, with
+``ProvisionedThroughput``, ``OnDemandThroughput``, ``WarmThroughput`` and, after changes, ``ThroughputChanges``.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ _INITIAL = (
     "developerguide/on-demand-capacity-mode.html#on-demand-capacity-mode-initial"
 )
 _UNLIMITED = -1
-"""What takes a maximum of on-demand throughput away."""
+"""Removes a maximum of on-demand throughput."""
 
 
 def warm_units(settings: Settings, mode: str) -> dict[str, int]:
-    """The throughput that a table or index is ready for: what it was given, and never less than it starts with, or than
-    was ever provisioned.
+    """The warm throughput of a table or index: the configured one, but at least the initial one and the highest
+    provisioned one.
     """
     kept: Mapping[str, int] = settings.get("WarmThroughput") or {}
     provisioned: Mapping[str, int] = settings.get("ProvisionedThroughput") or {}
@@ -40,8 +40,8 @@ def warm_units(settings: Settings, mode: str) -> dict[str, int]:
 
 
 def check_warm(wanted: Mapping[str, int], mode: str, provisioned: Mapping[str, int] | None, place: str) -> None:
-    """Refuse a new table's or index's warm throughput that is less than it has anyway. ``place`` is the end of the
-    message: ``table``, or ``index`` and its name.
+    """Reject warm throughput of a new table or index below its default. ``place`` is the end of the message: ``table``,
+    or ``index`` and its name.
     """
     for name, member in _PROVISIONED.items():
         units = wanted.get(name)
@@ -56,10 +56,10 @@ def check_warm(wanted: Mapping[str, int], mode: str, provisioned: Mapping[str, i
 
 
 def raised_warm(settings: Settings, wanted: Mapping[str, int], mode: str, place: str) -> dict[str, int]:
-    """The warm throughput after an update; what isn't named stays.
+    """The warm throughput after an update; missing members don't change.
 
     Raises:
-        ValidationException: nothing is named, or less than there is.
+        ValidationException: it is empty, or lower than before.
     """
     if not wanted:
         subject = "" if place == "table" else f" for {place.replace('index ', 'index: ')}"
@@ -77,10 +77,10 @@ def raised_warm(settings: Settings, wanted: Mapping[str, int], mode: str, place:
 
 
 def check_quotas(wanted: Settings, region: str, index: str | None = None) -> None:
-    """Refuse more throughput, of a table or of the named index, than an account is given by default (DescribeLimits).
+    """Reject throughput of a table or the named index beyond the default quotas of an account (DescribeLimits).
 
     Raises:
-        LimitExceededException: it is more.
+        LimitExceededException: it exceeds a quota.
     """
     of = "" if index is None else f" for index {index}"
     for name, units in (wanted.get("ProvisionedThroughput") or {}).items():
@@ -106,8 +106,8 @@ def check_quotas(wanted: Settings, region: str, index: str | None = None) -> Non
 
 
 def check_maximum(wanted: Mapping[str, int], mode: str, index: str | None = None, *, updates: bool = False) -> None:
-    """Refuse a maximum of on-demand throughput, of a table or of the named index, that can't be. An update may take one
-    away, by −1.
+    """Reject an invalid maximum of on-demand throughput of a table or the named index. An update can remove a maximum
+    with −1.
     """
     for name, units in wanted.items():
         if mode != "PAY_PER_REQUEST":
@@ -121,14 +121,14 @@ def check_maximum(wanted: Mapping[str, int], mode: str, index: str | None = None
 
 
 def merged_maximum(settings: Settings, wanted: Mapping[str, int]) -> dict[str, int]:
-    """The maximum of on-demand throughput after an update: member by member, and −1 takes one away."""
+    """The maximum of on-demand throughput after an update: merged by member, −1 removes one."""
     merged = {**(settings.get("OnDemandThroughput") or {}), **wanted}
     return {name: units for name, units in merged.items() if units != _UNLIMITED}
 
 
 def changed_throughput(settings: Settings, wanted: Mapping[str, int], now_s: float) -> dict[str, Any]:
-    """The settings with another provisioned throughput: when it was raised and lowered last, how often it was lowered
-    today (UTC), and the warm throughput, which stays at the highest there was.
+    """The settings with other provisioned throughput: the times of the last increase and decrease, the number of
+    decreases today (UTC), and the warm throughput, which stays at its maximum.
     """
     before: Mapping[str, int] = settings.get("ProvisionedThroughput") or {}
     changes: dict[str, Any] = dict(settings.get(CHANGES) or {})
@@ -149,7 +149,7 @@ def changed_throughput(settings: Settings, wanted: Mapping[str, int], now_s: flo
 
 
 def decreases_today(changes: Mapping[str, Any], now_s: float) -> int:
-    """How often throughput was lowered on this day, UTC."""
+    """The number of decreases today (UTC)."""
     last_s = changes.get("LastDecreaseDateTime")
     if last_s is None or last_s // _DAY_S < now_s // _DAY_S:
         return 0
@@ -158,7 +158,7 @@ def decreases_today(changes: Mapping[str, Any], now_s: float) -> int:
 
 
 def describe_throughput(settings: Settings, mode: str, now_s: float, *, warming: bool = False) -> dict[str, Any]:
-    """The members of a table's or a global index's description that tell of its throughput."""
+    """The description members about the throughput of a table or a global secondary index."""
     units = settings.get("ProvisionedThroughput") or {"ReadCapacityUnits": 0, "WriteCapacityUnits": 0}
     changes: Mapping[str, Any] = settings.get(CHANGES) or {}
     dates = {name: changes[name] for name in ("LastIncreaseDateTime", "LastDecreaseDateTime") if name in changes}

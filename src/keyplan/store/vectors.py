@@ -1,8 +1,8 @@
-"""Vector indexes: their rules, their entries, the size of a write to one, and the distance between vectors.
+"""Vector indexes: validation, entries, write sizes, and distances between vectors.
 
-A vector is a list of numbers in an item's attribute; in an index it is a row of 32-bit floats, written in the
-transaction of the item. An item without the attribute, or without the index's HASH attribute, isn't in the index. The
-texts of errors are AWS's.
+A vector is a list of numbers in an item's attribute; in an index it is a row of 32-bit floats, written in the item's
+transaction. An item without the attribute, or without the index's HASH attribute, isn't in the index. Error texts are
+AWS's.
 """
 
 from __future__ import annotations
@@ -36,18 +36,18 @@ _FLOATS = "[-3.4028235E38, 3.4028235E38]"
 
 @dataclass(frozen=True, slots=True)
 class VectorEntry:
-    """What an index holds of an item: what a search can name, and the vector."""
+    """An index entry of an item: the searchable attributes and the vector."""
 
     texts: tuple[Any, ...]
     vector: bytes
 
 
 def check_vectors(table: Table, item: Item, touched: frozenset[str] | None = None) -> None:
-    """Refuse an item whose attributes can't stand in a vector index; of an update, those that it touches.
+    """Reject an item with invalid attributes for a vector index; for an update, only changed ones.
 
     Raises:
-        ValidationException: a vector has another size, or something in it is no number of 32 bits; or an attribute of
-            a search schema has another type than was defined, or its HASH attribute is empty.
+        ValidationException: a vector has the wrong size or a component that isn't a 32-bit float; or a search
+            schema attribute has the wrong type, or its HASH attribute is empty.
     """
     for index in table.vector_indexes:
         for number, attribute in enumerate(index.schema):
@@ -98,7 +98,7 @@ def _check_vector(index: VectorIndex, value: Mapping[str, Any]) -> None:
 
 
 def vector_of(components: Sequence[Mapping[str, Any]]) -> bytes | None:
-    """The stored form of a vector: its floats, little-endian. None where one isn't a float of 32 bits."""
+    """The stored form of a vector: little-endian floats. None if a component isn't a 32-bit float."""
     try:
         return struct.pack(f"<{len(components)}f", *[float(component["N"]) for component in components])
     except (KeyError, OverflowError):
@@ -106,7 +106,7 @@ def vector_of(components: Sequence[Mapping[str, Any]]) -> bytes | None:
 
 
 def vector_entry_of(index: VectorIndex, item: Item) -> VectorEntry | None:
-    """The entry of an item in a vector index; None when it isn't in there."""
+    """The entry of an item in a vector index; None if it has none."""
     value = item.get(index.attribute)
     components = value.get("L") if value is not None else None
     if components is None or len(components) != index.dimensions:
@@ -123,7 +123,7 @@ def vector_entry_of(index: VectorIndex, item: Item) -> VectorEntry | None:
 
 
 def keep_vectors(writer: Writer, table: Table, row: int, old: Item | None, new: Item | None) -> None:
-    """Bring the entries of one item from its old state to its new one, touching only what differs."""
+    """Update the entries of one item, writing only those that differ."""
     for index in table.vector_indexes:
         before = vector_entry_of(index, old) if old is not None else None
         after = vector_entry_of(index, new) if new is not None else None
@@ -134,26 +134,26 @@ def keep_vectors(writer: Writer, table: Table, row: int, old: Item | None, new: 
 
 
 def make_vectors(writer: Writer, table_id: int, index: VectorIndex) -> None:
-    """Make the place of an index."""
+    """Create the storage of an index."""
     writer.vectors.create(table_id, index.number, len(index.schema))
 
 
 def add_vectors(writer: Writer, stored: StoredTable, index: VectorIndex, row: int, item: Item) -> None:
-    """Write the entry of a new item, or of one that was there before the index."""
+    """Write the entry of a new item, or of one that existed before the index."""
     entry = vector_entry_of(index, item)
     if entry is not None:
         writer.vectors.put(stored.layout.id, index.number, row, entry.texts, entry.vector)
 
 
 def shown_of(index: VectorIndex, item: Item) -> dict[str, Any]:
-    """What an index holds of an item, the vector not among it."""
+    """The projection of an item into an index, without the vector."""
     names = index.projected
     return {name: value for name, value in item.items() if name != index.attribute and (not names or name in names)}
 
 
 def write_bytes(index: VectorIndex, old: Item | None, new: Item | None) -> int:
-    """The bytes that a write counts in a vector index: those of what was in it or is now, the larger, one KB at least;
-    both where the item goes from one HASH value to another; nothing where nothing of it changes.
+    """The size in bytes of a write to a vector index: the larger of the old and new entries, at least 1 KB; both if the
+    HASH value changes; 0 without a change.
     """
     before = vector_entry_of(index, old) if old is not None else None
     after = vector_entry_of(index, new) if new is not None else None
@@ -174,9 +174,8 @@ def _entry_bytes(index: VectorIndex, item: Item) -> int:
 
 
 def billed_size(table: Table, item: Item, size: int) -> int:
-    """The size that a write of an item is billed by, where ``size`` is that of the item as it is stored: a vector that
-    is in an index counts by its dimensions, whatever numbers it holds (recorded of the service). Reads, and the 400 KB,
-    go by the numbers.
+    """The billed size of a write, where ``size`` is the stored size of the item: an indexed vector counts by its
+    dimensions, whatever its numbers (recorded from the service). Reads and the 400 KB limit use the stored size.
     """
     dimensions = {index.attribute: index.dimensions for index in table.vector_indexes}
     for name, count in dimensions.items():
@@ -186,7 +185,7 @@ def billed_size(table: Table, item: Item, size: int) -> int:
 
 
 class Scale:
-    """How near vectors are to one: the score by the index's function. Scores go as floats of 32 bits."""
+    """Distances to a vector, by the index's distance function. Scores are 32-bit floats."""
 
     def __init__(self, function: DistanceFunction, target: bytes) -> None:
         self.function: DistanceFunction = function
@@ -210,7 +209,7 @@ class Scale:
         return float(single)
 
     def order(self, score: float) -> float:
-        """What sorts the nearest first."""
+        """The sort value of a score, nearest first."""
         return -score if self.function == "DOT_PRODUCT" else score
 
 
@@ -225,7 +224,7 @@ Indexes = Sequence[Mapping[str, Any]]
 
 
 def check_vector_indexes(indexes: Indexes, defined: Collection[str], billing_mode: str | None) -> None:
-    """Refuse vector indexes that can't be, by themselves or together. Raises ValidationException."""
+    """Reject invalid vector indexes. Raises ValidationException."""
     check_on_demand(indexes, billing_mode)
     if len(indexes) > VECTOR_INDEXES_MAX:
         raise one_or_more(f"VectorIndex count exceeds the per-table limit of {VECTOR_INDEXES_MAX}")
@@ -241,7 +240,7 @@ def check_vector_indexes(indexes: Indexes, defined: Collection[str], billing_mod
 
 
 def check_on_demand(indexes: Indexes, billing_mode: str | None) -> None:
-    """Refuse vector indexes of a table that isn't on demand, or is to be it no more. Raises ValidationException."""
+    """Reject vector indexes of a table that isn't or won't be on-demand. Raises ValidationException."""
     if indexes and billing_mode != "PAY_PER_REQUEST":
         raise one_or_more("Vector indexes are only supported for PAY_PER_REQUEST tables")
 
@@ -277,7 +276,7 @@ def _check_index(index: Mapping[str, Any], defined: Collection[str]) -> None:
 
 
 def check_vector_names(indexes: Indexes, given: Collection[str]) -> None:
-    """Refuse definitions, ``given`` in a request, of what holds vectors. Raises ValidationException."""
+    """Reject attribute definitions in a request (``given``) for vector attributes. Raises ValidationException."""
     for index in indexes:
         name = index["VectorAttribute"]["AttributeName"]
         if name in given:
@@ -288,7 +287,7 @@ def check_vector_names(indexes: Indexes, given: Collection[str]) -> None:
 
 
 def redefined(existing: str, new: str) -> ValidationException:
-    """The error of an attribute that is to have another type than it has; both schemas as the service prints them."""
+    """The error for changing an attribute's type, with both schemas as the service prints them."""
     return one_or_more(
         "Attributes cannot be redefined. Please check that your attribute has the same type as previously defined. "
         f"Existing schema: {existing} New schema: {new}"
@@ -311,10 +310,10 @@ def printed_schema(schema: Indexes, types: Mapping[str, str]) -> str:
 
 
 def one_vector_change(updates: Indexes, *, has_other: bool) -> Mapping[str, Any] | None:
-    """The one creation or removal that an UpdateTable asks for; ``has_other`` says that it changes another index.
+    """The only creation or deletion in an UpdateTable; ``has_other``: whether it also changes another index.
 
     Raises:
-        ValidationException: an update says nothing, or several things.
+        ValidationException: an update is empty, or has several changes.
         LimitExceededException: there are several.
     """
     for update in updates:
@@ -333,11 +332,11 @@ def one_vector_change(updates: Indexes, *, has_other: bool) -> Mapping[str, Any]
 def with_vector_change(
     definition: Definition, change: Mapping[str, Any], attributes: Sequence[Mapping[str, str]]
 ) -> Definition:
-    """The definition with a vector index more, or less.
+    """The definition with an added or removed vector index.
 
     Raises:
-        ValidationException: the new one can't be.
-        LimitExceededException: there are as many as there may be.
+        ValidationException: the new index is invalid.
+        LimitExceededException: the table has the maximum number of vector indexes.
     """
     indexes: list[Mapping[str, Any]] = list(definition.get("VectorIndexes") or [])
     numbers: dict[str, int] = dict(definition["IndexNumbers"])
@@ -353,7 +352,7 @@ def with_vector_change(
                 f"{VECTOR_INDEXES_MAX}"
             )
         _check_definitions(definition, create, attributes)
-        # What another type is given to, and the new index has no use of, stays as it is.
+        # A definition with another type that the new index doesn't use has no effect.
         known = {**{each["AttributeName"]: each for each in attributes}, **known}
         indexes.append(create)
         numbers[create["IndexName"]] = definition["NextIndexNumber"]
@@ -371,7 +370,7 @@ def with_vector_change(
 def _check_definitions(
     definition: Definition, create: Mapping[str, Any], attributes: Sequence[Mapping[str, str]]
 ) -> None:
-    """Refuse a new index for the definitions that come with it, or for those of the table's keys."""
+    """Reject a new index because of its attribute definitions, or those of the table's keys."""
     given = {each["AttributeName"]: each["AttributeType"] for each in attributes}
     types = {each["AttributeName"]: each["AttributeType"] for each in definition["AttributeDefinitions"]}
     check_vector_names([*(definition.get("VectorIndexes") or ()), create], given)
@@ -386,7 +385,7 @@ def _check_definitions(
     check_vector_names([create], types)
     for element in create.get("SearchSchema") or ():
         name = element["AttributeName"]
-        # Also what the table knows must be defined with the index.
+        # The request must define the attributes even if the table has them.
         if name not in given:
             raise one_or_more("One element in SearchSchema is not defined in attribute definitions")
         if types.get(name, given[name]) != given[name]:

@@ -1,1 +1,1 @@
-"""PartiQL statements as native requests."""
+"""PartiQL statements as equivalent API requests."""

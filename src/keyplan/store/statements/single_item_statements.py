@@ -1,8 +1,7 @@
-"""Statements that do what GetItem, UpdateItem or DeleteItem does: one item, named by equality with each key attribute.
+"""Statements equivalent to GetItem, UpdateItem or DeleteItem: one item, identified by equality with each key attribute.
 
-The plan of such a text is cached, so that a repeated statement costs as much as the plain operation; only the values
-differ. Every other statement, and one that is refused here, goes through ``statement_plans``, which has the texts of
-errors.
+Their plans are cached by text, so that a repeated statement costs as much as the equivalent operation; only values
+differ. All other statements, and rejected ones, go through ``statement_plans``, which has the error texts.
 """
 
 from __future__ import annotations
@@ -36,14 +35,14 @@ from keyplan.store.tables.table import Table
 from keyplan.store.work_budget import spend, spend_on_items
 
 _KEPT_MAX = 1024
-"""Texts whose plans are cached; the least recently used one is dropped."""
+"""Maximum number of cached plans (least recently used)."""
 _MEMBERS = frozenset({"Statement", "Parameters", "ConsistentRead"})
-"""Of requests that are answered here. The others limit pages, go on with them or count what they consume."""
+"""Members of requests that are answered here. Others limit or continue pages, or return consumed capacity."""
 
 
 @dataclass(frozen=True, slots=True)
 class Get:
-    """One item to get: its table, its key, and what is shown of it."""
+    """Reads one item: its table, key and projection."""
 
     table: str
     key: KeyValues
@@ -51,7 +50,7 @@ class Get:
     parameters: int
 
     def answer(self, database: Database, request: Request) -> Answer | None:
-        """The answer; None where it isn't to be given here."""
+        """The response; None if this statement isn't handled here."""
         if database.meter is not None or not request.keys() <= _MEMBERS:
             return None
         place = self.place(database, request.get("Parameters") or ())
@@ -62,7 +61,7 @@ class Get:
         return {"Items": [] if row is None else [self.show(database, row[1])]}
 
     def place(self, database: Database, parameters: Sequence[AttributeValue]) -> tuple[Table, Key] | None:
-        """The table and the key of the item; None where they aren't to be worked out here."""
+        """The table and the key of the item; None if they aren't determined here."""
         if len(parameters) != self.parameters:
             return None
         try:
@@ -72,7 +71,7 @@ class Get:
             return None
 
     def show(self, database: Database, body: bytes) -> Any:
-        """What is shown of the item."""
+        """The projected item."""
         if self.shown is None:
             return database.show(body)
         spend(len(body))
@@ -81,21 +80,21 @@ class Get:
 
 @dataclass(frozen=True, slots=True)
 class OneItem:
-    """A SELECT of one item by its key, among several statements."""
+    """A SELECT of one item by key, among several statements."""
 
     table: Table
     key: Key
     show: Callable[[bytes], Any]
-    """What is shown of the item; None where the condition doesn't hold."""
+    """Projects the item; None if the condition is false."""
 
 
 def one_item(database: Database, text: str, given: Given, *, consistent: bool = False) -> OneItem | None:
-    """The item that a SELECT reads by its key; None where it isn't one item of a table.
+    """The item that a SELECT reads by key; None if it doesn't read a single item of a table.
 
     Raises:
-        StatementFault, ExpressionFault, ValidationException: the statement doesn't fit its table, or says what can't
-            be.
-        ResourceNotFoundException: there is no such table.
+        StatementFault, ExpressionFault, ValidationException: the statement is invalid or doesn't match its table's
+            schema.
+        ResourceNotFoundException: the table doesn't exist.
     """
     get = get_of(text)
     place = None if get is None else get.place(database, given.parameters)
@@ -117,7 +116,7 @@ def one_item(database: Database, text: str, given: Given, *, consistent: bool = 
 
 @lru_cache(_KEPT_MAX)
 def get_of(text: str) -> Get | None:
-    """What a statement gets, if it is of this form."""
+    """The single-item read of a statement, if it has this form."""
     try:
         statement = parse(text)
         if not isinstance(statement, Select) or statement.order or len(statement.table) != 1:
@@ -132,7 +131,7 @@ def get_of(text: str) -> Get | None:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One item to change: its table, its key, and what is done to it: nothing but to remove it, without an update."""
+    """Changes one item: its table, key and update; without an update, deletes it."""
 
     table: str
     key: KeyValues
@@ -141,7 +140,7 @@ class Change:
     parameters: int
 
     def written(self, database: Database, parameters: Sequence[AttributeValue], *, tells_item: bool) -> Written | None:
-        """The write with these parameters; None where it isn't to be worked out here."""
+        """The write with these parameters; None if it isn't determined here."""
         try:
             table = database.table(self.table)
             values = self.key.filled(parameters)
@@ -161,12 +160,12 @@ class Change:
 
 
 def written_of(database: Database, text: str, given: Given, *, tells_item: bool) -> Written:
-    """The write of a statement, from what is known of its text where that is enough.
+    """The write of a statement, from its cached plan if possible.
 
     Raises:
-        StatementFault, ExpressionFault, ValueFault, ValidationException: it doesn't fit its table, or says what can't
-            be.
-        ResourceNotFoundException: there is no such table.
+        StatementFault, ExpressionFault, ValueFault, ValidationException: it is invalid or doesn't match its table's
+            schema.
+        ResourceNotFoundException: the table doesn't exist.
     """
     change = change_of(text)
     written = None if change is None else change.written(database, given.parameters, tells_item=tells_item)
@@ -175,7 +174,7 @@ def written_of(database: Database, text: str, given: Given, *, tells_item: bool)
 
 @lru_cache(_KEPT_MAX)
 def change_of(text: str) -> Change | None:
-    """What a statement changes, if it is of this form."""
+    """The single-item write of a statement, if it has this form."""
     try:
         statement = parse(text)
         if not isinstance(statement, (Update, Delete)) or len(statement.table) != 1:
@@ -195,5 +194,5 @@ def _can_return(statement: Update | Delete) -> bool:
 
 @lru_cache(_KEPT_MAX)
 def _is_there(name: str) -> BoundCondition:
-    """That an item is there, which each has whose partition key this is."""
+    """The condition that the item exists, by its partition key attribute."""
     return bind_condition(tree.Call("attribute_exists", (tree.Path(("#0",)),)), Placeholders({"#0": name}), "")

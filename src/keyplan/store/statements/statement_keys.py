@@ -1,6 +1,6 @@
-"""The keys that a statement's condition can match: partitions, and ranges of sort keys.
+"""The keys that a statement's condition can match: partitions and ranges of sort keys.
 
-The whole condition filters the items that are read; so a range may be too wide, but never too narrow.
+The whole condition also filters the items, so a range can be too wide, but never too narrow.
 """
 
 from __future__ import annotations
@@ -22,27 +22,28 @@ _KEY_TYPES = "Key attribute's data type should match its data type in table's sc
 _MANY_READS = "Too many decomposed read operations for a given query."
 _OVERLAP = "Overlapping conditions with range keys are not supported in where clause"
 _READS_MAX = 50
-"""How many ranges a statement may read. Source: the developer guide, "PartiQL operators", of IN with partition keys;
-what reads more is refused, as clients of the service report."""
+"""Maximum number of ranges of a statement. Source: the developer guide, "PartiQL operators", for IN with partition
+keys; statements with more are rejected, as clients of the service report.
+"""
 _TURNED = {"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
 @dataclass(frozen=True, slots=True)
 class KeyValues:
-    """What a WHERE that is nothing but equalities gives each attribute: a value, or a parameter by its number."""
+    """The values of a WHERE that consists of equalities: constants, or parameters by number."""
 
     by_name: Mapping[str, AttributeValue | int]
 
     def filled(self, parameters: Sequence[AttributeValue]) -> dict[str, AttributeValue]:
-        """The values of the attributes, with these parameters."""
+        """The values of the attributes with these parameters."""
         return {name: parameters[value] if isinstance(value, int) else value for name, value in self.by_name.items()}
 
 
 def key_values_of(where: Node | None) -> KeyValues | None:
-    """The equalities of a WHERE; None where it says anything else, or something twice.
+    """The equalities of a WHERE; None if it contains anything else or a duplicate.
 
     Raises:
-        StatementFault, ValueFault: a literal can't be a value.
+        StatementFault, ValueFault: invalid literal.
     """
     conditions = where.conditions if isinstance(where, And) else (where,)
     by_name: dict[str, AttributeValue | int] = {}
@@ -57,7 +58,7 @@ def key_values_of(where: Node | None) -> KeyValues | None:
 
 
 def _named(node: Node) -> str | None:
-    """The attribute that a path is, if it is one at the top level."""
+    """The attribute of a path with one element."""
     return str(node.parts[0]) if isinstance(node, Path) and len(node.parts) == 1 else None
 
 
@@ -69,7 +70,7 @@ def _literal(node: Node) -> AttributeValue | int | None:
 
 @dataclass(frozen=True, slots=True)
 class _Range:
-    """A range of one partition: its bounds, and whether a negative condition on the sort key stands beside."""
+    """A range of one partition: its bounds, and whether the condition also has a negative term for the sort key."""
 
     bounds: Bounds
     is_negated: bool
@@ -77,23 +78,23 @@ class _Range:
 
 @dataclass(slots=True)
 class Partitions:
-    """The partitions that a condition is about, each with its ranges."""
+    """The partitions of a condition with their ranges."""
 
     is_single: bool
-    """Whether the partition key is given beside all other conditions, not within a branch of OR."""
+    """Whether the partition key is fixed outside all OR branches."""
     ranges: dict[KeyText, list[Bounds]] = field(default_factory=dict)
     says_all: bool = False
-    """Whether the ranges hold just what fulfils the condition: nothing is to be judged."""
+    """Whether the ranges are exactly the items of the condition, so that no filter is needed."""
 
     def bounds(self, *, forward: bool, partitions_forward: bool) -> tuple[Bounds, ...]:
-        """All ranges in the order to read them."""
+        """All ranges in read order."""
         ordered = sorted(self.ranges, key=_raw, reverse=not partitions_forward)
         of_each = [sorted(self.ranges[partition], key=_begin, reverse=not forward) for partition in ordered]
         return tuple([replace(bounds, forward=forward) for ranges in of_each for bounds in ranges])
 
 
 def conjuncts(condition: tree.Condition | None) -> list[tree.Condition]:
-    """The conditions that are joined by AND, in the order of the text."""
+    """The terms joined by AND, in text order."""
     conditions: list[tree.Condition] = []
     stack = [] if condition is None else [condition]
     while stack:
@@ -106,7 +107,7 @@ def conjuncts(condition: tree.Condition | None) -> list[tree.Condition]:
 
 
 def _branches(condition: tree.Condition) -> list[tree.Condition]:
-    """The conditions that are joined by OR."""
+    """The terms joined by OR."""
     conditions: list[tree.Condition] = []
     stack = [condition]
     while stack:
@@ -119,7 +120,7 @@ def _branches(condition: tree.Condition) -> list[tree.Condition]:
 
 
 def term_of(lowering: Lowering, condition: tree.Condition) -> KeyTerm | None:
-    """What a condition says of one attribute, where it is of a form that can be asked of a key: also ``IN``."""
+    """The key term of a condition on one attribute, including ``IN``; None if keys don't support it."""
     match condition:
         case tree.Compare(operator, left, right) if operator in _TURNED:
             if isinstance(left, tree.Value):
@@ -144,10 +145,10 @@ def _term(lowering: Lowering, operator: str, operand: tree.Operand, operands: Se
 
 
 def partitions_of(target: Target, lowering: Lowering, where: tree.Condition | None) -> Partitions | None:
-    """The partitions that a condition is about; None where it may be about any: then all must be read.
+    """The partitions of a condition; None if it can match any partition, which requires a scan.
 
     Raises:
-        SchemaFault: a key is compared with what it can't be.
+        SchemaFault: a key is compared with an unsuitable value.
         StatementFault: ranges of one partition overlap.
     """
     if where is None:
@@ -170,7 +171,7 @@ def partitions_of(target: Target, lowering: Lowering, where: tree.Condition | No
 
 
 def _spread(target: Target, lowering: Lowering, branch: tree.Condition) -> list[list[tree.Condition]]:
-    """The conditions of a branch, once for each of the ranges of the sort key among which an inner OR chooses."""
+    """The terms of a branch, expanded by the sort key ranges of an inner OR."""
     spread: list[list[tree.Condition]] = [[]]
     for condition in conjuncts(branch):
         options = [[condition]]
@@ -186,13 +187,13 @@ def _spread(target: Target, lowering: Lowering, branch: tree.Condition) -> list[
 
 
 def _is_about(lowering: Lowering, condition: tree.Condition, name: str) -> bool:
-    """Whether a condition says what the sort key is, or isn't."""
+    """Whether a condition restricts the sort key, positively or negatively."""
     term = term_of(lowering, condition)
     return _negates(lowering, condition, name) or (term is not None and term.name == name)
 
 
 def _is_of_key(target: Target, lowering: Lowering, where: tree.Condition) -> bool:
-    """Whether a condition says what a KeyConditionExpression may: the partition key, and one range of the sort key."""
+    """Whether a condition is a valid KeyConditionExpression: the partition key, and one range of the sort key."""
     operators: dict[str, str] = {}
     for condition in conjuncts(where):
         term = term_of(lowering, condition)
@@ -233,7 +234,7 @@ def _of_branch(
 
 
 def _check_values(attribute: KeyAttribute, values: Sequence[AttributeValue], *, several: bool) -> None:
-    """Refuse what the attribute can't be, in other words where several ranges are read."""
+    """Reject values of the wrong type, with another text if several ranges are read."""
     if any(attribute.type not in value for value in values):
         raise SchemaFault(f"{_KEY_TYPES}: Key {attribute.name}" if several else KEY_TYPE)
     for value in values:
@@ -241,7 +242,7 @@ def _check_values(attribute: KeyAttribute, values: Sequence[AttributeValue], *, 
 
 
 def _negates(lowering: Lowering, condition: tree.Condition, name: str) -> bool:
-    """Whether a condition says what the sort key must not be."""
+    """Whether a condition excludes sort keys."""
     match condition:
         case tree.Not(inner):
             term = term_of(lowering, inner)
@@ -253,7 +254,7 @@ def _negates(lowering: Lowering, condition: tree.Condition, name: str) -> bool:
 
 
 def _narrowed(bounds: Bounds, term: KeyTerm) -> Bounds:
-    """Bounds narrowed by one more condition, as far as they can hold both."""
+    """The intersection of bounds with a further term, as far as bounds can express it."""
     if bounds.equal:
         return bounds
     own = bounds_of(KeyCondition((), (term,)), forward=True)
@@ -263,7 +264,7 @@ def _narrowed(bounds: Bounds, term: KeyTerm) -> Bounds:
 
 
 def _apart(ranges: list[_Range]) -> list[Bounds]:
-    """The ranges of one partition, which must not overlap unless one of them has what it must not be."""
+    """The ranges of one partition, which must not overlap unless one has a negative term."""
     for number, range_ in enumerate(ranges):
         for other in ranges[:number]:
             if _overlap(range_.bounds, other.bounds):
@@ -286,7 +287,7 @@ def _ends(bounds: Bounds) -> tuple[Bound | None, Bound | None]:
 
 
 def _before(high: Bound | None, low: Bound | None) -> bool:
-    """Whether everything up to ``high`` is before everything from ``low``."""
+    """Whether everything up to ``high`` precedes everything from ``low``."""
     if high is None or low is None:
         return False
     end, begin = _raw(high[1]), _raw(low[1])
@@ -294,11 +295,11 @@ def _before(high: Bound | None, low: Bound | None) -> bool:
 
 
 def _raw(text: KeyText) -> bytes:
-    """The order of keys."""
+    """The sort value of a key."""
     return text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
 
 
 def _begin(bounds: Bounds) -> tuple[bytes, bool]:
-    """Where a range begins: at a key, or behind it."""
+    """The start of a range: its key, and whether it is exclusive."""
     low, _ = _ends(bounds)
     return (b"", False) if low is None else (_raw(low[1]), low[0] == ">")

@@ -51,9 +51,9 @@ from keyplan.store.work_budget import spend
 _LOG = logging.getLogger("keyplan.statements")
 _TOLD_MAX = 1024
 _KEPT_MAX = 1024
-"""Texts; the one that wasn't asked for the longest goes first."""
+"""Maximum number of cached plans (least recently used)."""
 _READ_PER_CHARACTER = 20
-"""So many bytes of items are read in the time in which a character of a statement is."""
+"""Bytes of items that can be read in the time of parsing one character."""
 _FROM_PARTS_MAX = 2
 _NAMES = re.compile(NAME_PATTERN)
 _NAME = "Table name should be within the length [3, 255] and only contain 'a-z', 'A-Z', '0-9', '-', '_', '.'."
@@ -64,12 +64,12 @@ NOT_FULL_KEY = "Where clause does not contain a mandatory equality on all key at
 
 
 class UnkeyedFault(StatementFault):
-    """A statement that is to change one item, and doesn't name one."""
+    """A statement that must change one item but doesn't identify it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What the text of a statement says, whatever its parameters are."""
+    """The parsed text of a statement, for any parameters."""
 
     template: Template
     shown: Shown | None
@@ -77,14 +77,14 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """A statement as it is given: its tree, its parameters in normal form, and what is known of its text."""
+    """A statement: its tree, its normalized parameters, and its cached plan."""
 
     statement: Statement
     parameters: tuple[AttributeValue, ...]
     plan: Plan | None = None
 
     def lowering(self) -> Lowering:
-        """What lowers the parts of the statement, or has them as they were lowered once."""
+        """The conversion of the statement's parts, cached if possible."""
         return Lowering(self.parameters) if self.plan is None else self.plan.template.filled(self.parameters)
 
     @property
@@ -106,12 +106,12 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """The projection of a SELECT: what a path leads to has the name of its last part."""
+    """The projection of a SELECT: each path's value gets the name of its last element."""
 
     paths: tuple[tuple[str, tuple[str | int, ...]], ...]
 
     def project(self, item: Item) -> Item:
-        """The projected parts of an item; what is absent is left out."""
+        """The projected parts of an item; missing parts are omitted."""
         shown: Item = {}
         for name, steps in self.paths:
             value = _at(item, steps)
@@ -122,7 +122,7 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A SELECT: the pages it reads, one after the other, and how they are filtered and shown."""
+    """A SELECT: the ranges it reads in order, its filter and its projection."""
 
     target: Target
     bounds: tuple[Bounds, ...]
@@ -130,20 +130,20 @@ class Read:
     projection: Projection | None
     fetches: bool
     key_values: Mapping[str, AttributeValue] | None
-    """The key attributes, where the condition holds all of them to one value."""
+    """The key attributes, if the condition fixes all of them."""
     is_of_key: bool = False
-    """Whether the condition says nothing but what the key is."""
+    """Whether the condition consists only of the key."""
 
     def key(self) -> Key | None:
-        """The key of the one item that is read, if it is one.
+        """The key of the single item, if it reads only one.
 
         Raises:
-            ValidationException: it can't be a key.
+            ValidationException: invalid key.
         """
         return None if self.key_values is None else key_of_request(self.target.table, dict(self.key_values))
 
     def shown(self, item: Item) -> Item | None:
-        """What is shown of an item; None where the condition doesn't hold."""
+        """The projected item; None if the condition is false."""
         if self.filter is not None and not self.filter.matches(item):
             return None
         return item if self.projection is None else self.projection.project(item)
@@ -151,7 +151,7 @@ class Read:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A statement that writes, and what it returns of the outcome."""
+    """A statement that writes, and the returned part of its outcome."""
 
     write: Write
     returned: Callable[[Outcome], Item | None]
@@ -161,7 +161,7 @@ def given_of(text: str, parameters: Sequence[AttributeValue] | None) -> Given:
     """A statement with its parameters.
 
     Raises:
-        StatementFault: it can't be read, or there are more or fewer parameters than question marks.
+        StatementFault: invalid, or a wrong number of parameters.
         ValueFault: a parameter isn't an attribute value.
     """
     spend(len(text) * _READ_PER_CHARACTER)
@@ -174,8 +174,8 @@ def given_of(text: str, parameters: Sequence[AttributeValue] | None) -> Given:
 
 @lru_cache(_KEPT_MAX)
 def plan_of(text: str) -> Plan | None:
-    """What the text of a statement says; None where that can't be said before its parameters are known, or is refused:
-    those who lower it anew have the words for it.
+    """The parsed text of a statement; None if it depends on its parameters or is rejected: the uncached conversion
+    raises the error.
     """
     try:
         statement = parse(text)
@@ -215,8 +215,8 @@ def read_of(database: Database, given: Given, *, consistent: bool = False) -> Re
     """The pages of a SELECT.
 
     Raises:
-        StatementFault, ExpressionFault, ValidationException: it doesn't fit its table, or says what can't be.
-        ResourceNotFoundException: there is no such table.
+        StatementFault, ExpressionFault, ValidationException: it is invalid or doesn't match its table's schema.
+        ResourceNotFoundException: the table doesn't exist.
     """
     select = given.statement
     assert isinstance(select, Select)  # noqa: S101 - it reads
@@ -243,7 +243,7 @@ def read_of(database: Database, given: Given, *, consistent: bool = False) -> Re
 
 @lru_cache(_TOLD_MAX)
 def _tell_scan(source: str) -> None:
-    """Say once that a statement reads all of a table or an index; its answer can't."""
+    """Log once that a statement scans a table or an index; the response can't report it."""
     _LOG.info("a SELECT without the partition key is a scan of %s", source)
 
 
@@ -279,7 +279,7 @@ def _target(database: Database, names: Sequence[str], *, consistent: bool) -> Ta
 
 
 def shown_of(lowering: Lowering, nodes: Sequence[Node]) -> Shown | None:
-    """What a projection shows; None where it shows everything. Raises StatementFault, ExpressionFault."""
+    """The projection; None for all attributes. Raises StatementFault, ExpressionFault."""
     if not nodes:
         return None
     lowered = [lowering.path(node) for node in nodes]
@@ -294,7 +294,7 @@ def shown_of(lowering: Lowering, nodes: Sequence[Node]) -> Shown | None:
 
 
 def _shown_name(parts: Sequence[str | int]) -> str:
-    """The last name of a path, with the list indexes behind it."""
+    """The last name of a path, with its list indexes."""
     indexes = ""
     for part in reversed(parts):
         if isinstance(part, str):
@@ -304,8 +304,8 @@ def _shown_name(parts: Sequence[str | int]) -> str:
 
 
 def _order(target: Target, select: Select, partitions: int) -> tuple[bool, bool]:
-    """Whether pages, and the partitions they are of, are read forward."""
-    # Recorded of the service: ordered by the partition alone, the items of each come backward.
+    """Whether items, and their partitions, are read forward."""
+    # Recorded from the service: ordered by the partition key only, each partition's items are reversed.
     by_partition = False
     directions = {"sort": not select.order, "partition": True}
     for order in select.order:
@@ -334,8 +334,8 @@ def _order(target: Target, select: Select, partitions: int) -> tuple[bool, bool]
 def _fetches(
     target: Target, lowering: Lowering, filter_: BoundCondition | None, projection: Shown | None, *, is_keyed: bool
 ) -> bool:
-    """Whether a local index must fetch from the table what the projection wants. A filter that wants what the index
-    doesn't hold is refused where the key is given; else nothing holds it.
+    """Whether a local secondary index must fetch projected attributes from the table. A filter on unprojected
+    attributes is rejected if the key is fixed; otherwise it matches nothing.
     """
     index = target.index
     if index is None or not index.projected:
@@ -357,8 +357,8 @@ def _fetches(
 def _key_values(
     table: Table, lowering: Lowering, where: tree.Condition | None, *, of_one: bool = False
 ) -> tuple[dict[str, AttributeValue], list[tree.Condition]]:
-    """The equalities on key attributes among the conditions joined by AND, and the other conditions. An ``IN`` of one
-    value is an equality where ``of_one`` says so: in what is read.
+    """The equalities on key attributes among the terms joined by AND, and the remaining terms. With ``of_one``, an
+    ``IN`` with one value is an equality, for reads.
     """
     values: dict[str, AttributeValue] = {}
     rest: list[tree.Condition] = []
@@ -379,7 +379,7 @@ def _is_equality(term: KeyTerm, *, of_one: bool) -> bool:
 
 
 def _repeats(term: KeyTerm | None, values: Mapping[str, AttributeValue]) -> bool:
-    """Whether a condition says once more what the key is."""
+    """Whether a term repeats the key."""
     return (
         term is not None
         and term.name in values
@@ -395,9 +395,9 @@ def write_of(database: Database, given: Given, *, tells_item: bool) -> Written:
     """The write of an INSERT, an UPDATE or a DELETE, or the check of an EXISTS.
 
     Raises:
-        StatementFault, ExpressionFault, ValueFault, ValidationException: it doesn't fit its table, or says what can't
-            be.
-        ResourceNotFoundException: there is no such table.
+        StatementFault, ExpressionFault, ValueFault, ValidationException: it is invalid or doesn't match its table's
+            schema.
+        ResourceNotFoundException: the table doesn't exist.
     """
     lowering = given.lowering()
     match given.statement:
@@ -447,7 +447,7 @@ def _update(database: Database, lowering: Lowering, update: Update, *, tells_ite
 
 
 def returned_of(bound: BoundUpdate | None, returning: Returning | None) -> Callable[[Outcome], Item | None]:
-    """What a statement with this RETURNING gives of an outcome; ``bound`` is what an UPDATE does."""
+    """The function that selects the returned part of an outcome; ``bound`` is the update of an UPDATE."""
     if returning is None:
         return _nothing
 
@@ -468,7 +468,7 @@ def _delete(database: Database, lowering: Lowering, delete: Delete, *, tells_ite
     key = key_of_request(table, values)
     judged = None
     if condition is not None:
-        # Of an item that isn't there nothing is asked.
+        # A missing item isn't evaluated.
         gone = tree.Call("attribute_not_exists", (lowering.name_path(table.partition.name),))
         judged = bind_condition(tree.Or((gone, condition)), lowering.given(), "")
     write = Write(table, key, judged, removes=True, wants_old=returning is not None, tells_item=tells_item)
@@ -492,7 +492,7 @@ def _exists(database: Database, lowering: Lowering, select: Select, *, tells_ite
 def _one_item(
     database: Database, lowering: Lowering, names: Sequence[str], node: Node | None
 ) -> tuple[Table, dict[str, AttributeValue], tree.Condition | None]:
-    """The table of a statement that changes one item, the item's key, and the conditions beside."""
+    """The table of a statement that changes one item, the item's key, and the remaining condition."""
     _check_from(names)
     where = None if node is None else lowering.condition(node)
     if where is not None:

@@ -1,1 +1,1 @@
-"""Tables as the store knows them: keys, descriptions, policies and removal."""
+"""Tables: keys, descriptions, policies and removal."""

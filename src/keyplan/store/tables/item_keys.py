@@ -1,8 +1,6 @@
-"""Keys of requests and items: from attribute values to storage forms, with DynamoDB's errors for what can't
-be a key.
+"""Keys of requests and items: conversion to storage forms, with DynamoDB's errors for invalid keys.
 
-The common case, a key of strings or numbers that are right, is decided by a few comparisons; everything else
-goes to the functions that find out which error it is.
+A few comparisons handle the common case, a valid key of strings or numbers; other functions determine the error.
 """
 
 from __future__ import annotations
@@ -21,15 +19,15 @@ Item = Mapping[str, Any]
 Key = tuple[KeyText, KeyText]
 
 NO_SORT = ""
-"""Stands for the sort key in a table without one."""
+"""The stored sort key in a table without one."""
 
 
 class SchemaFault(ValidationException):
-    """A key or an item that doesn't fit its table. In a transaction it is the reason of one action."""
+    """A key or an item that doesn't match its table's schema. In a transaction it is a cancellation reason."""
 
 
 class KeyFault(SchemaFault):
-    """An item whose key isn't one of its table's."""
+    """An item whose key doesn't match its table's key."""
 
 
 MISMATCH = "The provided key element does not match the schema"
@@ -54,7 +52,7 @@ _EMPTY_INDEX = (
 
 _INVALID = "One or more parameter values were invalid: "
 _SHORT_KEY = SORT_KEY_BYTES_MAX // 4
-"""Texts of at most so many characters are within the limit of bytes, whatever they are."""
+"""Texts of at most this many characters are within the byte limit."""
 
 
 def _unfit(message: str) -> SchemaFault:
@@ -65,7 +63,7 @@ def key_of_request(table: Table, key: dict[str, Any]) -> Key:
     """The storage form of a request's ``Key``.
 
     Raises:
-        ValidationException: it isn't a key of this table.
+        ValidationException: it doesn't match the table's key.
     """
     sort = table.sort
     first = _plain(key.get(table.partition.name), table.partition.type)
@@ -81,10 +79,10 @@ def key_of_request(table: Table, key: dict[str, Any]) -> Key:
 
 
 def check_key_values(key: Mapping[str, Any]) -> None:
-    """Refuse a request's ``Key`` with something that isn't an attribute value, whatever the table.
+    """Validate the attribute values in a request's ``Key``, independently of the table.
 
     Raises:
-        ValueFault: there is one.
+        ValueFault: a value is invalid.
     """
     for value in key.values():
         if _plain(value, "S") is None:
@@ -93,7 +91,7 @@ def check_key_values(key: Mapping[str, Any]) -> None:
 
 
 def _plain(value: Any, tag: str) -> str | None:
-    # A string that is certainly within every limit; the rest takes the slower way.
+    # Strings certainly within every limit; others take the slower path.
     if tag == "S" and type(value) is dict and len(value) == 1:
         text = value.get("S")
         if type(text) is str and text.isascii() and 0 < len(text) <= SORT_KEY_BYTES_MAX:
@@ -112,10 +110,10 @@ def _checked_key(table: Table, key: dict[str, Any]) -> Key:
 
 
 def key_of_item(table: Table, item: Item) -> Key:
-    """The storage form of the key in a whole (checked) item.
+    """The storage form of the key in a whole, validated item.
 
     Raises:
-        ValidationException: a key attribute is missing or can't be one.
+        ValidationException: a key attribute is missing or invalid.
     """
     sort = table.sort
     first = _plain(item.get(table.partition.name), table.partition.type)
@@ -155,8 +153,8 @@ def _length_bytes(text: KeyText) -> int:
 
 
 def check_not_empty(attribute: KeyAttribute, value: Mapping[str, Any], index: str | None = None) -> None:
-    """Refuse an empty string or binary as the value of a key attribute, or of an index's; in a transaction, too, it is
-    the request's fault and no reason of the action.
+    """Reject an empty string or binary as a key attribute of a table or an index. In a transaction, too, it is an error
+    of the request rather than a cancellation reason.
 
     Raises:
         ValidationException: it is empty.
@@ -174,10 +172,10 @@ def _check_length(text: KeyText, bytes_max: int) -> None:
 
 
 def check_index_keys(table: Table, item: Item) -> None:
-    """Refuse an item whose attribute can't stand in the key of an index.
+    """Reject an item with an invalid index key attribute.
 
     Raises:
-        ValidationException: an attribute has another type than an index's key, is empty, or is too long.
+        ValidationException: the attribute has the wrong type, is empty, or is too long.
     """
     for index in table.indexes_in_order:
         for attribute in index.keys:
@@ -189,17 +187,17 @@ def check_index_keys(table: Table, item: Item) -> None:
                 raise _type_mismatch(attribute, value, index.name)
             if not text:
                 check_not_empty(attribute, value, index.name)
-            # Shorter than this, it is within the limits in any encoding.
+            # Shorter texts are within the limits in any encoding.
             if len(text) * 4 > SORT_KEY_BYTES_MAX:
                 is_partition = attribute in index.partition
                 _check_length(key_text(value), PARTITION_KEY_BYTES_MAX if is_partition else SORT_KEY_BYTES_MAX)
 
 
 def check_updated_index_keys(table: Table, item: Item, touched: frozenset[str]) -> None:
-    """Refuse an update that gives an index's key what can't stand there.
+    """Reject an update that makes an index key attribute invalid.
 
     Raises:
-        ValidationException: an updated attribute has another type than an index's key, is empty, or is too long.
+        ValidationException: the updated attribute has the wrong type, is empty, or is too long.
     """
     for index in table.indexes_in_order:
         for attribute in index.keys:
@@ -218,12 +216,12 @@ def check_updated_index_keys(table: Table, item: Item, touched: frozenset[str]) 
 
 
 def check_assigned(table: Table, assigned: Mapping[str, Mapping[str, Any]]) -> None:
-    """Refuse an update that gives the key of an index another type or nothing, whatever the item; ``assigned`` are the
-    values that it gives to whole attributes.
+    """Reject an update that gives an index key attribute another type or an empty value, independently of the item;
+    ``assigned`` are the values assigned to whole attributes.
 
     Raises:
-        SchemaFault: it gives another type.
-        ValidationException: it gives an empty value.
+        SchemaFault: another type.
+        ValidationException: an empty value.
     """
     for index in table.indexes_in_order:
         for attribute in index.keys:
@@ -236,13 +234,13 @@ def check_assigned(table: Table, assigned: Mapping[str, Mapping[str, Any]]) -> N
 
 
 def check_updated_not_empty(attribute: KeyAttribute, value: Mapping[str, Any]) -> None:
-    """Refuse an empty string or binary that an update gives the key of an index. Raises ValidationException."""
+    """Reject an update of an index key attribute to an empty string or binary. Raises ValidationException."""
     if not value[attribute.type]:
         raise ValidationException(_EMPTY_UPDATED.format(kind=_kind(attribute)))
 
 
 def check_scalars(table: Table, nested: Collection[str]) -> None:
-    """Refuse paths into what is a key of the table or of its indexes; ``nested`` are the attributes they look into.
+    """Reject paths into key attributes of the table or its indexes; ``nested`` are the attributes of the paths.
 
     Raises:
         SchemaFault: there is such a path.
@@ -259,7 +257,7 @@ def check_scalars(table: Table, nested: Collection[str]) -> None:
 
 
 def _type_mismatch(attribute: KeyAttribute, value: Mapping[str, Any], index: str) -> SchemaFault:
-    """What is wrong with an attribute that has another type than an index of that name wants."""
+    """The error for an attribute whose type differs from an index's."""
     return _unfit(
         f"Type mismatch for Index Key {attribute.name} Expected: {attribute.type} "
         f"Actual: {next(iter(value))} IndexName: {index}"
@@ -271,8 +269,8 @@ def _kind(attribute: KeyAttribute) -> str:
 
 
 def entry_of(index: Index, item: Item) -> Entry | None:
-    """The entry of an item in an index; None when it isn't in there. Only an item that was there before the index can
-    have attributes that don't fit its key: they keep it out.
+    """The entry of an item in an index; None if it has none. Only items older than the index can have unsuitable
+    attributes, which exclude them.
     """
     texts: list[KeyText] = []
     for attribute in index.keys:
@@ -294,7 +292,7 @@ def _is_too_long(index: Index, attribute: KeyAttribute, text: KeyText) -> bool:
 
 
 def projection_of(index: Index, item: Item) -> dict[str, Any]:
-    """What an index holds of an item."""
+    """The projection of an item into an index."""
     if not index.projected:
         return dict(item)
     projected = index.projected
@@ -302,7 +300,7 @@ def projection_of(index: Index, item: Item) -> dict[str, Any]:
 
 
 def check_names(item: Collection[str]) -> None:
-    """Refuse an attribute name that is empty or over 65,535 bytes. Raises RequestFault."""
+    """Reject an attribute name that is empty or over 65,535 bytes. Raises RequestFault."""
     if "" in item or max(map(len, item), default=0) > SHORT_NAME:
         fault = name_fault(item)
         if fault is not None:
@@ -310,7 +308,7 @@ def check_names(item: Collection[str]) -> None:
 
 
 def check_size(size_bytes: int, *, updating: bool) -> None:
-    """Refuse an item over 400 KB. Raises ValidationException."""
+    """Reject an item over 400 KB. Raises ValidationException."""
     if size_bytes > ITEM_BYTES_MAX:
         subject = "Item size to update" if updating else "Item size"
         raise ValidationException(f"{subject} has exceeded the maximum allowed size")

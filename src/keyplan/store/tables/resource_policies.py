@@ -1,8 +1,7 @@
-"""Resource-based policies: stored in the one form in which the service gives them back, with a revision.
+"""Resource-based policies: stored in the service's canonical form, with a revision.
 
-A policy is kept, and returned; whether it allows a request is nothing that a store on one machine decides. The form and
-the texts are those of the service's answers: a document comes back without white space, its members in a fixed order,
-a list of one action or resource as that one, an account as the ARN of its root.
+A policy is stored and returned, but not enforced. The form and the texts are the service's: no white space, members in
+a fixed order, a list of one action or resource as a single value, an account as the ARN of its root.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from keyplan.dynamodb.service_errors import (
 )
 
 NO_POLICY = "NO_POLICY"
-"""The expected revision of a resource that must have none."""
+"""The expected revision of a resource without a policy."""
 
 _ORDER = ("Sid", "Effect", "Principal", "NotPrincipal", "Action", "NotAction", "Resource", "NotResource", "Condition")
 _ACCOUNT = re.compile(r"\d{12}")
@@ -34,10 +33,10 @@ _STREAM_ACTIONS = frozenset(
 
 
 def canonical_policy(text: str, *, of_stream: bool = False) -> str:
-    """The policy document of a table, or of its stream, as it is stored.
+    """The canonical policy document of a table or its stream.
 
     Raises:
-        ValidationException: it is too large, no policy, lets everybody in, or has actions that a table hasn't.
+        ValidationException: it is too large, invalid, public, or has actions that tables don't support.
     """
     if len(text.encode()) > POLICY_BYTES_MAX:
         raise one_or_more(f"Maximum policy size of {POLICY_BYTES_MAX} bytes exceeded")
@@ -50,7 +49,7 @@ def canonical_policy(text: str, *, of_stream: bool = False) -> str:
     if not isinstance(document, dict):
         raise _invalid("This policy contains invalid Json")
     if not document:
-        # Where the member would begin that isn't there.
+        # The position at which the missing member would start.
         raise _invalid(f"Syntax error at position (1,{len(text.rstrip()) + 1})")
     statements: Any = document.get("Statement")
     if isinstance(statements, dict):
@@ -80,10 +79,10 @@ def canonical_policy(text: str, *, of_stream: bool = False) -> str:
 
 
 def check_lockout(policy: str) -> None:
-    """Refuse a policy that nobody could change any more.
+    """Reject a policy that prevents all further changes.
 
     Raises:
-        AccessDeniedException: it denies everybody to put another one.
+        AccessDeniedException: it denies everyone to put another policy.
     """
     for statement in json.loads(policy)["Statement"]:
         actions = [str(each).lower() for each in _listed(statement.get("Action", []))]
@@ -155,12 +154,12 @@ def _listed(value: Any) -> list[Any]:
 
 
 def _scalar(value: Any) -> Any:
-    """A list of one as that one. Of several all stay, those that are there twice too."""
+    """A list with one member as that member. Longer lists stay, including duplicates."""
     return value[0] if isinstance(value, list) and len(value) == 1 else value
 
 
 def _condition(value: Any) -> Any:
-    """A condition in which the values of an operator's key are written as those of an action."""
+    """A condition with values in the canonical form of actions."""
     if not isinstance(value, dict):
         return value
     return {
@@ -174,7 +173,7 @@ def _invalid(reason: str) -> ValidationException:
 
 
 def check_revision(kept: Mapping[str, str] | None, expected: str | None, table: str) -> None:
-    """Refuse a change that expects another revision. Raises PolicyNotFoundException."""
+    """Reject a change that expects another revision. Raises PolicyNotFoundException."""
     if expected is None:
         return
     if expected == NO_POLICY:
@@ -196,11 +195,11 @@ def check_revision(kept: Mapping[str, str] | None, expected: str | None, table: 
 
 
 def policy_not_found(detail: str) -> PolicyNotFoundException:
-    """The error of a policy that isn't there, or isn't the expected one."""
+    """The error for a missing policy or another revision."""
     return PolicyNotFoundException(f"Resource-based policy not found for the provided ResourceArn: {detail}")
 
 
 def new_revision(kept: Mapping[str, str] | None, now_s: float) -> str:
-    """The revision of a change: its time in milliseconds, and always a later one than before."""
+    """The revision of a change: its time in milliseconds, and always greater than the previous one."""
     now_ms = int(now_s * 1000)
     return str(now_ms if kept is None else max(now_ms, int(kept["RevisionId"]) + 1))

@@ -1,7 +1,7 @@
-"""The resources that ARNs name, what removing a table removes with it, and what a table's definition says of replicas.
+"""Resources of ARNs, the removal of tables, and the replication settings in a table's definition.
 
-The operations of global tables of version 2017 are refused, as at AWS. A table of version 2019 has ``Replication`` in
-its definition; ``keyplan.store.multi_region`` copies what is written in one region to the others.
+Operations on global tables of version 2017.11.29 are rejected, as on AWS. A table of version 2019.11.21 has
+``Replication`` in its definition; ``keyplan.store.multi_region`` replicates its writes.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Resource(NamedTuple):
 
 
 def resource_of(arn: str) -> Resource:
-    """The table or stream that an ARN names. Any region and any account will do.
+    """The table or stream of an ARN, in any region and account.
 
     Raises:
         ValidationException: it is the ARN of neither.
@@ -56,34 +56,34 @@ def resource_of(arn: str) -> Resource:
 
 
 def check_job_arn(arn: str, kind: str, title: str) -> None:
-    """Refuse what isn't the ARN of a backup, an export or an import. Raises ValidationException."""
+    """Reject an ARN that isn't that of a backup, an export or an import. Raises ValidationException."""
     match = _JOB.fullmatch(arn)
     if match is None or match["kind"] != kind:
         raise ValidationException(f"Invalid {title} ARN")
 
 
 def stream_not_found(resource: Resource) -> ResourceNotFoundException:
-    """The error of a stream that isn't there."""
+    """The error for a missing stream."""
     return ResourceNotFoundException(
         f"Requested resource not found: Stream: {resource.stream} not found for Table: {resource.table}"
     )
 
 
 def check_stream(table: Table, resource: Resource) -> None:
-    """Refuse a stream that the table hasn't. Raises ResourceNotFoundException."""
+    """Reject a stream that the table doesn't have. Raises ResourceNotFoundException."""
     latest = table.definition.get(STREAM) or {}
     if resource.stream is not None and resource.stream != latest.get("Label"):
         raise stream_not_found(resource)
 
 
 def policy_member(resource: Resource) -> str:
-    """The member of a table's definition that holds the policy of the table, or of its stream."""
+    """The member of a table's definition with the policy of the table or its stream."""
     return "ResourcePolicy" if resource.stream is None else f"ResourcePolicy/stream/{resource.stream}"
 
 
 def forget_table(writer: Writer, table: Table) -> None:
-    """Remove a table: its items and entries, its history, and what was noted for other regions. Its stream stays, which
-    is read for another day.
+    """Remove a table: its items, index entries, history and replication records. Its stream stays readable for 24
+    hours.
     """
     table_id = table.stored.layout.id
     if table.keeps_history:
@@ -95,10 +95,10 @@ def forget_table(writer: Writer, table: Table) -> None:
 
 
 def clear_waste(storage: Storage) -> None:
-    """Empty what was thrown away, in pieces, each a transaction of its own. Others may do the same meanwhile.
+    """Remove discarded data in chunks of one transaction each. Other processes can do the same concurrently.
 
     Raises:
-        StoreError: the store failed. What is left is left for the next who comes.
+        StoreError: the store failed. Remaining data is removed by the next call.
     """
     is_left = storage.read(lambda reader: reader.has_waste())
     while is_left:
@@ -107,7 +107,7 @@ def clear_waste(storage: Storage) -> None:
 
 
 def drop_replication(writer: Writer, table: Table) -> None:
-    """Forget what was noted of a replica that goes."""
+    """Remove the replication records of a removed replica."""
     replication = replication_of(table)
     if replication is not None:
         writer.replicas.end(table.stored.layout.id)
@@ -116,12 +116,12 @@ def drop_replication(writer: Writer, table: Table) -> None:
 
 
 def forget_note(writer: Writer, table: Table) -> None:
-    """Take away the note of what went on, and is over."""
+    """Remove an expired note of a pending change."""
     writer.define(table.stored.layout.id, json.dumps(without_note(table.definition)))
 
 
 MEMBER = "Replication"
-"""The member of a table's definition: see ``Replication``."""
+"""The member of a table's definition with ``Replication``."""
 VERSION = "2019.11.21"
 VERSION_GONE = (
     "DynamoDB global tables version 2017.11.29 is not supported. We recommend using DynamoDB global tables version "
@@ -130,37 +130,37 @@ VERSION_GONE = (
 
 
 class Replication(TypedDict):
-    """What is stored of a global table, in each of its regions."""
+    """The stored settings of a global table, in each of its regions."""
 
     Regions: list[str]
-    """All regions, the table's own included, in the order in which they came."""
+    """All regions, including this one, in the order of their creation."""
     Own: str
-    """The region of this one."""
+    """This region."""
     Overrides: NotRequired[dict[str, dict[str, Any]]]
-    """By region: what was set apart for its replica."""
+    """Replica-specific settings by region."""
     Strong: NotRequired[bool]
-    """Whether a write is in all regions when it is acknowledged."""
+    """Whether writes are in all regions before they are acknowledged."""
     Witness: NotRequired[str]
     Scaling: NotRequired[dict[str, dict[str, dict[str, Any]]]]
-    """By region, and by the index's name (the table's is ``""``): the auto scaling settings of Read and Write."""
+    """Auto scaling settings of Read and Write, by region and index name (``""`` is the table)."""
 
 
 def replication_of(table: Table) -> Replication | None:
-    """What the table's definition says of replicas; None when it has none."""
+    """The replication settings in the table's definition; None without replicas."""
     replication: Replication | None = table.definition.get(MEMBER)
     return replication
 
 
 def global_table_not_found(name: str) -> GlobalTableNotFoundException:
-    """The error of a global table of the version of 2017."""
+    """The error for a global table of version 2017.11.29."""
     return GlobalTableNotFoundException(f"Global table not found: Global table with name: '{name}' does not exist.")
 
 
 def settings_not_found(name: str) -> GlobalTableNotFoundException:
-    """The error of the settings of such a table."""
+    """The error for the settings of such a table."""
     return GlobalTableNotFoundException(f"Global table with name: '{name}' does not exist.")
 
 
 def no_replicas(name: str) -> ResourceNotFoundException:
-    """The error of a table that has no replicas, or isn't there."""
+    """The error for a table without replicas or a missing table."""
     return ResourceNotFoundException(f"Global table with name: '{name}' does not exist.")

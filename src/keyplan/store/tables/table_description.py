@@ -1,6 +1,6 @@
 """Table descriptions, as DescribeTable, CreateTable, UpdateTable and DeleteTable return them.
 
-Items are counted while that is fast; the count of a large table is cached for some hours, as in the service
+Items are counted if that is fast; the counts of a large table are cached for some hours, as in the service
 ("approximately every six hours").
 """
 
@@ -31,7 +31,7 @@ class Counts:
         self._known: dict[tuple[int, int | None], tuple[float, tuple[int, int]]] = {}
 
     def now_s(self) -> float:
-        """The time by the store's clock, in seconds since the epoch."""
+        """The current time of the store's clock, in seconds since the epoch."""
         return self._storage.clock()
 
     def of(self, table: Table, index: int | None) -> tuple[int, int]:
@@ -62,17 +62,17 @@ class Counts:
 
 
 def table_id(table: Table) -> str:
-    """The id of a table: another one of the same name, made later, has another."""
+    """The id of a table, unique also among tables of the same name."""
     created = table.definition["CreationDateTime"]
     name = uuid.uuid5(uuid.NAMESPACE_URL, f"{arn_of(REGION, table.name)}#{created}")
-    return str(uuid.UUID(bytes=name.bytes, version=4))  # the service's are random
+    return str(uuid.UUID(bytes=name.bytes, version=4))  # random in the service
 
 
 _SETTLED = States()
 
 
 def describe(table: Table, counts: Counts | None, states: States = _SETTLED) -> dict[str, Any]:
-    """The ``TableDescription`` of a table in these states; without ``counts`` (a new table) everything is empty."""
+    """The ``TableDescription`` of a table in these states; without ``counts`` (a new table) it is empty."""
     definition = table.definition
     items, size_bytes = counts.of(table, None) if counts is not None else (0, 0)
     now_s = counts.now_s() if counts is not None else definition["CreationDateTime"]
@@ -125,8 +125,8 @@ def describe(table: Table, counts: Counts | None, states: States = _SETTLED) -> 
 
 
 def describe_new(table: Table, states: States = _SETTLED) -> dict[str, Any]:
-    """The ``TableDescription`` of a table that was just made: the service tells later since when it is on demand, and
-    the warm throughput that wasn't asked for.
+    """The ``TableDescription`` of a new table: the service reports the time of on-demand mode and default warm
+    throughput only later.
     """
     description, definition = describe(table, None, states), table.definition
     description.get("BillingModeSummary", {}).pop("LastUpdateToPayPerRequestDateTime", None)
@@ -179,7 +179,7 @@ def _describe_index(
 
 
 def _describe_gone(table: Table, index: Mapping[str, Any], now_s: float) -> dict[str, Any]:
-    """The description of a global index that is being deleted, and has nothing any more."""
+    """The description of a global secondary index that is being deleted, without counts."""
     return {
         "IndexName": index["IndexName"],
         "KeySchema": index["KeySchema"],
@@ -205,20 +205,20 @@ def _sorted_projection(projection: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def describe_encryption(table: Table, status: str = "ENABLED") -> dict[str, Any]:
-    """The ``SSEDescription`` of a table whose encryption is switched on. Its key is named: nothing is encrypted."""
+    """The ``SSEDescription`` of a table with encryption enabled. The key is only named: nothing is encrypted."""
     wanted = table.definition["SSESpecification"]
     key: str = wanted.get("KMSMasterKeyId") or "alias/aws/dynamodb"
     if key.startswith("arn:"):
         arn = key
     else:
-        # An alias stands for a key of its own; a key's id stands for itself.
+        # An alias gets a fixed key id; a key id is used unchanged.
         number = str(uuid.uuid5(uuid.NAMESPACE_URL, key)) if key.startswith("alias/") else key
         arn = key_arn(table.region, number)
     return {"Status": status, "SSEType": wanted.get("SSEType") or "KMS", "KMSMasterKeyArn": arn}
 
 
 def encrypts_by_same_key(table: Table, request: Mapping[str, Any]) -> bool:
-    """Whether a request names by its ARN the key that a table is encrypted with. Named otherwise it isn't compared."""
+    """Whether a request has the ARN of the table's current encryption key. Other forms aren't compared."""
     if not (table.definition.get("SSESpecification") or {}).get("Enabled"):
         return False
     wanted = (request.get("SSESpecification") or {}).get("KMSMasterKeyId")
@@ -226,7 +226,7 @@ def encrypts_by_same_key(table: Table, request: Mapping[str, Any]) -> bool:
 
 
 def _describe_replicas(table: Table) -> dict[str, Any]:
-    """The members of a description that tell of replicas."""
+    """The description members about replicas."""
     replication: dict[str, Any] | None = table.definition.get("Replication")
     if replication is None:
         return {}
@@ -250,7 +250,7 @@ def _describe_replicas(table: Table) -> dict[str, Any]:
 
 
 def _set_apart(replication: Mapping[str, Any], region: str) -> dict[str, Any]:
-    """What is set apart for a replica."""
+    """The overrides of a replica."""
     overrides: dict[str, Any] = dict((replication.get("Overrides") or {}).get(region) or {})
     table_class = overrides.pop("TableClassOverride", None)
     return overrides if table_class is None else {**overrides, "ReplicaTableClassSummary": {"TableClass": table_class}}

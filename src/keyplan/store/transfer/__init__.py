@@ -1,1 +1,1 @@
-"""Exports, imports and bulk operations: files in a local folder that stands in for the buckets of Amazon S3."""
+"""Exports, imports and bulk operations, with a local folder in place of Amazon S3 buckets."""

@@ -1,6 +1,6 @@
 """A local folder in place of Amazon S3: a bucket is a subfolder, an object is a file.
 
-No key leads out of its bucket, for reading or for writing.
+Object keys can't refer to files outside the bucket, for reading or writing.
 """
 
 from __future__ import annotations
@@ -22,14 +22,13 @@ from keyplan.store.background_work import has_ended, this_process
 Compression = Literal["NONE", "GZIP", "ZSTD"]
 
 PARTIAL = ".keyplan-partial"
-"""The folder in a bucket in which objects are written: they are moved to their places as a whole. No key leads there.
-"""
+"""The folder in a bucket for objects being written, which are then moved as a whole. Object keys can't refer to it."""
 LOGS = ".logs"
-"""The folder beside the buckets in which errors of items are written. No bucket's name begins so."""
+"""The folder next to the buckets for errors of items. It isn't a valid bucket name."""
 
 
 class S3Error(Exception):
-    """Something that Amazon S3 would refuse. ``code`` is the failure code of a job."""
+    """An error that Amazon S3 would return. ``code`` is the failure code of a job."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
@@ -39,7 +38,7 @@ class S3Error(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """An object that was written: the MD5 of its bytes in base 64, and its ETag."""
+    """A written object: the MD5 of its bytes in base64, and its ETag."""
 
     md5: str
     etag: str
@@ -49,7 +48,7 @@ class Bucket:
     """One bucket.
 
     Raises:
-        S3Error: it isn't there.
+        S3Error: it doesn't exist.
     """
 
     def __init__(self, folder: str | None, name: str) -> None:
@@ -64,8 +63,8 @@ class Bucket:
         self._resolved = self._path.resolve()
 
     def keys(self, prefix: str) -> list[tuple[str, int]]:
-        """The keys of the objects that begin with a prefix, in order, each with its size in bytes."""
-        # The part of a prefix before its last slash is a folder: nothing outside of it can begin so.
+        """The keys of the objects with a prefix, sorted, each with its size in bytes."""
+        # The part of a prefix before its last slash is a folder: no other key has the prefix.
         below, slash, _ = prefix.rpartition("/")
         root = self._place(below) if slash and below else self._path
         if root is None or not os.path.isdir(root):  # noqa: PTH112
@@ -80,10 +79,10 @@ class Bucket:
         )
 
     def read(self, key: str, compression: Compression) -> AbstractContextManager[IO[bytes]]:
-        """An object, unpacked.
+        """An object's decompressed content.
 
         Raises:
-            S3Error: it isn't there, or can't be unpacked here.
+            S3Error: it doesn't exist, or can't be decompressed.
         """
         path = self._place(key)
         if path is None or not os.path.isfile(path):  # noqa: PTH113
@@ -96,11 +95,11 @@ class Bucket:
 
     @contextmanager
     def writing(self, key: str, written: list[Written], *, packed: bool) -> Generator[IO[bytes]]:
-        """A file to write an object to, packed by gzip or not. At the end, what it is comes into ``written``, and only
-        then it is there, under its key.
+        """A file to write an object, optionally compressed with gzip. On close, the object appears under its key and is
+        appended to ``written``.
 
         Raises:
-            S3Error: there can't be an object of this key.
+            S3Error: invalid key.
         """
         path = self._place(key)
         if path is None:
@@ -122,7 +121,7 @@ class Bucket:
 
     @contextmanager
     def _partial(self) -> Generator[Path]:
-        """Where an object is written first. What a process left there that has ended is removed."""
+        """The temporary file of an object. Files left by processes that have ended are removed."""
         folder = self._path / PARTIAL
         folder.mkdir(exist_ok=True)
         for path in folder.iterdir():
@@ -140,7 +139,7 @@ class Bucket:
         """Write a whole object.
 
         Raises:
-            S3Error: there can't be an object of this key.
+            S3Error: invalid key.
         """
         written: list[Written] = []
         with self.writing(key, written, packed=False) as file:
@@ -148,7 +147,7 @@ class Bucket:
         return written[0]
 
     def _place(self, key: str) -> Path | None:
-        """Where an object is; None when its key would lead out of the bucket."""
+        """The path of an object; None if its key would refer outside the bucket."""
         parts = key.split("/")
         if parts[0] == PARTIAL:
             return None
@@ -158,17 +157,17 @@ class Bucket:
         return path if self._is_inside(path) else None
 
     def _is_inside(self, path: Path) -> bool:
-        """Whether a path is in the bucket after its symbolic links are resolved. A link to a file or folder outside of
-        the bucket would let a request read or overwrite any file of the user.
+        """Whether a path is in the bucket after its symbolic links are resolved. A link to a file or folder outside the
+        bucket would let a request read or overwrite any file of the user.
         """
         try:
             return path.resolve().is_relative_to(self._resolved)
-        except (OSError, RuntimeError, ValueError):  # too long, links in a circle, not encodable
+        except (OSError, RuntimeError, ValueError):  # too long, circular links, not encodable
             return False
 
 
 class _Digesting:
-    """Writes through, and digests what is written."""
+    """Forwards writes and computes digests."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
@@ -180,18 +179,18 @@ class _Digesting:
         return self._file.write(data)
 
     def flush(self) -> None:
-        """Pass on what is held back."""
+        """Flush."""
         self._file.flush()
 
     def written(self) -> Written:
-        """What was written. The ETag is that of an upload in one part, as the service makes them."""
+        """The written object. The ETag is that of a single-part upload, as the service creates."""
         digest = self._digest.digest()
         parts = hashlib.md5(digest, usedforsecurity=False).hexdigest()
         return Written(base64.b64encode(digest).decode(), f"{parts}-1")
 
 
 def md5_of(body: bytes) -> str:
-    """The MD5 of bytes, in base 64."""
+    """The MD5 of bytes, in base64."""
     return base64.b64encode(hashlib.md5(body, usedforsecurity=False).digest()).decode()
 
 
@@ -202,14 +201,14 @@ def _unpacked_zstd(path: Path) -> AbstractContextManager[IO[bytes]]:
         raise S3Error(
             "UnsupportedCompression", "Reading ZSTD needs the package zstandard: pip install 'keyplan[zstd]'"
         ) from None
-    # What the package gives has no lines by itself.
+    # The package's file object has no line iteration.
     return cast(
         "AbstractContextManager[IO[bytes]]", io.BufferedReader(cast("io.RawIOBase", zstandard.open(path, "rb")))
     )
 
 
 def log_error(folder: str | None, kind: str, job: str, line: bytes) -> None:
-    """Add a line to the log of a job's errors: what stands in CloudWatch's logs at AWS."""
+    """Append a line to the log of a job's errors, which AWS writes to CloudWatch Logs."""
     if folder is None:
         return
     path = Path(folder) / LOGS / "aws-dynamodb" / kind / job / "error"
@@ -218,4 +217,4 @@ def log_error(folder: str | None, kind: str, job: str, line: bytes) -> None:
         with path.open("ab") as file:
             file.write(line + b"\n")
     except OSError:
-        return  # what is counted is what matters
+        return  # the counts are sufficient

@@ -1,9 +1,9 @@
-"""Bulk operations: put the items of objects into an existing table, each with the condition of its record, and report
-what wasn't written.
+"""Bulk operations: put the items of S3 objects into an existing table, with optional conditions per record, and report
+failures.
 
-A record has an ``Item`` and may have a ``ConditionExpression`` with its ``ExpressionAttributeNames`` and
-``ExpressionAttributeValues``, as a PutItem has. The service's documentation doesn't show the form of a report; here it
-is one line of JSON for each item, and a manifest that names the files.
+A record has an ``Item`` and, optionally, a ``ConditionExpression`` with ``ExpressionAttributeNames`` and
+``ExpressionAttributeValues``, as in PutItem. The service doesn't document the form of a report; here it is one line of
+JSON per item, and a manifest with the file names.
 """
 
 from __future__ import annotations
@@ -39,25 +39,23 @@ _FILES: Mapping[ReportType, str] = {"ERROR": "errors", "CONDITION_CHECK_FAILURE"
 
 
 class CancelledError(Exception):
-    """The operation was cancelled."""
+    """The operation was canceled."""
 
 
 @dataclass
 class Progress:
-    """What a bulk operation came to so far. Bytes are those of the objects, and of what was written by the units that
-    it takes.
-    """
+    """The progress of a bulk operation. Bytes are those of the objects, and of writes in units."""
 
     read_bytes: int = 0
     processed: int = 0
     failed: int = 0
     table_bytes: int = 0
     index_bytes: dict[str, dict[str, int]] = field(default_factory=dict[str, dict[str, int]])
-    """By ``LocalSecondaryIndexes`` and ``GlobalSecondaryIndexes``, and by the index's name."""
+    """By ``LocalSecondaryIndexes`` and ``GlobalSecondaryIndexes``, and by index name."""
 
 
 class Reports:
-    """The files of what wasn't written. One is made when it has its first line."""
+    """The report files, created with their first line."""
 
     def __init__(self, database: Database, request: Mapping[str, Any], number: str) -> None:
         output = request["OutputS3Configuration"]
@@ -70,7 +68,7 @@ class Reports:
         self._counts: dict[ReportType, int] = {}
 
     def add(self, kind: ReportType, line: Mapping[str, Any]) -> None:
-        """Report one item, if reports of its kind are wanted."""
+        """Report one item, if reports of its kind are enabled."""
         if kind not in self._wanted:
             return
         if kind not in self._files:
@@ -81,7 +79,7 @@ class Reports:
         self._counts[kind] = self._counts.get(kind, 0) + 1
 
     def close(self, description: Mapping[str, Any]) -> None:
-        """Finish the files, and write the manifest that names them."""
+        """Close the files and write the manifest."""
         self._stack.close()
         manifest = {
             "bulkOperationArn": description["BulkOperationArn"],
@@ -101,17 +99,17 @@ class Reports:
 
 
 def end_bulk(database: Database, number: str, status: str, **members: Any) -> None:
-    """Store how a bulk operation ended."""
+    """Store the final status of a bulk operation."""
     update_job(database, KIND, number, BulkOperationStatus=status, EndTime=round(database.clock(), 3), **members)
 
 
 def fail_bulk(database: Database, number: str, code: str, message: str) -> None:
-    """Store that a bulk operation has failed, and why."""
+    """Store the failure of a bulk operation."""
     end_bulk(database, number, "FAILED", FailureCode=code, FailureMessage=message)
 
 
 def put_objects(database: Database, number: str, request: Mapping[str, Any], description: Mapping[str, Any]) -> None:
-    """Do a bulk operation, whose record is stored already."""
+    """Execute a bulk operation whose record is already stored."""
     progress = Progress()
     source = request["InputS3Configuration"]
     name: str = description["TableDetails"][0]["TableName"]
@@ -183,7 +181,7 @@ def _put_object(
 
 
 def _write_of(database: Database, name: str, record: Mapping[str, Any]) -> Write:
-    """The write of a record: as a PutItem with its condition. Raises DynamoDBError, ValueFault, ExpressionFault."""
+    """The write of a record: a PutItem with its condition. Raises DynamoDBError, ValueFault, ExpressionFault."""
     if not isinstance(record.get("Item"), dict):
         raise ValueFault("The record has no Item")
     condition = {member: record[member] for member in _CONDITION if member in record}
@@ -197,11 +195,11 @@ def _write_of(database: Database, name: str, record: Mapping[str, Any]) -> Write
 def _write(
     database: Database, number: str, progress: Progress, reports: Reports, waiting: list[tuple[int, Write]]
 ) -> None:
-    """Write what is waiting, in one transaction, unless the operation was cancelled meanwhile.
+    """Write the queued items in one transaction, unless the operation was canceled.
 
     Raises:
-        CancelledError: it was.
-        S3Error: the table is gone, or has another key.
+        CancelledError: it was canceled.
+        S3Error: the table was deleted, or has another key.
     """
     if not waiting:
         return
@@ -230,7 +228,7 @@ def _write(
 
 
 def _prepare_again(database: Database, waiting: list[tuple[int, Write]]) -> None:
-    """Let writes know the table as it is now: its indexes have changed."""
+    """Prepare writes again after a change of the table's indexes."""
     for place, (index, write) in enumerate(waiting):
         assert write.put is not None  # noqa: S101 - all are puts
         request = {"TableName": write.table.name, "Item": write.put.item}
@@ -252,7 +250,7 @@ def _perform(writer: Writer, write: Write) -> Outcome | ConditionalCheckFailedEx
 
 
 def _count(progress: Progress, write: Write, outcome: Outcome) -> None:
-    """Count what a put took, on the table and on each index it changed."""
+    """Count the units of a put on the table and on each changed index."""
     consumed = Consumed(write.table.name, "Write")
     add_units(consumed, write.table, outcome)
     progress.table_bytes += int(consumed.table_units) * WRITE_UNIT_BYTES

@@ -1,8 +1,8 @@
-"""Records of the objects that imports read and exports write: DynamoDB JSON, Amazon Ion and CSV.
+"""Records of imported and exported objects: DynamoDB JSON, Amazon Ion and CSV.
 
-By "DynamoDB table export output format" and "Amazon S3 import formats" of the developer guide. A record that can't be
-read ends its object, as the service documents it; what is wrong with an item is the caller's to judge. Ion needs the
-package amazon.ion (the extra ``ion``).
+Source: "DynamoDB table export output format" and "Amazon S3 import formats" in the developer guide. An unreadable
+record ends its object, as the service documents; the caller validates items. Ion requires the package amazon.ion (the
+extra ``ion``).
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ Format = Literal["DYNAMODB_JSON", "ION", "CSV"]
 Fields = dict[str, Any]
 
 LINE_BYTES_MAX = 8 * 1024 * 1024
-"""A line of an item of 400 KB, however it is escaped, is shorter."""
+"""The line of an item of 400 KB is shorter, even with escapes."""
 ION_BYTES_MAX = 3_000_000
-"""A record of an item of 400 KB in Ion is shorter, even if every character of it is escaped."""
+"""The Ion record of an item of 400 KB is shorter, even if every character is escaped."""
 _DELIMITER = ","
 _BROKEN = (OSError, EOFError, zlib.error, UnicodeError, csv.Error)
-"""What reading an object raises that is packed otherwise, cut short or no text."""
+"""Errors of reading an object with another compression, a truncated one, or one that isn't text."""
 
 
 class UnreadableError(Exception):
@@ -42,7 +42,7 @@ class UnreadableError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Csv:
-    """How CSV is to be read: what separates, the header if it isn't in the file, and the types of key attributes."""
+    """Options for CSV: the delimiter, the header if it isn't in the file, and the types of key attributes."""
 
     types: Mapping[str, str]
     delimiter: str = _DELIMITER
@@ -50,10 +50,10 @@ class Csv:
 
 
 def read_records(file: IO[bytes], format_: Format, how: Csv) -> Iterator[Fields]:
-    """The records of an object, one after the other: of each its fields, such as ``Item``.
+    """The records of an object: the fields of each, such as ``Item``.
 
     Raises:
-        UnreadableError: the next one can't be read; those before are good.
+        UnreadableError: the next record can't be read; the previous ones are valid.
     """
     try:
         if format_ == "CSV":
@@ -65,7 +65,7 @@ def read_records(file: IO[bytes], format_: Format, how: Csv) -> Iterator[Fields]
     except _BROKEN as error:
         raise UnreadableError(f"The object can't be read: {error}") from None
     except Exception as error:
-        # The package for ZSTD has an error of its own, which can't be named where it isn't installed.
+        # The ZSTD package has its own exception, which can't be named if it isn't installed.
         if type(error).__name__ == "ZstdError":
             raise UnreadableError(f"The object can't be read: {error}") from None
         raise
@@ -99,12 +99,12 @@ def _ion() -> ModuleType:
 
 
 _LONG_NUMBER = re.compile(rb"[:,\[(\s]-?(?:0[xXbB])?[0-9a-fA-F_]{500}")
-"""A number of so many digits, which no item has: amazon.ion takes hours for one of a megabyte."""
+"""A number with so many digits is invalid, and amazon.ion takes hours to parse one of a megabyte."""
 
 
 class _BoundedFile:
-    """A file of Ion records. It ends where a record or a number is too long, or where reading fails: amazon.ion hides
-    what is raised.
+    """A file of Ion records. It ends at a record or a number that is too long, or at an error: amazon.ion hides
+    exceptions.
     """
 
     def __init__(self, file: IO[bytes]) -> None:
@@ -112,7 +112,7 @@ class _BoundedFile:
         self._before = b""
         self.fault: Exception | None = None
         self.record_bytes = 0
-        """How many bytes were read since the last record."""
+        """The number of bytes read since the last record."""
 
     def read(self, size: int = -1) -> bytes:
         """Read up to ``size`` bytes."""
@@ -161,10 +161,11 @@ _SETS = {"$dynamodb_SS": "SS", "$dynamodb_NS": "NS", "$dynamodb_BS": "BS"}
 
 
 def _attribute(value: Any) -> dict[str, Any]:
-    """The attribute value of a value of Ion.
+    """The attribute value of an Ion value.
 
     Raises:
-        ValueError: no item has such a value: a timestamp, a clob, a symbol, a repeated field, an unknown annotation.
+        ValueError: no attribute value corresponds: a timestamp, a clob, a symbol, a repeated field, an unknown
+            annotation.
     """
     annotations = [annotation.text for annotation in getattr(value, "ion_annotations", ())]
     kind = getattr(getattr(value, "ion_type", None), "name", "")
@@ -205,7 +206,7 @@ def _set(annotations: list[str], value: Any) -> dict[str, Any]:
 
 
 def _ion_value(value: Mapping[str, Any]) -> Any:
-    """The value of Ion of an attribute value."""
+    """The Ion value of an attribute value."""
     ((tag, content),) = value.items()
     match tag:
         case "N":
@@ -230,7 +231,7 @@ _STRUCTS = frozenset(("Item", "ExpressionAttributeValues", "Keys", "NewImage", "
 
 
 def _plain(name: str, value: dict[str, Any]) -> Any:
-    """A field of a record in the form of JSON: an item as its attributes, a string as itself."""
+    """A field of a record in JSON form: an item as its attributes, a string as itself."""
     if name in _STRUCTS and "M" in value:
         return value["M"]
     if name == "ExpressionAttributeNames" and "M" in value:
@@ -244,12 +245,12 @@ def _csv_records(file: IO[bytes], how: Csv) -> Iterator[Fields]:
     try:
         yield from _csv_rows(text, how)
     finally:
-        text.detach()  # who opened the file closes it
+        text.detach()  # the caller closes the file
 
 
 class _RowLines:
-    """The lines of a file of rows. No line is read, and no row put together of lines, that is longer than any may be:
-    of a file that was packed from one letter they would take all memory.
+    """The lines of a CSV file, with a maximum length of lines and rows: a file compressed from one repeated letter
+    would use all memory.
     """
 
     def __init__(self, text: io.TextIOWrapper) -> None:

@@ -1,7 +1,7 @@
-"""Exports of a table at a moment, or of its changes between two, in the service's files.
+"""Exports of a table at a point in time, or of its changes in a period, in the service's file format.
 
-By "DynamoDB table export output format" of the developer guide: gzip data files of lines, a manifest that names each
-with its count and checksums, and a summary. Items are written as they are read, so memory doesn't grow with them.
+Source: "DynamoDB table export output format" in the developer guide: gzip data files of lines, a manifest with the
+count and checksums of each, and a summary. Items are written while they are read, so memory is bounded.
 """
 
 from __future__ import annotations
@@ -28,16 +28,18 @@ from keyplan.store.transfer.transfer_jobs import update_job
 
 KIND: Literal["export"] = "export"
 ITEMS_OF_FILE = 25_000
-"""A data file holds so many items."""
+"""Items per data file."""
 FULL, INCREMENTAL = "FULL_EXPORT", "INCREMENTAL_EXPORT"
 
 Item = dict[str, Any]
 Shown = Callable[[Item], Item | None]
-"""What is exported of an item; None when it isn't."""
+"""The exported form of an item; None to omit it."""
 
 
 class Span(NamedTuple):
-    """What is exported: the table up to a moment, or the changes from one on and before another. In microseconds."""
+    """The exported period: the table at the end, or the changes from the start (inclusive) to the end (exclusive). In
+    microseconds.
+    """
 
     until_us: int
     from_us: int | None
@@ -45,7 +47,7 @@ class Span(NamedTuple):
 
 
 def export(database: Database, number: str, table_name: str, span: Span, shown: Shown) -> None:
-    """Write an export, whose record is stored already."""
+    """Write an export whose record is already stored."""
     try:
         description = _written(database, number, table_name, span, shown)
     except S3Error as error:
@@ -55,7 +57,7 @@ def export(database: Database, number: str, table_name: str, span: Span, shown: 
 
 
 def fail_export(database: Database, number: str, code: str, message: str) -> None:
-    """Store that an export has failed, and why."""
+    """Store the failure of an export."""
     update_job(
         database,
         KIND,
@@ -68,10 +70,10 @@ def fail_export(database: Database, number: str, code: str, message: str) -> Non
 
 
 def _written(database: Database, number: str, table_name: str, span: Span, shown: Shown) -> dict[str, Any]:
-    """Write all files; what the export's description says more.
+    """Write all files; returns additional members of the export's description.
 
     Raises:
-        S3Error: the bucket isn't there, or can't be written.
+        S3Error: the bucket doesn't exist or isn't writable.
     """
     description = _description(database, number)
     bucket = Bucket(database.s3, description["S3Bucket"])
@@ -113,7 +115,7 @@ def _full(reader: Reader, table: Table, span: Span, shown: Shown) -> Iterator[Ma
 
 
 def _changes(reader: Reader, table: Table, span: Span, shown: Shown) -> Iterator[Mapping[str, Any]]:
-    """The changes, of each key what it came to in the end. What came and went in between is none."""
+    """The net change of each key. An item that was created and deleted in the period is omitted."""
     assert span.from_us is not None  # noqa: S101 - so it was asked for
     for changed in reader.archives.changed_between(table.stored, span.from_us, span.until_us):
         old, new = (None if row is None else shown(decode(row[1])) for row in (changed.before, changed.after))
@@ -141,7 +143,7 @@ class _File:
 
 
 def _write_files(bucket: Bucket, place: str, records: Iterator[Mapping[str, Any]], format_: Format) -> list[_File]:
-    """Write records to files of a bounded number of them; at least one file."""
+    """Write records to files with a maximum number of records; at least one file."""
     files: list[_File] = []
     ending = "ion.gz" if format_ == "ION" else "json.gz"
     pending = next(records, None)

@@ -1,7 +1,7 @@
-"""Imports: a new table filled with the items of objects, some hundred per transaction, so that other writers run in
-between. Invalid items are counted, and logged beside the buckets.
+"""Imports: a new table filled with the items of S3 objects, some hundred per transaction, so that other writers run in
+between. Invalid items are counted, and logged next to the buckets.
 
-By "Amazon S3 import formats" and "Import format quotas and validation" of the developer guide.
+Source: "Amazon S3 import formats" and "Import format quotas and validation" in the developer guide.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from keyplan.store.transfer.transfer_jobs import find_job, keep_job
 
 KIND: Literal["import"] = "import"
 TOGETHER = 500
-"""Items of one transaction."""
+"""Items per transaction."""
 ITEM_FAULTS = (DynamoDBError, ValueFault, ExpressionFault, UnicodeEncodeError)
 
 _FAULTY = (
@@ -41,7 +41,7 @@ _FAULTY = (
 
 @dataclass
 class ImportCounts:
-    """What an import came to so far. ``size_bytes`` is that of what was read, unpacked."""
+    """The progress of an import. ``size_bytes`` is the decompressed size."""
 
     size_bytes: int = 0
     processed: int = 0
@@ -52,12 +52,12 @@ class ImportCounts:
 
 
 def fail_import(database: Database, number: str, code: str, message: str, **more: Any) -> None:
-    """Store that an import has failed, and why."""
+    """Store the failure of an import."""
     _end(database, number, ImportStatus="FAILED", FailureCode=code, FailureMessage=message, **more)
 
 
 def _end(database: Database, number: str, **members: Any) -> None:
-    """Store how an import ended, and let its table be used, with what is in it."""
+    """Store the final status of an import, and make its table ACTIVE with the imported items."""
 
     def work(writer: Writer) -> None:
         job = find_job(writer, KIND, number)
@@ -76,7 +76,7 @@ def _end(database: Database, number: str, **members: Any) -> None:
 def import_objects(
     database: Database, number: str, request: Mapping[str, Any], bucket: Bucket, name: str, how: Csv
 ) -> None:
-    """Fill the table, which is there and empty, with what the request's objects hold."""
+    """Fill the empty table with the items of the request's objects."""
     counts = ImportCounts()
     arn: str = request["_ImportArn"]
     source = request["S3BucketSource"]
@@ -137,10 +137,10 @@ def _import_object(
 
 
 def _items(records: Iterator[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
-    """The records that have an item, good or not.
+    """The records with an item, valid or not.
 
     Raises:
-        UnreadableError: the next one has none, which ends its object as what can't be read does.
+        UnreadableError: a record has no item, which ends its object like an unreadable record.
     """
     for record in records:
         if "ErrorDetail" not in record and not isinstance(record.get("Item"), dict):
@@ -149,10 +149,10 @@ def _items(records: Iterator[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
 
 
 def item_of(table: Table, record: Mapping[str, Any]) -> dict[str, Any]:
-    """The item of a record, checked as a PutItem's is.
+    """The item of a record, validated as by PutItem.
 
     Raises:
-        DynamoDBError, ValueFault: it is none, or can't stand in the table.
+        DynamoDBError, ValueFault: the item is invalid, or doesn't match the table's schema.
     """
     if "ErrorDetail" in record:
         raise ValueFault(record["ErrorDetail"])
@@ -164,12 +164,12 @@ def item_of(table: Table, record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def message_of(error: Exception) -> str:
-    """What is wrong with an item, in the service's words."""
+    """The error of an item, in the service's text."""
     return str(getattr(error, "message", error))
 
 
 def _write(database: Database, counts: ImportCounts, name: str) -> None:
-    """Write what is waiting, in one transaction. Raises S3Error if the table is gone."""
+    """Write the queued items in one transaction. Raises S3Error if the table was deleted."""
     items = counts.waiting
     if not items:
         return
@@ -193,5 +193,5 @@ def _writes(table: Table, items: list[Mapping[str, Any]]) -> Iterator[Write]:
 
 
 def table_exists(name: str) -> ResourceInUseException:
-    """The error of a table whose name is taken."""
+    """The error for an existing table."""
     return ResourceInUseException(f"Table already exists: {name}")

@@ -1,6 +1,6 @@
 """Jobs of exports, imports and bulk operations: an ARN, a record of the progress, and the process that does the work.
 
-A call accepts a job and starts it: inline in an engine in process, in a thread in a server. A job whose process ended
+A call accepts a job and starts it: inline in an in-process engine, in a thread in a server. A job whose process ended
 is FAILED.
 """
 
@@ -24,10 +24,10 @@ from keyplan.store.tables.resources import check_job_arn
 
 Kind = Literal["export", "import", "bulk-operation"]
 Job = dict[str, Any]
-"""Its ``Description`` as the API gives it, the digest of its request, and the process that does it."""
+"""Its ``Description`` in the API's form, the digest of its request, and its process."""
 
 TOKEN_LIFETIME_S = 8 * 3600.0
-"""How long a ClientToken names the same job."""
+"""How long a ClientToken makes the request idempotent."""
 LISTED_S = 90 * 86_400.0
 """How long a job is listed."""
 
@@ -35,39 +35,39 @@ _log = logging.getLogger("keyplan.engine")
 
 
 def new_number(now_s: float) -> str:
-    """The last part of a new job's ARN: its time, and something that tells it from others of that time."""
+    """The last part of a new job's ARN: its time and a random suffix."""
     return f"{int(now_s * 1000):014d}-{secrets.token_hex(4)}"
 
 
 def digest_of(request: Mapping[str, Any]) -> str:
-    """What tells a request from another one of the same ClientToken."""
+    """The digest that distinguishes requests with the same ClientToken."""
     plain = {name: value for name, value in request.items() if name != "ClientToken" and value is not None}
     return hashlib.sha256(orjson.dumps(plain, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
 def keep_job(writer: Writer, kind: Kind, number: str, job: Job, *, done_here: bool = True) -> None:
-    """Store what a job has become; unless it is ``done_here``, its record goes on naming the process that does it."""
+    """Store a job's progress; unless ``done_here``, its record still identifies its process."""
     writer.archives.keep_record(kind, number, orjson.dumps({**job, **this_process()} if done_here else job))
 
 
 def find_job(reader: Reader, kind: Kind, number: str) -> Job | None:
-    """A job, by the last part of its ARN."""
+    """A job by the last part of its ARN."""
     body = reader.archives.record(kind, number)
     return None if body is None else orjson.loads(body)
 
 
 def all_jobs(reader: Reader, kind: Kind) -> list[Job]:
-    """All jobs of a kind, the oldest first."""
+    """All jobs of a kind, oldest first."""
     return [orjson.loads(body) for _, body in reader.archives.records(kind)]
 
 
 def is_abandoned(job: Job) -> bool:
-    """Whether the process that was to do a job has ended."""
+    """Whether the process of a running job has ended."""
     return has_ended(job)
 
 
 def update_job(database: Database, kind: Kind, number: str, **members: Any) -> None:
-    """Store other members of a job's description."""
+    """Update members of a job's description."""
 
     def work(writer: Writer) -> None:
         job = find_job(writer, kind, number)
@@ -79,7 +79,7 @@ def update_job(database: Database, kind: Kind, number: str, **members: Any) -> N
 
 
 def run_job(database: Database, work: Callable[[], None], failed: Callable[[Exception], None]) -> None:
-    """Let the work of a job be done; ``failed`` is told of an error that nobody expected."""
+    """Run a job; ``failed`` is called with an unexpected error."""
 
     def guarded() -> None:
         try:
@@ -96,21 +96,21 @@ def run_job(database: Database, work: Callable[[], None], failed: Callable[[Exce
 
 
 def job_not_found(arn: str) -> ResourceNotFoundException:
-    """The error of a bulk operation that isn't there."""
+    """The error for a missing bulk operation."""
     return ResourceNotFoundException(f"Requested resource not found: BulkOperation: {arn} not found")
 
 
 def described_jobs(database: Database, kind: Kind, status: str) -> list[dict[str, Any]]:
-    """The descriptions of all jobs of a kind, the newest first; ``status`` is the member that says how far they are."""
+    """The descriptions of all jobs of a kind, newest first; ``status`` is the status member."""
     return [_told(job, status) for job in reversed(database.storage.read(lambda reader: all_jobs(reader, kind)))]
 
 
 def described_job(database: Database, kind: Kind, arn: str, title: str) -> dict[str, Any] | None:
-    """The description of a job by its ARN, in any region; None when there is none. ``title`` is what its members are
-    named by: ``ExportArn``, ``ExportStatus``.
+    """The description of a job by ARN, in any region; None if it doesn't exist. ``title`` is the prefix of its members:
+    ``ExportArn``, ``ExportStatus``.
 
     Raises:
-        ValidationException: it is no ARN of such a job.
+        ValidationException: it isn't the ARN of such a job.
     """
     check_job_arn(arn, kind, title)
     job = database.storage.read(lambda reader: find_job(reader, kind, arn.rpartition("/")[2]))
@@ -120,7 +120,7 @@ def described_job(database: Database, kind: Kind, arn: str, title: str) -> dict[
 
 
 def _told(job: Job, status: str) -> dict[str, Any]:
-    """A job's description; of one that nobody works on any more, that it has failed."""
+    """A job's description, with status FAILED if its process has ended."""
     description: dict[str, Any] = job["Description"]
     if description[status] in {"IN_PROGRESS", "CANCELLING"} and is_abandoned(job):
         return {
