@@ -186,6 +186,6 @@ def test_new_tab_asks_for_the_token_and_keeps_its_view(browser: Browser, school:
         page.get_by_text("This token is wrong").wait_for()
         page.get_by_label("Token").fill(token)
         page.get_by_role("button", name="Open").click()
-        page.get_by_role("button", name="Edit year: 1").first.wait_for()
+        page.get_by_role("gridcell", name="1", exact=True).first.wait_for()
         assert page.url == f"{address}?view=data&entity=Pupil#edits=%5B%5D"
         context.close()

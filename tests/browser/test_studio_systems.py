@@ -263,9 +263,21 @@ def data_work(visit: Visit, hand: Hand) -> None:
     hand.view("Data")
     hand.choose(page.get_by_label("Entity"), entity)
     page.wait_for_url(re.compile(f"entity={entity}"))
-    hand.press(page.get_by_role("button", name=re.compile(f"^Edit {field}: ")).first)
-    hand.write(page.get_by_label(f"{field} of {entity}"), "Changed here")
+    page.get_by_role("columnheader", name=field, exact=True).wait_for()
+    at = page.locator(".grid-box thead th").all_inner_texts().index(field)
+    cell = page.locator(f'[data-at="0 {at}"]')
+    if isinstance(hand, Keys):
+        hand.reach(page.locator('.grid-box [tabindex="0"]'))
+        for _ in range(at):
+            page.keyboard.press("ArrowRight")
+    else:
+        cell.click()
     page.keyboard.press("Enter")
+    box = page.get_by_role("textbox", name=f"{field} of {entity}")
+    box.and_(page.locator(":focus")).wait_for()
+    page.keyboard.press("Control+a")
+    page.keyboard.insert_text("Changed here")
+    page.keyboard.press("Control+Enter" if box.evaluate("node => node.isContentEditable") else "Enter")
     if isinstance(hand, Keys):
         page.keyboard.press("Control+s")
     else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import replace
 from datetime import UTC, date, datetime
@@ -12,7 +13,7 @@ from typing import Any
 import pytest
 
 from keyplan.errors import Refused, RequestError
-from keyplan.studio.editing import edit_json
+from keyplan.studio.editing import Journal, edit_json, undo_json
 from keyplan.studio.finding import OPERATORS, data_json
 from keyplan.studio.running import form_json, run_json
 from keyplan.studio.subject import Subject, of_design
@@ -339,3 +340,56 @@ def test_a_table_without_a_design_has_no_entities_to_look_for(school: School) ->
     assert data_json(bare, {})["rows"]
     with pytest.raises(RequestError, match="the design has no such entity"):
         data_json(bare, {"entity": "Pupil"})
+
+
+def scanned(subject: Subject) -> list[str]:
+    items = subject.transport.call("Scan", {"TableName": subject.table_name})["Items"]
+    return sorted(json.dumps(item, sort_keys=True) for item in items)
+
+
+P1 = {"pk": {"S": "PUPIL#p1"}, "sk": {"S": "#PUPIL"}}
+NEW = {"pupil_id": "p9", "name": "New", "email": "new@example.org"}
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        {"do": "change", "key": P1, "fields": {"year": "7", "email": "other@example.org"}},
+        {"do": "change", "key": {"pk": {"S": "COURSE#art"}, "sk": {"S": "#COURSE"}}, "fields": {"course_id": "moved"}},
+        {"do": "delete", "key": P1},
+        {"do": "create", "entity": "Pupil", "fields": NEW},
+        {"do": "change", "key": {"pk": {"S": "OTHER#1"}, "sk": {"S": "x"}}, "fields": {"a": {"N": "1e100"}, "b": None}},
+    ],
+)
+def test_saved_edit_is_undone_and_redone_byte_by_byte(subject: Subject, edit: dict[str, Any]) -> None:
+    odd = {"pk": {"S": "OTHER#1"}, "sk": {"S": "x"}, "b": {"B": "AAEC"}, "c": {"NS": ["1.5", "-2"]}}
+    subject.transport.call("PutItem", {"TableName": "school", "Item": odd})
+    before, journal = scanned(subject), Journal()
+    saved = edit_json(subject, [edit], save=True, journal=journal)
+    after = scanned(subject)
+    assert after != before
+    undone = undo_json(subject, saved["undo"], journal)
+    assert scanned(subject) == before
+    undo_json(subject, undone["undo"], journal)
+    assert scanned(subject) == after
+
+
+def test_undo_never_overwrites_a_later_change(subject: Subject, school: School) -> None:
+    journal = Journal()
+    edit = {"do": "change", "key": P1, "fields": {"year": 7}}
+    saved = edit_json(subject, [edit], save=True, journal=journal)
+    pupil = school.pupil("p1")
+    assert pupil is not None
+    school.update(pupil, year=8)
+    now = scanned(subject)
+    with pytest.raises(RequestError, match="changed since"):
+        undo_json(subject, saved["undo"], journal)
+    assert scanned(subject) == now
+
+
+def test_each_field_has_a_fitting_control(subject: Subject) -> None:
+    made = data_json(subject, {"entity": "Pupil"})
+    kinds = {name: control["kind"] for name, control in made["controls"]["Pupil"].items()}
+    assert kinds == {"pupil_id": "text", "name": "text", "email": "text", "year": "number"}
+    assert made["controls"]["Course"]["room"] == {"optional": True, "kind": "text"}
+    assert made["columns"][:2] == ["pk", "sk"]

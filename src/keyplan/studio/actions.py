@@ -11,11 +11,12 @@ from typing import Any, TypeAlias
 
 from keyplan._version import __version__
 from keyplan.analysis.traffic.traffic_file import Traffic
-from keyplan.errors import ErrorDetail, ItemNotFound, RequestError
+from keyplan.errors import ErrorDetail, ItemNotFound, KeyplanError, RequestError
+from keyplan.formatting.results import error_json
 from keyplan.model.declared.indexes import Index
 from keyplan.studio.changing import change_json, source_of
 from keyplan.studio.drawing import item_json
-from keyplan.studio.editing import edit_json
+from keyplan.studio.editing import Journal, edit_json, undo_json
 from keyplan.studio.exchange import brought_json, taken_json
 from keyplan.studio.finding import data_json
 from keyplan.studio.generated_items import write_generated
@@ -57,6 +58,7 @@ class Studio:
     executes: bool = True
     unopened: Unopened[Studio] | None = None
     seen: dict[str, Item] = field(default_factory=dict[str, Item])
+    journal: Journal = field(default_factory=Journal)
     _others: dict[str, Studio] = field(default_factory=dict[str, "Studio"], repr=False)
 
     def __post_init__(self) -> None:
@@ -199,7 +201,19 @@ def _bring(studio: Studio, given: Given) -> dict[str, Any]:
 
 
 def _edit(studio: Studio, given: Given) -> dict[str, Any]:
-    return edit_json(studio.subject, given.get("edits"), save=given.get("save") is True)
+    """A preview, or a save. With ``check``, the error of an invalid edit is the answer."""
+    edits, save = given.get("edits"), given.get("save") is True
+    if given.get("check") is not True:
+        return edit_json(studio.subject, edits, save=save, journal=studio.journal)
+    try:
+        edit_json(studio.subject, edits, save=False)
+    except KeyplanError as error:
+        return error_json(error)
+    return {}
+
+
+def _undo(studio: Studio, given: Given) -> dict[str, Any]:
+    return undo_json(studio.subject, text_of(given, "saved") or "", studio.journal)
 
 
 def _generate(studio: Studio, _given: Given) -> dict[str, Any]:
@@ -310,6 +324,7 @@ ACTIONS: dict[str, Action] = {
     "take": _take,
     "bring": _bring,
     "edit": _edit,
+    "undo": _undo,
     "generate": _generate,
     "plan": _plan,
     "change": _change,

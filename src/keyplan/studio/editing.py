@@ -8,6 +8,7 @@ expected to be as it was when it was read. An item that fits no entity is writte
 from __future__ import annotations
 
 import json
+import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,7 +21,7 @@ from keyplan.client.transactions import send
 from keyplan.client.write_compiler import Operation, WriteCompiler
 from keyplan.dynamodb.values import check_value
 from keyplan.dynamodb.values.validation import ValueFault
-from keyplan.errors import ErrorDetail, KeyplanError, RequestError
+from keyplan.errors import DynamoDBError, ErrorDetail, KeyplanError, RequestError
 from keyplan.model.declared.actions import Action, Create, Delete, Update
 from keyplan.model.declared.entity import Entity
 from keyplan.model.stored.stored_entity import CompiledEntity, error_details_of
@@ -29,10 +30,12 @@ from keyplan.studio.paths import Path, followed
 from keyplan.studio.running import changes_json, require_writable, stored_items
 from keyplan.studio.subject import Subject
 
-__all__ = ["EDITS_MAX", "edit_json", "validated_fields"]
+__all__ = ["EDITS_MAX", "Journal", "edit_json", "undo_json", "validated_fields"]
 
 EDITS_MAX = 100
 """Actions of one transaction. Source: TransactWriteItems in the API reference."""
+JOURNAL_MAX = 200
+"""Saved transactions that can be undone."""
 
 
 @dataclass(frozen=True)
@@ -43,9 +46,81 @@ class _Made:
     after: Mapping[str, Item | None]
 
 
-def edit_json(subject: Subject, edits: Any, *, save: bool) -> dict[str, Any]:
-    """What edits would do, or what they did. Raises RequestError with the faults of all edits, WriteFailed, Refused
-    where the store isn't to be written to.
+@dataclass
+class Journal:
+    """The transactions that this process saved: the items before and after, by name. Each can be undone."""
+
+    saved: dict[str, tuple[Mapping[str, Item], Mapping[str, Item]]] = field(
+        default_factory=dict[str, tuple[Mapping[str, Item], Mapping[str, Item]]]
+    )
+
+    def add(self, before: Mapping[str, Item], after: Mapping[str, Item]) -> str:
+        """Keep a transaction, and return its name; the oldest are dropped."""
+        name = secrets.token_hex(8)
+        self.saved[name] = (before, after)
+        while len(self.saved) > JOURNAL_MAX:
+            self.saved.pop(next(iter(self.saved)))
+        return name
+
+
+def undo_json(subject: Subject, name: str, journal: Journal) -> dict[str, Any]:
+    """Restore the items of a saved transaction, in one conditional write: each changed attribute must be as it was
+    saved. Returns what changed. Raises RequestError if one isn't, Refused for a store that isn't writable.
+    """
+    require_writable(subject)
+    if name not in journal.saved:
+        raise RequestError("this change can't be undone any more", hint="edit the items again")
+    old, new = journal.saved[name]
+    keys = {identity: key_of(item, subject.table) for identity, item in {**new, **old}.items()}
+    before = stored_items(subject, keys.values())
+    raw = [
+        _restored(subject, keys[each], old.get(each), new.get(each)) for each in keys if old.get(each) != new.get(each)
+    ]
+    path = Path({})
+    try:
+        followed(_send(raw), subject.transport, path, send=True)
+    except DynamoDBError as error:
+        raise RequestError(
+            "an item was changed since it was saved, so the change can't be undone", hint="edit the items again"
+        ) from error
+    after = stored_items(subject, keys.values())
+    return {
+        "saved": True,
+        "undone": True,
+        "undo": journal.add(before, after),
+        "changes": changes_json(subject, keys, before, after),
+        "requests": [step.as_json() for step in path.steps],
+    }
+
+
+def _restored(subject: Subject, key: Item, old: Item | None, new: Item | None) -> dict[str, Any]:
+    """The operation that makes an item what it was, if it is as it was saved."""
+    if new is None:
+        condition = "attribute_not_exists(#key)"
+        names = {"#key": subject.table.partition.name}
+        return {
+            "Put": {
+                "TableName": subject.table_name,
+                "Item": old,
+                "ConditionExpression": condition,
+                "ExpressionAttributeNames": names,
+            }
+        }
+    made = _RawChange(new)
+    for name in {**new, **(old or {})}:
+        if name not in key and (old is None or old.get(name) != new.get(name)):
+            made.change(name, None if old is None else old.get(name))
+    parameters = {"Key": key, "names": made.names, "conditions": made.conditions}
+    if made.values:
+        parameters["ExpressionAttributeValues"] = made.values
+    if old is None:
+        return _plain(subject, "Delete", parameters)
+    return _plain(subject, "Update", {**parameters, "UpdateExpression": " ".join(made.clauses())})
+
+
+def edit_json(subject: Subject, edits: Any, *, save: bool, journal: Journal | None = None) -> dict[str, Any]:
+    """What edits would do, or what they did; a saved transaction is added to the journal. Raises RequestError with the
+    faults of all edits, WriteFailed, Refused for a store that isn't writable.
     """
     require_writable(subject)
     if not isinstance(edits, list) or not 1 <= len(edits) <= EDITS_MAX:
@@ -68,6 +143,7 @@ def edit_json(subject: Subject, edits: Any, *, save: bool) -> dict[str, Any]:
         now = {name: item for name, item in {**before, **after}.items() if item is not None}
     return {
         "saved": save,
+        "undo": journal.add(before, now) if save and journal is not None else None,
         "changes": changes_json(subject, keys, before, now),
         "requests": [step.as_json() for step in path.steps],
     }
@@ -286,13 +362,17 @@ def _check_values(attributes: Mapping[str, Any]) -> None:
 
 
 def _plainly(subject: Subject, kind: str, parameters: dict[str, Any], item: Item, after: Item | None) -> _Made:
+    return _Made([_plain(subject, kind, parameters)], {identity(key_of(item, subject.table)): after})
+
+
+def _plain(subject: Subject, kind: str, parameters: dict[str, Any]) -> dict[str, Any]:
+    """An action of TransactWriteItems on an item that exists, under further ``conditions``."""
     conditions = ["attribute_exists(#key)", *parameters.pop("conditions", ())]
     condition = {
         "ConditionExpression": " AND ".join(conditions),
         "ExpressionAttributeNames": {"#key": subject.table.partition.name, **parameters.pop("names", {})},
     }
-    whole = {"TableName": subject.table_name, **parameters, **condition}
-    return _Made([{kind: whole}], {identity(key_of(item, subject.table)): after})
+    return {kind: {"TableName": subject.table_name, **parameters, **condition}}
 
 
 def _raw_change(subject: Subject, item: Item, changes: Mapping[str, Any], was: Any) -> _Made:

@@ -260,7 +260,7 @@ def _edit(subject: Subject, entity: CompiledEntity | None, row: Mapping[str, Any
 
 
 def _json_rows(text: str, faults: list[ErrorDetail]) -> Iterator[tuple[str, dict[str, Any]]]:
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.split("\n"), 1):  # not splitlines(): JSON may contain U+2028 as it is
         if not line.strip():
             continue
         try:

@@ -10,7 +10,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import cache
 from typing import Any
+
+from pydantic import TypeAdapter
 
 from keyplan.client.conversations import Request
 from keyplan.dynamodb.values import NumberError, canonical
@@ -124,8 +127,9 @@ def data_json(subject: Subject, given: Mapping[str, Any]) -> dict[str, Any]:
         "looked_at": made.looked_at,
         "units": made.units,
         "request": {"operation": made.operation, "parameters": made.request},
-        "columns": _columns(made.entity, made.items),
+        "columns": _columns(subject, given.get("index"), made.entity, made.items),
         "names": _names(subject),
+        "controls": {entity.name: controls(entity) for entity in _entities(subject)},
     }
 
 
@@ -193,23 +197,61 @@ def exact(value: Any) -> Any:
             return value
 
 
-def _columns(entity: CompiledEntity | None, items: Sequence[Item]) -> list[str]:
-    """The attributes that the items have, those of the entity's fields first."""
+def _columns(subject: Subject, index: Any, entity: CompiledEntity | None, items: Sequence[Item]) -> list[str]:
+    """The attributes that the items have: keys first, then those of the entity's fields."""
+    place = next((element for element in subject.table.indexes if element.name == index), None)
+    partition, sort = place_attributes(subject.table, place)
+    keys = [attribute.name for attribute in (*partition, *sort)]
     own = [] if entity is None else [stored_field.attribute for stored_field in entity.fields.values()]
-    names = dict.fromkeys(name for item in items for name in item)
-    return [*own, *(name for name in names if name not in own)]
+    return list(dict.fromkeys([*keys, *subject.table.key_names, *own, *(name for item in items for name in item)]))
+
+
+def _entities(subject: Subject) -> Iterable[CompiledEntity]:
+    return () if subject.compiled is None else subject.compiled.entities.values()
+
+
+@cache
+def controls(entity: CompiledEntity) -> dict[str, dict[str, Any]]:
+    """How each field is edited: text, number, boolean, enum (with its values), date or json; and whether it is
+    optional.
+    """
+    return {
+        stored_field.name: _control(TypeAdapter(stored_field.annotation).json_schema())
+        for stored_field in entity.fields.values()
+        if not stored_field.computed
+    }
+
+
+def _control(schema: Mapping[str, Any]) -> dict[str, Any]:
+    options = [_resolved(option, schema) for option in schema.get("anyOf", [schema])]
+    types = [option for option in options if option.get("type") != "null"]
+    found: dict[str, Any] = {"optional": len(types) < len(options)}
+    first = types[0] if types else {}
+    values = [value for option in types for value in option.get("enum", [option["const"]] if "const" in option else [])]
+    if values and all(isinstance(value, str) for value in values):
+        return {**found, "kind": "enum", "values": values}
+    names = {str(option.get("type")) for option in types}
+    if names <= {"integer", "number"} or names == {"number", "string"}:  # the latter: a Decimal
+        return {**found, "kind": "number"}
+    kind = {"boolean": "boolean", "string": "date" if first.get("format") == "date" else "text"}
+    return {**found, "kind": kind.get(str(first.get("type")), "json") if len(names) == 1 else "json"}
+
+
+def _resolved(option: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    name = str(option.get("$ref", "")).rpartition("/")[2]
+    found: Mapping[str, Any] = schema["$defs"][name] if name else option
+    return found
 
 
 def _names(subject: Subject) -> dict[str, dict[str, str]]:
     """The fields that attributes are stored from, by entity: what an edit of a cell is an edit of."""
-    entities = () if subject.compiled is None else subject.compiled.entities.values()
     return {
         entity.name: {
             stored_field.attribute: stored_field.name
             for stored_field in entity.fields.values()
             if not stored_field.computed and stored_field.name not in secrets_of(entity)
         }
-        for entity in entities
+        for entity in _entities(subject)
     }
 
 

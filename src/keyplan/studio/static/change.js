@@ -2,6 +2,7 @@
 
 import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
+import { Editor } from "./editor.js";
 import { Fault, Folded, allowRun, ask, download, go, html, link, mayRun, packed, rest, restless, unpacked, usd } from "./lib.js";
 
 const state = signal(null); // the answer that is shown
@@ -56,36 +57,6 @@ function Map({ map }) {
   return html`<div class="still" ref=${holder} tabindex="0" role="region" aria-label="Map of the changed design"></div>`;
 }
 
-function Editor({ text, words, line, onChange }) {
-  const holder = useRef(null), editor = useRef(null);
-  useEffect(() => {
-    let gone = false;
-    import("codemirror").then((cm) => {
-      if (gone) return;
-      // In a shadow root its styles are constructed ones, which the page's policy allows
-      const root = holder.current.shadowRoot ?? holder.current.attachShadow({ mode: "open" });
-      const shades = cm.HighlightStyle.define([
-        { tag: [cm.tags.keyword, cm.tags.operatorKeyword, cm.tags.modifier], color: "var(--blue)" }, { tag: [cm.tags.string, cm.tags.special(cm.tags.string)], color: "var(--green)" },
-        { tag: cm.tags.comment, color: "var(--soft)", fontStyle: "italic" }, { tag: [cm.tags.number, cm.tags.bool, cm.tags.null], color: "var(--ochre)" }, { tag: [cm.tags.definition(cm.tags.variableName), cm.tags.className], color: "var(--ink)", fontWeight: "600" }]);
-      const theme = cm.EditorView.theme({ "&": { height: "100%", fontSize: "13px", color: "var(--ink)", background: "var(--card)" }, ".cm-content": { fontFamily: "var(--mono)", caretColor: "var(--ink)" }, ".cm-gutters": { background: "var(--sunk)", color: "var(--soft)", border: "0" }, "&.cm-focused": { outline: "0" }, ".cm-activeLine, .cm-activeLineGutter": { background: "color-mix(in srgb, var(--blue-wash) 50%, transparent)" }, "&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground": { background: "var(--blue-wash)" }, ".cm-cursor": { borderLeftColor: "var(--ink)" }, ".cm-tooltip": { background: "var(--card)", color: "var(--ink)", border: "1px solid var(--line)" } });
-      const completes = cm.completeFromList(words.map((label) => ({ label, type: /^[A-Z]/.test(label) ? "class" : "property" })));
-      editor.current = new cm.EditorView({
-        root, parent: root,
-        state: cm.EditorState.create({ doc: text, extensions: [cm.basicSetup, cm.python(), cm.indentUnit.of("    "), theme, cm.syntaxHighlighting(shades), cm.EditorState.languageData.of(() => [{ autocomplete: completes }]), cm.EditorView.contentAttributes.of({ "aria-label": "The scratch copy of the design's module" }), cm.EditorView.updateListener.of((update) => { if (update.docChanged) onChange(update.state.doc.toString(), update.transactions.some((each) => each.isUserEvent("input.paste") || each.isUserEvent("input.drop"))); })] }),
-      });
-      editor.current.cm = cm;
-    });
-    return () => { gone = true; editor.current?.destroy(); editor.current = null; };
-  }, []);
-  useEffect(() => {
-    const view = editor.current;
-    if (!view) return;
-    const at = line && line <= view.state.doc.lines ? view.state.doc.line(line) : null;
-    view.dispatch(view.cm.setDiagnostics(view.state, at ? [{ from: at.from, to: at.to, severity: "error", message: "the error is here" }] : []));
-  }, [line, state.value?.version]);
-  return html`<div class="editor" ref=${holder}></div>`;
-}
-
 const PLACE = /^(?:[^.]+\.)?/;
 
 function Prices({ prices }) {
@@ -115,7 +86,7 @@ export function View({ about, params }) {
           : html`<span class="badge">scratch copy: the file is unchanged</span>${comparison.patch ? html`<button onClick=${save}>Save patch</button><button onClick=${() => navigator.clipboard?.writeText(comparison.patch)}>Copy patch</button>` : null}<button onClick=${() => { scratch.value = null; restless(); go({ scratch: null }, { replace: true }); look(true); }}>Back to the file</button>`}</header>
       <${Fault} error=${failed.value} />
       <div class=${scratch.value === null ? "one" : "two even"}>
-        ${scratch.value === null ? null : html`<${Editor} key=${edition.value} text=${scratch.value} words=${comparison.words ?? []} line=${comparison.error?.line ?? null} onChange=${typed} />`}
+        ${scratch.value === null ? null : html`<${Editor} key=${edition.value} text=${scratch.value} language="python" label="The scratch copy of the design's module" words=${comparison.words ?? []} fault=${comparison.error?.line ? { line: comparison.error.line, message: comparison.error.message } : null} onChange=${typed} />`}
         <div>
           ${comparison.state === "none" ? html`<p class="note"><b>This text hasn't run.</b> It comes from a link, the clipboard or a dropped file. Running it executes Python with your rights: read it first.</p>` : null}
           ${comparison.error ? html`<div class="fault" role="alert"><p><b>${comparison.error.message}</b>${comparison.error.line ? html` <code>line ${comparison.error.line}</code>` : null}</p>${comparison.error.hint ? html`<p>${comparison.error.hint}</p>` : null}

@@ -1,122 +1,90 @@
-// Items as a table, filtered by conditions; edits are staged, previewed, and saved in one transaction.
+// Items as a grid, filtered by conditions. Edits are staged, previewed, and saved in one transaction (staging.js).
 
 import { signal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
-import { Fault, Folded, Json, address, ask, download, go, html, link, loader, many, number, shownValue } from "./lib.js";
+import { useEffect, useLayoutEffect, useMemo } from "preact/hooks";
+import { Fault, Folded, Json, go, html, link, loader, many, shownValue } from "./lib.js";
 import { Changes, Requests } from "./run.js";
+import { Editor } from "./editor.js";
+import { Grid } from "./grid.js";
+import { busy, change, discard, editOf, edits, exportItems, faults, importItems, notice, parsed, preview, redo, send, stage, undo, undoable, unstage } from "./staging.js";
 
 const listing = loader("data");
 const OPERATORS = ["=", "<>", "<", "<=", ">", ">=", "between", "begins with", "contains", "exists", "not exists"];
-const parsed = (text, fallback) => { try { return text ? JSON.parse(text) : fallback; } catch { return fallback; } };
+const PAGE = 500, PAGE_AWAY = 50;
 const listed = (text) => (text ? text.split(",") : []);
 
-// What is staged is in the address too, behind the #: a link that is opened has it, and nothing is sent by that.
-const edits = signal(parsed(address.value.edits, []).filter?.((edit) => edit?.id && edit.do) ?? []); // {id, do, key, entity, fields, item, was, kind}
-const preview = signal(null);
-const editing = signal(null); // id and column of the cell that is edited
 const creating = signal(null); // the new item's text, while it is written
-const busy = signal(false);
-const notice = signal("");
-
-const textOf = (value) => value === null || value === undefined ? "" : typeof value === "object" ? JSON.stringify(value) : String(value);
-const editOf = (id) => edits.value.find((edit) => edit.id === id);
-
-function keep(next) {
-  edits.value = next;
-  preview.value = null;
-  go({ edits: next.length ? JSON.stringify(next) : null, preview: null }, { replace: true });
-}
-const stage = (...given) => keep([...edits.value.filter((edit) => !given.some((each) => each.id === edit.id)), ...given]);
-const unstage = (id) => keep(edits.value.filter((edit) => edit.id !== id));
-
-function change(row, name, value) {
-  const known = editOf(row.id);
-  const fields = { ...(known?.do === "change" ? known.fields : {}), [name]: value };
-  const was = row.fields ?? row.stored;
-  for (const key of Object.keys(fields)) if (textOf(fields[key]) === textOf(was[key])) delete fields[key];
-  if (!Object.keys(fields).length) return unstage(row.id);
-  stage({ id: row.id, do: "change", key: row.key, kind: row.kind, fields, was: Object.fromEntries(Object.keys(fields).map((key) => [key, was[key] ?? null])) });
-}
-
-async function send(save, again) {
-  busy.value = true;
-  const given = edits.value;
-  try {
-    const answer = await ask("edit", { edits: given.map(({ id, kind, ...rest }) => rest), save });
-    preview.value = { answer, error: null };
-    if (save) { edits.value = []; go({ edits: null, preview: null, pick: null }, { replace: true }); again(); } else go({ preview: "1" }, { replace: true });
-  } catch (error) { preview.value = { answer: null, error: error.error ?? { message: String(error) } }; }
-  finally { busy.value = false; }
-}
-
-// Import and export: the server reads and writes JSON lines and CSV, so that no digit and no type is lost
-
-async function take(given, form) {
-  busy.value = true;
-  try {
-    const answer = await ask("take", { ...given, start: null, form });
-    download(`${given.entity ?? "items"}.${form}`, answer.text, form === "csv" ? "text/csv" : "application/x-ndjson");
-    notice.value = `${many(answer.items, "item")} exported${answer.more ? "; more remain: set a partition or a condition" : ""}`;
-  } catch (error) { preview.value = { answer: null, error: error.error ?? { message: String(error) } }; }
-  finally { busy.value = false; }
-}
-
-async function bring(file, entity) {
-  busy.value = true;
-  try {
-    const answer = await ask("bring", { entity, form: /\.csv$/i.test(file.name) ? "csv" : "jsonl", text: await file.text() });
-    const now = Date.now();
-    stage(...answer.edits.map((edit, at) => ({ id: `new-${now}-${at}`, ...edit })));
-    const notes = [answer.left_out && `${many(answer.left_out, "claim")} skipped: claims are written with their items`, answer.same && `${many(answer.same, "item")} unchanged`];
-    notice.value = notes.filter(Boolean).join("; ");
-  } catch (error) {
-    const known = error.error ?? { message: String(error) };
-    preview.value = { answer: null, error: { ...known, message: `${file.name}: ${known.message}` } };
-  } finally { busy.value = false; }
-}
-
-// One cell
-
-let returning = null; // the cell that gets the focus back when its field closes
-
+const panel = signal(null); // {row, name, text, language}: the value that is edited beside the grid
 const TAGS = ["S", "N", "B", "BOOL", "NULL", "SS", "NS", "BS", "L", "M"];
 
-// The text of a stored value while it is edited, and back: texts and numbers as they read, all else as DynamoDB has it
-const rawText = (value) => { const [tag, content] = Object.entries(value ?? {})[0] ?? []; return tag === "S" || tag === "N" ? content : value ? JSON.stringify(value) : ""; };
-function rawValue(text, was) {
-  if (!text.trim() && !("S" in (was ?? {}))) return null;
-  if (/^\s*\{/.test(text)) { const made = parsed(text, null); const names = Object.keys(made ?? {}); if (names.length === 1 && TAGS.includes(names[0])) return made; }
-  return { [was && "N" in was ? "N" : "S"]: text };
-}
+// A cell: an entity's by its field, any other by its stored attribute
 
-function Cell({ row, column, writable }) {
+const textOf = (value) => value === null || value === undefined ? "" : typeof value === "object" ? JSON.stringify(value) : String(value);
+const RAW = { S: "text", N: "number", BOOL: "boolean" };
+const oneLine = (text) => text.replace(/\r\n?|\n/g, "⏎");
+
+function cellOf(row, column) {
   const edit = editOf(row.id);
   const field = row.fields ? (column in row.fields ? column : row.names?.[column]) ?? null : column;
   const staged = edit?.do === "change" && field in edit.fields;
-  const stored = row.stored[column];
-  const value = staged ? edit.fields[field] : row.fields && field !== null ? row.fields[field] : stored;
-  const can = writable && edit?.do !== "delete" && (row.fields ? field !== null : !(column in row.key));
-  const text = row.fields && field !== null ? textOf(value) : value ? shownValue(value) : "";
-  const place = `${row.id} ${column}`;
-  if (editing.value === place) {
-    const before = row.fields ? text : rawText(value);
-    const leave = (event, kept) => {
-      if (editing.value !== place) return;
-      editing.value = null;
-      // A field shows each line end as \n: the stored ones are kept
-      const shown = before.replace(/\r\n?/g, "\n");
-      if (!kept || event.target.value === shown) return;
-      const typed = before.includes("\r\n") ? event.target.value.replaceAll("\n", "\r\n") : event.target.value;
-      if (!row.fields) return change(row, column, rawValue(typed, stored));
-      change(row, field, typed === "" && row.fields[field] !== "" ? null : typed);
-    };
-    return html`<td class="cell"><textarea rows=${Math.min(before.split("\n").length, 12)} title="Enter: stage; Shift+Enter: new line; Escape: cancel" ref=${(node) => node && document.activeElement !== node && node.focus()} aria-label=${`${column} of ${row.kind}`} value=${before} onBlur=${(event) => leave(event, true)}
-      onKeyDown=${(event) => { if ((event.key === "Enter" && !event.shiftKey) || event.key === "Escape") { event.preventDefault(); returning = place; leave(event, event.key === "Enter"); } }}></textarea></td>`;
+  const fault = edit && (faults.value[row.id]?.[field] ?? (staged ? faults.value[row.id]?.[""] : null)) || "";
+  const stored = row.stored[column], shown = { staged, fault, flashed: row.changed?.has(column) };
+  if (row.fields && field !== null) {
+    const value = textOf(staged ? edit.fields[field] : row.fields[field]);
+    return { ...shown, field, value, text: oneLine(value), control: edit?.do === "delete" ? null : row.controls?.[field] ?? null };
   }
-  const tag = stored && !row.fields ? Object.keys(stored)[0] : null;
-  return html`<td class=${`cell${staged ? " staged" : ""}`} title=${text.slice(0, 500)}>${can
-    ? html`<button class="edit" ref=${(node) => { if (node && returning === place) { returning = null; node.focus(); } }} onClick=${() => { editing.value = place; }} aria-label=${`Edit ${column}: ${text.slice(0, 120) || "empty"}`}>${text.slice(0, 120) || " "}</button>`
-    : html`<bdi>${text.slice(0, 120)}</bdi>`}${tag && tag !== "S" ? html`<sup class="quiet">${tag}</sup>` : null}</td>`;
+  const value = staged ? edit.fields[field] : stored;
+  const tag = value ? Object.keys(value)[0] : null;
+  const can = !row.fields && row.writable && edit?.do !== "delete" && !(column in row.key);
+  return { ...shown, field, value: tag in RAW ? String(value[tag]) : tag ? JSON.stringify(value) : "", text: value ? oneLine(shownValue(value)) : "", tag: stored && !row.fields && tag !== "S" ? tag : null, control: can ? { kind: RAW[tag] ?? (tag ? "json" : "text"), optional: true } : null };
+}
+
+function commit(row, column, text) {
+  const { field, control } = cellOf(row, column);
+  if (row.fields) return change(row, field, control.kind === "boolean" && text ? text === "true" : text === "" && (control.optional || control.kind !== "text") ? null : text);
+  const tag = Object.keys(row.stored[column] ?? { S: "" })[0];
+  change(row, column, tag === "BOOL" && text ? { BOOL: text === "true" } : text === "" && tag !== "S" ? null : { [tag === "N" ? "N" : "S"]: text });
+}
+
+// A text of several lines, or JSON, is edited beside the grid
+
+function openPanel(row, name) {
+  const { control, field } = cellOf(row, name);
+  const edit = editOf(row.id);
+  const value = edit?.do === "change" && field in edit.fields ? edit.fields[field] : row.fields ? row.fields[field] : row.stored[name];
+  const language = control.kind === "json" ? "json" : "text";
+  panel.value = { row, name, language, text: language === "json" ? JSON.stringify(value, null, 2) : row.fields ? value ?? "" : value?.S ?? "", typed: null, wrong: null };
+}
+
+function Panel() {
+  const { row, name, language, text, typed, wrong } = panel.value;
+  const leave = () => { panel.value = null; };
+  useLayoutEffect(() => () => document.querySelector('.grid [data-at][tabindex="0"]')?.focus(), []);
+  const input = (next) => {
+    let fault = null;
+    if (language === "json" && next.trim()) try { JSON.parse(next); } catch (error) { fault = error.message; }
+    panel.value = { ...panel.value, typed: next, wrong: fault };
+  };
+  const accept = () => {
+    if (wrong) return;
+    if (typed !== null && typed !== text) {
+      if (language === "text") commit(row, name, typed);
+      else change(row, cellOf(row, name).field, typed.trim() ? JSON.parse(typed) : null);
+    }
+    leave();
+  };
+  const key = (event) => {
+    if (event.key === "Escape") leave();
+    else if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) accept();
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  return html`<section class="beside" aria-label=${`Edit ${name} of ${row.kind}`} onKeyDownCapture=${key}>
+    <header class="bar"><b>${name}</b> <span class="quiet">of ${row.kind} <code>${Object.values(row.key).map(shownValue).join(" / ")}</code></span></header>
+    <${Editor} key=${`${row.id} ${name}`} text=${text} language=${language} label=${`${name} of ${row.kind}`} fault=${wrong ? { line: 1, message: wrong } : null} focused=${true} onChange=${input} />
+    ${wrong ? html`<p class="fault" role="alert">${wrong}</p>` : null}
+    <div class="bar"><button class="main" onClick=${accept} disabled=${wrong}>Stage <kbd>Ctrl Enter</kbd></button><button onClick=${leave}>Cancel <kbd>Esc</kbd></button></div></section>`;
 }
 
 function Conditions({ list, columns }) {
@@ -165,11 +133,11 @@ function Staged({ again, writable }) {
   if (!edits.value.length && !preview.value) return null;
   return html`
     <section class="staged-bar" aria-label="Staged edits" aria-live="polite">
-      <div class="bar"><b>${edits.value.length ? many(edits.value.length, "edit") + " staged" : answer?.saved ? "Saved" : "No staged edits"}</b>
+      <div class="bar"><b>${edits.value.length ? many(edits.value.length, "edit") + " staged" : answer?.undone ? "Undone" : answer?.saved ? "Saved" : "No staged edits"}</b>
         ${edits.value.length ? html`
           <button onClick=${() => send(false, again)} disabled=${busy.value || !writable} title="Ctrl+S">Show changes</button>
           <button class="main" onClick=${() => send(true, again)} disabled=${busy.value || !answer || answer.saved} title=${answer ? null : "show the changes first"}>Save in one transaction</button>
-          <button class="danger" onClick=${() => keep([])}>Discard</button>` : html`<button onClick=${() => { preview.value = null; }}>Close</button>`}</div>
+          <button class="danger" onClick=${discard}>Discard</button>` : html`<button onClick=${() => { preview.value = null; }}>Close</button>`}</div>
       <${Fault} error=${error} />
       ${answer ? html`<div class="two"><${Changes} changes=${answer.changes} planned=${false} title=${answer.saved ? "What changed" : "What would change"} /><${Requests} steps=${answer.requests} /></div>`
         : html`<ul class="edits">${edits.value.map((edit) => html`<${Edit} key=${edit.id} edit=${edit} />`)}</ul>`}
@@ -203,20 +171,15 @@ const waiting = signal([]); // some values of a partition key of several attribu
 function InAndOut({ about, params, given, data }) {
   const entity = params.entity ?? null;
   return html`<details class="menu"><summary class="button">Import and export</summary><div>
-    <button onClick=${() => take(given, "jsonl")} disabled=${busy.value}>Export JSON lines</button>
-    <button onClick=${() => take(given, "csv")} disabled=${busy.value}>Export CSV</button>
-    ${about.writable ? html`<label class="button">Import JSON lines or CSV<input class="hidden" type="file" accept=".jsonl,.ndjson,.json,.csv" onChange=${(event) => { const file = event.target.files[0]; if (file) bring(file, entity).finally(() => { event.target.value = ""; }); }} /></label>
+    <button onClick=${() => exportItems(given, "jsonl")} disabled=${busy.value}>Export JSON lines</button>
+    <button onClick=${() => exportItems(given, "csv")} disabled=${busy.value}>Export CSV</button>
+    ${about.writable ? html`<label class="button">Import JSON lines or CSV<input class="hidden" type="file" accept=".jsonl,.ndjson,.json,.csv" onChange=${(event) => { const file = event.target.files[0]; if (file) importItems(file, entity).finally(() => { event.target.value = ""; }); }} /></label>
       <button onClick=${() => { creating.value = JSON.stringify(skeleton(about, entity, data?.names?.[entity]), null, 2); }}>New ${entity ?? "item"}</button>` : html`<p class="quiet">Read-only.</p>`}</div></details>`;
 }
 
-function Row({ row, columns, writable, picked, toggle }) {
-  return html`<tr class=${editOf(row.id)?.do === "delete" ? "gone" : ""}>
-    ${writable ? html`<td><input type="checkbox" aria-label=${`Select ${Object.values(row.key).map(shownValue).join(" / ")}`} checked=${picked.has(row.id)} onChange=${() => toggle(row.id)} /></td>` : null}
-    <th scope="row" title=${row.fault}><a href=${link({ view: "map", item: row.id }, {})}><span class=${`dot k${row.colour}`}></span> ${row.kind}</a>${row.fault ? html` <span class="finding warning" role="img" aria-label=${row.fault}>${address.value.only ? row.fault : "?"}</span>` : null}</th>
-    ${columns.map((name) => html`<${Cell} key=${name} row=${row} column=${name} writable=${writable} />`)}</tr>`;
-}
+const compared = (left, right) => (left === right ? 0 : left === "" ? 1 : right === "" ? -1 : left.localeCompare(right, "en", { numeric: true }));
 
-function Items({ data, rows, params, writable, loading, hidden }) {
+function Items({ data, rows, params, writable, hidden, again }) {
   const columns = data.columns.filter((name) => !hidden.has(name));
   const picked = new Set(listed(params.pick));
   const pick = (ids) => go({ pick: [...ids].join(",") || null }, { replace: true });
@@ -224,39 +187,62 @@ function Items({ data, rows, params, writable, loading, hidden }) {
   const remove = () => { const given = rows.filter((row) => picked.has(row.id)).map((row) => ({ id: row.id, do: "delete", key: row.key, kind: row.kind })); pick([]); stage(...given); };
   const older = parsed(params.older, []);
   const chosen = rows.filter((row) => picked.has(row.id)).length;
+  const sort = { name: params.by ?? null, down: params.down === "1" };
+  const of = (row) => (sort.name ? cellOf(row, sort.name).value ?? "" : row.kind);
+  const ordered = sort.name === null ? rows : [...rows].sort((a, b) => compared(of(a), of(b)) * (sort.down ? -1 : 1));
+  const onSort = (name) => go(sort.name !== name ? { by: name, down: null } : sort.down ? { by: null, down: null } : { down: "1" }, { replace: true });
+  const onKey = (event) => { if (event.key === "Delete" && writable && chosen) { remove(); event.preventDefault(); } };
+  const head = (row) => html`<a tabindex="-1" href=${link({ view: "map", item: row.id }, {})} title=${row.fault ?? "Show on the map"}><span class=${`dot k${row.colour}`}></span> ${row.kind}</a>${row.fault ? html` <span class="finding warning" role="img" aria-label=${row.fault}>${params.only ? row.fault : "?"}</span>` : null}`;
   return html`
-    <p class="bar"><b>${many(rows.length, "item")}</b><span class="quiet">${data.request.operation}, ${many(data.looked_at, "item")} evaluated, ${many(data.units, "unit")}${data.next ? "; more remain" : ""}</span>
+    <p class="bar"><b>${many(rows.length, "item")}</b><span class="quiet">${data.request.operation}, ${many(data.looked_at, "item")} evaluated, ${many(data.units, "unit")}${data.next ? "; more remain" : ""}${sort.name !== null && (data.next || older.length) ? "; this page is sorted" : ""}</span>
       ${older.length ? html`<button onClick=${() => go({ start: older.at(-1) ? JSON.stringify(older.at(-1)) : null, older: older.length > 1 ? JSON.stringify(older.slice(0, -1)) : null })}>Previous page</button>` : null}
       ${data.next ? html`<button onClick=${() => go({ start: JSON.stringify(data.next), older: JSON.stringify([...older, parsed(params.start, null)]) })}>Next page</button>` : null}
       ${writable && chosen ? html`<button class="danger" onClick=${remove}>Delete ${chosen}</button>` : null}
+      ${undoable.value ? html`<button onClick=${() => undo(again)} disabled=${busy.value} title="Ctrl+Z">Undo</button>` : null}
       <span class="quiet" role="status">${notice.value}</span></p>
-    ${rows.length ? html`<div class="table" tabindex="0" role="region" aria-label="Items" data-loading=${loading ? "" : null}>
-      <table class="grid"><thead><tr>${writable ? html`<th scope="col"><input type="checkbox" aria-label="Select all on this page" checked=${rows.every((row) => picked.has(row.id))} onChange=${(event) => pick(event.target.checked ? rows.map((row) => row.id) : [])} /></th>` : null}<th scope="col">Entity</th>${columns.map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>
-        <tbody>${rows.map((row) => html`<${Row} key=${row.id} row=${row} columns=${columns} writable=${writable} picked=${picked} toggle=${toggle} />`)}</tbody></table></div>` : html`<p class="note">${data.next ? "No match so far; more items remain." : data.looked_at ? params.only ? "No orphaned items." : "No matching items." : "No items."}</p>`}
+    <div class=${panel.value ? "grid-and-panel" : "one"}>
+    ${rows.length ? html`<${Grid} label="Items" columns=${columns} rows=${ordered} cellOf=${cellOf} head=${head} commit=${commit} open=${openPanel} sort=${sort} onSort=${onSort} onKey=${onKey} rowClass=${(row) => (editOf(row.id)?.do === "delete" ? "gone" : row.changed?.has("") ? "flash" : "")}
+      selection=${writable ? { has: (id) => picked.has(id), toggle, all: html`<input type="checkbox" tabindex="-1" aria-label="Select all on this page" checked=${rows.every((row) => picked.has(row.id))} onChange=${(event) => pick(event.target.checked ? rows.map((row) => row.id) : [])} />` } : null} />` : html`<p class="note">${data.next ? "No match so far; more items remain." : data.looked_at ? params.only ? "No orphaned items." : "No matching items." : "No items."}</p>`}
+    ${panel.value ? html`<${Panel} />` : null}</div>
     <${Folded} name="request1" summary="The exact request"><${Json} value=${data.request.parameters} /></${Folded}>`;
+}
+
+// The columns whose values differ from the data before a refresh; "" for a new item
+function changedIn(row, before) {
+  if (!before) return null;
+  const old = before.items[row.id];
+  if (!old) return new Set([""]);
+  return new Set([...Object.keys(row.stored), ...Object.keys(old)].filter((name) => JSON.stringify(old[name]) !== JSON.stringify(row.stored[name])));
 }
 
 export function View({ about, params }) {
   const where = parsed(params.where, []).filter?.((condition) => condition && typeof condition === "object") ?? [];
   const ready = where.filter((condition) => condition.name && (condition.operator?.endsWith("exists") || (condition.values?.[0] && (condition.operator !== "between" || condition.values[1]))));
-  const given = { entity: params.entity ?? null, only: params.only ?? null, index: params.index ?? null, partition: asked(params.partition), conditions: ready.map((condition) => ({ ...condition, values: condition.values ?? [] })), start: parsed(params.start, null), limit: 50 };
+  const given = { entity: params.entity ?? null, only: params.only ?? null, index: params.index ?? null, partition: asked(params.partition), conditions: ready.map((condition) => ({ ...condition, values: condition.values ?? [] })), start: parsed(params.start, null), limit: about.local ? PAGE : PAGE_AWAY };
   useEffect(() => { listing.load(given); }, [JSON.stringify(given)]);
   const again = () => listing.again();
   useEffect(() => { if (params.preview && edits.value.length && !preview.value && about.writable) send(false, again); }, []);
   useEffect(() => { if (edits.value.length && !params.edits) go({ edits: JSON.stringify(edits.value) }, { replace: true }); }, [params.edits]);
   useEffect(() => {
-    // Ctrl+S shows what the staged edits do, and goes to where they are saved
-    const shown = async (event) => {
-      if (event.key.toLowerCase() !== "s" || !(event.ctrlKey || event.metaKey) || !edits.value.length || !about.writable) return;
+    // Ctrl+S shows what the staged edits do, and again saves them; Ctrl+Z undoes, Ctrl+Shift+Z or Ctrl+Y does it again
+    const shown = (event) => {
+      if (!(event.ctrlKey || event.metaKey) || !about.writable) return;
+      const key = event.key.toLowerCase();
+      if (key === "s" && edits.value.length && !busy.value) send(!!preview.value?.answer && !preview.value.answer.saved, again);
+      else if (event.composedPath()[0].matches?.("input:not([type=checkbox]), textarea, [contenteditable=true]")) return;
+      else if (key === "z" && !event.shiftKey) undo(again);
+      else if (key === "y" || key === "z") redo(again);
+      else return;
       event.preventDefault();
-      await send(false, again);
-      requestAnimationFrame(() => document.querySelector(".staged-bar button.main")?.focus());
     };
     addEventListener("keydown", shown);
     return () => removeEventListener("keydown", shown);
   }, []);
-  const { data, error, loading } = listing.state.value;
-  const rows = (data?.rows ?? []).map((row) => ({ ...row, stored: data.items[row.id], names: data.names?.[row.kind] }));
+  const { data, before, error } = listing.state.value;
+  const rows = useMemo(() => (data?.rows ?? []).map((each) => {
+    const row = { ...each, stored: data.items[each.id], names: data.names[each.kind], controls: about.writable ? data.controls[each.kind] : null, writable: about.writable };
+    return { ...row, changed: changedIn(row, before) };
+  }), [data]);
   const hidden = new Set(listed(params.hide));
   return html`
     <div class="page data">
@@ -267,6 +253,6 @@ export function View({ about, params }) {
       <${Fault} error=${error} again=${again} />
       <${Creating} about=${about} entity=${params.entity ?? null} />
       <${Staged} again=${again} writable=${about.writable} />
-      ${data ? html`<${Items} data=${data} rows=${rows} params=${params} writable=${about.writable} loading=${loading} hidden=${hidden} />` : error ? null : html`<p class="opening">Reading items …</p>`}
+      ${data ? html`<${Items} data=${data} rows=${rows} params=${params} writable=${about.writable} hidden=${hidden} again=${again} />` : error ? null : html`<p class="opening">Reading items …</p>`}
     </div>`;
 }

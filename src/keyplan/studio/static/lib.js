@@ -122,7 +122,8 @@ const loaders = [];
 export const reloadAll = () => loaders.forEach((each) => each.again());
 
 export function loader(action) {
-  const state = signal({ data: null, error: null, loading: false });
+  // before: the data before a refresh of the same request
+  const state = signal({ data: null, before: null, error: null, loading: false });
   let last = null, abort = null;
   const made = {
     state,
@@ -135,11 +136,11 @@ export function loader(action) {
       const mine = abort;
       queueMicrotask(() => { state.value = { ...state.value, loading: true }; });
       ask(action, given, mine.signal).then(
-        (data) => { if (mine === abort) state.value = { data, error: null, loading: false }; },
-        (error) => { if (mine === abort && error.name !== "AbortError") { state.value = { data: state.value.data, error: error.error ?? { message: String(error) }, loading: false }; } },
+        (data) => { if (mine === abort) state.value = { data, before: again ? state.value.data : null, error: null, loading: false }; },
+        (error) => { if (mine === abort && error.name !== "AbortError") { state.value = { data: state.value.data, before: null, error: error.error ?? { message: String(error) }, loading: false }; } },
       );
     },
-    again() { const key = last; last = null; if (key) made.load(JSON.parse(key)); },
+    again() { if (last) made.load(JSON.parse(last), { again: true }); },
   };
   loaders.push(made);
   return made;
