@@ -1,1 +1,1 @@
-"""What is made of a design: signatures as questions, questions as plans, conditions, and every fault at once."""
+"""Compiling designs: signatures, read plans and conditions, with all errors of a design reported together."""

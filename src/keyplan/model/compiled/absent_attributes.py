@@ -1,8 +1,8 @@
-"""Conditions over items that lack an attribute: they mean what a read of the item returns, the field's default.
+"""Conditions on items with absent attributes: they evaluate the field's default, which a read returns.
 
-DynamoDB evaluates every comparison with an absent attribute as false, and ``<>`` as true. Where the stored form of the
-default gives another result, the comparison gets ``OR attribute_not_exists(...)`` or ``AND attribute_exists(...)``.
-One rewrite of finished conditions serves filters, ``only_if`` and what writes expect unchanged.
+DynamoDB evaluates every comparison with an absent attribute as false, and ``<>`` as true. If the stored form of the
+default gives another result, the comparison gets ``OR attribute_not_exists(...)`` or ``AND attribute_exists(...)``. One
+rewrite of compiled conditions serves filters, ``only_if`` and the expectations of writes.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ __all__ = ["Rewriting", "as_read", "check_limits", "is_affected"]
 _EXISTENCE = frozenset({"attribute_exists", "attribute_not_exists", "attribute_type"})
 _VALUES = re.compile(r":\w+")
 KNOWN_MAX = 512
-"""How many rewritten conditions an entity remembers, by their values."""
+"""Maximum number of cached rewrites per entity, by condition and values."""
 KNOWN_SIZE_MAX = 500
 _ABSENT = "absent"
-"""The attribute under which a default is evaluated."""
+"""The stand-in attribute under which a default is evaluated."""
 
 Truth = tree.Condition | bool
 Leaf = tree.Compare | tree.Between | tree.In | tree.Call
 Level = tuple[int, AttributeValue | None]
-"""How many parts of a path exist no longer where one is absent, and what is read there then; None: nothing."""
+"""How many parts of a path are missing, and the value that is read in their place; None: nothing."""
 
 
 def is_affected(text: str, names: Mapping[str, str], entities: Sequence[CompiledEntity]) -> bool:
-    """Whether a condition may name something that has a default; quick."""
+    """Whether a condition can refer to a field with a default (a quick check)."""
     if any(not entity.may_lack.isdisjoint(names.values()) for entity in entities):
         return True
     return "." in text or "[" in text
@@ -57,11 +57,10 @@ def as_read(
     item: str | None = None,
     held: Collection[str] | None = None,
 ) -> str:
-    """The condition as it holds for what reads of these entities' items return; ``names`` and ``values`` get what it
-    needs besides.
+    """The condition, rewritten for absent attributes of these entities' items; extends ``names`` and ``values``.
 
-    ``item`` is the placeholder of the partition key, where the condition may meet a missing item: for that it gives
-    what the condition gives as it is. Raises ExpressionFault where it gets longer than DynamoDB takes.
+    ``item`` is the placeholder of the partition key if the item can be missing: then the result is that of the original
+    condition. Raises ExpressionFault if it exceeds DynamoDB's limits.
     """
     known = entities[0].rewritten if len(entities) == 1 else {}
     key = (text, item, held, repr([values.get(placeholder) for placeholder in _VALUES.findall(text)]))
@@ -84,9 +83,9 @@ def check_limits(text: str) -> None:
 
 
 class Rewriting:
-    """One condition while it is rewritten. ``unknown``: placeholders whose values aren't known yet; a comparison with
-    one of them is rewritten as if it held for the default where it doesn't for an absent attribute, and
-    ``is_undecided`` is set. ``held``: the attributes that the index has which is read; None: all.
+    """One rewrite of a condition. ``unknown``: placeholders whose values are unknown yet; a comparison with one of them
+    is rewritten as if it is true for the default and false for an absent attribute, and ``is_undecided`` is set.
+    ``held``: the attributes in the index that is read; None: all.
     """
 
     def __init__(
@@ -107,7 +106,7 @@ class Rewriting:
         self.is_undecided = False
 
     def text(self, text: str) -> str:
-        """The condition's text, rewritten. Raises ExpressionFault, Problem."""
+        """The rewritten text. Raises ExpressionFault, Problem."""
         given = expressions.read_condition(text)
         result = self._condition(given)
         if result == given:
@@ -123,7 +122,7 @@ class Rewriting:
             case tree.Or(conditions):
                 return tree.Or(tuple(map(self._condition, conditions)))
             case tree.Not():
-                count = 0  # a chain of NOTs can be as long as the text
+                count = 0  # iterative, because a chain of NOTs can be as long as the text
                 inner: tree.Condition = node
                 while isinstance(inner, tree.Not):
                     inner, count = inner.condition, count + 1
@@ -149,7 +148,7 @@ class Rewriting:
                 return self._leaf(node)
 
     def _model(self, path: tree.Path) -> type[BaseModel] | None:
-        """The nested model at a path, where its map may lack something that has a default."""
+        """The nested model at a path if its map can lack fields with defaults."""
         root, *steps = self._names_of(path)
         for entity in self.entities:
             field = next((each for each in entity.fields.values() if each.attribute == root), None)
@@ -158,7 +157,7 @@ class Rewriting:
         return None
 
     def _equal(self, path: tree.Path, name: str, model: type[BaseModel]) -> tree.Condition:
-        """A map equals a model: as it is, or part by part, since it may lack parts that have defaults."""
+        """A map equals a model: as a whole, or field by field, because fields with defaults can be absent."""
         whole = self._leaf(tree.Compare("=", path, tree.Value(name)))
         if name in self.unknown:
             self.is_undecided = True
@@ -189,7 +188,7 @@ class Rewriting:
         return _chosen(tree.Path((self.item,)), result, self._holds(leaf, {}), self._holds(result, {}))
 
     def _absent(self, leaf: Leaf, positions: Sequence[int]) -> Truth:
-        """The comparison as it holds where operands at these positions may be absent."""
+        """The comparison for the case that operands at these positions are absent."""
         if not positions:
             return leaf
         position, *others = positions
@@ -207,7 +206,9 @@ class Rewriting:
         return result
 
     def _unless_in_key(self, path: tree.Path, then: Truth, missing: bool) -> Truth:
-        """What holds for a default, unless an index key of the item has the value: that is read then, not compared."""
+        """The result for a default, unless an index key of the item has the value: a read then returns that value,
+        which isn't compared.
+        """
         root = str(self._names_of(path)[0])
         told: list[tree.Condition] = []
         for attribute, text in {key: None for entity in self.entities for key in entity.read_from_keys.get(root, ())}:
@@ -227,7 +228,7 @@ class Rewriting:
         return tree.Or((then, in_key)) if missing else tree.And((then, tree.Not(in_key)))
 
     def _with_value(self, leaf: Leaf, position: int, value: AttributeValue | None, others: Sequence[int]) -> Truth:
-        """The comparison where an operand is a value; None: where it is absent."""
+        """The comparison with an operand replaced by a value; None: it is absent."""
         if value is None:
             return isinstance(leaf, tree.Compare) and leaf.operator == "<>"
         operands = list(_operands(leaf))
@@ -242,7 +243,7 @@ class Rewriting:
         return self._absent(_with_operands(leaf, operands), others)
 
     def _value(self, operand: tree.Operand, depth: int, default: AttributeValue | None) -> AttributeValue | None:
-        """What an operand is where the value at a depth of its path is a default."""
+        """The value of an operand if the value at a depth of its path is a default."""
         if default is None:
             return None
         path = tree.Path((_ABSENT, *_path(operand).parts[depth:]))
@@ -254,7 +255,7 @@ class Rewriting:
         return expressions.bind_condition(condition, given).matches(item)
 
     def _levels(self, operand: tree.Operand) -> list[Level]:
-        """Where a path may end early, and what is read there: of all entities the same. Raises Problem."""
+        """The levels at which a path can be absent, with their values; the same for all entities. Raises Problem."""
         if not _is_path(operand):
             return []
         parts = self._names_of(_path(operand))
@@ -269,7 +270,7 @@ class Rewriting:
 
 
 def _levels_of(entity: CompiledEntity, parts: Sequence[str | int]) -> list[Level] | None:
-    """The levels of a path in an entity's items; None where an item without the attribute can't be read."""
+    """The levels of a path in an entity's items; None if an item without the attribute is unreadable."""
     root, *steps = parts
     field = next((field for field in entity.fields.values() if field.attribute == root), None)
     if field is None:
@@ -283,13 +284,13 @@ def _levels_of(entity: CompiledEntity, parts: Sequence[str | int]) -> list[Level
     for depth, step in enumerate(steps, 2):
         levels += _nested_level(annotation, step, depth)
         annotation = type_at(annotation, step)
-    while levels and levels[-1][1] is None:  # nothing below it is read as anything else
+    while levels and levels[-1][1] is None:  # nothing below it has another value
         levels.pop()
     return levels
 
 
 def _defaulted_model(annotation: Any, seen: frozenset[Any] = frozenset()) -> type[BaseModel] | None:
-    """The model that a type is, where one of its fields, or of its fields' models, has a default."""
+    """The model of a type, if one of its fields, directly or nested, has a default."""
     kind = kind_of(annotation)
     if kind in seen or not (isinstance(kind, type) and issubclass(kind, BaseModel)):
         return None
@@ -300,7 +301,7 @@ def _defaulted_model(annotation: Any, seen: frozenset[Any] = frozenset()) -> typ
 
 
 def _nested_level(annotation: Any, step: str | int, depth: int) -> list[Level]:
-    """What is read where a nested value lacks a step; nothing where it can't lack it."""
+    """The value of a missing step of a nested value; empty if the step can't be missing."""
     kind = kind_of(annotation)
     found = field_at(kind, str(step)) if isinstance(kind, type) and issubclass(kind, BaseModel) else None
     if found is None:
@@ -312,7 +313,7 @@ def _nested_level(annotation: Any, step: str | int, depth: int) -> list[Level]:
 
 
 def _chosen(path: tree.Path, result: tree.Condition, then: Truth, below: Truth) -> tree.Condition:
-    """``result`` where the path exists, ``then`` where it doesn't; ``below`` is what ``result`` gives there."""
+    """``result`` if the path exists, else ``then``; ``below`` is the value of ``result`` if it doesn't."""
     there, missing = tree.Call("attribute_exists", (path,)), tree.Call("attribute_not_exists", (path,))
     if then == below:
         return result
@@ -331,7 +332,7 @@ def _is_path(operand: tree.Operand) -> bool:
 
 
 def _path(operand: tree.Operand) -> tree.Path:
-    """The path of an operand that is one, or its size."""
+    """The path of an operand: itself, or the argument of size."""
     inner = operand.arguments[0] if isinstance(operand, tree.Call) else operand
     assert isinstance(inner, tree.Path)  # noqa: S101
     return inner

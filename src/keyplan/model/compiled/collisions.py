@@ -1,7 +1,7 @@
-"""Whether two entities' primary keys, or claims, can be the same text: judged on the templates alone.
+"""Whether primary keys or claims of two entities can have the same text, judged by their templates.
 
-A template is a run of segments between delimiters, since a value never holds one. Two templates can meet when their
-segments can, one by one.
+A template is a sequence of segments between delimiters, which values never contain. Two templates can collide if their
+segments can, pairwise.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Segment = tuple[str, "Variable | None"]
 
 
 def can_collide(key: CompiledKey, other: CompiledKey) -> bool:
-    """Whether some item of one key and some item of the other can have the same key."""
+    """Whether items of two keys can have the same key."""
     pairs = zip(key.attributes, other.attributes, strict=True)
     first = True
     for (_, left), (_, right) in pairs:
@@ -36,13 +36,13 @@ def can_collide(key: CompiledKey, other: CompiledKey) -> bool:
 
 
 def _is_raw(template: Template) -> bool:
-    """Whether a value in it may hold delimiters."""
+    """Whether its values can contain delimiters."""
     return any(variable.style.raw for variable in template.variables)
 
 
 def _begin_alike(left: Template, right: Template) -> bool:
-    """Whether two templates, one of which has values without escapes, can be one key, by the fixed texts that they
-    begin with.
+    """Whether two templates, one of which has unescaped values, can have the same key, judged by their constant
+    prefixes.
     """
     text, other = literal_start(left), literal_start(right)
     if not left.variables or not right.variables:
@@ -52,7 +52,7 @@ def _begin_alike(left: Template, right: Template) -> bool:
 
 
 def _segments(template: Template, shards: int) -> list[Segment]:
-    """The template's segments: fixed text, then possibly one variable."""
+    """The template's segments: constant text, then an optional variable."""
     segments: list[Segment] = [("", None)]
     for part in template.parts:
         if isinstance(part, Literal_):
@@ -81,7 +81,7 @@ def _meet(left: Sequence[Segment], right: Sequence[Segment]) -> bool:
 
 
 def _open(segment: Segment) -> bool:
-    """Whether the segment can hold delimiters: a bare variable, or a tuple's parts."""
+    """Whether the segment can contain delimiters: a template of one variable, or a tuple's parts."""
     variable = segment[1]
     return variable is not None and (variable.bare or isinstance(variable.format, PartsFormat))
 
@@ -104,7 +104,7 @@ def _literal_meets(text: str, start: str, variable: Variable | None) -> bool:
 
 
 def neighbours(plan: QueryPlan, entities: Iterable[CompiledEntity]) -> Iterator[tuple[CompiledEntity, CompiledKey]]:
-    """The entities, with the key, whose items a query reads besides those that are asked for."""
+    """The other entities, with their keys, whose items a query also reads."""
     asked = {match.entity.name for match in plan.matches}
     for entity in entities:
         if entity.name in asked:
@@ -115,8 +115,8 @@ def neighbours(plan: QueryPlan, entities: Iterable[CompiledEntity]) -> Iterator[
 
 
 def others_between(plan: QueryPlan, entities: Iterable[CompiledEntity]) -> Iterator[tuple[CompiledEntity, CompiledKey]]:
-    """Like neighbours, with the claims, and further keys of what is asked for: whatever the design could have written
-    where a query looks.
+    """Like ``neighbours``, with claims and further keys of the pattern's entities: every kind of item in a query's
+    range.
     """
     known = list(entities)
     yield from neighbours(plan, known)
@@ -129,22 +129,21 @@ def others_between(plan: QueryPlan, entities: Iterable[CompiledEntity]) -> Itera
 
 
 def start_of(match: KeyMatch) -> str:
-    """The fixed text that all sort keys of an entity in a query's interval begin with."""
+    """The constant prefix of an entity's sort keys in a query's range."""
     known = match.sort[0].known if match.sort else ()
     return known[0].text if known and isinstance(known[0], Literal_) else ""
 
 
 def same_partition(key: CompiledKey, other: CompiledKey) -> bool:
-    """Whether items of both keys can stand in one partition of one place."""
+    """Whether items of both keys can be in one partition of the same table or index."""
     if key.place != other.place:
         return False
     return can_collide(replace(key, sort=()), replace(other, sort=()))
 
 
 def _lies_in(key: CompiledKey, matches: Sequence[KeyMatch]) -> bool:
-    """Whether items under a key of the same partition can be among what the condition names: those whose sort keys
-    begin as an open key of the query does, those whose key can be one that the query names whole, and all between the
-    first and the last of several.
+    """Whether items with a key of the same partition can be in a query's range: with a common prefix, with an identical
+    constant key, or between the first and the last of several ranges.
     """
     own = literal_start(key.sort[0][1]) if key.sort else ""
     opened = [start_of(match) for match in matches if not match.full]

@@ -1,6 +1,6 @@
-"""A design compiled as a whole: its entities on its table, its reads and writes, and every fault at once.
+"""Compile a design: its entities on its table, its reads and writes, with all errors reported together.
 
-Single questions are compiled in ``compiler.py``. A compiled design is data: the client runs it, the checker reads it.
+``compiler`` compiles a single read. A compiled design is data: the client executes it, the checker analyzes it.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ INDEX_KEY_ATTRIBUTES_MAX = 4
 
 @dataclass(frozen=True)
 class WritePattern:
-    """A write: its signature, and the generator function that makes its actions."""
+    """A write: its signature, and the generator function of its actions."""
 
     id: str
     name: str
@@ -54,7 +54,7 @@ class WritePattern:
 
 @dataclass
 class CompiledDesign:
-    """A design's table, entities and patterns, ready to run."""
+    """A compiled design: table, entities and patterns."""
 
     name: str
     doc: str
@@ -64,15 +64,15 @@ class CompiledDesign:
     writes: dict[str, WritePattern]
     by_name: dict[str, CompiledEntity] = field(default_factory=dict[str, CompiledEntity])
     ignore: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Findings of ``keyplan check`` that are left as they are: a code, or a code and a place, and the reason."""
+    """Ignored findings of ``keyplan check``: a code, or a code and a place, with the reason."""
 
     @property
     def patterns(self) -> dict[str, ReadPattern | WritePattern]:
-        """Reads and writes by name, in the order of the class."""
+        """Reads and writes by name, in class order."""
         return {**self.reads, **self.writes}
 
     def pattern(self, name: str) -> ReadPattern | WritePattern:
-        """The pattern of that name. Raises UnknownPattern, with the nearest name there is."""
+        """The pattern with a name. Raises UnknownPattern, with the nearest name."""
         result = self.patterns.get(name)
         if result is None:
             import difflib  # noqa: PLC0415 - needed when a name is wrong only
@@ -84,21 +84,21 @@ class CompiledDesign:
 
     @property
     def ttl_attribute(self) -> str | None:
-        """The attribute that items expire by, where an entity has one."""
+        """The table's TTL attribute, if an entity has one."""
         return next((entity.ttl.attribute for entity in self.entities.values() if entity.ttl is not None), None)
 
     def entity_of(self, item: Mapping[str, Mapping[str, Any]]) -> CompiledEntity | None:
-        """The entity whose key an item has, or None for an item that something else wrote."""
+        """The entity whose key matches an item; None for an item of another program."""
         return next((entity for entity in self.entities.values() if entity.matches(item)), None)
 
 
 def compile_design(
     cls: type[Any], namespace: Mapping[str, Any], ignore: Mapping[str, str] | None = None
 ) -> CompiledDesign:
-    """Compile the class of a design. ``namespace`` holds names local to the place where it was made, ``silence`` the
-    findings of ``keyplan check`` that are left as they are, with their reasons.
+    """Compile a design's class. ``namespace`` has the local names of its scope, ``silence`` the ignored findings of
+    ``keyplan check`` with their reasons.
 
-    Raises DesignError with every fault of the design.
+    Raises DesignError with all errors of the design.
     """
     return _Compiler(cls, namespace, ignore or {}).compile()
 
@@ -130,7 +130,7 @@ class _Compiler:
         self._check_views(signatures, entities)
         reads, writes = self._compile_patterns(patterns, signatures, entities)
         self._raise()
-        inherited: CompiledDesign | None = getattr(self.cls, "compiled", None)  # that of the class it is made from
+        inherited: CompiledDesign | None = getattr(self.cls, "compiled", None)  # that of the base class
         return CompiledDesign(
             name=self.cls.__name__,
             doc=self._doc(),
@@ -143,7 +143,7 @@ class _Compiler:
         )
 
     def _doc(self) -> str:
-        """The docstring of the class, or of a design that it is made from; not that of ``Design`` itself."""
+        """The docstring of the class or of its base designs, except ``Design``."""
         designs = [self.cls, *(base for base in self.cls.__mro__[1:] if "compiled" in vars(base))]
         return next((inspect.cleandoc(design.__doc__) for design in designs if design.__doc__), "")
 
@@ -265,7 +265,7 @@ class _Compiler:
         return result
 
     def _check_ttl(self, entities: Mapping[type[Entity], CompiledEntity]) -> None:
-        """A table has one attribute that items expire by."""
+        """A table has one TTL attribute."""
         result = {entity.ttl.attribute: entity for entity in entities.values() if entity.ttl is not None}
         first, *others = result or [""]
         for attribute in others:
@@ -321,7 +321,7 @@ class _Compiler:
             if signature is None or any(
                 entity_class not in entities for entity_class in _mentioned(pattern, signature)
             ):
-                continue  # its fault, or its entity's, is told already
+                continue  # its error, or its entity's, is reported already
             if not self.wrong_views.isdisjoint(views_in(signature.returns)):
                 continue
             if isinstance(pattern, WriteMethod):
@@ -366,7 +366,7 @@ def _key_attributes(table: Table) -> Iterable[tuple[str, tuple[KeyAttribute, ...
 
 
 def _mentioned(pattern: Pattern, signature: Signature) -> list[type[Entity]]:
-    """Every entity that a pattern has to do with."""
+    """All entities in a pattern's signature."""
     entity_classes = [*entities_in(signature.returns), *pattern.options.entity]
     for parameter in signature.parameters:
         entity_classes += entities_in(parameter.annotation)
@@ -374,7 +374,7 @@ def _mentioned(pattern: Pattern, signature: Signature) -> list[type[Entity]]:
 
 
 def entities_in(annotation: Any) -> list[type[Entity]]:
-    """Every entity that an annotation mentions, also within NamedTuples."""
+    """All entities in an annotation, including NamedTuples."""
     annotation = unaliased(annotation)
     if is_entity(annotation):
         return [] if annotation is Entity else [annotation]
@@ -387,7 +387,7 @@ def entities_in(annotation: Any) -> list[type[Entity]]:
 
 
 def view_problems(view: type[View[Any]], entity: CompiledEntity) -> Iterator[tuple[str, Problem]]:
-    """What is wrong with a view's fields, each with its name."""
+    """The errors of a view's fields, each with the field's name."""
     written = types_in(view)
     if not written:
         yield "", Problem("it has no fields", f"declare the fields of {entity.name} that you need")

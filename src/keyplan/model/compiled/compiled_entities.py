@@ -1,6 +1,6 @@
-"""One entity compiled for a table: its keys' templates, its claims, its labels, and every fault of them.
+"""Compile an entity for a table: key templates, claims, labels, and all their errors.
 
-The design as a whole is compiled in ``model.py``; what a compiled entity does is in ``design/stored/entity.py``.
+``compiled_design`` compiles the whole design; ``keyplan.model.stored.stored_entity`` is the compiled entity.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ __all__ = ["compile_entity"]
 
 
 def compile_entity(cls: type[Entity], table: Table, faults: list[ErrorDetail]) -> CompiledEntity | None:
-    """One entity compiled for a table; None where its keys have faults, which are then added to the list."""
+    """The compiled entity; None if its keys have errors, which are added to the list."""
     return _EntityCompiler(cls, table).compile(faults)
 
 
 class _EntityCompiler:
-    """Compiles one entity's keys for a table."""
+    """Compiles an entity's keys for a table."""
 
     def __init__(self, cls: type[Entity], table: Table) -> None:
         self.cls = cls
@@ -98,7 +98,7 @@ class _EntityCompiler:
         )
 
     def _check_serializers(self) -> None:
-        """Each field can be written. That values read back equal is checked by ``keyplan.testing.verify``."""
+        """Each field has a serializer. ``keyplan.testing.verify`` checks round trips."""
         for name in self.cls.__pydantic_decorators__.model_serializers:
             self.fault(
                 name,
@@ -113,9 +113,8 @@ class _EntityCompiler:
                 self.fault(field.name, problem)
 
     def _indexed(self, primary: CompiledKey) -> Iterator[IndexedAttribute]:
-        """The attributes of its items that indexes have in their keys: of its fields, and whatever an item may have
-        that takes values of other names. Those of the table's key, and those that its keys alone write, are checked
-        where they are made.
+        """Fields, and other attributes of items, that are key attributes of indexes. Attributes of the table's key, and
+        those written only by keys, are validated elsewhere.
         """
         fields = {field.attribute: field.name for field in self.stored.values()}
         made = {attribute.name for attribute, _ in primary.attributes}
@@ -128,7 +127,7 @@ class _EntityCompiler:
                         yield IndexedAttribute(attribute, index.name, bytes_max, f"{self.cls.__name__}.{name}")
 
     def _check_tokens(self) -> None:
-        """An entity has one field for the tokens of its updates, which begins empty and is a set of DynamoDB's."""
+        """An entity has at most one token field, which is empty by default and stored as a set."""
         fields = [field for field in self.stored.values() if TOKENS.name in marks_of(field.annotation)]
         for field in fields[1:]:
             self.fault(field.name, Problem(f"{fields[0].name} keeps the tokens of its updates", "remove one of them"))
@@ -139,7 +138,7 @@ class _EntityCompiler:
                 )
 
     def _check_slots(self, primary: CompiledKey) -> None:
-        """A slot spreads what stands in a partition of its own."""
+        """A sharded counter's slot needs a partition for its entity alone."""
         partition = {name for _, template in primary.partition for name in template.fields}
         for name, info in self.cls.model_fields.items():
             if slots_of(info) is not None and name not in partition:
@@ -167,7 +166,7 @@ class _EntityCompiler:
             taken[label.attribute] = "another label"
 
     def _check_whole(self, key: CompiledKey) -> None:
-        """A key names one item only if each of its fields can be told from it whole."""
+        """A primary key identifies an item only if the values of all its fields can be distinguished in it."""
         whole = {
             variable.field for _, template in key.attributes for variable in template.variables if variable.format.whole
         }
@@ -219,7 +218,7 @@ class _EntityCompiler:
         return CompiledKey(name, index, compiled_partition, compiled_sort, when, key.shards, hashed, declared=key)
 
     def _index(self, name: str, key: Key) -> Index | None:
-        """The key's index as the table has it: it may be projected for views there."""
+        """The key's index in the table, possibly with another projection."""
         if key.index is None:
             return None
         own = next((index for index in self.table.indexes if index.same_keys(key.index)), None)
@@ -284,7 +283,7 @@ class _EntityCompiler:
         return Template(source, tuple(parts), attribute.type)
 
     def _format(self, stored: StoredField, spec: str, attribute: KeyAttribute, *, sorts: bool) -> Format:
-        """How a field stands in a key: as its format says, else in its stored form."""
+        """The format of a field in a key: explicit, else its stored form."""
         if stored.codec is None or spec:
             ranks = tuple(value for value in domain_of(stored.annotation) or () if value is not None)
             kind = kind_of(stored.annotation)
@@ -298,8 +297,8 @@ class _EntityCompiler:
         return form
 
     def _check_own_attribute(self, attribute: KeyAttribute, template: Template) -> None:
-        """A key attribute may be a field's own attribute where it holds the whole field and nothing else. The field is
-        then stored as the key holds it, where it has no stored form of its own.
+        """A key attribute can be a field's attribute if it contains exactly that field. The field is then stored in the
+        key's format, unless it has a stored form.
         """
         owner = next((field for field in self.stored.values() if field.attribute == attribute.name), None)
         if owner is None:
@@ -350,7 +349,9 @@ class _EntityCompiler:
         return CompiledKey(name, None, compiled_partition, compiled_sort, {}, 1, is_claim=True)
 
     def _check_shared(self, keys: Iterable[CompiledKey]) -> None:
-        """Keys that share an attribute must agree on what it holds, and when; or they exclude each other."""
+        """Keys that share an attribute must write the same value under the same conditions, or be mutually
+        exclusive.
+        """
         for key, other in combinations(keys, 2):
             if _exclude(key, other):
                 if can_collide(key, other):
@@ -384,7 +385,7 @@ Held = tuple[KeyAttribute, Template]
 
 
 def _exclude(key: CompiledKey, other: CompiledKey) -> bool:
-    """Whether two keys on one index are never an item's at once: they wait for other values of one field."""
+    """Whether no item can have both keys of an index, because their ``when=`` conditions exclude each other."""
     if key.index is None or other.index is None or key.index.name != other.index.name:
         return False
     fields = key.when.keys() & other.when.keys()
@@ -392,7 +393,7 @@ def _exclude(key: CompiledKey, other: CompiledKey) -> bool:
 
 
 def _shared(key: CompiledKey, other: CompiledKey) -> Iterator[tuple[Held, Held]]:
-    """The attributes that two keys share, as each of them has it."""
+    """The attributes that two keys share, with the template of each."""
     held = {attribute.name: (attribute, template) for attribute, template in key.attributes}
     for attribute, template in other.attributes:
         if attribute.name in held:
@@ -400,10 +401,10 @@ def _shared(key: CompiledKey, other: CompiledKey) -> Iterator[tuple[Held, Held]]
 
 
 def _agree(key: CompiledKey, other: CompiledKey, held: Held, wanted: Held) -> bool:
-    """Whether two keys have the same in an attribute, and at the same time."""
+    """Whether two keys write the same value to an attribute under the same conditions."""
     same = held[1].source == wanted[1].source and _style(held[1]) == _style(wanted[1])
     if key.index is not None and key.when != other.when:
-        return False  # what stands in a primary key is always there: a local index is sparse by its own attribute
+        return False  # a primary key always exists; a local secondary index is sparse by its own attribute
     return same and (other.shards == key.shards or wanted not in other.partition)
 
 
@@ -412,7 +413,7 @@ def _style(template: Template) -> KeyStyle:
 
 
 def _is_of_texts(annotation: Any) -> bool:
-    """Whether a tuple's parts are all texts."""
+    """Whether all parts of a tuple are texts."""
     if get_origin(annotation) is tuple:
         return all(part is Ellipsis or kind_of(part) is str for part in get_args(annotation))
     return any(_is_of_texts(part) for part in get_args(annotation))

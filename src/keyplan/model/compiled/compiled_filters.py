@@ -1,7 +1,7 @@
-"""Filters of reads, and equalities of writes: what fields must be, as DynamoDB's expressions.
+"""Filters of reads and equalities of writes, compiled to DynamoDB's expressions.
 
-``where=`` is a mapping (field → value, all must hold; several values: any of them) or a text, which ``conditions.py``
-translates. Parameters that a key doesn't answer whole are filtered here too.
+``where=`` is a mapping (field → value, joined by AND; several values: any of them) or a text, which ``conditions``
+translates. Parameters that a key doesn't answer completely are filtered, too.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ __all__ = ["filter_of", "translate_mapping"]
 def translate_mapping(
     entity: CompiledEntity, wanted: Mapping[str, Any], prefix: str
 ) -> tuple[list[str], dict[str, str], dict[str, dict[str, Any]]]:
-    """Equalities for field values: clauses, names, values. None means that the field isn't stored."""
+    """Equalities for field values: clauses, names, values. None means that the attribute is absent."""
     clauses: list[str] = []
     names: dict[str, str] = {}
     constants: dict[str, dict[str, Any]] = {}
@@ -47,7 +47,7 @@ def translate_mapping(
 
 
 def _encoded(entity: CompiledEntity, stored: StoredField, value: Any) -> dict[str, Any] | None:
-    """A value that a field is compared with; None where the field isn't stored when it has it."""
+    """The stored form of a compared value; None if the value isn't stored."""
     if stored.codec is None or value is None:
         return entity.encode_fields({stored.name: value}).get(stored.attribute)
     return entity.encode_field(stored.name, stored.codec.compare, value)
@@ -61,8 +61,8 @@ def filter_of(
     text: str | None,
     held: frozenset[str] | None,
 ) -> Filter:
-    """The filter for what the key doesn't answer: constants of ``where=``, the parameters ``asked``, a text. ``held``:
-    the attributes that the index has; None: all. Raises Problem.
+    """The filter for conditions that the key doesn't answer: constants of ``where=``, the parameters ``asked``, a text.
+    ``held``: the attributes in the index; None: all. Raises Problem.
     """
     clauses: list[str] = []
     names: dict[str, str] = {}
@@ -90,9 +90,7 @@ def filter_of(
 
 
 def _as_read(condition: Filter, entities: Sequence[CompiledEntity]) -> Filter:
-    """The filter as it holds for items that lack an attribute: now, or in each call where its values decide. Raises
-    Problem.
-    """
+    """The filter with defaults for absent attributes: now, or for each call if its values matter. Raises Problem."""
     constants = {placeholder: dict(value) for placeholder, value in condition.constants.items()}
     names = dict(condition.names)
     rewriting = Rewriting(names, constants, entities, unknown=condition.parameters, held=condition.held)
@@ -107,7 +105,7 @@ def _as_read(condition: Filter, entities: Sequence[CompiledEntity]) -> Filter:
 
 
 def _owner(entities: Sequence[CompiledEntity], field: str) -> CompiledEntity:
-    """The entity whose field is filtered by. Raises Problem where not all have it, stored alike."""
+    """The entity whose field is filtered. Raises Problem unless all entities have the field in the same stored form."""
     lacking = [entity.name for entity in entities if field not in entity.fields]
     if lacking:
         raise Problem(
@@ -127,7 +125,7 @@ def _owner(entities: Sequence[CompiledEntity], field: str) -> CompiledEntity:
 def _constant(
     entity: CompiledEntity, field: str, wanted: Any, names: dict[str, str], values: dict[str, dict[str, Any]]
 ) -> str:
-    """The clause for a constant, or for several of which one must hold."""
+    """The clause for one constant, or for any of several."""
     attribute = entity.fields[field].attribute
     name = placeholder_of(attribute, names)
     stored: list[str] = []
@@ -147,7 +145,7 @@ def _constant(
 
 
 def _check_parameters(text: str, operands: Iterable[Operand], signature: Signature) -> None:
-    """Every placeholder is a parameter, of a type that what it is compared with can have. Raises Problem."""
+    """Check that every placeholder is a parameter of a comparable type. Raises Problem."""
     unknown = sorted({element.name for element in operands} - signature.by_name.keys())
     if unknown:
         raise Problem(f"where= uses :{', :'.join(unknown)}, which isn't a parameter")
@@ -159,7 +157,7 @@ def _check_parameters(text: str, operands: Iterable[Operand], signature: Signatu
 
 
 def _why_not(operand: Operand, parameter: Parameter) -> tuple[str, str] | None:
-    """Why a parameter can't be compared so, and what to do."""
+    """Why a parameter can't be compared, and how to fix it."""
     match parameter.kind:
         case ParameterKind.RANGE:
             return "a Range holds two values", "give a parameter for each bound"

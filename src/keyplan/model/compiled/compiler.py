@@ -1,7 +1,6 @@
-"""From a question to its plan: which key serves it, and a fault with the nearest key where none does.
+"""Choose a key for a read pattern and compile its plan; without a suitable key, report the nearest one.
 
-Signatures are read in ``questions.py``, single keys are matched in ``matching.py``; a whole design is put together in
-``model.py``.
+``signatures`` compiles signatures, ``key_matching`` matches single keys; ``compiled_design`` compiles the whole design.
 """
 
 from __future__ import annotations
@@ -73,23 +72,23 @@ __all__ = ["compile_read", "junctions_of", "keys_considered", "named_in"]
 Entities = Mapping[type[Entity], CompiledEntity]
 
 NAMED_ELSEWHERE = 100
-"""How far a key is from serving where ``key=`` names another: no other reason is worth less."""
+"""The distance of a key that isn't the one named by ``key=``: larger than all other reasons."""
 
 
 def compile_read(signature: Signature, options: Options, entities: Entities) -> ReadPattern:
-    """The compiled pattern. Raises Problem with the nearest key when no key serves."""
+    """The compiled pattern. Raises Problem with the nearest key if no key serves it."""
     return _Question(signature, options, entities).compile()
 
 
 def keys_considered(pattern: ReadPattern, entities: Entities) -> Iterator[tuple[CompiledEntity, KeyMatch | Miss]]:
-    """Every key of what a question is about, with how it serves, or why it doesn't; by a junction the junction's keys.
-    Claims are among them where one item is asked for.
+    """Every key of a pattern's entities, with its match or the reason why it doesn't match; for ``through=``, the
+    junction's keys. Includes claims for single items.
     """
     yield from _Question(pattern.signature, pattern.options, entities).considered()
 
 
 class _Question:
-    """One question while it is being compiled."""
+    """The compilation of one read."""
 
     def __init__(self, signature: Signature, options: Options, entities: Entities) -> None:
         self.signature = signature
@@ -108,7 +107,7 @@ class _Question:
         self.in_junction = False
 
     def _target(self, entity: CompiledEntity) -> CompiledEntity:
-        """An entity as the answer has it: whole, as a view, or as no more than what tells whether it belongs to it."""
+        """An entity as the result needs it: whole, as a view, or only to identify it."""
         if self.shape.told:
             total = [name for name in (self.options.total,) if name is not None and name in entity.fields]
             return seen_by(entity, dict.fromkeys([*self._ranged(entity), *total]))
@@ -121,7 +120,7 @@ class _Question:
         return seen
 
     def _ranged(self, entity: CompiledEntity) -> list[str]:
-        """The fields with which what a key condition lets through is compared."""
+        """The fields with which results of a key condition must be compared."""
         ranged = (parameter.name for parameter in self.signature.parameters if parameter.kind is ParameterKind.RANGE)
         return [name for name in ranged if name in entity.fields]
 
@@ -145,7 +144,7 @@ class _Question:
         )
 
     def considered(self) -> Iterator[tuple[CompiledEntity, KeyMatch | Miss]]:
-        """See keys_considered."""
+        """See ``keys_considered``."""
         self.constants = self._checked_constants()
         parts = [(target, self._knowns(target)) for target in self.targets if self.options.through is None]
         for junction, _ in self._junctions() if self.options.through is not None else ():
@@ -158,7 +157,7 @@ class _Question:
                 yield entity, self._match(entity, key, knowns, self._must(knowns))
             yield from ((entity, miss) for miss in misses)
 
-    # What is known
+    # Known fields
 
     def _conditions(self) -> list[Parameter]:
         named = named_in(self.filter_text)
@@ -167,7 +166,7 @@ class _Question:
         ]
 
     def _knowns(self, entity: CompiledEntity, names: Iterable[str] | None = None) -> dict[str, Known]:
-        """What is known of ``entity``'s fields by parameters (all, or those named) and constants."""
+        """The known fields of ``entity``, by parameters (all or those named) and constants."""
         knowns: dict[str, Known] = {}
         for parameter in self._conditions():
             if names is not None and parameter.name not in names:
@@ -188,7 +187,7 @@ class _Question:
         return knowns
 
     def _checked_constants(self) -> dict[str, Any]:
-        """The constants of ``where=``, as the fields of that name have them."""
+        """The validated constants of ``where=``, by field."""
         where = self.options.where if isinstance(self.options.where, Mapping) else {}
         owners = [*self.targets, *(junction for junction, _ in self._junctions_named())]
         constants: dict[str, Any] = {}
@@ -212,7 +211,7 @@ class _Question:
         return without_buckets(match, by_junction, self.shape.kind is ShapeKind.COLLECTION)
 
     def _fixed(self) -> dict[str, tuple[Any, ...]]:
-        """The only values that a text of ``where=`` lets fields have: those of the types of its parameters."""
+        """The values to which a ``where=`` text restricts fields, by the types of its parameters."""
         if self.filter_text is None:
             return {}
         from keyplan.model.compiled.conditions import translate  # noqa: PLC0415 - see _filter
@@ -225,7 +224,7 @@ class _Question:
                 fixed[name] = tuple(value for domain in domains for value in domain or ())
         return fixed
 
-    # Plans by shape
+    # Plans by result shape
 
     def _plan(self) -> Plan:
         if self.options.scan or self.options.scan_index is not None:
@@ -258,7 +257,7 @@ class _Question:
         return ScanPlan(self.targets, self.options.consistent, self._filter(()), segments=self.options.segments)
 
     def _refuse_order(self, why: str) -> None:
-        """Refuse an order where there is none: it would be ignored."""
+        """Reject ``order_by`` for a result without an order."""
         for option in ("order_by", "newest_first"):
             if getattr(self.options, option):
                 raise Problem(f"{option}= asks for an order, and {why}", f"leave {option}= out")
@@ -266,7 +265,7 @@ class _Question:
     def _one(
         self, entity: CompiledEntity, knowns: Mapping[str, Known], must: frozenset[str]
     ) -> GetPlan | ClaimPlan | QueryPlan:
-        """One item: by its primary key, by a full index key, by a claim, or as the first of an order."""
+        """One item: by its primary key, a complete index key, a claim, or as the first in an order."""
         ordered = self.options.newest_first is not None or self.options.order_by is not None
         misses: list[Miss] = []
         full: list[Candidate] = []
@@ -306,7 +305,7 @@ class _Question:
         return self._query(*choose(self._holding(first), self.options.order_by, self.constants))
 
     def _why_unfiltered(self, key: CompiledKey, matches: tuple[KeyMatch, ...]) -> str | None:
-        """Why what a key leaves open can't be filtered there; None where it can, or nothing is left open."""
+        """Why conditions that a key leaves open can't be filtered; None if they can, or there are none."""
         condition = self._filter(matches)
         if condition is None:
             return None
@@ -316,7 +315,7 @@ class _Question:
         return f"{', '.join(sorted(taken))} would be filtered by, and DynamoDB takes no filter on the key it reads by"
 
     def _told(self) -> GetPlan | ClaimPlan | QueryPlan | BatchGetPlan:
-        """How many items there are, or whether: by the key that costs least, in whatever order."""
+        """A count or an existence check, by the cheapest key in any order."""
         self._refuse_order("how many there are has none")
         entity, *others = self.targets
         if self.shape.kind is ShapeKind.EXISTS and not others:
@@ -335,7 +334,7 @@ class _Question:
         return replace(plan, counted=self._counted(plan), apart=parts)
 
     def _counted(self, plan: QueryPlan) -> bool:
-        """Whether the store itself can count: the key condition names all items of one entity, and no others."""
+        """Whether the store can count: the key condition matches exactly the items of one entity."""
         return (
             self.shape.kind is ShapeKind.COUNT
             and self.options.total is None
@@ -345,7 +344,7 @@ class _Question:
         )
 
     def _many(self) -> QueryPlan | BatchGetPlan:
-        """Several items of one entity or of several: one place whose keys all of them share."""
+        """Several items of one or more entities, which must have suitable keys on the same table or index."""
         batch = self._batch()
         if batch is not None:
             return batch
@@ -353,7 +352,7 @@ class _Question:
         return self._query(key, matches)
 
     def _candidates(self) -> list[Candidate]:
-        """The keys that serve. Raises Problem where none does."""
+        """The suitable keys. Raises Problem if there are none."""
         misses: list[Miss] = []
         candidates: list[Candidate] = []
         knowns = [self._knowns(entity) for entity in self.targets]
@@ -371,7 +370,7 @@ class _Question:
         return self._holding(candidates)
 
     def _holding(self, candidates: list[Candidate]) -> list[Candidate]:
-        """Those that hold what is wanted, where any does, in the order that is asked for."""
+        """The keys whose index has all wanted fields, if any has, in the requested order."""
         wanted = (self.options.order_by or "").lstrip("-")
         holding = [candidate for candidate in candidates if not any(lacking_in_index(match) for match in candidate[1])]
         fits = any(not wanted or ordered_by(matches, wanted) for _, matches in holding)
@@ -417,7 +416,7 @@ class _Question:
         return None
 
     def _usable(self, keys: Iterable[CompiledKey], misses: list[Miss]) -> list[CompiledKey]:
-        """The keys that can give the consistency that is asked for; where ``key=`` names one, that one alone."""
+        """The keys with the requested consistency; if ``key=`` names one, only that."""
         usable: list[CompiledKey] = []
         named = [key for key in keys if self._is_named(key)] if self.options.key is not None else []
         for key in keys:
@@ -430,7 +429,7 @@ class _Question:
         return usable
 
     def _is_named(self, key: CompiledKey) -> bool:
-        """Whether ``key=`` names the key, or the one of another entity of the answer in the same place."""
+        """Whether ``key=`` names the key, or another entity's key on the same index."""
         others = (same_place(target, key) for target in self.targets if key not in target.keys)
         return any(
             compiled_key is not None and compiled_key.declared == self.options.key for compiled_key in (key, *others)
@@ -440,7 +439,7 @@ class _Question:
         return rank(one, self.constants)
 
     def _query(self, key: CompiledKey, matches: tuple[KeyMatch, ...], *, ordered: bool = True) -> QueryPlan:
-        """The query of a key; not ``ordered`` where no order is asked of it."""
+        """The query of a key; ``ordered`` if the result's order matters."""
         if ordered and not any(match.order for match in matches) and not matches[0].each:
             self._refuse_order(f"{key.name} leaves nothing open that could order it")
         plan = QueryPlan(
@@ -480,7 +479,9 @@ class _Question:
         return (turned.pop() if turned else False) == newest
 
     def _filter(self, matches: tuple[KeyMatch, ...], held: frozenset[str] | None = None) -> Filter | None:
-        """The filter for what keys leave open (without keys: for everything, of an index that has what is ``held``)."""
+        """The filter for conditions that keys leave open; without keys, for all conditions, on an index with the
+        attributes ``held``.
+        """
         entities = tuple(match.entity for match in matches) or self.targets
         rest = {
             name: value
@@ -491,7 +492,7 @@ class _Question:
         asked = [parameter for parameter in self.signature.parameters if parameter.name in narrowed]
         if not rest and not asked and self.filter_text is None:
             return None
-        # The grammar of expressions is imported by designs that filter.
+        # Only designs with filters import the expression grammar.
         from keyplan.model.compiled.compiled_filters import filter_of  # noqa: PLC0415
 
         return filter_of(entities, rest, asked, self.signature, self.filter_text, attributes_held(matches) or held)
@@ -499,7 +500,7 @@ class _Question:
     # Through a junction
 
     def _junctions(self) -> list[tuple[CompiledEntity, dict[str, str]]]:
-        """The junctions that ``through=`` names, each with its mapping of the end's fields to its own."""
+        """The junctions of ``through=``, each with its mapping from the end's fields to its own."""
         junctions: list[tuple[CompiledEntity, dict[str, str]]] = []
         for through in junctions_of(self.options.through):
             if through.entity not in self.entities:
@@ -520,7 +521,7 @@ class _Question:
         return replace(first, also=tuple(others))
 
     def _way(self, junction: CompiledEntity, mapping: Mapping[str, str]) -> ThroughPlan:
-        """The plan by one junction."""
+        """The plan for one junction."""
         end = self.targets[0]
         for target, source in mapping.items():
             if target not in end.fields or source not in junction.fields:
@@ -540,7 +541,7 @@ class _Question:
                 end_knowns[name] = Known(name, ParameterKind.VALUE, "junction")
         must = frozenset(rest) | frozenset(mapping)
         second = self._one_end(end, end_knowns, must)
-        # Partitions of ends are merged in the order of their own key; else the answer has the junction's
+        # Partitions of ends are merged in their key's order; otherwise the result has the junction's order
         ordered = not (self.shape.many and isinstance(second, QueryPlan))
         first = self._sub_question(junction).junction_plan(junction, self._knowns(junction, own), ordered=ordered)
         elsewhere = {name for other, _ in self._junctions() for name in other.fields}
@@ -564,7 +565,7 @@ class _Question:
     def junction_plan(
         self, junction: CompiledEntity, knowns: dict[str, Known], *, ordered: bool
     ) -> GetPlan | QueryPlan | ClaimPlan:
-        """The plan for the junction's own items; ``ordered`` where the answer has their order."""
+        """The plan for the junction's items; ``ordered`` if the result has their order."""
         must = self._must(knowns)
         if self.shape.kind is ShapeKind.ONE:
             return self._one(junction, knowns, must)
@@ -576,7 +577,7 @@ class _Question:
     def _serving(
         self, entity: CompiledEntity, knowns: Mapping[str, Known], must: frozenset[str], *, full: bool = False
     ) -> list[Candidate]:
-        """The keys of one entity that serve (``full``: that name one item). Raises Problem where none does."""
+        """The suitable keys of one entity (``full``: those that identify an item). Raises Problem if there are none."""
         misses: list[Miss] = []
         candidates: list[Candidate] = []
         for key in self._usable(entity.keys, misses):
@@ -601,18 +602,18 @@ class _Question:
         serving = self._serving(end, knowns, must, full=True)
         return self._query(*min(serving, key=self._rank), ordered=False)
 
-    # When nothing serves
+    # Errors
 
     def _no_key(self, misses: list[Miss]) -> Problem:
         return nothing_serves(", ".join(map(str, self._conditions())) or "nothing known", misses)
 
 
 def junctions_of(through: Any) -> list[Through]:
-    """What ``through=`` names: one junction or several."""
+    """The junctions of ``through=``: one or several."""
     given = list(through) if isinstance(through, Sequence) else [through] if through is not None else []
     return [value if isinstance(value, Through) else Through(value) for value in given]
 
 
 def named_in(where: Any) -> set[str]:
-    """The parameters that a text of ``where=`` names."""
+    """The parameters in a ``where=`` text."""
     return set(re.findall(r":(\w+)", where)) if isinstance(where, str) else set()

@@ -1,9 +1,8 @@
-"""Conditions in DynamoDB's grammar over fields, compiled against what the fields store: ``where=`` texts of reads,
-``only_if`` texts of writes.
+"""Conditions in DynamoDB's syntax on fields, compiled for their stored forms: ``where=`` texts of reads and ``only_if``
+texts of writes.
 
-Field names become attribute names behind placeholders, so that no reserved word can stand in the way, and each
-``:parameter`` learns what it is compared with. What can be compared is judged in ``operands.py``; the grammar lives in
-``keyplan.expressions``.
+Field names become placeholders, so reserved words are no problem, and each ``:parameter`` gets the type it is compared
+with. ``operands`` determines what can be compared; the grammar is in ``keyplan.dynamodb.expressions``.
 """
 
 from __future__ import annotations
@@ -27,9 +26,9 @@ _ORDERING = frozenset({"<", "<=", ">", ">="})
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """A value of a condition: the name that it was written with, without its colon, and what it is compared with.
+    """A value in a condition: its name without the colon, and what it is compared with.
 
-    ``alone``: it is the only option of an IN, and so may stand for many values.
+    ``alone``: it is the only option of an IN, and can have several values.
     """
 
     name: str
@@ -37,22 +36,22 @@ class Operand:
     alone: bool = False
 
     def why_not(self, annotation: Any) -> str | None:
-        """Why a value of a type can't stand here; None where it can."""
+        """Why a value of a type is invalid here; None if it is valid."""
         return next((why for target in self.targets if (why := target.why_not(annotation)) is not None), None)
 
     def encoded(self, value: Any) -> dict[str, Any]:
-        """The value as it is sent. Raises ArgumentError for one that what it is compared with never has."""
+        """The value in its stored form. Raises ArgumentError for an impossible value."""
         first, *others = (target.encoded(value) for target in self.targets)
-        del others  # they are of the same form, and had a look at the value
+        del others  # they have the same form and have validated the value
         return first
 
 
 @dataclass(frozen=True, slots=True)
 class Translated:
-    """A condition's text with placeholders, the attribute names that they stand for, and its values by placeholder
-    (with colon and prefix).
+    """A condition's text with placeholders, their attribute names, and its values by placeholder (with colon and
+    prefix).
 
-    ``fixed``: fields that the whole condition lets be equal to some values only, by the names of these.
+    ``fixed``: fields that the whole condition restricts to some values, with the values' names.
     """
 
     text: str
@@ -62,14 +61,14 @@ class Translated:
 
     @property
     def placeholders(self) -> frozenset[str]:
-        """The names of its values as they were written, without colons."""
+        """The names of its values as written, without colons."""
         return frozenset(operand.name for operand in self.operands.values())
 
 
 def translate(text: str, entities: Sequence[CompiledEntity], prefix: str = "") -> Translated:
-    """A condition over fields as a condition over attributes, its value placeholders with ``prefix`` before their name.
+    """Translate a condition on fields into one on attributes; ``prefix`` is prepended to value placeholders.
 
-    Raises Problem for bad syntax, unknown fields, and comparisons that could never hold.
+    Raises Problem for invalid syntax, unknown fields, and comparisons that are always false.
     """
     try:
         parsed = expressions.read_condition(text)
@@ -88,7 +87,7 @@ def translate(text: str, entities: Sequence[CompiledEntity], prefix: str = "") -
 
 
 class _Translation:
-    """One condition while its names and values are looked up."""
+    """One translation of a condition."""
 
     def __init__(self, entities: Sequence[CompiledEntity], prefix: str) -> None:
         self.entities = entities
@@ -98,7 +97,7 @@ class _Translation:
         self._placeholders: dict[tuple[Any, ...], str] = {}
 
     def condition(self, node: tree.Condition) -> tree.Condition:
-        """The condition over attributes."""
+        """The condition on attributes."""
         match node:
             case tree.And(conditions):
                 return tree.And(tuple(map(self.condition, conditions)))
@@ -121,7 +120,7 @@ class _Translation:
                 return self._function(node)
 
     def _negated(self, node: tree.Not) -> tree.Condition:
-        """A chain of NOTs, which can be as long as the text."""
+        """A chain of NOTs; iterative, because it can be as long as the text."""
         inner: tree.Condition = node
         count = 0
         while isinstance(inner, tree.Not):
@@ -134,7 +133,7 @@ class _Translation:
     def _compared(
         self, operator: str, left: tree.Operand, right: tree.Operand, *, alone: bool = False
     ) -> tuple[tree.Operand, tree.Operand]:
-        """Both sides of a comparison. Raises Problem where it could never hold."""
+        """Both sides of a comparison. Raises Problem if it is always false."""
         first, second = self._stored(left), self._stored(right)
         for side in (first, second):
             why = side.why_unordered() if side is not None and operator in {*_ORDERING, "BETWEEN"} else None
@@ -147,10 +146,10 @@ class _Translation:
         return self._operand(left, second), self._operand(right, first, alone=alone)
 
     def _function(self, call: tree.Call) -> tree.Condition:
-        """A function as a condition: ``begins_with`` and its like; the grammar counts their operands."""
+        """A function as a condition, such as ``begins_with``; the grammar checks the number of operands."""
         if len(call.arguments) != 2:
             for argument in call.arguments:
-                if isinstance(argument, tree.Path):  # what is nowhere stored never exists
+                if isinstance(argument, tree.Path):  # an attribute that is never stored never exists
                     self._stored_parts(argument.parts)
             return tree.Call(call.function, tuple(self._operand(argument, None) for argument in call.arguments))
         first, second = call.arguments
@@ -184,7 +183,7 @@ class _Translation:
                 return node
 
     def _placeholder(self, name: str, target: StoredOperand, *, alone: bool) -> str:
-        """The placeholder of a value: one for each form in which it must be sent."""
+        """The placeholder of a value: one for each stored form it needs."""
         form = (name, target.form, alone)
         placeholder = self._placeholders.get(form)
         if placeholder is None:
@@ -226,7 +225,7 @@ class _Translation:
         return attributes.pop()
 
     def _stored(self, node: tree.Operand) -> StoredOperand | None:
-        """What an operand stores, as far as the fields' types say; None for a value."""
+        """The stored type of an operand, as far as known; None for a value."""
         match node:
             case tree.Path(parts):
                 return self._stored_path(parts)
@@ -250,7 +249,7 @@ class _Translation:
         return first
 
     def _stored_parts(self, parts: tuple[str | int, ...]) -> list[StoredOperand]:
-        """What a path stores, of each entity that has it. Raises Problem where one of them can't."""
+        """The stored type of a path in each entity. Raises Problem if it can't exist in one."""
         name, *steps = parts
         result = [stored_field(entity, str(name)) for entity in self._owners(name)]
         for step in steps:
@@ -259,7 +258,7 @@ class _Translation:
 
 
 def _fixed(condition: tree.Condition) -> dict[str, frozenset[str]]:
-    """Fields that a condition lets be equal to some values only, with the values' names."""
+    """The fields that a condition restricts to some values, with the values' names."""
     result: dict[str, frozenset[str]] = {}
     for part in condition.conditions if isinstance(condition, tree.And) else (condition,):
         equal = list(_equalities(part))
@@ -270,7 +269,7 @@ def _fixed(condition: tree.Condition) -> dict[str, frozenset[str]]:
 
 
 def _equalities(condition: tree.Condition) -> Iterator[tuple[str | None, str]]:
-    """The field and the value of each equality of which one must hold; a field of None where it is anything else."""
+    """The field and the value of each equality in an OR; a field of None for anything else."""
     match condition:
         case tree.Compare("=", tree.Path((str(name),)), tree.Value(value)):
             yield name, value.removeprefix(":")
@@ -288,18 +287,18 @@ def _equalities(condition: tree.Condition) -> Iterator[tuple[str | None, str]]:
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _TAKEN = re.compile(r"pk|claim|owner|[a-z][0-9]+_?")
-"""The placeholders of key conditions, of updates and of what writes expect: no field's is called so."""
+"""Placeholders of key conditions, updates and expectations, which fields must not use."""
 
 
 def placeholder_of(attribute: str, names: dict[str, str]) -> str:
-    """The placeholder of an attribute's name, which is added to ``names``."""
+    """The placeholder of an attribute name, added to ``names``."""
     placeholder = f"#{symbol_of(attribute)}"
     names[placeholder] = attribute
     return placeholder
 
 
 def symbol_of(name: str) -> str:
-    """A name as placeholders can hold it: two names never become one, whatever letters they are made of."""
+    """A name as a valid placeholder. Injective."""
     if _PLAIN.fullmatch(name) and not _TAKEN.fullmatch(name):
         return name
     return "0" + "".join(text if text.isascii() and text.isalnum() else f"_{ord(text):x}_" for text in name)

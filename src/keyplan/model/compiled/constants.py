@@ -1,7 +1,6 @@
-"""The constants of ``where=`` and ``when=``: values that a field is fixed to, checked against its type; and the values
-that a type has, where they are few.
+"""Constants of ``where=`` and ``when=``, validated against the fields' types; and the values of types with few values.
 
-What a key makes of them is in ``matching.py``, what a filter makes of them in ``filters.py``.
+``key_matching`` uses them for keys, ``compiled_filters`` for filters.
 """
 
 from __future__ import annotations
@@ -29,14 +28,14 @@ _NUMBERS = (int, float, Decimal)
 
 
 class AnyOf(tuple[Any, ...]):
-    """A constant of several values, any of which is asked for."""
+    """A constant with several alternative values."""
 
     __slots__ = ()
 
 
 def constant_of(owner: str, field: StoredField, given: Any) -> Any:
-    """What a field is fixed to: one value, or ``AnyOf`` several where a tuple, list or set of values is given and isn't
-    itself a value of the field. Raises Problem for what the field can never be.
+    """The constant of a field: one value, or ``AnyOf`` several if a tuple, list or set is given that isn't itself a
+    value of the field. Raises Problem for an impossible value.
     """
     if not isinstance(given, _MANY) or _validated(field.annotation, given) is not _INVALID:
         return _constant(owner, field, given)
@@ -48,18 +47,18 @@ def constant_of(owner: str, field: StoredField, given: Any) -> Any:
 
 
 def all_slots(entities: Iterable[CompiledEntity], said: Container[str]) -> dict[str, AnyOf]:
-    """The slots of spread numbers, where a question doesn't say one: it is about all of them."""
+    """The slots of sharded counters that a pattern doesn't restrict: all of them."""
     slots = {name: count for entity in entities for name, count in entity.slots.items()}
     return {name: AnyOf(range(count)) for name, count in slots.items() if name not in said}
 
 
 def values_asked(constant: Any) -> tuple[Any, ...]:
-    """The values of a constant, one or several."""
+    """The values of a constant."""
     return tuple(constant) if isinstance(constant, AnyOf) else (constant,)
 
 
 def domain_of(annotation: Any) -> tuple[Any, ...] | None:
-    """The values of a type that has few: of Literal, Enum and bool, and None where it is one of them. None: many."""
+    """The values of a type with few values: Literal, Enum and bool, and None if it is allowed. None: many values."""
     if annotation is None or annotation is type(None):
         return (None,)
     if is_alias(annotation):
@@ -82,14 +81,14 @@ def domain_of(annotation: Any) -> tuple[Any, ...] | None:
 
 
 class _Invalid:
-    """Stands for a value that its type refuses."""
+    """Stands for an invalid value."""
 
 
 _INVALID = _Invalid()
 
 
 def _validated(annotation: Any, value: Any) -> Any:
-    """The value as its type has it: a number of any kind for a number, an enum's member by its value."""
+    """The value, validated: a number of any kind for a number, an enum's member by its value."""
     kind = kind_of(annotation)
     number = kind in _NUMBERS and isinstance(value, _NUMBERS) and not isinstance(value, bool)
     by_value = isinstance(kind, type) and issubclass(kind, enum.Enum)
@@ -108,7 +107,7 @@ def _constant(owner: str, field: StoredField, value: Any) -> Any:
         domain = domain_of(field.annotation)
         if domain is None or type(value) not in {type(element) for element in domain}:
             raise Problem(f"{owner}.{field.name} is {type_name(field.annotation)}, and never {value!r}")
-        result = value  # misspelt, and reported so by the checker
+        result = value  # a typo, reported by the type checker
     try:
         if result is not None:
             field.encode(result)

@@ -1,7 +1,6 @@
-"""Exact sizes: of items, and of the entries that indexes hold of them, as DynamoDB stores and bills them.
+"""Exact sizes of items and index entries, as DynamoDB stores and bills them.
 
-Bytes of values are counted in ``keyplan.values``; which values a typical item has is thought of in ``typical.py``.
-Units and money are the cost model's.
+``keyplan.dynamodb.values`` computes sizes of values; the cost model computes units and prices.
 """
 
 from __future__ import annotations
@@ -18,15 +17,16 @@ from keyplan.model.declared.table import Table
 __all__ = ["OVERHEAD_BYTES", "REPLICA_BYTES", "Entry", "FieldSize", "ItemSizes", "entry_bytes", "entry_of", "projected"]
 
 OVERHEAD_BYTES = 100
-"""What DynamoDB's storage adds to each item, and to each entry of an index. Source: "Storage" in the developer guide's
-"Read and write operations"; units of reading and writing don't count it."""
+"""The storage overhead of each item and index entry. Source: "Storage" in the developer guide's "Read and write
+operations"; read and write units don't include it.
+"""
 REPLICA_BYTES = 48
-"""What an item of a global table stores besides, in each region. Source: "DynamoDB item sizes and formats"."""
+"""The additional size of an item of a global table, per region. Source: "DynamoDB item sizes and formats"."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What an index holds of an item: its key there, what is projected, and how many bytes that is."""
+    """An index entry: its key, its projected attributes, and its size in bytes."""
 
     key: tuple[Any, ...]
     projected: Item
@@ -35,9 +35,10 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class FieldSize:
-    """One field of a typical item: the bytes of its attribute (name and value), and where the value's length is from.
+    """One field of a typical item: the size of its attribute (name and value) in bytes, and the source of the value's
+    length.
 
-    ``exact``: the type leaves no other length.
+    ``exact``: the type has a fixed length.
     """
 
     field: str
@@ -49,8 +50,8 @@ class FieldSize:
 
 @dataclass(frozen=True, slots=True)
 class ItemSizes:
-    """A typical item of an entity: its bytes, its fields, the bytes of its key attributes that are no field, and the
-    bytes of its entry in each index that holds it.
+    """A typical item of an entity: its size, its fields, the size of key attributes that aren't fields, and the size of
+    its entry in each index. In bytes.
     """
 
     entity: str
@@ -61,12 +62,12 @@ class ItemSizes:
 
     @property
     def open_fields(self) -> tuple[FieldSize, ...]:
-        """The fields whose length is taken from somewhere: a traffic file, an example, a guess."""
+        """The fields of variable length: from a traffic file, an example, or a guess."""
         return tuple(field for field in self.fields if not field.exact)
 
 
 def projected(table: Table, index: Index) -> frozenset[str] | None:
-    """The attributes that an index holds: keys of table and index, and what is included. None: all of them."""
+    """The attributes in an index: keys of table and index, and projected ones. None: all."""
     if index.projection == "ALL":
         return None
     names = {attribute.name for attribute in (*index.partition, *index.sort)}.union(table.key_names)
@@ -74,7 +75,7 @@ def projected(table: Table, index: Index) -> frozenset[str] | None:
 
 
 def entry_of(table: Table, index: Index, item: Item) -> Entry | None:
-    """The entry of an item in an index; None when it lacks a key attribute of it, and so isn't in there."""
+    """The entry of an item in an index; None without an index key attribute."""
     key: list[Any] = []
     for attribute in (*index.partition, *index.sort):
         value = item.get(attribute.name)
@@ -87,6 +88,6 @@ def entry_of(table: Table, index: Index, item: Item) -> Entry | None:
 
 
 def entry_bytes(table: Table, item: Item) -> dict[str, int]:
-    """The bytes of an item's entry in each index that holds it, by the indexes' names."""
+    """The size in bytes of an item's entry in each index that has one, by index name."""
     entries = ((index.name, entry_of(table, index, item)) for index in table.indexes)
     return {name: entry.size_bytes for name, entry in entries if entry is not None}

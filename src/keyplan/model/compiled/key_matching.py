@@ -1,6 +1,6 @@
-"""Whether one key of one entity answers what a question knows: a match, or the reason why not.
+"""Match one key of one entity with a pattern's known fields: a match, or the reason why not.
 
-Choosing among the keys that match is ``compiler.py``'s work.
+``compiler`` chooses among the matching keys.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ __all__ = [
 
 
 class AmbiguousKey(Problem):
-    """Several keys match an access pattern, each in its own order, and it doesn't choose one."""
+    """Several keys with different orders match an access pattern, which doesn't choose one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Miss:
-    """Why a key doesn't serve, and how far from serving it is (the number of things to change)."""
+    """Why a key doesn't match, and its distance (the number of changes needed)."""
 
     key: CompiledKey
     reason: str
@@ -58,8 +58,8 @@ def match_key(
     needed: frozenset[str],
     fixed: Mapping[str, tuple[Any, ...]] | None = None,
 ) -> KeyMatch | Miss:
-    """Match one key. ``needed``: the fields that must be answered by the key (the rest may go unused). ``fixed``: the
-    only values that a filter in DynamoDB's grammar lets fields have.
+    """Match one key. ``needed``: the fields that the key must use. ``fixed``: the values to which a filter text
+    restricts fields.
     """
     result = _partition(key, knowns)
     if isinstance(result, Miss):
@@ -112,7 +112,7 @@ def match_key(
 
 
 def _stands_unsorted(key: CompiledKey, name: str, knowns: Mapping[str, Known]) -> bool:
-    """Whether a range is asked of a field that the sort key holds as a text that doesn't sort, or not whole."""
+    """Whether a range is on a field that the sort key contains in unsortable or truncated form."""
     known = knowns.get(name)
     asked = known is not None and known.kind is ParameterKind.RANGE
     return asked and any(
@@ -123,7 +123,7 @@ def _stands_unsorted(key: CompiledKey, name: str, knowns: Mapping[str, Known]) -
 
 
 def _in_part(key: CompiledKey, sort: Sequence[SortPart]) -> set[str]:
-    """The fields of which what the question fixes holds a part only, so that it can't tell their values apart."""
+    """The fields whose values the key doesn't distinguish completely, because it contains only a part."""
     asked = [variable for _, template in key.partition for variable in template.variables]
     for part in sort:
         asked.extend(element for element in part.known if isinstance(element, Variable))
@@ -134,7 +134,7 @@ def _in_part(key: CompiledKey, sort: Sequence[SortPart]) -> set[str]:
 def _partition(
     key: CompiledKey, knowns: Mapping[str, Known]
 ) -> tuple[set[str], tuple[str, ...], Buckets | None] | Miss:
-    """What a partition key uses: the fields, those with many values at once, and the time that a range is asked of."""
+    """The fields that a partition key uses, those with several values, and the time buckets of a range."""
     names = list(dict.fromkeys(name for _, template in key.partition for name in template.fields))
     each: list[str] = []
     missing: list[str] = []
@@ -160,7 +160,7 @@ def _partition(
 
 
 def _ranged(key: CompiledKey, known: Known, other: Buckets | None) -> Buckets | Miss:
-    """The buckets of a range of the partition key."""
+    """The time buckets of a range on the partition key."""
     if other is not None:
         return Miss(key, f"{other.field} and {known.field} stand in its partition key, which takes a range of one", 2)
     if known.optional and not isinstance(known.default, Range):
@@ -202,9 +202,8 @@ def _takes(variable: Variable, known: Known) -> bool:
 def _implied(
     entity: CompiledEntity, key: CompiledKey, knowns: Mapping[str, Known], fixed: Mapping[str, tuple[Any, ...]]
 ) -> tuple[frozenset[str], frozenset[str]] | Miss:
-    """The fields of ``when=`` that its condition answers, and those that it lets through with other values as well, so
-    that more must narrow them. A sparse key holds only some of the items, and must not answer a question that asks for
-    others: all that the question lets a field be must be among what the key waits for.
+    """The ``when=`` fields that the condition answers, and those that it matches with additional values, which need a
+    filter. A sparse key contains only some items, so all values that the pattern allows must be in its condition.
     """
     decided: set[str] = set()
     admitted: set[str] = set()
@@ -212,20 +211,20 @@ def _implied(
         domain = domain_of(entity.fields[name].annotation)
         if domain is not None and all_in(domain, allowed):
             admitted.add(name)
-            continue  # the key holds every item, whatever the question
+            continue  # the key contains every item, whatever the pattern
         known = knowns.get(name)
         asked = known.values if known is not None else fixed.get(name)
         if asked is None or not all_in(asked, allowed):
             shown = " or ".join(map(repr, allowed))
             return Miss(key, f"it holds only items with {name} = {shown}, and the question doesn't say so", 1)
-        # What a call gives may be fewer values than its type has, and an Each may have none at all
+        # A call can have fewer values than its type, and an Each can be empty
         always = known is not None and (known.source == "constant" or (len(asked) == 1 and not _many(known)))
         (decided if always and all_in(allowed, asked) else admitted).add(name)
     return frozenset(decided), frozenset(admitted)
 
 
 def without_buckets(match: KeyMatch | Miss, by_junction: bool, collection: bool) -> KeyMatch | Miss:
-    """A match, unless buckets of time would be read by a junction or for one collection."""
+    """A match, unless time buckets would be read through a junction or for an item collection."""
     if isinstance(match, Miss) or match.buckets is None or not (by_junction or collection):
         return match
     buckets, what = match.buckets, "a collection" if collection else "a junction"
@@ -242,7 +241,7 @@ def _many(known: Known) -> bool:
 
 
 def nothing_serves(asked: str, misses: Sequence[Miss]) -> Problem:
-    """That no key serves a question, with the nearest one, and what it lacks."""
+    """The error that no key serves a pattern, with the nearest key and what it lacks."""
     if not misses:
         return Problem("no key serves", "declare a Key whose partition key consists of the parameters")
     nearest = min(misses, key=lambda miss: miss.distance)
@@ -256,7 +255,7 @@ def nothing_serves(asked: str, misses: Sequence[Miss]) -> Problem:
 
 
 def same_place(entity: CompiledEntity, key: CompiledKey) -> CompiledKey | None:
-    """The entity's key in the same place with the same partition templates."""
+    """The entity's key on the same index with the same partition templates."""
     for own in entity.keys:
         same_index = (own.index.name if own.index else None) == (key.index.name if key.index else None)
         if (
@@ -276,12 +275,12 @@ def fields_of(plan: GetPlan | QueryPlan) -> frozenset[str]:
 
 
 Candidate: TypeAlias = tuple[CompiledKey, tuple[KeyMatch, ...]]
-"""A key that serves, and how it does for each entity of the answer."""
+"""A suitable key, with its match for each entity of the result."""
 
 
 def choose(candidates: Sequence[Candidate], order_by: str | None, constants: Mapping[str, Any]) -> Candidate:
-    """The key that is read: of those that serve in the order asked for, the one that costs least. Raises Problem
-    where several orders are possible and none is asked for.
+    """The cheapest of the keys with the requested order. Raises Problem if several orders are possible and none is
+    requested.
     """
     wanted = None if order_by is None else order_by.lstrip("-")
     if wanted is not None:
@@ -290,7 +289,7 @@ def choose(candidates: Sequence[Candidate], order_by: str | None, constants: Map
             orders = ", ".join(f"{key.name} orders by {_order(matches)}" for key, matches in candidates)
             raise Problem(f"no matching key orders by {wanted}: {orders}")
         candidates = fitting
-    # What one partition answers needn't be asked of several
+    # One partition is preferred to several
     candidates = [element for element in candidates if element[1][0].buckets is None] or candidates
     best, *others = sorted(candidates, key=lambda element: rank(element, constants))
     rivals = [element for element in others if not _same_order(best[1], element[1])]
@@ -307,8 +306,8 @@ def choose(candidates: Sequence[Candidate], order_by: str | None, constants: Map
 
 
 def rank(candidate: Candidate, constants: Mapping[str, Any]) -> tuple[bool, int, int, int, int]:
-    """What speaks against reading a key, compared with others: that it may lack items; then what it costs, by what must
-    be filtered, buckets, the table or an index, shards.
+    """The ranking of a key: first, that items can be missing; then the cost, by filtered fields, buckets, table or
+    index, and shards.
     """
     key, matches = candidate
     lacks = any(next(lacking_while_none(match), None) is not None for match in matches)
@@ -319,25 +318,25 @@ def rank(candidate: Candidate, constants: Mapping[str, Any]) -> tuple[bool, int,
 
 
 def lacking_while_none(match: KeyMatch) -> Iterator[str]:
-    """The fields that the question leaves open and that keep an item out of a key while they are None."""
+    """The optional fields that aren't given and without which an item isn't in the index."""
     fields = (name for _, template in match.key.attributes for name in template.fields)
     yield from (name for name in fields if match.entity.fields[name].optional and name not in match.used)
 
 
 def ordered_by(matches: tuple[KeyMatch, ...], wanted: str) -> bool:
-    """Whether the answer has the order asked for: all keys that leave something open begin with that field."""
+    """Whether the result has the requested order: the field is the first open one in all keys."""
     firsts = [match.order[0][0] for match in matches if match.order]
     return bool(firsts) and all(text == wanted for text in firsts) and unsorted(matches) is None
 
 
 def unsorted(matches: tuple[KeyMatch, ...]) -> str | None:
-    """The field that leads the order of an answer and whose texts don't sort as its values do; None where they do."""
+    """The first field of the result's order, if its texts don't sort like its values; else None."""
     firsts = (variable for match in matches for variable in _opened(match)[:1])
     return next((variable.field for variable in firsts if not getattr(variable.format, "sorts", True)), None)
 
 
 def _same_order(element: tuple[KeyMatch, ...], other: tuple[KeyMatch, ...]) -> bool:
-    """Whether two keys give an answer in the same order, or one of them orders what the other leaves open."""
+    """Whether two keys have the same order, or one orders what the other leaves open."""
     return _entities_in_order(element) == _entities_in_order(other) and all(
         left == right
         for mine, theirs in zip(element, other, strict=True)
@@ -346,14 +345,14 @@ def _same_order(element: tuple[KeyMatch, ...], other: tuple[KeyMatch, ...]) -> b
 
 
 def _entities_in_order(matches: tuple[KeyMatch, ...]) -> list[str]:
-    """The entities of an answer in the order in which the words of their keys put them."""
+    """The entities of a result, ordered by the constants in their keys."""
     starts = {match.entity.name: literal_start(match.key.sort[0][1]) if match.key.sort else "" for match in matches}
     return sorted(starts, key=lambda name: (starts[name], name))
 
 
 def _ordering(match: KeyMatch) -> list[tuple[str, bool, bool]]:
-    """What orders an answer: each field, whether it is turned against the first one, and whether its key holds it
-    whole.
+    """The order of a result: each field, whether its direction differs from the first one's, and whether its key
+    contains it completely.
     """
     opened = _opened(match)
     time = [] if not match.leads or match.buckets is None else [(match.buckets.field, False, False)]
@@ -364,7 +363,7 @@ def _ordering(match: KeyMatch) -> list[tuple[str, bool, bool]]:
 
 
 def _opened(match: KeyMatch) -> list[Variable]:
-    """The variables of the sort key that are open."""
+    """The open variables of the sort key."""
     variables = [variable for _, template in match.key.sort for variable in template.variables]
     return variables[len(variables) - len(match.order) + int(match.leads) :]
 

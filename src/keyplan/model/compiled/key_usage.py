@@ -1,7 +1,7 @@
-"""Who uses what of a table: what each key attribute holds, which patterns each index serves, which operations each
-pattern sends.
+"""Usage of a table: the contents of key attributes, the patterns of indexes, and the operations of patterns.
 
-A read's operations follow from its plan. A write's are known to the client alone, which hands them in as ``Uses``.
+The operations of a read follow from its plan. Those of a write are known only to the client, which passes them as
+``Uses``.
 """
 
 from __future__ import annotations
@@ -18,19 +18,20 @@ __all__ = ["Use", "WriteOperations", "key_notes", "patterns_of_index", "uses_of"
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """One operation that a pattern sends, and the index that it reads; None is the table."""
+    """An operation of a pattern, and the index it reads; None is the table."""
 
     operation: str
     index: str | None = None
 
 
 WriteOperations: TypeAlias = Mapping[str, Iterable[str]]
-"""By a write's name its operations, in the words of IAM: PutItem, UpdateItem, DeleteItem, ConditionCheckItem,
-BatchWriteItem. The reads that a write asks count too, and are told by the reads themselves."""
+"""The operations of a write by name, as IAM actions: PutItem, UpdateItem, DeleteItem, ConditionCheckItem,
+BatchWriteItem. Reads within a write are those of the read patterns.
+"""
 
 
 def uses_of(pattern: ReadPattern) -> tuple[Use, ...]:
-    """What a read sends, each once, in order."""
+    """The operations of a read, without duplicates, in order."""
     return tuple(dict.fromkeys(_uses(pattern.plan)))
 
 
@@ -58,7 +59,7 @@ def _uses(plan: Plan) -> Iterator[Use]:
 
 
 def patterns_of_index(design: CompiledDesign) -> dict[str, list[str]]:
-    """By an index's name the reads that it serves, in the order of the class."""
+    """The reads of each index by index name, in class order."""
     result: dict[str, list[str]] = {index.name: [] for index in design.table.indexes}
     for pattern in design.reads.values():
         for use in uses_of(pattern):
@@ -68,7 +69,9 @@ def patterns_of_index(design: CompiledDesign) -> dict[str, list[str]]:
 
 
 def key_notes(design: CompiledDesign, index: str | None) -> dict[str, str]:
-    """By a key attribute of an index (None: of the table) what it holds: the entities' templates, each once."""
+    """The contents of each key attribute of an index (None: of the table): the entities' templates, without
+    duplicates.
+    """
     result: dict[str, dict[str, None]] = {}
     for entity in design.entities.values():
         for key in (*entity.keys, *entity.claims):

@@ -1,9 +1,8 @@
-"""What the operands of a condition are: the type that a path stores, whether a value can be compared with it, and the
-form that such a value is sent in.
+"""Operands of conditions: the stored type of a path, whether a value can be compared with it, and the value's stored
+form.
 
-Two values are compared in DynamoDB as they are stored: a moment as text isn't the same as a Ttl's number of seconds,
-and no text is ever equal to a number. A comparison that could never hold is refused here. Where operands stand in a
-condition is in ``conditions.py``.
+DynamoDB compares stored values: a datetime as text differs from the seconds of a Ttl, and a text never equals a number.
+Comparisons that are always false are rejected here.
 """
 
 from __future__ import annotations
@@ -56,9 +55,9 @@ _UNORDERED_TEXT = "its stored form doesn't sort as its values do"
 
 @dataclass(frozen=True, slots=True)
 class StoredOperand:
-    """A type as it is stored: that of a field, of a part of one, or of what a function gives.
+    """A stored type: of a field, a part of a field, or a function's result.
 
-    ``kind`` is the plain type (``object`` where it isn't known), ``tag`` DynamoDB's type (None where it isn't known).
+    ``kind`` is the plain type (``object`` if unknown), ``tag`` DynamoDB's type (None if unknown).
     """
 
     name: str
@@ -67,14 +66,14 @@ class StoredOperand:
     tag: str | None
     encode: Encoder
     epoch: bool = False
-    """Whether it is a moment, stored as its seconds since 1970."""
+    """Whether it is a time stored as seconds since 1970."""
     keeps_null: bool = False
     codec: FieldForm | None = None
-    """Its stored form, where ``StoredOperand(...)`` says it."""
+    """Its stored form, if ``StoredAs(...)`` defines it."""
 
     @property
     def form(self) -> tuple[Any, ...]:
-        """Two operands of one form take the same stored value for the same Python value."""
+        """Operands with equal forms store the same Python value in the same way."""
         if self.codec is not None:
             return (self.kind, self.codec.mark)
         return ("N",) if self.tag == "N" and not self.epoch else (self.kind, self.epoch)
@@ -87,7 +86,7 @@ class StoredOperand:
         return self.why_not(other.annotation) is None
 
     def why_unordered(self) -> str | None:
-        """Why ``<`` and its like can't compare it; None where they can."""
+        """Why ``<`` and similar operators can't compare it; None if they can."""
         if self.codec is not None:
             return None if self.codec.sorts else _UNORDERED_TEXT
         if self.kind is object:
@@ -97,13 +96,13 @@ class StoredOperand:
         return None if self.tag in _ORDERED else f"{type_name(self.annotation)} has no order in DynamoDB"
 
     def why_unsized(self) -> str | None:
-        """Why ``size()`` has no answer for it; None where it has one."""
+        """Why ``size()`` doesn't apply; None if it does."""
         if self.tag is None or self.tag in _SIZED:
             return None
         return f"{type_name(self.annotation)} has no size in DynamoDB"
 
     def element(self) -> StoredOperand | None:
-        """What ``contains()`` looks for in it: an element, or a part of a text. None where it isn't known."""
+        """The operand of ``contains()``: an element, or a part of a text. None if unknown."""
         if self.tag == "S":
             return TEXT
         if self.tag == "B":
@@ -119,7 +118,7 @@ class StoredOperand:
         )
 
     def beginning(self) -> StoredOperand:
-        """What ``begins_with()`` takes for it."""
+        """The operand of ``begins_with()``."""
         if self.tag not in {"S", "B", None} or self.epoch or (self.codec is not None and self.tag != "S"):
             raise Problem(
                 f"begins_with() supports strings, and {self.name} is {type_name(self.annotation)}"
@@ -129,7 +128,7 @@ class StoredOperand:
         return TEXT if self.tag == "S" else self
 
     def why_not(self, annotation: Any) -> str | None:
-        """Why a value of a type can't be compared with it; None where it can."""
+        """Why a value of a type can't be compared with it; None if it can."""
         given, wanted = _plain_kind(annotation), _plain_kind(self.annotation)
         if object in {given, wanted} or given is wanted:
             return None
@@ -139,7 +138,7 @@ class StoredOperand:
         return f"{self.name} is {type_name(self.annotation)}{how}, and never {type_name(annotation)}"
 
     def encoder(self, annotation: Any) -> Encoder:
-        """The function that gives a value of that type the form in which it is stored here."""
+        """The function that converts a value of that type to this stored form."""
         if self.codec is not None:
             return self.codec.compare
         if self.epoch and kind_of(annotation) is datetime:
@@ -147,7 +146,7 @@ class StoredOperand:
         return self.encode if kind_of(annotation) is self.kind and self.tag != "N" else encode_value
 
     def encoded(self, value: Any) -> dict[str, Any]:
-        """A value that is compared with it, as it would be stored. Raises ArgumentError for one of another type."""
+        """The stored form of a compared value. Raises ArgumentError for a value of another type."""
         if value is None:
             if self.keeps_null:
                 return {"NULL": True}
@@ -193,7 +192,7 @@ UNKNOWN = StoredOperand("the value", object, object, None, encode_value)
 
 
 def _seconds(value: Any) -> dict[str, Any]:
-    """A moment as its seconds since 1970, to the microsecond: only what is stored is rounded to whole ones."""
+    """A time as seconds since 1970, with microseconds: only stored values are rounded."""
     microseconds = (as_utc(value) - _EPOCH) // timedelta(microseconds=1)
     return encode_value(Decimal(microseconds).scaleb(-6))
 
@@ -209,7 +208,7 @@ def stored_field(entity: CompiledEntity, name: str) -> StoredOperand:
         )
     if field.codec is not None:
         return replace(result, tag=field.codec.tag, encode=field.codec.compare, codec=field.codec)
-    if field.form is Form.KEYED:  # as its key holds it, it sorts as its values do
+    if field.form is Form.KEYED:  # the key's format sorts like the values
         return replace(result, tag=field.key_type)
     if field.form is not Form.OURS:
         return replace(result, tag=None)
@@ -217,7 +216,7 @@ def stored_field(entity: CompiledEntity, name: str) -> StoredOperand:
 
 
 def part_of(whole: StoredOperand, step: str | int) -> StoredOperand:
-    """What stands in a stored list or map at an index, or under a name. Raises Problem where nothing can."""
+    """The element of a stored list at an index, or the member of a stored map. Raises Problem if it can't exist."""
     name = f"{whole.name}[{step}]" if isinstance(step, int) else f"{whole.name}.{step}"
     form = None if whole.codec is None else whole.codec.mark.form
     if form is not None and form != "list":
@@ -240,14 +239,14 @@ def part_of(whole: StoredOperand, step: str | int) -> StoredOperand:
 
 
 def _field_annotation(model: type[BaseModel], owner: StoredOperand, step: str) -> Any:
-    """The type of a model's field within an item: it is stored under its own name. Raises Problem for what isn't."""
+    """The type of a nested model's field, by its stored name. Raises Problem for other names."""
     own = model.model_fields.get(step)
     if own is not None:
         return own.annotation
     if model.model_config.get("extra") == "allow":
         return object
     named = [name for name, info in model.model_fields.items() if step in {info.alias, info.serialization_alias}]
-    if owner.tag is None and (named or step in model.model_computed_fields):  # its own serializer may write it
+    if owner.tag is None and (named or step in model.model_computed_fields):  # its serializer can write it
         return object
     if named:
         raise Problem(
@@ -266,7 +265,7 @@ def _element(arguments: tuple[Any, ...], step: int) -> Any:
 
 
 def _inner(annotation: Any) -> Any:
-    """The type behind Annotated, aliases and Optional, with its arguments."""
+    """The type inside Annotated, aliases and Optional, with its arguments."""
     return next(
         (layer for layer in layers(annotation) if get_origin(layer) and kind_of(layer) is get_origin(layer)), annotation
     )
@@ -284,7 +283,7 @@ def _stored(name: str, annotation: Any, encode: Encoder, *, keeps_null: bool = F
 
 
 def stored_tag(annotation: Any) -> str | None:
-    """DynamoDB's type for values of a type, where it is known."""
+    """DynamoDB's type for values of a type, if known."""
     kind = _plain_kind(annotation)
     if kind in _TAGS:
         return _TAGS[kind]
@@ -292,7 +291,7 @@ def stored_tag(annotation: Any) -> str | None:
 
 
 def _plain_kind(annotation: Any) -> Any:
-    """The plain type, with an Enum's as that of its values: as such they are stored."""
+    """The plain type; for an Enum, that of its values, which are stored."""
     kind = kind_of(annotation)
     if isinstance(kind, type) and issubclass(kind, enum.Enum):
         kinds = {type(member.value) for member in kind}

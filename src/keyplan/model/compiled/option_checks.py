@@ -1,6 +1,6 @@
-"""What a question's decorator, its parameters and its return type say together must make sense, whatever key serves.
+"""Check that a read's options, parameters and return type are consistent, independently of keys.
 
-Which key serves is decided in ``compiler.py``.
+``compiler`` chooses the key.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _KINDS: Mapping[str, tuple[type | tuple[type, ...], str]] = {
 
 
 def kind_problems(options: Options) -> Iterator[Problem]:
-    """What a decorator was given that isn't of the kind that it takes."""
+    """Options of the wrong type."""
     own_id: Any = options.id
     if not isinstance(own_id, str) or not own_id:
         message = f"the id is {shown(own_id)}" if own_id else "it has no id"
@@ -53,7 +53,7 @@ def kind_problems(options: Options) -> Iterator[Problem]:
 
 
 def attempts_problems(attempts: Any) -> Iterator[Problem]:
-    """What is wrong with how often a write is tried."""
+    """Errors of a write's number of attempts."""
     if not isinstance(attempts, int) or attempts < 1:
         yield Problem(f"attempts= takes a number of at least 1, not {shown(attempts)}")
 
@@ -61,7 +61,7 @@ def attempts_problems(attempts: Any) -> Iterator[Problem]:
 def example_problems(
     examples: Iterable[Any], signature: Signature, entities: Mapping[type[Any], CompiledEntity], reads: Container[str]
 ) -> Iterator[Problem]:
-    """The names in a write's examples that the write or the design doesn't have."""
+    """Names in a write's examples that the write or the design doesn't have."""
     for example in examples:
         if not isinstance(example, Example):
             yield Problem(f"example= takes an Example, or several of them, not {shown(example)}")
@@ -89,7 +89,7 @@ def check_options(
     targets: Sequence[CompiledEntity],
     junctions: Sequence[tuple[CompiledEntity, Any]],
 ) -> None:
-    """Raises Problem for what doesn't go together. ``junctions`` are those of ``through=``."""
+    """Raises Problem for inconsistent options. ``junctions`` are those of ``through=``."""
     owners = [*targets, *(junction for junction, _ in junctions)]
     _check_shape(signature, options, shape)
     _check_segments(signature, options, shape)
@@ -100,9 +100,7 @@ def check_options(
 
 
 def check_read_whole(options: Options, shape: Shape, conditions: Sequence[Parameter]) -> str:
-    """What reads the table or an index whole takes neither keys nor junctions. Gives what it is called. Raises
-    Problem.
-    """
+    """A read of a whole table or index has no keys and junctions. Returns the option's name. Raises Problem."""
     word = "a scan" if options.scan else "all of an index"
     if options.scan and options.scan_index is not None:
         raise Problem("scan= reads the whole table, and scan_index= an index", "omit one of them")
@@ -136,7 +134,7 @@ def _check_shape(signature: Signature, options: Options, shape: Shape) -> None:
 
 
 def check_field(entity: CompiledEntity, parameter: Parameter) -> None:
-    """The parameter speaks of a field of the entity, of the same type. Raises Problem."""
+    """Check that a parameter has the type of its field. Raises Problem."""
     field = entity.fields.get(parameter.name)
     if field is None:
         raise Problem(
@@ -157,11 +155,11 @@ def check_field(entity: CompiledEntity, parameter: Parameter) -> None:
 
 
 SEGMENTS_MAX = 100
-"""How many segments are read at a time: each is a request under way. DynamoDB takes a million."""
+"""Maximum number of segments read in parallel: each is a request. DynamoDB allows a million."""
 
 
 def _check_segments(signature: Signature, options: Options, shape: Shape) -> None:
-    """A scan in segments is a job's: it reads everything, in no order."""
+    """A parallel scan reads everything, in no order."""
     given: Any = options.segments
     if not isinstance(given, int) or isinstance(given, bool) or not 1 <= given <= SEGMENTS_MAX:
         raise Problem(f"segments={given!r} isn't a number from 1 to {SEGMENTS_MAX}", "8 suffice for most jobs")
@@ -221,7 +219,7 @@ def _check_key(options: Options, owners: Sequence[CompiledEntity]) -> None:
 
 
 def _check_where(signature: Signature, options: Options, owners: Sequence[CompiledEntity]) -> None:
-    """The constants of ``where=`` are of fields that are there, and known nowhere else."""
+    """Check that the constants of ``where=`` are fields that aren't restricted elsewhere."""
     where = options.where if isinstance(options.where, Mapping) else {}
     known = {name for entity in owners for name in entity.fields}
     unknown = [name for name in where if name not in known]

@@ -1,7 +1,7 @@
-"""What a plan must keep once its keys are chosen: that an item collection can be reached, that its index holds whole
-entities, that several junctions make one answer.
+"""Check a plan once its keys are chosen: item collections are reachable, the index projects whole entities, and several
+junctions have one order.
 
-Plans are made in ``compiler.py``.
+``compiler`` creates plans.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ __all__ = [
 
 
 def check_union(ways: Sequence[ThroughPlan]) -> None:
-    """Several junctions make one answer where all give their ends in one order: that of the end's key. A junction whose
-    ends are read one by one must itself stand in that order, under the same sort key.
+    """Several junctions form a union if all return their ends in the order of the end's key. A junction whose ends are
+    read by key must have that order, with the same sort key.
     """
     ordering = next((way.end for way in ways if isinstance(way.end, QueryPlan)), None)
     if ordering is None or len(ordering.key.sort) != 1 or not all(isinstance(way.junction, QueryPlan) for way in ways):
@@ -68,8 +68,8 @@ def check_union(ways: Sequence[ThroughPlan]) -> None:
 
 
 def check_reach(shape: Shape, plan: QueryPlan) -> None:
-    """Where a collection has single members only, each but the last read must be at most one item: otherwise finding
-    the next would mean reading all of the one before.
+    """In a collection of single members, each except the last must have at most one item: otherwise finding the next
+    member would read all items of the previous one.
     """
     if any(member.many for member in shape.members):
         return
@@ -84,7 +84,7 @@ def check_reach(shape: Shape, plan: QueryPlan) -> None:
 
 
 def lacking_in_index(match: KeyMatch) -> list[str]:
-    """The fields of the answer that neither the index of a key nor its entries' keys hold."""
+    """The fields of the result that neither the index's projection nor its keys contain."""
     index = match.key.index
     if index is None or index.projection == "ALL":
         return []
@@ -108,8 +108,8 @@ def lacking_in_index(match: KeyMatch) -> list[str]:
 
 
 def check_projected(matches: Sequence[KeyMatch], condition: Filter | None) -> None:
-    """A pattern promises whole entities, or whole views, so its index must hold all their fields (or their keys must);
-    and a filter sees no more than the index holds.
+    """A pattern returns whole entities or views, so the index must contain all their fields in its projection or keys;
+    a filter sees only projected attributes.
     """
     for match in matches:
         lacking = lacking_in_index(match)
@@ -124,7 +124,7 @@ def check_projected(matches: Sequence[KeyMatch], condition: Filter | None) -> No
 
 
 def check_sifted(matches: Sequence[KeyMatch]) -> None:
-    """What is left out of the first and the last bucket is told by the entries of the index."""
+    """The index must project the field that limits the first and the last bucket."""
     for match in matches:
         if match.sifts and lacking_in_index(match):
             raise Problem(
@@ -134,19 +134,19 @@ def check_sifted(matches: Sequence[KeyMatch]) -> None:
 
 
 def check_filtered(matches: Sequence[KeyMatch], condition: Filter | None) -> None:
-    """DynamoDB filters the entries of an index by what they hold."""
+    """DynamoDB filters index entries by projected attributes."""
     index = matches[0].key.index
     held = attributes_held(matches)
     if condition is None or index is None or held is None:
         return
-    firsts = re.findall(r"(?<!\.)#\w+", condition.text)  # what follows a dot lies within an attribute
+    firsts = re.findall(r"(?<!\.)#\w+", condition.text)  # a name after a dot is nested
     lacking = [name for value in dict.fromkeys(firsts) if (name := condition.names[value]) not in held]
     if lacking:
         raise Problem(f"{index.name} doesn't project {', '.join(lacking)}, which where= uses", "add it to projection=")
 
 
 def attributes_held(matches: Sequence[KeyMatch]) -> frozenset[str] | None:
-    """The attributes that what is read has of each item; None: all."""
+    """The attributes of read items; None: all."""
     index = matches[0].key.index if matches else None
     if index is None or index.projection == "ALL":
         return None
@@ -164,8 +164,8 @@ def _start(match: KeyMatch) -> str:
 
 
 def standing_in(wanted: Index, entities: Iterable[CompiledEntity], *, consistent: bool) -> list[KeyMatch]:
-    """The keys by which entities stand in an index that is read whole. Raises Problem for one that doesn't, and where
-    the index can't be read so.
+    """The keys of entities on an index that is scanned. Raises Problem for an entity without one, or an index that
+    can't be scanned.
     """
     matches: list[KeyMatch] = []
     for entity in entities:
@@ -179,7 +179,7 @@ def standing_in(wanted: Index, entities: Iterable[CompiledEntity], *, consistent
 
 
 def without_implied(constants: Mapping[str, Any], matches: Sequence[KeyMatch]) -> dict[str, Any]:
-    """The constants that something must filter: what each of the keys waits for needs no filter."""
+    """The constants that need a filter: a condition of all keys' ``when=`` needs none."""
     return {
         name: value
         for name, value in constants.items()
@@ -190,7 +190,7 @@ def without_implied(constants: Mapping[str, Any], matches: Sequence[KeyMatch]) -
 def all_of_index(
     matches: Sequence[KeyMatch], entities: tuple[CompiledEntity, ...], options: Options, condition: Filter | None
 ) -> ScanPlan:
-    """The plan that reads the index whole. Raises Problem where it lacks what is asked for."""
+    """The plan that scans the index. Raises Problem if it lacks required fields."""
     plan = ScanPlan(entities, options.consistent, condition, index=matches[0].key.index, segments=options.segments)
     if not options.complete:
         check_projected(matches, condition)
@@ -201,8 +201,8 @@ def all_of_index(
 
 
 def completed(plan: QueryPlan, fields_of: Callable[[CompiledEntity], list[str]]) -> QueryPlan:
-    """The plan, with the table read for what its index lacks; ``fields_of`` an entity those that entries are compared
-    by. Raises Problem.
+    """The plan with missing attributes read from the table; ``fields_of`` an entity are those needed to compare
+    entries. Raises Problem.
     """
     _check_lacking(plan.matches, plan.filter)
     keys_only = tuple(replace(match, entity=seen_by(match.entity, fields_of(match.entity))) for match in plan.matches)
@@ -211,7 +211,7 @@ def completed(plan: QueryPlan, fields_of: Callable[[CompiledEntity], list[str]])
 
 
 def asking_for_time(match: KeyMatch) -> KeyMatch:
-    """A view is asked for the time, too, where its items must be compared with the range of their buckets."""
+    """A view also projects the time if its items must be compared with the range of their buckets."""
     if match.buckets is None or not match.sifts:
         return match
     return replace(match, entity=asking_for(match.entity, match.buckets.field))

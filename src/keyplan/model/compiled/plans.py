@@ -1,6 +1,6 @@
-"""What a pattern compiles to: one plan a kind of request. A plan is data; the client carries it out.
+"""Compiled read plans: one class per kind of request. A plan is data; the client executes it.
 
-A plan says which key serves, what its condition is made of, in which direction it is read, and why (``proof``).
+A plan has the key, the parts of its condition, the direction, and the reason (``proof``).
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is known of a field: by a parameter, by a constant of ``where=``, or by a junction's field."""
+    """A known field: from a parameter, a constant of ``where=``, or a junction's field."""
 
     field: str
     kind: ParameterKind
@@ -53,11 +53,11 @@ class Known:
     annotation: Any = None
     optional: bool = False
     default: Any = None
-    """A parameter's, of a range."""
+    """The default of a range parameter."""
 
     @property
     def values(self) -> tuple[Any, ...] | None:
-        """The only values that the field can have, as far as is known when the design is compiled."""
+        """The only possible values of the field, as far as known when the design is compiled."""
         if self.kind not in {ParameterKind.VALUE, ParameterKind.EACH}:
             return None
         return values_asked(self.constant) if self.source == "constant" else domain_of(self.annotation)
@@ -68,7 +68,9 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class SortPart:
-    """What is known of one sort key attribute: its template's leading parts, and a condition on the next variable."""
+    """The condition on a sort key attribute: the known leading parts of its template, and a condition on the next
+    variable.
+    """
 
     attribute: KeyAttribute
     template: Template
@@ -86,36 +88,36 @@ class SortPart:
 
 @dataclass(frozen=True, slots=True)
 class KeyMatch:
-    """A key of an entity that a question's knowns fit."""
+    """A key that matches a pattern's known fields."""
 
     entity: CompiledEntity
     key: CompiledKey
     sort: tuple[SortPart, ...]
     order: tuple[tuple[str, bool], ...]
-    """The fields that order the answer, each with whether its text is turned."""
+    """The fields that order the result, each with whether its text is reversed."""
     used: frozenset[str]
     each: tuple[str, ...]
-    """The fields of its partition key that have many values at once, in the order of the key."""
+    """The fields of its partition key with several values, in key order."""
     full: bool
-    """Whether the key names one item (on an index: one key, which several items could share)."""
+    """Whether the key identifies one item (on an index, one key, which several items can share)."""
     narrowed: frozenset[str] = frozenset()
-    """Parameters whose fields the key has in its ``when=`` alone, with other values as well: a filter answers them."""
+    """Parameters whose fields are only in the key's ``when=``, with additional values: a filter applies them."""
     buckets: Buckets | None = None
-    """The time in its partition key of which a range is asked: one bucket after the other is read."""
+    """The time buckets of its partition key for a range: they are read one after the other."""
     leads: bool = False
-    """Whether the buckets come first in ``order``, since the sort key doesn't begin with their time."""
+    """Whether the buckets come first in ``order``, because the sort key doesn't start with their time."""
 
     @property
     def omits_without(self) -> tuple[str, ...]:
-        """The fields of its order that may be None, and aren't asked for: items without them aren't in the index."""
+        """The optional fields of its order that aren't given: items without them aren't in the index."""
         if self.key.index is None or self.key.when or not any(template.fields for _, template in self.key.partition):
-            return ()  # the index is for what has them
+            return ()  # the index is declared for items that have them
         names = (name for name, _ in self.order if name not in self.used)
         return tuple(name for name in names if self.entity.fields[name].optional)
 
     @property
     def sifts(self) -> bool:
-        """Whether the sort key doesn't bound the time of the buckets: the first and the last one are read whole."""
+        """Whether the sort key doesn't limit the buckets' time: the first and the last bucket are read completely."""
         return self.buckets is not None and not any(
             part.condition is not None and part.condition.field == self.buckets.field for part in self.sort
         )
@@ -123,9 +125,7 @@ class KeyMatch:
 
 @dataclass(frozen=True, slots=True)
 class FilterValue:
-    """A parameter in a filter: its name, the form that its values are sent in, and DynamoDB's type for them. ``many``:
-    it stands for all the options of an IN.
-    """
+    """A parameter in a filter: its name, stored form and DynamoDB type. ``many``: it has all the options of an IN."""
 
     parameter: str
     encode: Callable[[Any], dict[str, Any]]
@@ -135,27 +135,27 @@ class FilterValue:
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """A filter expression with field names resolved to attributes. ``parameters`` are by placeholder."""
+    """A filter expression with attribute names. ``parameters`` are by placeholder."""
 
     text: str
     names: Mapping[str, str]
     constants: Mapping[str, Mapping[str, Any]]
     parameters: Mapping[str, FilterValue]
     defaulted: tuple[CompiledEntity, ...] = ()
-    """The entities by whose defaults a call's values decide how items that lack an attribute are met; none where that
-    is in the text already.
+    """The entities whose defaults matter, with a call's values, for absent attributes; empty if the text already
+    includes them.
     """
     held: frozenset[str] | None = None
-    """The attributes that the index has which is read; None: all."""
+    """The attributes in the index that is read; None: all."""
     declared: Filter | None = None
-    """The filter as the pattern says it, where items that lack an attribute need more."""
+    """The filter as declared, if absent attributes need more."""
     shown: Filter | None = None
-    """The filter with all that a call's values may add to it; None: as it is."""
+    """The filter with all additions that a call's values can cause; None: unchanged."""
 
 
 @dataclass(frozen=True, slots=True)
 class GetPlan:
-    """GetItem by the whole primary key."""
+    """GetItem by the primary key."""
 
     entity: CompiledEntity
     consistent: bool
@@ -164,7 +164,7 @@ class GetPlan:
 
 @dataclass(frozen=True, slots=True)
 class ClaimPlan:
-    """A unique claim read by its key, then its owner by the key that the claim holds: two GetItem."""
+    """A unique claim read by its key, then its owner by the key in the claim: two GetItem."""
 
     entity: CompiledEntity
     claim: CompiledKey
@@ -174,7 +174,7 @@ class ClaimPlan:
 
 @dataclass(frozen=True, slots=True)
 class BatchGetPlan:
-    """BatchGetItem: some fields take many values, the others one each."""
+    """BatchGetItem: some fields have several values, the others one each."""
 
     entity: CompiledEntity
     each: tuple[str, ...]
@@ -184,7 +184,7 @@ class BatchGetPlan:
 
 @dataclass(frozen=True)
 class QueryPlan:
-    """Query on the table or an index; with shards or ``each``, one a partition, merged in order."""
+    """Query of the table or an index; with shards or ``each``, one per partition, merged in order."""
 
     index: Index | None
     matches: tuple[KeyMatch, ...]
@@ -192,42 +192,42 @@ class QueryPlan:
     consistent: bool
     filter: Filter | None = None
     each: tuple[str, ...] = ()
-    """The fields that have many values at once: of several, each combination is a partition."""
+    """The fields with several values: each combination is a partition."""
     operation: str = "Query"
     counted: bool = False
-    """Whether the store itself counts (Select=COUNT): nothing else can lie where it looks."""
+    """Whether the store counts (Select=COUNT): the range has no other items."""
     completed: tuple[CompiledEntity, ...] = ()
-    """The entities whose items are read from the table by the keys that the index holds; none: it holds enough."""
+    """The entities whose items are read from the table by the keys in the index; empty if the index is sufficient."""
     turns: bool = False
-    """Whether each call says in which direction it is read, by the pattern's ``newest_first`` parameter."""
+    """Whether each call sets the direction, by the pattern's ``newest_first`` parameter."""
     apart: tuple[QueryPlan, ...] = ()
-    """The narrower queries that it is read by, in the order of the answer, where others' items lie between what is
-    asked for; none: one query of each partition reads all.
+    """Narrower queries, in result order, used if other items are between the wanted ones; empty: one query per
+    partition.
     """
 
     @property
     def parts(self) -> tuple[QueryPlan, ...]:
-        """The queries that it is read by: itself, or those narrower ones."""
+        """Its queries: itself, or the narrower ones."""
         return self.apart or (self,)
 
     @property
     def shards(self) -> int:
-        """Over how many shards each partition is spread."""
+        """The number of shards of each partition."""
         return self.matches[0].key.shards
 
     @property
     def key(self) -> CompiledKey:
-        """The (first entity's) key that serves."""
+        """The key (of the first entity)."""
         return self.matches[0].key
 
     @property
     def buckets(self) -> Buckets | None:
-        """The buckets of time that are read one after the other, where a range names some."""
+        """The time buckets of a range, which are read one after the other."""
         return self.matches[0].buckets
 
     def bucket_sets(self, values: Mapping[str, Any]) -> Sequence[tuple[str, Mapping[str, Any]]]:
-        """The values for each bucket in the order of the answer, with a text that tells the bucket; without buckets
-        the values as they are. Raises ArgumentError.
+        """The values for each bucket in result order, with the bucket's text; without buckets, the values unchanged.
+        Raises ArgumentError.
         """
         if self.buckets is None:
             return [("", values)]
@@ -235,8 +235,8 @@ class QueryPlan:
 
     @cached_property
     def one_interval(self) -> bool:
-        """Whether its key condition says everything: one entity, no bound that could exclude its end, and no prefix
-        that could reach over the end of a value without escapes.
+        """Whether its key condition is exact: one entity, no exclusive bound, and no prefix that could extend beyond an
+        unescaped value.
         """
         ranged = any(
             part.condition_kind is ParameterKind.RANGE or (part.condition is not None and part.condition.is_open)
@@ -247,7 +247,7 @@ class QueryPlan:
 
     @cached_property
     def ranks(self) -> dict[str, Callable[[Any], int]]:
-        """The fields that stand in the keys by their rank among a few values, each with what tells it."""
+        """The fields that keys contain as a rank, each with its rank function."""
         conditions = (part.condition for match in self.matches for part in match.sort if part.condition is not None)
         return {
             condition.field: condition.format.rank
@@ -257,7 +257,7 @@ class QueryPlan:
 
     @cached_property
     def sifted(self) -> dict[Any, Callable[[Mapping[str, Mapping[str, Any]]], Any]]:
-        """How items are read whose instances, of views, lack the fields of ranges."""
+        """How to read items whose view instances lack the fields of ranges."""
         entities = (match.entity for match in self.matches)
         return {entity.gives: entity.sifted for entity in entities if entity.sifted is not None}
 
@@ -269,22 +269,22 @@ class QueryPlan:
 
 @dataclass(frozen=True)
 class ScanPlan:
-    """Scan of the whole table, or of an index; only where the pattern declares it."""
+    """Scan of the table or an index; only if the pattern declares it."""
 
     entities: tuple[CompiledEntity, ...]
     consistent: bool
     filter: Filter | None = None
     operation: str = "Scan"
     index: Index | None = None
-    """The index that is read whole; None: the table."""
+    """The index to scan; None: the table."""
     completed: tuple[CompiledEntity, ...] = ()
-    """As of a QueryPlan."""
+    """As in QueryPlan."""
     segments: int = 1
-    """How many segments are read at a time."""
+    """The number of segments read in parallel."""
 
     @property
     def keys(self) -> tuple[CompiledKey, ...]:
-        """The keys by which the entities stand in the index."""
+        """The keys of the entities on the index."""
         name = None if self.index is None else self.index.name
         return tuple(
             key for entity in self.entities for key in entity.index_keys if key.index and key.index.name == name
@@ -293,25 +293,25 @@ class ScanPlan:
 
 @dataclass(frozen=True)
 class ThroughPlan:
-    """By a junction: its items first, then the ends that they name.
+    """Through a junction: its items first, then the ends they refer to.
 
-    ``fields`` maps the end's field to the junction's. The ends are read by key (``end`` a GetPlan: BatchGetItem), or
-    by a query each, merged in order (a QueryPlan).
+    ``fields`` maps the end's fields to the junction's. Ends are read by key (``end`` is a GetPlan: BatchGetItem), or by
+    one query each, merged in order (a QueryPlan).
     """
 
     junction: GetPlan | QueryPlan | ClaimPlan
     end: GetPlan | QueryPlan
     fields: Mapping[str, str]
     arguments: tuple[str, ...] = ()
-    """Parameters and constants that speak of the end."""
+    """Parameters and constants that apply to the end."""
     one: bool = False
-    """Whether one junction leads to one end."""
+    """Whether one junction item leads to one end."""
     also: tuple[ThroughPlan, ...] = ()
-    """Further junctions that lead to the same entity: the answer is what any of them leads to, each item once."""
+    """Further junctions to the same entity: the result is their union, each item once."""
 
     @property
     def ways(self) -> tuple[ThroughPlan, ...]:
-        """The plan by the first junction, and those by the further ones."""
+        """The plans of the first and of further junctions."""
         return (self, *self.also)
 
     @property
@@ -333,7 +333,7 @@ Plan = GetPlan | ClaimPlan | BatchGetPlan | QueryPlan | ScanPlan | ThroughPlan
 
 
 def _turned(plan: Plan) -> Plan:
-    """The plan read in the other direction, where calls say the direction."""
+    """The plan in the reverse direction, if calls set the direction."""
     match plan:
         case QueryPlan():
             return _query_turned(plan)
@@ -355,22 +355,20 @@ def _query_turned(plan: QueryPlan) -> QueryPlan:
 
 
 def turns(plan: Plan) -> bool:
-    """Whether each call says in which direction something of the plan is read."""
+    """Whether each call sets the direction of a part of the plan."""
     if isinstance(plan, ThroughPlan):
         return any(turns(element) for way in plan.ways for element in (way.junction, way.end))
     return isinstance(plan, QueryPlan) and plan.turns
 
 
 def newest_by_default(direction: Parameter) -> bool:
-    """What a ``newest_first`` parameter says where a call doesn't."""
+    """The default of a ``newest_first`` parameter."""
     return direction.default is True
 
 
 @dataclass(frozen=True)
 class ReadPattern:
-    """A compiled read: its signature, its shape, its plan, what its decorator said, and what it knows besides its
-    arguments.
-    """
+    """A compiled read: its signature, shape, plan, options, and known fields."""
 
     id: str
     name: str
@@ -383,21 +381,21 @@ class ReadPattern:
     proof: str = ""
     load: Load = field(default_factory=Load)
     is_turned: bool = False
-    """Whether ``plan`` is for the other ``newest_first`` than the parameter's default."""
+    """Whether ``plan`` is for the opposite of the ``newest_first`` parameter's default."""
 
     @property
     def limit(self) -> Parameter | None:
-        """The parameter that bounds the answer."""
+        """The parameter that limits the result."""
         return self._of_kind(ParameterKind.LIMIT)
 
     @property
     def direction(self) -> Parameter | None:
-        """The parameter that says in which direction the answer is read."""
+        """The parameter that sets the direction."""
         return self._of_kind(ParameterKind.DIRECTION)
 
     @property
     def buckets(self) -> Buckets | None:
-        """The buckets of time that a range of it names."""
+        """The time buckets of its range."""
         return self.plan.buckets if isinstance(self.plan, QueryPlan) else None
 
     def _of_kind(self, kind: ParameterKind) -> Parameter | None:

@@ -1,7 +1,7 @@
-"""Names that a design can't use: those that pydantic and an opened design have for themselves, two of a kind, and
-those of patterns that aren't declared as such.
+"""Names that a design can't use: those of pydantic and of opened designs, duplicates, and methods that should be
+patterns.
 
-Names that DynamoDB reserves need no care: every attribute stands behind a placeholder.
+Names that DynamoDB reserves are allowed, because every attribute name is a placeholder.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from keyplan.model.stored.stored_fields import StoredField
 __all__ = ["attribute_problems", "entity_problems", "forgotten_problems", "pattern_problem"]
 
 _OPENED = frozenset({"aio", "compiled", "table", "_answers", "_store", "_verbs"})
-"""What an opened design has besides what its class shows."""
+"""Attributes of an opened design that its class doesn't have."""
 _PYDANTIC = frozenset(name for name in dir(BaseModel) if name.startswith("model_")) - {"model_config"}
 
 
 def pattern_problem(cls: type[Any], name: str) -> Problem | None:
-    """Why a pattern can't have a name: every design has something else under it."""
+    """Why a pattern can't have a name that every design uses."""
     taken = any(name in vars(base) and not isinstance(vars(base)[name], Pattern) for base in cls.__mro__[1:])
     if not taken and name not in _OPENED:
         return None
@@ -39,7 +39,7 @@ def pattern_problem(cls: type[Any], name: str) -> Problem | None:
 
 
 def forgotten_problems(cls: type[Any]) -> Iterator[tuple[str, Problem]]:
-    """The methods of a design that promise an answer and have no body, and aren't patterns: nothing would say so."""
+    """Methods with a return annotation and no body that aren't patterns: probably a missing decorator."""
     members = {name: value for base in reversed(cls.__mro__) for name, value in vars(base).items()}
     for name, value in members.items():
         if isinstance(value, FunctionType) and _promises(value) and _has_no_body(value):
@@ -53,7 +53,7 @@ def forgotten_problems(cls: type[Any]) -> Iterator[tuple[str, Problem]]:
 
 
 def _has_no_body(function: FunctionType) -> bool:
-    """Whether a method's body is ``...``, ``pass`` or its docstring."""
+    """Whether a method's body is ``...``, ``pass`` or a docstring."""
     definition = None if function.__code__.co_names else definition_of(function)
     return definition is not None and all(
         isinstance(node, ast.Pass) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
@@ -67,7 +67,7 @@ def _promises(function: FunctionType) -> bool:
 
 
 def entity_problems(cls: type[Entity]) -> Iterator[tuple[str, Problem]]:
-    """The fields and keys that hide what pydantic needs, each with what is wrong."""
+    """Fields and keys that hide pydantic's attributes, each with the error."""
     for base in cls.__mro__[: cls.__mro__.index(Entity)]:
         declared = {**vars(base).get("__annotations__", {}), **vars(base)}
         for name in _PYDANTIC & declared.keys():
@@ -86,8 +86,8 @@ def entity_problems(cls: type[Entity]) -> Iterator[tuple[str, Problem]]:
 
 
 def _ambiguous_aliases(cls: type[Entity]) -> Iterator[tuple[str, Problem]]:
-    """Fields that are given by another field's name: an instance made by names would take one for the other."""
-    fields = cls.__pydantic_fields__  # what model_fields gives, unless a key is called so
+    """Fields whose alias is another field's name: an instance created by names would confuse them."""
+    fields = cls.__pydantic_fields__  # what model_fields returns, unless a key has that name
     for name, info in fields.items():
         given = info.validation_alias or info.alias
         choices = given.choices if isinstance(given, AliasChoices) else [given]
@@ -103,7 +103,7 @@ def _ambiguous_aliases(cls: type[Entity]) -> Iterator[tuple[str, Problem]]:
 
 
 def attribute_problems(fields: Iterable[StoredField], table: Table) -> Iterator[tuple[str, Problem]]:
-    """Fields that are stored under one attribute, and those under a key attribute of another type."""
+    """Fields stored under the same attribute, and fields under a key attribute of another type."""
     owners: dict[str, str] = {}
     types = table.attribute_types
     for field in fields:

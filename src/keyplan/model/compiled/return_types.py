@@ -1,5 +1,5 @@
-"""What a pattern's return type asks for: one item, a page, a list, an iterator, an item collection, how many there are
-(``int``), or whether there is any (``bool``).
+"""Result shapes from return types: one item, a page, a list, an iterator, an item collection, a count (``int``), or an
+existence check (``bool``).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["WORDS", "Member", "Shape", "ShapeKind", "is_awaited", "shape_of"]
 
 
 class ShapeKind(Enum):
-    """The kinds of answers."""
+    """The kinds of results."""
 
     ONE = "one"
     PAGE = "page"
@@ -38,13 +38,13 @@ WORDS = {
     ShapeKind.COUNT: "a count",
     ShapeKind.EXISTS: "a yes or no",
 }
-"""What answers that are no run of items are called."""
+"""Names of results that aren't sequences of items."""
 
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One field of a collection's NamedTuple: an entity, an optional one, or a list of them. ``gives``: the class that
-    its items are read as, the entity or a view of it.
+    """One field of a collection's NamedTuple: an entity, an optional one, or a list. ``gives``: the class of its
+    instances, the entity or a view.
     """
 
     name: str
@@ -56,8 +56,8 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """The shape of an answer and the entities in it. ``optional``: None is an answer. ``views``: of which entities a
-    view is given.
+    """The shape of a result and its entities. ``optional``: None is possible. ``views``: the entities returned as
+    views.
     """
 
     kind: ShapeKind
@@ -67,21 +67,21 @@ class Shape:
     members: tuple[Member, ...] = ()
     views: Mapping[type[Entity], type[View[Any]]] = field(default_factory=dict[type[Entity], type[View[Any]]])
     lenient: bool = False
-    """Whether what can't be read is given as InvalidItem."""
+    """Whether unreadable items are returned as InvalidItem."""
 
     @property
     def many(self) -> bool:
-        """Whether the answer is a run of items."""
+        """Whether the result is a sequence of items."""
         return self.kind in {ShapeKind.PAGE, ShapeKind.LIST, ShapeKind.ITERATOR}
 
     @property
     def told(self) -> bool:
-        """Whether the answer says of items how many there are, or whether, and gives none of them."""
+        """Whether the result is a count or an existence check."""
         return self.kind in {ShapeKind.COUNT, ShapeKind.EXISTS}
 
     @property
     def given(self) -> tuple[type[Any], ...]:
-        """The classes of what is in the answer: entities and views."""
+        """The classes in the result: entities and views."""
         return tuple(self.views.get(entity, entity) for entity in self.entities)
 
 
@@ -102,7 +102,7 @@ _MANY: dict[Any, ShapeKind] = {
 
 
 def is_awaited(annotation: Any) -> bool:
-    """Whether a return annotation is that of an iterator that is awaited."""
+    """Whether a return annotation is that of an async iterator."""
     annotation = unaliased(annotation)
     if get_origin(annotation) is Annotated:
         return is_awaited(get_args(annotation)[0])
@@ -110,8 +110,8 @@ def is_awaited(annotation: Any) -> bool:
 
 
 def shape_of(annotation: Any, of: Sequence[type[Entity]] = ()) -> Shape:
-    """The shape of a return annotation; ``of`` says what an ``int`` or a ``bool`` is told of. Raises Problem for a type
-    that is none of ours.
+    """The shape of a return annotation; ``of`` has the entities of an ``int`` or a ``bool``. Raises Problem for an
+    unsupported type.
     """
     annotation = unaliased(annotation)
     origin = get_origin(annotation)
@@ -154,7 +154,7 @@ Views = dict[type[Entity], type[View[Any]]]
 
 
 def entities_of(annotation: Any) -> tuple[Entities, Views]:
-    """The entities of an item type, one or a union of several, and of which it has a view. Raises Problem."""
+    """The entities of an item type, one or a union, and those returned as views. Raises Problem."""
     annotation = unaliased(annotation)
     union = get_args(annotation) if get_origin(annotation) in {Union, types.UnionType} else (annotation,)
     parts = [part for part in union if part is not InvalidItem]

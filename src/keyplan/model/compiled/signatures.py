@@ -1,7 +1,7 @@
-"""A pattern's signature as a question: its name, what is known (the parameters), what is wanted (the shape).
+"""A pattern's signature: its name, known fields (parameters), and result shape. Also binds and validates the arguments
+of calls.
 
-Which key answers it is decided in ``compiler.py``. Arguments of a call are bound and checked here too, since the
-signature says what they are.
+``compiler`` chooses the key.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ REQUIRED = inspect.Parameter.empty
 
 
 class ParameterKind(Enum):
-    """How a parameter's field is known."""
+    """How a parameter restricts its field."""
 
     VALUE = "value"
     RANGE = "range"
@@ -42,7 +42,7 @@ class ParameterKind(Enum):
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter of a pattern. ``annotation`` is whole, ``value_type`` is that of the field it speaks of."""
+    """One parameter of a pattern. ``annotation`` is complete, ``value_type`` is that of the field."""
 
     name: str
     kind: ParameterKind
@@ -52,12 +52,12 @@ class Parameter:
 
     @property
     def required(self) -> bool:
-        """Whether a call must give it."""
+        """Whether a call must pass it."""
         return self.default is REQUIRED
 
     @property
     def condition(self) -> bool:
-        """Whether it says something of a field (limit, cursor and newest_first don't)."""
+        """Whether it restricts a field (limit, cursor and newest_first don't)."""
         return self.kind not in {ParameterKind.LIMIT, ParameterKind.CURSOR, ParameterKind.DIRECTION}
 
     def __str__(self) -> str:
@@ -66,7 +66,7 @@ class Parameter:
 
 @dataclass
 class Signature:
-    """The parameters of a pattern, and how calls are bound to them."""
+    """The parameters of a pattern, and the binding of calls."""
 
     place: str
     parameters: tuple[Parameter, ...]
@@ -95,10 +95,10 @@ class Signature:
         return result
 
     def bind(self, args: Sequence[Any], kwargs: Mapping[str, Any], *, strict: bool = True) -> dict[str, Any]:
-        """The arguments of a call by name, defaults included, each checked against its type.
+        """The arguments of a call by name, including defaults, each validated.
 
-        ``strict``: no conversions (a call from Python); without, texts are converted (CLI, REST). Raises ArgumentError
-        with every fault of the call.
+        ``strict``: without conversions (a call from Python); otherwise texts are converted (CLI, REST). Raises
+        ArgumentError with all errors of the call.
         """
         given = dict(zip(self._names, args, strict=False))
         if kwargs:
@@ -118,7 +118,7 @@ class Signature:
                 faults.extend(error_details_of(error, name))
             except ArgumentError as error:
                 faults.append(ErrorDetail(name, error.message, error.hint))
-            except ArithmeticError as error:  # of a validator of the design's; pydantic has a form for ValueError only
+            except ArithmeticError as error:  # raised by a validator of the design; pydantic handles only ValueError
                 faults.append(_uncountable(name, value, error))
         if faults:
             what = "wrong arguments" if len(faults) > 1 else "wrong argument"
@@ -126,7 +126,9 @@ class Signature:
         return bound
 
     def some(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Some arguments of a call, converted to their types: what is said of a typical one. Raises ArgumentError."""
+        """Some arguments of a call, converted to their types, for the example of a typical call. Raises
+        ArgumentError.
+        """
         result: dict[str, Any] = {}
         for name in given.keys() & self.by_name.keys():
             try:
@@ -156,7 +158,7 @@ class Signature:
 
     @property
     def result(self) -> Any:
-        """What a call gives: a read's return type; of a write, what its generator returns (None for nothing)."""
+        """The result type: a read's return type, or the return value of a write's generator (None for none)."""
         if get_origin(self.returns) is not Generator:
             return self.returns
         result = get_args(self.returns)[2]
@@ -172,7 +174,7 @@ class Signature:
 
 
 def adapted(parameter: Parameter) -> Any:
-    """The type that a parameter's value is validated as: Limit gets its bounds."""
+    """The type against which an argument is validated: Limit gets its bounds."""
     if parameter.kind is ParameterKind.LIMIT:
         limit = Annotated[int, Field(ge=1, le=LIMIT_MAX)]
         return Union[limit, None] if is_optional(parameter.annotation) else limit  # noqa: UP007 - a value, not a type
@@ -182,8 +184,8 @@ def adapted(parameter: Parameter) -> Any:
 
 
 def _validator_of(annotation: Any) -> Callable[..., Any]:
-    """Validates values of a type: strictly as they are, or leniently as the JSON that servers and command lines have
-    (bytes are base64 there, as in answers).
+    """Validates values of a type: strictly, or leniently as JSON from servers and command lines (bytes are base64, as
+    in results).
     """
     own = isinstance(annotation, type) and issubclass(annotation, BaseModel)
     adapter: TypeAdapter[Any] = TypeAdapter(annotation, config=None if own else _JSON_BYTES)
@@ -202,7 +204,7 @@ def _validator_of(annotation: Any) -> Callable[..., Any]:
 
 
 def _range_validator(parameter: Parameter) -> Callable[..., Any]:
-    """Validates a Range, or a mapping of its bounds (from a server or a command line), bound by bound."""
+    """Validates a Range, or a mapping of its bounds (from a server or a command line)."""
     validate_bound = _validator_of(parameter.value_type)
     optional = is_optional(parameter.annotation)
 
@@ -240,7 +242,7 @@ def _closest(name: str, names: Sequence[str]) -> str:
 
 
 def type_name(annotation: Any) -> str:
-    """An annotation as people write it."""
+    """An annotation as users write it."""
     if annotation is None or annotation is type(None):
         return "None"
     origin, arguments = get_origin(annotation), get_args(annotation)
@@ -266,11 +268,11 @@ def _argument_name(value: Any) -> str:
 
 
 def signature_of(function: Callable[..., Any], place: str, namespace: Mapping[str, Any]) -> Signature:
-    """The signature of a pattern's function. ``namespace`` holds local names for its annotations. Raises Problem."""
+    """The signature of a pattern's function. ``namespace`` has local names for its annotations. Raises Problem."""
     try:
         hints = get_type_hints(function, localns=dict(namespace), include_extras=True)
         for annotation in (hints.get("return"), *get_args(hints.get("return"))):
-            if isinstance(annotation, type) and hasattr(annotation, "_fields"):  # with the names of the same place
+            if isinstance(annotation, type) and hasattr(annotation, "_fields"):  # with the names of its scope
                 annotation.__annotations__ = get_type_hints(annotation, localns=dict(namespace), include_extras=True)
     except NameError as error:
         raise Problem(f"{error}, in an annotation", "import the name at run time, not only for type checking") from None

@@ -1,10 +1,8 @@
-"""Which entities of one question are read apart: by a query each, since many items that aren't asked for may lie
-between theirs.
+"""Split the read of several entities into separate queries if many other items can be between theirs.
 
-One query has one condition on the sort key, so it reads all from the first entity's items to the last one's, and what
-lies between is paid for. Reading apart takes a request more, and nothing of what lies between. Which of them costs
-less is judged on the templates: where any number of items may lie between, it is read apart; where there is none, or
-single items, one query reads through.
+One query has one condition on the sort key, so it reads from the first entity's items to the last one's, and items in
+between are billed. Separate queries need an additional request, but skip those items. The templates decide: if any
+number of items can be in between, the read is split; with none or single items, one query reads all.
 """
 
 from __future__ import annotations
@@ -26,16 +24,16 @@ _Part = Literal_ | Variable
 
 @dataclass
 class _Run:
-    """Entities whose items stand together: their sort keys begin with one text, behind what all have in common."""
+    """Entities with adjacent items: their sort keys have a common prefix after the parts that all share."""
 
     start: str
     matches: list[KeyMatch]
     common: int
-    """How many parts of their templates all sort keys of the question have in common."""
+    """The number of leading template parts that all sort keys of the pattern share."""
 
     @property
     def narrowed(self) -> bool:
-        """Whether its entities have items besides that begin with the same text, and aren't asked for."""
+        """Whether its entities have other items with the same prefix."""
         return any(
             match.sort[0].condition is not None or _open(match.key, match.sort[0].known[self.common + 1 :])
             for match in self.matches
@@ -43,18 +41,18 @@ class _Run:
 
     @property
     def behind(self) -> str:
-        """The least text behind all its sort keys, what isn't asked for of the same entities among them."""
+        """The least text after all its sort keys, including those of other items of its entities."""
         if all(len(match.sort[0].known) == self.common + 1 and match.sort[0].complete for match in self.matches):
             return f"{self.start}\0"
         if all(match.sort[0].complete for match in self.matches):
-            return self.start  # one item, whose sort key repeats a field of the partition
+            return self.start  # one item, whose sort key repeats a field of the partition key
         return _successor(self.start)
 
 
 def read_apart(plan: QueryPlan, entities: Iterable[CompiledEntity]) -> QueryPlan:
-    """The plan, with the narrower queries that it is read by where they cost less: in the order of the answer."""
+    """The plan with narrower queries, in result order, if they cost less."""
     runs = _runs(plan)
-    if len(runs) < 2 or plan.buckets is not None:  # of buckets of time, each is one query
+    if len(runs) < 2 or plan.buckets is not None:  # each time bucket is one query
         return plan
     common = runs[0].matches[0].sort[0].known[: runs[0].common]
     others = list(_others(plan, common, entities))
@@ -79,7 +77,7 @@ def read_apart(plan: QueryPlan, entities: Iterable[CompiledEntity]) -> QueryPlan
 
 
 def _runs(plan: QueryPlan) -> list[_Run]:
-    """The entities of a question in the order of their sort keys; fewer than two where their items may mix."""
+    """The entities of a pattern in sort key order; fewer than two if their items can interleave."""
     matches = plan.matches
     if len(matches) < 2 or not all(match.sort and match.sort[0].attribute.type == "S" for match in matches):
         return []
@@ -101,7 +99,9 @@ def _runs(plan: QueryPlan) -> list[_Run]:
 
 
 def _common(known: Sequence[Sequence[_Part]]) -> int:
-    """How many parts all sort keys begin with: the same texts, and the same fields in the same format."""
+    """The number of leading parts that all sort keys share: the same constants, and the same fields in the same
+    format.
+    """
     number = 0
     while all(len(parts) > number and _written(parts[number]) == _written(known[0][number]) for parts in known):
         number += 1
@@ -109,15 +109,15 @@ def _common(known: Sequence[Sequence[_Part]]) -> int:
 
 
 def _written(part: _Part) -> _Part:
-    """A part as far as its text goes: not what follows it."""
+    """A part by its text, without what follows it."""
     return part if isinstance(part, Literal_) else replace(part, ends="")
 
 
 def _others(
     plan: QueryPlan, common: Sequence[_Part], entities: Iterable[CompiledEntity]
 ) -> Iterator[tuple[str, str | None]]:
-    """The sort keys of which any number may stand in a partition that the question reads, and that aren't asked for:
-    from which text on, and up to which (None: no end), behind what all that is asked for has in common.
+    """The ranges of other items' sort keys in the pattern's partition that can contain any number of items: start and
+    end (None: open), after the common parts.
     """
     asked = {match.entity.name: match.key for match in plan.matches}
     for entity in entities:
@@ -130,9 +130,7 @@ def _others(
 
 
 def _behind(common: Sequence[_Part], template: Template) -> tuple[str, Sequence[_Part]] | None:
-    """With which text the sort keys of a template go on behind common parts, and by which parts; None where they
-    can't begin so.
-    """
+    """The text and the parts of a template's sort keys after common parts; None if they can't have that prefix."""
     parts = template.parts
     for at, part in enumerate(common):
         own = parts[at] if at < len(parts) else None
@@ -149,7 +147,7 @@ def _behind(common: Sequence[_Part], template: Template) -> tuple[str, Sequence[
 
 
 def _many(key: CompiledKey, rest: Sequence[_Part]) -> bool:
-    """Whether one partition can have more than one item of a key, as far as the rest of its sort key says."""
+    """Whether one partition can have several items of a key, by the rest of its sort key."""
     later = [variable for _, template in key.sort[1:] for variable in template.variables]
     return _open(key, (*rest, *later))
 
@@ -161,10 +159,10 @@ def _open(key: CompiledKey, parts: Sequence[_Part]) -> bool:
 
 
 def _between(before: _Run, run: _Run, low: str, high: str | None) -> bool:
-    """Whether texts from ``low`` on, up to ``high``, lie behind one run and before the next."""
+    """Whether texts from ``low`` to ``high`` are after one run and before the next."""
     return max(low, before.behind) < (run.start if high is None else min(high, run.start))
 
 
 def _successor(text: str) -> str:
-    """The least text behind all that begin with ``text``; empty where there is none."""
+    """The least text after all texts with a prefix; empty if there is none."""
     return text[:-1] + chr(ord(text[-1]) + 1) if text else ""

@@ -1,7 +1,8 @@
-"""Time buckets: a partition key with a part of a time in it (``{at:%Y%m}``), and which partitions a range of that time
-names. How they are read, one after the other, is in ``keyplan.client.time_buckets``.
+"""Time-bucketed partition keys (``{at:%Y%m}``), and the partitions of a time range. ``keyplan.client.time_buckets``
+reads them.
 
-The part must be whole units from the year down: of ``%m`` alone each year's months would lie in one partition.
+The part must contain all units from the year down: with ``%m`` alone, the same month of all years would share a
+partition.
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ from keyplan.model.stored.stored_keys import CompiledKey
 __all__ = ["BUCKET", "BUCKETS_MAX", "Buckets", "buckets_of"]
 
 BUCKETS_MAX = 1000
-"""How many buckets one call may name: each is at least one request."""
+"""Maximum number of buckets per call: each is at least one request."""
 BUCKET = " bucket"
-"""The name under which the values of a call have the bucket that is read; no field is called so."""
+"""The name of the bucket in a call's values; no field has this name."""
 
 _EPOCH = datetime.min.replace(tzinfo=UTC)
 _UNITS = ("year", "month", "day", "hour", "minute", "second")
@@ -37,7 +38,7 @@ _STEPS = {
 
 
 class Span(NamedTuple):
-    """One bucket of a range: its first moment (or day), and whether all of it lies in the range."""
+    """One bucket of a range: its first time (or day), and whether it is completely in the range."""
 
     start: Any
     whole: bool
@@ -45,19 +46,18 @@ class Span(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Buckets:
-    """The buckets of a time field, each a partition (with shards, or ``Each`` of another field, several)."""
+    """The buckets of a time field, each a partition (with shards or ``Each``, several)."""
 
     field: str
     unit: str
     days: bool = False
-    """Whether the field is a day rather than a moment."""
+    """Whether the field is a date rather than a datetime."""
     default: Range[Any] | None = None
-    """The range of the signature's default: a bound that a call leaves out is taken from it."""
+    """The default range in the signature, used for missing bounds."""
 
     def sets(self, values: Mapping[str, Any], *, ascending: bool = True) -> Sequence[tuple[str, Mapping[str, Any]]]:
-        """The values for each bucket that a call's range names, in order, with a text that tells the bucket. The range
-        itself is left out where it says nothing more of a bucket. Raises ArgumentError, and KeyFieldError for a moment
-        without a time zone.
+        """The values for each bucket of a call's range, in order, with the bucket's text. The range itself is omitted
+        for buckets completely in it. Raises ArgumentError, and KeyFieldError for a datetime without a time zone.
         """
         asked = self._bounded(values[self.field])
         spans = list(self._spans(asked))
@@ -69,14 +69,14 @@ class Buckets:
         ]
 
     def count(self, asked: Range[Any] | None) -> int | None:
-        """How many buckets a range names; None while a bound isn't known. Raises as ``sets`` does."""
+        """The number of buckets in a range; None if a bound is unknown. Raises as ``sets``."""
         given = [bounds for bounds in (asked, self.default) if bounds is not None]
         if all(bounds.lower is None for bounds in given) or all(bounds.upper is None for bounds in given):
             return None
         return len(list(self._spans(self._bounded(asked))))
 
     def placed(self, values: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The values that the partition key of one bucket is made of."""
+        """The values for the partition key of one bucket."""
         return {**values, self.field: values[BUCKET]}
 
     def _bounded(self, asked: Range[Any] | None) -> Range[Any]:
@@ -98,11 +98,11 @@ class Buckets:
         return given
 
     def _spans(self, asked: Range[Any]) -> Iterator[Span]:
-        """The buckets of a range that has both bounds, in order."""
+        """The buckets of a range with both bounds, in order."""
         try:
             first, last = self._least(asked), self._most(asked)
         except OverflowError:
-            return  # more than the last moment there is, or less than the first
+            return  # beyond the calendar
         if first > last:
             return
         begin, end = self._number(first), self._number(last)
@@ -116,11 +116,11 @@ class Buckets:
             cut = (number == begin and first > self._start(begin)) or (number == end and last < self._last(end))
             yield Span(self._start(number), not cut)
 
-    # Moments and days as they are counted
+    # Datetimes and dates as bucket numbers
 
     @property
     def step(self) -> timedelta:
-        """How long a bucket is, at the least."""
+        """The minimum length of a bucket."""
         return _STEPS[self.unit]
 
     @property
@@ -128,11 +128,11 @@ class Buckets:
         return timedelta(days=1) if self.days else timedelta(microseconds=1)
 
     def _least(self, asked: Range[Any]) -> Any:
-        """The first moment in the range."""
+        """The first time in the range."""
         return self._own(asked.ge) if asked.gt is None else self._own(asked.gt) + self._resolution
 
     def _most(self, asked: Range[Any]) -> Any:
-        """The last moment in the range."""
+        """The last time in the range."""
         return self._own(asked.le) if asked.lt is None else self._own(asked.lt) - self._resolution
 
     def _own(self, value: Any) -> Any:
@@ -144,7 +144,7 @@ class Buckets:
             raise KeyFieldError(error.message, place=self.field, hint=error.hint) from None
 
     def _number(self, value: Any) -> int:
-        """Which bucket a moment is in, as they follow each other."""
+        """The number of a time's bucket; consecutive buckets have consecutive numbers."""
         if self.unit == "year":
             return int(value.year)
         if self.unit == "month":
@@ -154,7 +154,7 @@ class Buckets:
         return int((value - _EPOCH) // _STEPS[self.unit])
 
     def _start(self, number: int) -> Any:
-        """The first moment of a bucket. Raises OverflowError behind the last one."""
+        """The first time of a bucket. Raises OverflowError after the last one."""
         if self.unit in {"year", "month"}:
             year, month = (number, 0) if self.unit == "year" else divmod(number, 12)
             if year > date.max.year:
@@ -163,7 +163,7 @@ class Buckets:
         return date.fromordinal(number + 1) if self.days else _EPOCH + number * _STEPS[self.unit]
 
     def _last(self, number: int) -> Any:
-        """The last moment of a bucket."""
+        """The last time of a bucket."""
         try:
             return self._start(number + 1) - self._resolution
         except (OverflowError, ValueError):
@@ -171,7 +171,7 @@ class Buckets:
 
 
 def buckets_of(key: CompiledKey, name: str, default: Range[Any] | None) -> Buckets | str:
-    """The buckets that a field's part in a key's partition makes, or why it makes none."""
+    """The buckets of a field's part in a partition key, or why there are none."""
     variables = [variable for _, template in key.partition for variable in template.variables if variable.field == name]
     forms = [variable.format for variable in variables]
     letters = {letter for form in forms if isinstance(form, TimeFormat | DateFormat) for letter in form.letters}
