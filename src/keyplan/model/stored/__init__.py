@@ -1,1 +1,1 @@
-"""How entities are stored: an instance as an item and back, values as attributes, and values as keys."""
+"""Stored forms: instances as items, values as attributes, and values in keys."""

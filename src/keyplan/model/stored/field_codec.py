@@ -1,7 +1,7 @@
-"""A field's value as an attribute value, and back: chosen once a field, when its entity is compiled.
+"""Conversion of a field's values to attribute values and back, chosen when its entity is compiled.
 
-Plain Python values are encoded by ``keyplan.values``; this module adds what a field's type knows more: moments, days,
-enums, UUIDs, nested models, and a TTL's epoch seconds. Values are checked by pydantic, not here.
+``keyplan.dynamodb.values`` encodes plain Python values; this module adds types of fields: datetimes, dates, enums,
+UUIDs, nested models, and a TTL's epoch seconds. pydantic validates values, not this module.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Decoder = Callable[[str, Any], Any]
 
 def _text(value: str) -> dict[str, Any]:
     if not value.isascii():
-        value.encode()  # half a surrogate pair has no UTF-8
+        value.encode()  # a lone surrogate has no UTF-8 form
     return {"S": value}
 
 
@@ -42,7 +42,7 @@ def _moment(value: datetime) -> dict[str, Any]:
 
 
 def _epoch_seconds(value: datetime) -> dict[str, Any]:
-    # Fractions go first: with them, the calendar's last second would be rounded to one beyond it.
+    # Fractions are truncated first: otherwise the calendar's last second would be rounded beyond it.
     return {"N": str(int(as_utc(value).replace(microsecond=0).timestamp()))}
 
 
@@ -55,12 +55,12 @@ def _enum(value: Any) -> dict[str, Any]:
 
 
 def encode_value(value: Any) -> dict[str, Any]:
-    """Any value that a model can hold, as an attribute value. Raises ``values.ValueFault`` for what has no form."""
+    """Any value of a model, as an attribute value. Raises ``values.ValueFault`` for an unsupported value."""
     return values.encode(plain(value))
 
 
 def plain(value: Any) -> Any:
-    """The value in the plain types that ``values.encode`` knows."""
+    """The value in the plain types that ``values.encode`` supports."""
     match value:
         case None | bool() | bytes() | Decimal() | float():
             return value
@@ -90,7 +90,7 @@ def plain(value: Any) -> Any:
 
 
 def _model_fields(model: BaseModel) -> dict[str, Any]:
-    """A nested model's fields by their aliases. None is left out only where nothing stored is read as None."""
+    """A nested model's fields by alias. None is omitted only if an absent member is read as None."""
     result: dict[str, Any] = {}
     for name, info in type(model).model_fields.items():
         value = getattr(model, name)
@@ -102,7 +102,7 @@ def _model_fields(model: BaseModel) -> dict[str, Any]:
 
 
 def encoder_of(annotation: Any) -> Encoder:
-    """The function that turns this field's values (other than None) into attribute values."""
+    """The function that converts this field's values (except None) to attribute values."""
     kind = kind_of(annotation)
     if TTL.name in marks_of(annotation):
         return _epoch_seconds
@@ -167,7 +167,7 @@ _DECODERS: dict[Any, Decoder] = {
 
 
 def decoder_of(annotation: Any) -> Decoder:
-    """The function that turns a stored attribute value (its tag and content) into what pydantic validates."""
+    """The function that converts a stored attribute value (tag and content) to a value that pydantic validates."""
     if TTL.name in marks_of(annotation):
         return _decode_epoch
     kind = kind_of(annotation)

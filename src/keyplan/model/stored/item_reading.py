@@ -1,10 +1,10 @@
-"""Reading items quickly: an entity's own pydantic schema, validating DynamoDB's JSON form as it is.
+"""Fast reading of items: an entity's pydantic schema, applied directly to DynamoDB JSON.
 
-Each field is looked up by the path of its attribute and type (``title`` → ``S``) in pydantic's core, so that no
-Python runs per field; the instance is then made as pydantic's ``model_construct`` makes one. What this way can't read
-(another type than the field's, fields that stand only in the key, models with validators that run before) is left to
-the slow way in ``entity.py``, which also finds the words for what is wrong. So is every entity whose schema hasn't the
-shape that is known here, since pydantic promises none (decision 0012).
+pydantic's core looks up each field by attribute and type (``title`` → ``S``), so that no Python code runs per field;
+the instance is then created like by pydantic's ``model_construct``. Other cases (a type other than the field's, fields
+only in the key, models with before-validators) use the slow path in ``stored_entity``, which also produces error
+messages. The same applies to entities whose schema has an unexpected form, because pydantic doesn't guarantee it
+(decision 0012).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _TAGS: dict[Any, str] = {
 }
 _BEFORE = {"function-before", "function-wrap", "function-plain"}
 _DECODED = "decoded"
-"""Stands for the type where a value was decoded in Python first."""
+"""Stands for the type of a value that is decoded in Python first."""
 
 Reader = Callable[[Mapping[str, Mapping[str, Any]]], "Entity"]
 
@@ -49,13 +49,13 @@ def reader_of(
     slowly: Reader,
     in_index_keys: Sequence[tuple[str, str]] = (),
 ) -> Reader:
-    """A function that reads items of ``cls``. ``in_keys`` are the attributes that may stand in the key alone;
-    ``slowly`` reads what this way can't. ``in_index_keys``: attributes that may do so where another, an index's, is
-    there.
+    """A function that reads items of ``cls``. ``in_keys`` are the attributes that can be only in the key; ``slowly``
+    reads all other cases. ``in_index_keys``: attributes that can be only in an index key, each with that key's
+    attribute.
     """
     paths = {field.name: (field.attribute, _tag_of(field) or _DECODED) for field in fields}
     by_python = cls.model_config.get("extra") == "allow" or any(aliased_models(field.annotation) for field in fields)
-    validate = None if by_python else _validator(cls, paths)  # a nested alias and a name are looked for there
+    validate = None if by_python else _validator(cls, paths)  # it looks up nested aliases and names
     if validate is None:
         return slowly
     make, set_attribute = cls.__new__, object.__setattr__
@@ -68,7 +68,7 @@ def reader_of(
             fields, _, fields_set = validate(_decoded(item, decoders) if decoders else item)
         except (ValidationError, ValueError, ArithmeticError):
             return slowly(item)
-        # An attribute of another type than its field's would pass as absent: every one there must have been read.
+        # An attribute of another type than its field's would count as absent: check that every attribute was read.
         if len(fields_set) != count:
             there = attributes & item.keys()
             if len(fields_set) != len(there) or not in_keys <= there:
@@ -87,8 +87,8 @@ def reader_of(
 
 
 def reads_by_json(cls: type[Entity], fields: Sequence[StoredField]) -> bool:
-    """Whether the fields are to be read as JSON: a strict type takes a text for a moment from that only, and bytes in
-    what pydantic dumps are told from texts by their place alone.
+    """Whether to read the fields as JSON: a strict type converts a text to a datetime only in JSON, and bytes in
+    pydantic's serialized form are recognized only by their position.
     """
     if cls.model_config.get("strict"):
         return True
@@ -122,8 +122,8 @@ def _decoded(item: Mapping[str, Mapping[str, Any]], decoders: Sequence[tuple[str
 
 
 def _tag_of(field: StoredField) -> str | None:
-    """DynamoDB's type for a field that pydantic reads by itself. A TTL's epoch seconds aren't such: it would take them
-    for a time, but large ones for milliseconds.
+    """DynamoDB's type for a field that pydantic reads directly. Not for a TTL: pydantic reads large numbers as
+    milliseconds.
     """
     if field.form is not Form.OURS or TTL.name in marks_of(field.annotation):
         return None
@@ -131,7 +131,7 @@ def _tag_of(field: StoredField) -> str | None:
 
 
 def _tag(annotation: Any) -> str | None:
-    """DynamoDB's type for a field whose stored form pydantic converts by itself."""
+    """DynamoDB's type for a field whose stored form pydantic converts."""
     kind = kind_of(annotation)
     if _has_literal(annotation) and kind is not str:
         return None
@@ -147,7 +147,7 @@ def _has_literal(annotation: Any) -> bool:
 
 
 def _parts(schema: Any) -> Iterator[dict[str, Any]]:
-    """A schema and all the schemas within it."""
+    """A schema and all its nested schemas."""
     if isinstance(schema, dict):
         yield schema
     if isinstance(schema, dict | list | tuple):
@@ -156,9 +156,9 @@ def _parts(schema: Any) -> Iterator[dict[str, Any]]:
 
 
 def _needs_python(schema: Mapping[str, Any]) -> bool:
-    """Whether a field's schema runs code on what is stored before it is a value, or looks nested fields up by alias."""
+    """Whether a field's schema runs code before validation, or looks up nested fields by alias."""
     kind = schema.get("type")
-    if not isinstance(kind, str):  # a mapping of fields, one of which is called type
+    if not isinstance(kind, str):  # a mapping of fields, one of which is named type
         return False
     return kind in _BEFORE or (
         kind == "model-fields" and any("validation_alias" in field for field in schema["fields"].values())
@@ -166,7 +166,7 @@ def _needs_python(schema: Mapping[str, Any]) -> bool:
 
 
 def _validator(cls: type[Entity], paths: Mapping[str, tuple[str, str]]) -> Callable[[Any], Any] | None:
-    """What validates items as they are; None where the schema isn't one whose shape is known."""
+    """The validator of unconverted items; None for a schema of unexpected form."""
     try:
         result = _fields_schema(cls, paths)
         return None if result is None else SchemaValidator(*result).validate_python
@@ -175,9 +175,8 @@ def _validator(cls: type[Entity], paths: Mapping[str, tuple[str, str]]) -> Calla
 
 
 def _fields_schema(cls: type[Entity], paths: Mapping[str, tuple[str, str]]) -> tuple[Any, Any] | None:
-    """The schema of the model's fields with each looked up by its path, and its configuration; or None when the model
-    does more than hold validated fields (validators of the whole model, private attributes, a constructor of its
-    own).
+    """The schema of the model's fields with each looked up by its path, and its configuration; None if the model does
+    more than validate fields (model validators, private attributes, its own constructor).
     """
     schema: Any = cls.__pydantic_core_schema__
     if not isinstance(schema, dict) or schema.get("type") != "model":

@@ -1,7 +1,6 @@
-"""How one field's value is written into a key, and read back from it: one format a class.
+"""Formats of field values in keys, for writing and reading: one class per format.
 
-A format must be injective, and its texts must sort as the values do. What a template is made of, and the escaping of
-delimiters in texts, live in ``templates.py``.
+A format must be injective, and its texts must sort like the values. ``key_templates`` has templates and escaping.
 """
 
 from __future__ import annotations
@@ -50,25 +49,25 @@ class Format(Protocol):
 
     @property
     def exact(self) -> bool:
-        """Whether the value can be read back whole."""
+        """Whether the value can be read back completely."""
         ...
 
     @property
     def whole(self) -> bool:
-        """Whether two values never have one text."""
+        """Whether different values always have different texts."""
         ...
 
     @property
     def descending(self) -> bool:
-        """Whether the texts sort the other way round than the values."""
+        """Whether the texts sort in reverse order of the values."""
         ...
 
     def write(self, value: Any) -> str:
-        """The value's text. Raises KeyFieldError for a value outside what the format can hold."""
+        """The value's text. Raises KeyFieldError for a value outside the format's range."""
         ...
 
     def read(self, text: str) -> Any:
-        """The value of a text that ``write`` gave. Raises ValueError for another text."""
+        """The value of a text from ``write``. Raises ValueError for another text."""
         ...
 
     @property
@@ -79,7 +78,7 @@ class Format(Protocol):
 
 @dataclass(frozen=True)
 class TextFormat:
-    """Texts, and what has one text only: str, Literal, Enum, UUID."""
+    """Texts, and types whose values have unique texts: str, Literal, Enum, UUID."""
 
     to_text: Callable[[Any], str]
     raw: bool = True
@@ -97,7 +96,7 @@ class TextFormat:
 
 @dataclass(frozen=True)
 class PartsFormat:
-    """A tuple of texts, each a part of its own between delimiters. It must end its template."""
+    """A tuple of texts, joined by delimiters. It must be the last part of its template."""
 
     raw: bool = True
     exact: bool = True
@@ -114,9 +113,7 @@ class PartsFormat:
 
 @dataclass(frozen=True)
 class IntegerFormat:
-    """A whole number: plain (it doesn't sort, and is asked for by equality), or padded to ``width`` digits, and
-    turned.
-    """
+    """An integer: plain (unsortable, for equality only), or padded to ``width`` digits, optionally reversed."""
 
     width: int | None = None
     descending: bool = False
@@ -126,7 +123,7 @@ class IntegerFormat:
 
     @property
     def sorts(self) -> bool:
-        """Whether its texts sort as the numbers do."""
+        """Whether its texts sort like the numbers."""
         return self.width is not None
 
     @property
@@ -134,7 +131,7 @@ class IntegerFormat:
         return rf"[0-9]{{{self.width}}}" if self.width else r"-?[0-9]+"
 
     def write(self, value: Any) -> str:
-        value = getattr(value, "value", value)  # of an enum
+        value = getattr(value, "value", value)  # an enum's value
         if self.width is None:
             return str(int(value))
         if value < 0:
@@ -154,7 +151,7 @@ class IntegerFormat:
 
 
 def as_utc(value: datetime) -> datetime:
-    """The moment in UTC. A moment without a time zone is refused: it names 24 moments or more."""
+    """The datetime in UTC. A datetime without a time zone is rejected, because it is ambiguous."""
     if value.tzinfo is None:
         raise KeyFieldError(f"{value.isoformat()} has no time zone", hint="use datetime.now(UTC), or keyplan.now()")
     try:
@@ -166,14 +163,14 @@ def as_utc(value: datetime) -> datetime:
 
 
 def iso_text(value: datetime) -> str:
-    """A moment as fixed-width text in UTC with microseconds: ``2026-11-21T09:42:00.000000Z``."""
+    """A datetime as fixed-width text in UTC with microseconds: ``2026-11-21T09:42:00.000000Z``."""
     moment = as_utc(value)
     return f"{moment.replace(tzinfo=None).isoformat(timespec='microseconds')}Z"
 
 
 @dataclass(frozen=True)
 class TimeFormat:
-    """A moment in UTC, in a fixed width: ISO 8601 with microseconds, or what strftime fields are named."""
+    """A datetime in UTC, in fixed width: ISO 8601 with microseconds, or the given strftime fields."""
 
     layout: str = ISO
     descending: bool = False
@@ -190,7 +187,7 @@ class TimeFormat:
 
     @property
     def whole(self) -> bool:
-        """Only a layout down to the microsecond holds all of a moment."""
+        """Only a layout with microseconds contains the complete value."""
         return self.exact
 
     @property
@@ -216,7 +213,7 @@ class TimeFormat:
 
 @dataclass(frozen=True)
 class DateFormat:
-    """A day: ``2026-11-21``, or what strftime fields are named of it."""
+    """A date: ``2026-11-21``, or the given strftime fields."""
 
     layout: str = _DAY
     descending: bool = False
@@ -233,7 +230,7 @@ class DateFormat:
 
     @property
     def whole(self) -> bool:
-        """Only a layout down to the day holds all of it."""
+        """Only a layout with days contains the complete value."""
         return self.exact
 
     @property
@@ -259,7 +256,7 @@ class DateFormat:
 
 @dataclass(frozen=True)
 class RankFormat:
-    """One of a few values by its place among them, in the order in which they are declared."""
+    """One of a few values, as its rank in declaration order."""
 
     ranks: tuple[Any, ...]
     descending: bool = False
@@ -276,7 +273,7 @@ class RankFormat:
         return rf"[0-9]{{{self._width}}}"
 
     def rank(self, value: Any) -> int:
-        """The place of a value among the others."""
+        """The rank of a value."""
         return self.ranks.index(value)
 
     def write(self, value: Any) -> str:
@@ -294,7 +291,7 @@ class RankFormat:
 
 @dataclass(frozen=True)
 class DayTimeFormat:
-    """A time of day without a zone, to the microsecond: ``09:42:00.000000``."""
+    """A time of day without a time zone, with microseconds: ``09:42:00.000000``."""
 
     descending: bool = False
     raw: bool = False
@@ -317,7 +314,7 @@ class DayTimeFormat:
 
 @dataclass(frozen=True)
 class DurationFormat:
-    """A duration that isn't negative, as its microseconds in a fixed width."""
+    """A nonnegative duration, as microseconds in fixed width."""
 
     descending: bool = False
     raw: bool = False
@@ -337,7 +334,7 @@ class DurationFormat:
 
 @dataclass(frozen=True)
 class SecondsFormat:
-    """A native Number attribute that holds a duration: its seconds, or whole milliseconds, or whole seconds."""
+    """A native Number attribute with a duration: seconds, whole milliseconds, or whole seconds."""
 
     unit: str | None = None
     raw: bool = False
@@ -347,7 +344,7 @@ class SecondsFormat:
 
     @property
     def whole(self) -> bool:
-        """In whole units it loses what is below them."""
+        """Whole units lose the remainder."""
         return self.unit is None
 
     def write(self, value: Any) -> str:
@@ -362,7 +359,7 @@ class SecondsFormat:
 
 @dataclass(frozen=True)
 class NumberFormat:
-    """A native Number attribute: a number as it is, or a moment as milliseconds or seconds since 1970."""
+    """A native Number attribute: a number, or a datetime as milliseconds or seconds since 1970."""
 
     unit: str | None = None
     raw: bool = False
@@ -372,13 +369,13 @@ class NumberFormat:
 
     @property
     def whole(self) -> bool:
-        """Moments lose what is below their unit."""
+        """Datetimes lose fractions of their unit."""
         return self.unit is None
 
     def write(self, value: Any) -> str:
         """The number in DynamoDB's notation."""
         if self.unit is None:
-            value = getattr(value, "value", value)  # of an enum
+            value = getattr(value, "value", value)  # an enum's value
             try:
                 return canonical(repr(value) if isinstance(value, float) else str(value))
             except NumberError as error:
@@ -386,7 +383,7 @@ class NumberFormat:
         return str((as_utc(value) - _EPOCH) // timedelta(milliseconds=1 if self.unit == "ms" else 1000))
 
     def read(self, text: str) -> Any:
-        """The number, or the moment."""
+        """The number or the datetime."""
         if self.unit is None:
             return Decimal(text)
         return datetime.fromtimestamp(int(text) / (1000 if self.unit == "ms" else 1), UTC)
@@ -394,10 +391,10 @@ class NumberFormat:
 
 @dataclass(frozen=True)
 class StoredFormat:
-    """A value in a text key as it stands in its own attribute (``StoredAs``), or in another program's way.
+    """A value in a text key in the form of its attribute (``StoredAs``), or of another program.
 
-    ``unit`` is what a moment is cut to. ``whole``: the field has no more than that, so that a value which has more is
-    no item's.
+    ``unit``: the precision to which datetimes are truncated. ``whole``: the field has only that precision, so that a
+    more precise value belongs to no item.
     """
 
     to_text: Callable[[Any], str]
@@ -409,17 +406,17 @@ class StoredFormat:
     raw: bool = False
     descending: bool = False
     least: datetime | None = None
-    """The first moment that it can hold."""
+    """The minimum."""
     most: datetime | None = None
-    """The last moment that it can hold."""
+    """The maximum."""
 
     @property
     def exact(self) -> bool:
-        """What is cut can't be read back."""
+        """Truncated values can't be read back completely."""
         return self.whole
 
     def write(self, value: Any) -> str:
-        """The text. Raises KeyFieldError for a moment with more than a whole field has."""
+        """The text. Raises KeyFieldError for a datetime more precise than a whole field."""
         if self.unit is None or not isinstance(value, datetime):
             return self.to_text(value)
         floor = self.floor(value)
@@ -431,12 +428,12 @@ class StoredFormat:
         return self.to_text(floor)
 
     def floor(self, value: datetime) -> datetime:
-        """The last moment that can be stored up to this one."""
+        """The last storable datetime up to this one."""
         moment = as_utc(value)
         return moment if self.unit is None else moment - (moment - _EPOCH) % self.unit
 
     def nearest(self, value: datetime) -> datetime:
-        """The nearest moment that can be stored: the last one up to this, or the first of all."""
+        """The nearest storable datetime: the last one up to this one, or the minimum."""
         if self.least is not None and as_utc(value) < self.least:
             return self.least
         if self.most is not None and as_utc(value) > self.most:
@@ -449,8 +446,8 @@ class StoredFormat:
 
 
 def epoch_format(unit: str, *, whole: bool = False) -> StoredFormat:
-    """A moment as its seconds (``s``) or milliseconds (``ms``) since 1970 in a text: of one width from 2001 to 2286,
-    and so in the order of time.
+    """A datetime as seconds (``s``) or milliseconds (``ms``) since 1970 in a text, which has fixed width, and therefore
+    sorts, from 2001 to 2286.
     """
     step, width = (timedelta(seconds=1), 10) if unit == "s" else (timedelta(milliseconds=1), 13)
 
@@ -472,7 +469,7 @@ def epoch_format(unit: str, *, whole: bool = False) -> StoredFormat:
 
 @dataclass(frozen=True)
 class BinaryFormat:
-    """A native Binary attribute; its text is the base64 that DynamoDB's JSON uses."""
+    """A native Binary attribute; its text is base64, as in DynamoDB JSON."""
 
     raw: bool = False
     exact: bool = True
@@ -490,10 +487,10 @@ class BinaryFormat:
 
 
 def format_for(kind: Any, spec: str, *, attribute_type: str, sorts: bool, ranks: tuple[Any, ...] = ()) -> Format:
-    """The format of a field of type ``kind`` under ``spec`` (what stands behind the colon of ``{field:spec}``).
+    """The format of a field of type ``kind`` with ``spec`` (after the colon in ``{field:spec}``).
 
-    ``attribute_type`` is the key attribute's own: S, N or B. ``sorts``: whether the text must sort as the value does.
-    ``ranks``: the field's values, where it has few. Raises Problem where there is no such format.
+    ``attribute_type`` is that of the key attribute: S, N or B. ``sorts``: whether the text must sort like the value.
+    ``ranks``: the field's values, if it has few. Raises Problem if there is no such format.
     """
     if attribute_type == "N":
         return _number_format(kind, spec)
@@ -533,7 +530,7 @@ def _number_format(kind: Any, spec: str) -> Format:
 
 
 def _is_of_integers(kind: Any) -> bool:
-    """Whether it is an enum whose values are whole numbers."""
+    """Whether it is an enum with integer values."""
     return (
         isinstance(kind, type) and issubclass(kind, enum.Enum) and all(type(element.value) is int for element in kind)
     )
@@ -609,7 +606,7 @@ _WIDTHS = {"Y": 4, "m": 2, "d": 2, "H": 2, "M": 2, "S": 2, "f": 6, "j": 3}
 LETTERS = "YmdHMSf"
 """From the largest unit to the smallest."""
 _NEXT = {"Y": "mj", "m": "dj", "d": "H", "j": "H", "H": "M", "M": "S", "S": "f"}
-"""What may follow in a text that sorts by time: the next smaller unit."""
+"""The units that can follow in a sortable text: the next smaller unit."""
 
 
 def letters_of(layout: str) -> tuple[str, ...]:
@@ -626,7 +623,7 @@ def pattern_of(layout: str) -> str:
 
 
 def day_layout(spec: str, *, sorts: bool) -> str:
-    """The layout of a day in a key. Raises Problem."""
+    """The layout of a date in a key. Raises Problem."""
     layout = layout_of(spec, sorts=sorts)
     if not set(letters_of(layout)) <= set("Ymdj"):
         raise Problem(f"{spec!r} names hours, and the field is a day", "use %Y, %m, %d and %j")
@@ -634,7 +631,7 @@ def day_layout(spec: str, *, sorts: bool) -> str:
 
 
 def layout_of(spec: str, *, sorts: bool) -> str:
-    """The layout of a moment in a key; where it ``sorts``, no unit is left out between two. Raises Problem."""
+    """The layout of a datetime in a key; with ``sorts``, no unit is missing in between. Raises Problem."""
     letters = letters_of(spec)
     wrong = [letter for letter in letters if letter not in _WIDTHS]
     if wrong or not letters:

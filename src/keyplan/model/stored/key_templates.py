@@ -1,13 +1,12 @@
-"""Key templates: ``"AUTHOR#{author_id}"`` as parts, as text for given values, and back from a text.
+"""Key templates: ``"AUTHOR#{author_id}"`` parsed into parts, written as text for given values, and read back.
 
-Escaping makes the texts injective and keeps them in the order of the values: ``#`` ends a value, so inside a value
-``#`` is written ``$c``. ``$`` (the character after ``#``) leads an escape, and itself becomes ``$d``; where something
-follows the value in its template, every character that sorts before ``#`` is escaped too (``$@`` … ``$b``), since the
-end of a value must sort before everything that can continue it. So tuples of values sort as their joined texts do.
+Escaping makes the texts injective and keeps the order of the values: ``#`` ends a value, so ``#`` in a value is written
+as ``$c``. ``$`` (the character after ``#``) starts an escape, and is itself written as ``$d``; if something follows the
+value in its template, every character before ``#`` is escaped, too (``$@`` … ``$b``), because the end of a value must
+sort before every continuation. Therefore tuples of values sort like their joined texts.
 
-A template that is one variable and nothing else (``"{username}"``) holds the bare value: nothing needs telling apart.
-Keys that other programs made have no escapes (``styles.py``).
-How a single value is written lives in ``formats.py``.
+A template of only one variable (``"{username}"``) contains the unescaped value, because no delimiter is needed. Keys of
+other programs have no escapes (``KeyStyle``). ``key_formats`` writes single values.
 """
 
 from __future__ import annotations
@@ -38,13 +37,13 @@ def _code(match: re.Match[str]) -> str:
 
 
 def escape(text: str, *, last: bool) -> str:
-    """The text with delimiters escaped. ``last``: nothing follows it in its template."""
+    """The text with escaped delimiters. ``last``: nothing follows it in its template."""
     pattern = _LAST if last else _INNER
     return pattern.sub(_code, text) if pattern.search(text) else text
 
 
 def unescape(text: str) -> str:
-    """The inverse of :func:`escape`. Raises ValueError for a text that ``escape`` never gives."""
+    """The inverse of :func:`escape`. Raises ValueError for a text that ``escape`` never returns."""
     if _LEAD not in text:
         return text
 
@@ -59,14 +58,14 @@ def unescape(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Literal_:  # noqa: N801 - Literal is typing's
-    """Fixed text of a template."""
+    """Constant text in a template."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """A field in a template, and its format. ``last``: nothing follows it; ``ends``: the text that does."""
+    """A field in a template, with its format. ``last``: nothing follows it; ``ends``: the text that follows."""
 
     field: str
     format: Format
@@ -77,27 +76,27 @@ class Variable:
 
     @property
     def folds(self) -> bool:
-        """Whether two of its values can have one text, since they differ in their case alone."""
+        """Whether values that differ only in case can have the same text."""
         return self.style.case is not None and self.format.raw
 
     @property
     def sorts(self) -> bool:
-        """Whether items lie in the order of its values: by a text that isn't escaped only where nothing follows."""
+        """Whether items sort by its values: unescaped text sorts only if nothing follows."""
         if self.folds or self.is_open:
             return False
         return bool(getattr(self.format, "sorts", True))
 
     @property
     def is_open(self) -> bool:
-        """Whether its values can hold parts of what ends them, since they have no escapes."""
+        """Whether its values are unescaped and can contain the text that ends them."""
         return self.style.raw and self.format.raw and not self.last
 
     def folded(self, value: Any) -> str:
-        """The value in the letters of the key, without escapes. Raises KeyFieldError."""
+        """The value in the key's case, unescaped. Raises KeyFieldError."""
         return self.style.fold(self.format.write(value))
 
     def text(self, value: Any) -> str:
-        """The value as it stands in the key. Raises KeyFieldError."""
+        """The value's text in the key. Raises KeyFieldError."""
         if isinstance(self.format, PartsFormat):
             return self._parts(value)
         plain = self.format.write(value)
@@ -110,7 +109,7 @@ class Variable:
         return escape(plain, last=self.last)
 
     def is_ambiguous(self, value: Any) -> bool:
-        """Whether the value's text holds what ends it, so that where it ends can't be told."""
+        """Whether the value contains the text that ends it, so that its end is ambiguous."""
         if not self.is_open:
             return False
         text = self.text(value)
@@ -122,12 +121,12 @@ class Variable:
         return DELIMITER.join(escape(part, last=False) for part in value)
 
     def prefix_text(self, value: str) -> str:
-        """The start that the texts of all values beginning with ``value`` have in common."""
+        """The common prefix of the texts of all values that start with ``value``."""
         folded = self.style.fold(value)
         return folded if self.bare or self.style.raw else escape(folded, last=self.last)
 
     def value(self, text: str) -> Any:
-        """The value of a text in a key. Raises ValueError when the text isn't one of ours."""
+        """The value of a text in a key. Raises ValueError for an invalid text."""
         if isinstance(self.format, PartsFormat):
             return tuple(unescape(part) for part in text.split(DELIMITER))
         if self.bare or self.style.raw or not self.format.raw:
@@ -139,7 +138,7 @@ class Variable:
 
     @property
     def pattern(self) -> str:
-        """A regular expression of the texts in a key."""
+        """A regular expression for the texts in a key."""
         if not self.format.raw and self.style.case is not None:
             return f"(?i:{self.format.pattern})"
         if self.bare or not self.format.raw:
@@ -151,7 +150,7 @@ class Variable:
 
 @dataclass(frozen=True)
 class Template:
-    """A parsed template with its formats. ``source`` is the text it was declared with."""
+    """A parsed template with its formats. ``source`` is its declaration."""
 
     source: str
     parts: tuple[Literal_ | Variable, ...]
@@ -164,12 +163,12 @@ class Template:
 
     @cached_property
     def fields(self) -> tuple[str, ...]:
-        """The fields that the variables name, each once."""
+        """The fields of the variables, without duplicates."""
         return tuple(dict.fromkeys(variable.field for variable in self.variables))
 
     @cached_property
     def regex(self) -> re.Pattern[str]:
-        """The shape of the template's texts (a quick look: whether the values can be read is not told by it)."""
+        """The form of the template's texts (a quick check; the values may be unreadable nevertheless)."""
         text = "".join(
             re.escape(part.text) if isinstance(part, Literal_) else f"({part.pattern})" for part in self.parts
         )
@@ -177,12 +176,14 @@ class Template:
 
     @cached_property
     def exact(self) -> bool:
-        """Whether every variable can be read back whole from the text."""
+        """Whether every variable can be read back completely."""
         return all(variable.format.exact for variable in self.variables)
 
     @cached_property
     def _quick(self) -> tuple[str, str] | None:
-        """The fixed start and the field of a template that ends in its one text, or (its text, "") of a fixed one."""
+        """The constant prefix and the field of a template that ends in its only text variable, or (text, "") of a
+        constant one.
+        """
         if not self.variables:
             return self.source, ""
         *start, last = self.parts
@@ -193,7 +194,7 @@ class Template:
         return "".join(part.text for part in start if isinstance(part, Literal_)), last.field
 
     def text(self, values: Mapping[str, Any]) -> str:
-        """The key text for these field values. Raises KeyFieldError, with the field as its place."""
+        """The key text for these field values. Raises KeyFieldError with the field as its place."""
         if self._quick is not None:
             start, field = self._quick
             if not field:
@@ -217,11 +218,11 @@ class Template:
 
     @cached_property
     def _longest(self) -> re.Pattern[str]:
-        """As ``regex``, but values that aren't escaped are as long as can be."""
+        """Like ``regex``, but with unescaped values as long as possible."""
         return re.compile(self.regex.pattern.replace("(.+?)", "(.+)"), re.DOTALL)
 
     def values(self, text: str) -> dict[str, Any] | None:
-        """The field values in a key text, or None when the text isn't of this template, or could be of several."""
+        """The field values of a key text; None if the text doesn't match the template, or is ambiguous."""
         match = self.regex.fullmatch(text)
         if match is None:
             return None
@@ -231,7 +232,7 @@ class Template:
         result: dict[str, Any] = {}
         for variable, piece in zip(self.variables, match.groups(), strict=True):
             if variable.style.case is not None:
-                continue  # its letters can't be told from the key
+                continue  # its case can't be read from the key
             try:
                 value = variable.value(piece)
             except (ValueError, OverflowError):
@@ -241,7 +242,7 @@ class Template:
         return result
 
     def ambiguous(self, values: Mapping[str, Any]) -> str | None:
-        """The first field whose value holds the text that ends it; None where all can be told apart."""
+        """The first field whose value contains the text that ends it; None if all are unambiguous."""
         return next(
             (variable.field for variable in self.variables if variable.is_ambiguous(values[variable.field])), None
         )
@@ -251,9 +252,9 @@ class Template:
 
 
 def split_template(source: str, *, raw: bool = False) -> list[str | tuple[str, str]]:
-    """The template's pieces: literal texts, and (field, format spec) pairs. Raises Problem for a malformed one.
+    """The template's parts: constant texts, and (field, format spec) pairs. Raises Problem for invalid syntax.
 
-    ``raw``: any text ends a value.
+    ``raw``: any text can end a value.
     """
     pieces: list[str | tuple[str, str]] = []
     position = 0

@@ -1,9 +1,9 @@
-"""Which fields are stored by rules of our own, and which as pydantic dumps them in JSON mode; and how the latter are.
+"""Fields with stored forms defined by Keyplan, and fields stored in pydantic's JSON serialization.
 
-Texts, numbers, moments, days, UUIDs, enums, and lists, sets, maps and models of them have a form of their own in
-DynamoDB (``codec.py``), which filters, keys and updates know. Everything else is what pydantic says: time spans,
-addresses, paths and URLs, ``PlainSerializer`` and ``field_serializer``, values of any type. That these values read back
-equal is checked by ``keyplan.testing.verify``.
+Texts, numbers, datetimes, dates, UUIDs, enums, and lists, sets, maps and models of them have their own form in DynamoDB
+(``field_codec``), which filters, keys and updates support. pydantic serializes everything else: durations, addresses,
+paths and URLs, ``PlainSerializer`` and ``field_serializer``, values of any type. ``keyplan.testing.verify`` checks that
+these values read back equal.
 """
 
 from __future__ import annotations
@@ -59,15 +59,15 @@ __all__ = [
 
 
 class Form(enum.IntEnum):
-    """Who says how a value is stored."""
+    """What defines a value's stored form."""
 
     OURS = 0
     DUMPED = 1
-    """Pydantic, by its type."""
+    """pydantic, by the type."""
     CUSTOM = 2
-    """A serializer of the entity's."""
+    """A serializer of the entity."""
     STORED = 3
-    """Its type's ``StoredAs(...)``."""
+    """``StoredAs(...)`` in the type."""
     KEYED = 4
     """The key whose attribute it is."""
 
@@ -75,13 +75,13 @@ class Form(enum.IntEnum):
 _PLAIN = frozenset({str, int, float, Decimal, bool, bytes, datetime, date, UUID})
 _ELEMENTS = _PLAIN - {bool}
 _MEMBERS = frozenset({str, int, UUID})
-"""What may name the members of a map."""
+"""Types of map keys."""
 _SERIALIZERS = frozenset({"PlainSerializer", "WrapSerializer", "SerializeAsAny", "EncodedBytes", "EncodedStr"})
-"""Marks by their names: some of them are no classes for type checkers."""
+"""Metadata by name: some aren't classes for type checkers."""
 
 
 def form_of_field(cls: type[BaseModel], name: str, annotation: Any) -> Form:
-    """The form of one field of an entity."""
+    """The form of a field of an entity."""
     decorators = cls.__pydantic_decorators__.field_serializers.values()
     if any(name in decorator.info.fields or "*" in decorator.info.fields for decorator in decorators):
         return Form.CUSTOM
@@ -89,7 +89,7 @@ def form_of_field(cls: type[BaseModel], name: str, annotation: Any) -> Form:
 
 
 def form_of(annotation: Any) -> Form:
-    """The form of values of a type."""
+    """The form of a type's values."""
     return _form(annotation, set())
 
 
@@ -127,7 +127,7 @@ def _form_of_mark(mark: Any) -> Form:
 
 
 def _only_checks(mark: Any) -> bool:
-    """Whether a mark of pydantic's own checks values, and leaves their form as it is."""
+    """Whether pydantic metadata only validates values, without changing their form."""
     return type(mark).__module__ in _CHECKS and type(mark).__name__ not in _OTHER_FORMS
 
 
@@ -148,7 +148,7 @@ def _form_of_compound(origin: Any, arguments: tuple[Any, ...], seen: set[Any]) -
 
 
 def _is_one_of(annotation: Any, kinds: frozenset[Any]) -> bool:
-    """Whether a type is one of these, or an enum or a choice of texts."""
+    """Whether a type is one of these, or an enum or a Literal of texts."""
     if is_alias(annotation):
         return _is_one_of(annotation.__value__, kinds)
     origin, arguments = get_origin(annotation), get_args(annotation)
@@ -189,7 +189,7 @@ def _own_names(cls: type[Any]) -> set[str]:
 
 
 def annotated(info: FieldInfo) -> Any:
-    """The type of a field with its marks."""
+    """The type of a field with its metadata."""
     annotation: Any = info.annotation
     for mark in info.metadata:
         annotation = Annotated[annotation, mark]
@@ -197,7 +197,7 @@ def annotated(info: FieldInfo) -> Any:
 
 
 def takes_nothing(annotation: Any) -> bool:
-    """Whether None is one of the values."""
+    """Whether None is a valid value."""
     try:
         return TypeAdapter(annotation).validate_python(None) is None
     except (PydanticUserError, ValueError, TypeError, AttributeError):
@@ -205,7 +205,7 @@ def takes_nothing(annotation: Any) -> bool:
 
 
 def unwritable(annotation: Any, form: Form) -> Problem | None:
-    """Why values of a type can't be stored as pydantic writes them: it masks, decodes or doesn't know them."""
+    """Why pydantic's serialization can't store values of a type: it masks, decodes or doesn't support them."""
     hint = "store it in another type, or give it a serializer and a validator that read it back"
     if any(layer is Json or type(layer) in _DECODED for layer in layers(annotation)):
         return Problem("its validator doesn't take the values that it returns: an instance is validated again", hint)
@@ -233,17 +233,17 @@ def _is_subclass(value: Any, classes: tuple[type[Any], ...]) -> bool:
 def _adapter_of(annotation: Any) -> TypeAdapter[Any]:
     try:
         return TypeAdapter(annotation, config={"arbitrary_types_allowed": True})
-    except PydanticUserError:  # the type has a configuration of its own
+    except PydanticUserError:  # the type has its own configuration
         return TypeAdapter(annotation)
 
 
 def stored_name(name: str, info: FieldInfo) -> str:
-    """What a field of a model is stored under: its alias, where it has one."""
+    """The stored name of a model's field: its alias, if it has one."""
     return info.serialization_alias or info.alias or name
 
 
 def field_at(model: type[BaseModel], step: str) -> tuple[str, FieldInfo] | None:
-    """The field of a nested model at a step of a path: by its name, or by what it is stored under."""
+    """The field of a nested model at a path step, by its name or stored name."""
     info = model.model_fields.get(step)
     if info is not None:
         return stored_name(step, info), info
@@ -251,7 +251,7 @@ def field_at(model: type[BaseModel], step: str) -> tuple[str, FieldInfo] | None:
 
 
 def aliased_models(annotation: Any) -> list[type[BaseModel]]:
-    """The models within a type that store a field under another name than its own."""
+    """The models within a type with a field whose stored name differs from its name."""
     found: list[type[BaseModel]] = []
 
     def collect(part: Any) -> bool:
@@ -264,13 +264,13 @@ def aliased_models(annotation: Any) -> list[type[BaseModel]]:
     return found
 
 
-# Writing
+# Serialization
 
 
 def dumper_of(cls: type[BaseModel], name: str, annotation: Any) -> Callable[[Any], AttributeValue]:
-    """The function that turns values of a field into what pydantic dumps of them.
+    """The function that serializes a field's values with pydantic.
 
-    It raises ValueFault for a value that pydantic can't dump, or that wouldn't be read back as it is.
+    It raises ValueFault for a value that pydantic can't serialize, or that wouldn't read back equal.
     """
     check = TypeAdapter(annotation) if holds_anything(annotation) else None
 
@@ -292,7 +292,7 @@ def dumper_of(cls: type[BaseModel], name: str, annotation: Any) -> Callable[[Any
 
 
 def _check(adapter: TypeAdapter[Any], value: Any, stored: AttributeValue) -> None:
-    """Raises ValueFault where a value of any type comes back as another."""
+    """Raises ValueFault if a value of any type reads back as another one."""
     try:
         result = adapter.validate_json(json.dumps(json_of(stored)))
     except ValidationError as error:
@@ -307,7 +307,7 @@ def _first_line(error: Exception) -> str:
 
 
 def holds_anything(annotation: Any) -> bool:
-    """Whether values of no declared type stand in it."""
+    """Whether it contains values of no declared type."""
     return holds(annotation, lambda value: value in _UNTYPED)
 
 
@@ -315,7 +315,7 @@ _UNTYPED = frozenset({Any, object, list, dict, tuple, set, frozenset})
 
 
 def holds(annotation: Any, sought: Callable[[Any], bool]) -> bool:
-    """Whether a type, or one that it is made of, is one of those sought."""
+    """Whether a type, or a type within it, satisfies a predicate."""
     return _holds(annotation, sought, set())
 
 
@@ -357,11 +357,11 @@ def _is_type(value: Any) -> bool:
     return True
 
 
-# Reading
+# Deserialization
 
 
 def json_of(stored: Mapping[str, Any]) -> Any:
-    """An attribute value as JSON: whole numbers as int, others as float where that is exact, and as text where not."""
+    """An attribute value as JSON: integers as int, other numbers as float if that is exact, else as text."""
     ((tag, content),) = stored.items()
     match tag:
         case "N":
@@ -379,7 +379,7 @@ def json_of(stored: Mapping[str, Any]) -> Any:
 
 
 def plain_of(stored: Mapping[str, Any]) -> Any:
-    """An attribute value as plain Python that is stored as the same again: sets stay sets, and bytes are bytes."""
+    """An attribute value as a plain Python value that is stored identically: sets stay sets, and bytes stay bytes."""
     ((tag, content),) = stored.items()
     match tag:
         case "N":
@@ -406,10 +406,10 @@ def _number(text: str) -> Any:
 
 
 def undeclared(value: Any) -> Any:
-    """A value that no field declares, if it is the same when it comes back.
+    """A value of an undeclared field, if it reads back equal.
 
     Raises:
-        ArgumentError: it isn't.
+        ArgumentError: it doesn't.
     """
     try:
         result = plain_of(values.encode(value))

@@ -1,7 +1,7 @@
 """An entity compiled for a table.
 
-It writes an instance as an item, reads an item as an instance, and tells its items from all others by
-their keys. What the keys look like is in ``keys.py`` and ``templates.py``; requests are made in the client.
+Writes instances as items, reads items as instances, and recognizes its items by their keys. ``stored_keys`` and
+``key_templates`` have the keys; the client builds requests.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ __all__ = ["CompiledEntity"]
 _SETS = (set, frozenset)
 Reader = Callable[[Mapping[str, Mapping[str, Any]]], Entity]
 _UNVERSIONED = "_item_without_a_version"
-"""Beside an instance's fields: no field can be called so."""
+"""Stored with an instance's fields: no field can have this name."""
 
 
 class CompiledEntity:
-    """An entity on its table: its stored fields, its primary key, its index keys, its claims."""
+    """An entity on its table: its stored fields, primary key, index keys and claims."""
 
     def __init__(
         self,
@@ -66,22 +66,22 @@ class CompiledEntity:
         self.cls = cls
         self.name = cls.__name__
         self.gives: type[Any] = cls
-        """The class of what its items are read as: its own, or a view's."""
+        """The class of instances: the entity, or a view."""
         self._whole = self
         self.asked: tuple[str, ...] | None = None
-        """The attributes that are asked for; None: all."""
+        """The projected attributes; None: all."""
         self.sifted: Callable[[Mapping[str, Mapping[str, Any]]], Entity] | None = None
-        """How an item is read to be compared with a call's ranges, where what it is given as lacks their fields."""
+        """How to read an item for comparison with a call's ranges, if the view lacks their fields."""
         self.primary = primary
         self.index_keys = index_keys
         self.claims = claims
         self.indexed = indexed
         self.labels = {label.attribute: label.stored for label in labels}
-        """The attributes that tell its items from others, with their values."""
+        """The attributes that distinguish its items from others, with their values."""
         self.rewritten: dict[Any, str] = {}
-        """Conditions as they hold for items that lack an attribute, once they were rewritten."""
+        """Cached conditions with defaults for absent attributes."""
         self.shares_keys = False
-        """Whether another entity's items can have its keys, so that the labels alone tell them apart."""
+        """Whether another entity's items can have its keys, so that only labels distinguish them."""
         keyed = {name for key in (primary, *index_keys, *claims) for name in key.fields}
         own = stored_fields(cls) if stored is None else stored
         self.fields = {field.name: field for field in own if not field.computed or field.name in keyed}
@@ -108,15 +108,17 @@ class CompiledEntity:
         """Whether its items are read as JSON."""
         by_schema = reader_of(cls, plain, self._in_keys, self._read_slowly, self._in_index_keys)
         self.from_item: Reader = self._noting_version(self._read_by_json if self.reads_by_json else by_schema)
-        """The instance that an item holds. Raises InvalidItemError."""
+        """The instance of an item. Raises InvalidItemError."""
         self.matches = self._labelled(primary.matches)
-        """Whether an item is one of this entity's: by its primary key, and its labels."""
+        """Whether an item belongs to this entity, by primary key and labels."""
         self.matches_sort = self._labelled(primary.matches_sort)
-        """The same, where its partition key is known to fit."""
+        """The same if its partition key is known to match."""
         self._is_raw = any(key.is_raw for key in (primary, *index_keys, *claims))
 
     def _noting_version(self, read: Reader) -> Reader:
-        """A reader that notes of an instance that its item has no version yet: a put of it isn't that of a new one."""
+        """A reader that marks instances whose items have no version yet: a put of one differs from that of a
+        new one.
+        """
         if self.version is None:
             return read
         attribute = self.version.attribute
@@ -130,7 +132,7 @@ class CompiledEntity:
         return noting
 
     def lacks_version(self, instance: Entity) -> bool:
-        """Whether an instance was read from an item that has no version yet."""
+        """Whether an instance was read from an item without a version."""
         return _UNVERSIONED in instance.__dict__
 
     def _labelled(self, matches: Matcher) -> Matcher:
@@ -143,13 +145,11 @@ class CompiledEntity:
         return all(item.get(attribute) == value for attribute, value in self.labels.items())
 
     def is_told_from(self, other: CompiledEntity) -> bool:
-        """Whether a label tells the items of two entities apart."""
+        """Whether a label distinguishes the items of two entities."""
         return any(other.labels.get(attribute, value) != value for attribute, value in self.labels.items())
 
     def _defaulted_in_keys(self) -> list[str]:
-        """The attributes of fields that stand in a key and have a default: an item without them isn't one with the
-        default, its key says more.
-        """
+        """The attributes of key fields with defaults: if one is absent, the key has the value, not the default."""
         named = {name for key in self.keys for _, template in key.attributes for name in template.fields}
         infos = ((name, self.cls.model_fields.get(name)) for name in sorted(named))
         return [
@@ -159,8 +159,8 @@ class CompiledEntity:
         ]
 
     def _optional_in_index_keys(self) -> list[tuple[str, str]]:
-        """The attributes of fields that are None by default and stand in an index's key, each with an attribute of that
-        key: where that is there and the field's isn't, something else wrote the item, and its key has the value.
+        """The attributes of optional fields in an index key, each with an attribute of that key: if only that is
+        present, another program wrote the item, and the key has the value.
         """
         pairs: list[tuple[str, str]] = []
         always = {attribute.name for attribute, _ in self.primary.attributes}
@@ -178,7 +178,7 @@ class CompiledEntity:
         return pairs
 
     def _read_from_nothing(self) -> dict[str, Any]:
-        """What required fields hold that aren't stored when they hold it: None, or an empty set."""
+        """The values of required fields that are stored as absent attributes: None, or an empty set."""
         empty: dict[str, Any] = {}
         for name, info in self.cls.model_fields.items():
             if info.is_required():
@@ -189,7 +189,7 @@ class CompiledEntity:
         return empty
 
     def giving(self, reader: CompiledEntity) -> CompiledEntity:
-        """The same entity, whose items are read by another: as a view of it."""
+        """The same entity with another reader: a view."""
         seen = copy(self)
         seen.gives = reader.cls
         told = self.key_fields if self.primary.is_raw else ()
@@ -210,7 +210,7 @@ class CompiledEntity:
         return (self.primary, *self.index_keys)
 
     def keys_on(self, index: str) -> tuple[CompiledKey, ...]:
-        """The keys on an index: several only where they exclude each other."""
+        """The keys on an index: several only if they are mutually exclusive."""
         return tuple(key for key in self.index_keys if key.index is not None and key.index.name == index)
 
     @cached_property
@@ -220,7 +220,7 @@ class CompiledEntity:
         return frozenset(key for key in self.index_keys if key.index is not None and names.count(key.index.name) > 1)
 
     def key_on(self, index: str, item: Mapping[str, Mapping[str, Any]] | None = None) -> CompiledKey | None:
-        """The key on an index; of several the one by which the item stands there."""
+        """The key on an index; of several, the one by which the item is in it."""
         keys = self.keys_on(index)
         if item is not None:
             keys = tuple(key for key in keys if key.matches(item)) or keys
@@ -238,8 +238,8 @@ class CompiledEntity:
 
     @cached_property
     def read_as(self) -> dict[str, dict[str, Any]]:
-        """The attributes that are read as a constant default where an item lacks them, with its stored form. What the
-        primary key names is read from that.
+        """The attributes with constant defaults, with the defaults' stored forms. Fields of the primary key are read
+        from it.
         """
         found = {
             field.attribute: stored_default(field.default, field.encode)
@@ -250,7 +250,7 @@ class CompiledEntity:
 
     @cached_property
     def may_lack(self) -> frozenset[str]:
-        """The attributes that are read with a default where an item lacks them, or a part of them."""
+        """The attributes whose absence, or partial absence, is read as a default."""
         models = (
             f.attribute
             for f in self.fields.values()
@@ -260,8 +260,8 @@ class CompiledEntity:
 
     @cached_property
     def read_from_keys(self) -> dict[str, list[tuple[str, str | None]]]:
-        """The attributes that are read from an index key where an item lacks them and has that key, as other programs
-        write it: the key's attributes, each with the text beside the value; None: the value is all of it.
+        """The attributes that are read from an index key if absent, as other programs write them: the key's attributes,
+        each with the text next to the value; None: the value is the whole attribute.
         """
         found: dict[str, list[tuple[str, str | None]]] = {}
         for attribute, template in (pair for key in self.index_keys for pair in key.attributes):
@@ -275,7 +275,7 @@ class CompiledEntity:
 
     @cached_property
     def slots(self) -> dict[str, int]:
-        """The fields that spread a number over items, with how many slots each has."""
+        """The slot fields of sharded counters, with the number of slots."""
         counts = {name: slots_of(info) for name, info in self.cls.model_fields.items()}
         return {name: count for name, count in counts.items() if count is not None}
 
@@ -286,13 +286,15 @@ class CompiledEntity:
 
     @cached_property
     def key_fields(self) -> tuple[str, ...]:
-        """The fields that name one item: those of the primary key's templates."""
+        """The fields that identify an item: those of the primary key's templates."""
         names = dict.fromkeys(name for _, template in self.primary.attributes for name in template.fields)
         return tuple(names)
 
     @cached_property
     def fixed_fields(self) -> frozenset[str]:
-        """The key fields whose values the primary key fixes: where it folds letters, items of one key may differ."""
+        """The key fields whose values the primary key determines: with case folding, items with the same key can
+        differ.
+        """
         return frozenset(
             variable.field
             for _, template in self.primary.attributes
@@ -301,14 +303,14 @@ class CompiledEntity:
         )
 
     def inputs_of(self, key: CompiledKey) -> frozenset[str]:
-        """The plain fields that decide an item's place under a key; of a computed field, the fields that it reads."""
+        """The plain fields that determine an item's position under a key; for a computed field, the fields it reads."""
         known = self._inputs.get(key)
         if known is None:
             known = self._inputs[key] = frozenset().union(*map(self.inputs, key.fields))
         return known
 
     def inputs(self, name: str) -> frozenset[str]:
-        """A plain field itself; of a computed field, the fields that it reads."""
+        """The plain field itself; for a computed field, the fields it reads."""
         if not self.fields[name].computed:
             return frozenset({name})
         if name not in self._reads:
@@ -316,8 +318,8 @@ class CompiledEntity:
         return self._reads[name]
 
     def writes_itself(self, key: CompiledKey, name: str) -> bool:
-        """Whether a change of a field makes a key anew by itself: the field is a number, and stands in the key as the
-        attribute that it is stored under, which the change writes.
+        """Whether a change of a field updates a key without further writes: a number whose attribute is the key
+        attribute.
         """
         stored = self.fields[name]
         plain = not (stored.computed or stored.optional or key.is_claim or key.shards > 1 or name in key.when)
@@ -326,9 +328,9 @@ class CompiledEntity:
         return plain and own and bool(places) and not any(self.fields[each].computed for each in key.fields)
 
     def field_values(self, instance: Entity) -> dict[str, Any]:
-        """All fields of an instance, computed ones included and made anew: what a cached property keeps may be of
-        another instance, since ``model_copy`` copies it. Moments are in UTC, as they are stored: what is computed of
-        them (their day, say) must be the same when the item is read again.
+        """All fields of an instance, with computed ones recomputed, because ``model_copy`` copies cached properties.
+        Datetimes are in UTC, as stored: computed values (their day, for example) must be the same when the item is
+        read.
         """
         made = dict(instance.__dict__)
         if not self._computed:
@@ -350,13 +352,13 @@ class CompiledEntity:
         return made
 
     def own_values(self, instance: Entity) -> dict[str, Any]:
-        """The values of an instance's fields, without what cached properties keep beside them."""
+        """The values of an instance's fields, without cached properties."""
         held = instance.__dict__
         own = {name: held[name] for name in self.cls.model_fields if name in held}
         return {**(instance.__pydantic_extra__ or {}), **own}
 
     def checked(self, instance: Entity) -> Entity:
-        """The instance, validated anew: ``model_copy`` and ``model_construct`` don't. Raises ArgumentError."""
+        """The instance, validated: ``model_copy`` and ``model_construct`` don't validate. Raises ArgumentError."""
         try:
             return self._validate(self.own_values(instance), by_name=True)  # type: ignore[no-any-return]
         except ValidationError as error:
@@ -365,8 +367,8 @@ class CompiledEntity:
             ) from None
 
     def as_stored(self, instance: Entity) -> Entity:
-        """The instance as it is read when it has been stored: an expiry has no fractions of seconds there, and a
-        serializer of the entity's may leave something out.
+        """The instance as it is read after storing: TTL without fractions of seconds, and without parts that a
+        serializer omits.
         """
         if self._is_lossy:
             return self.from_item(self.to_item(instance))
@@ -378,7 +380,7 @@ class CompiledEntity:
         )
 
     def check_fields(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Some fields' values, validated one by one against their types. Raises ArgumentError with every fault."""
+        """Values of some fields, validated one by one. Raises ArgumentError with all errors."""
         faults: list[ErrorDetail] = []
         checked: dict[str, Any] = {}
         for name, value in given.items():
@@ -391,13 +393,13 @@ class CompiledEntity:
         return checked
 
     def check_kinds(self, given: Mapping[str, Any]) -> None:
-        """Parts of fields' values, validated against their plain types, without the limits of a whole value (of its
-        size, or its sum). Raises ArgumentError with every fault.
+        """Values of field parts, validated against plain types, without constraints on the whole value (its size or its
+        sum). Raises ArgumentError with all errors.
         """
         faults: list[ErrorDetail] = []
         for name, value in given.items():
             try:
-                strict = not isinstance(value, int | float | Decimal)  # an int may be added to a Decimal
+                strict = not isinstance(value, int | float | Decimal)  # an int can be added to a Decimal
                 self._kind_adapter(name).validate_python(value, strict=strict)
             except ValidationError as error:
                 faults.extend(error_details_of(error, f"{self.name}.{name}"))
@@ -417,7 +419,7 @@ class CompiledEntity:
         return adapter
 
     def item_key(self, key: CompiledKey, field_values: Mapping[str, Any]) -> dict[str, dict[str, str]]:
-        """The attributes of one key. Raises KeyFieldError that names the entity and the field."""
+        """The attributes of one key. Raises KeyFieldError with the entity and the field."""
         try:
             return key.item_key(field_values)
         except KeyFieldError as error:
@@ -425,8 +427,8 @@ class CompiledEntity:
             raise KeyFieldError(f"{error.message} (in the key {key.name})", place=place, hint=error.hint) from None
 
     def written_key(self, key: CompiledKey, field_values: Mapping[str, Any]) -> dict[str, dict[str, str]]:
-        """The attributes of one key of an item that is written. Raises KeyFieldError, also for a value that couldn't be
-        told apart in a key without escapes.
+        """The attributes of one key of a written item. Raises KeyFieldError, also for a value that would be ambiguous
+        in an unescaped key.
         """
         written = self.item_key(key, field_values)
         name = key.ambiguous(field_values) if self._is_raw else None
@@ -440,15 +442,15 @@ class CompiledEntity:
         return written
 
     def told_apart(self, key: CompiledKey, field_values: Mapping[str, Any]) -> dict[str, Any]:
-        """The fields that tell an item of these values from others that can have the same key, since it has no escapes
-        (``KeyStyle(raw=True)``); none where its text can be of no other values.
+        """The fields that distinguish an item with these values from others with the same unescaped key
+        (``KeyStyle(raw=True)``); empty if the key is unambiguous.
         """
         if not key.is_raw or key.values(self.item_key(key, field_values)) is not None:
             return {}
         return {name: field_values[name] for _, template in key.attributes for name in template.fields}
 
     def holds(self, item: Mapping[str, Mapping[str, Any]], field_values: Mapping[str, Any]) -> bool:
-        """Whether an item's attributes have these values, in the letters that its keys have; those that it lacks do."""
+        """Whether an item's attributes have these values, in the keys' case; absent attributes match."""
         folds = {v.field: v.folded for key in self.keys for _, template in key.attributes for v in template.variables}
         for name, value in field_values.items():
             field = self.fields[name]
@@ -464,7 +466,7 @@ class CompiledEntity:
         return {**self.written_key(claim, field_values), "claim_of": {"M": self.item_key(self.primary, field_values)}}
 
     def to_item(self, instance: Entity) -> dict[str, dict[str, Any]]:
-        """The item of an instance: its fields, its primary key, and the keys of each index it belongs to.
+        """The item of an instance: its fields, its primary key, and its index keys.
 
         Raises ArgumentError, KeyFieldError, ItemTooLarge.
         """
@@ -493,12 +495,12 @@ class CompiledEntity:
 
     @cached_property
     def _attributes(self) -> frozenset[str]:
-        """The attributes that are ours: of fields and of keys."""
+        """The attributes of fields and keys."""
         ours = {field.attribute for field in self.fields.values()} | self.labels.keys()
         return frozenset(ours.union(attribute.name for key in self.keys for attribute, _ in key.attributes))
 
     def _add_others(self, item: dict[str, dict[str, Any]], others: Mapping[str, Any]) -> None:
-        """Values that no field declares (``extra="allow"``), under their own names. Raises ArgumentError."""
+        """Undeclared values (``extra="allow"``) under their own names. Raises ArgumentError."""
         for name, value in others.items():
             if name in self._attributes:
                 raise ArgumentError("the attribute of that name holds a key, or a label", place=f"{self.name}.{name}")
@@ -509,8 +511,8 @@ class CompiledEntity:
         return {name: plain_of(value) for name, value in item.items() if name not in self._attributes}
 
     def encode_fields(self, field_values: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-        """The attributes of the fields named in ``field_values``; None is left out, or stored as NULL where the
-        field's default is another value.
+        """The attributes of the fields in ``field_values``; None is omitted, or stored as NULL if the default
+        differs.
         """
         item: dict[str, dict[str, Any]] = {}
         for name, attribute, encode, keeps_null in self._writable:
@@ -524,7 +526,7 @@ class CompiledEntity:
         return item
 
     def encode_field(self, name: str, encode: Encoder, value: Any) -> dict[str, Any]:
-        """One field's attribute value. Raises ArgumentError for a value that DynamoDB has no form for."""
+        """One field's attribute value. Raises ArgumentError for an unsupported value."""
         try:
             return encode(value)
         except UnicodeEncodeError as error:
@@ -553,13 +555,13 @@ class CompiledEntity:
         return self._from_keys_too(item, read)
 
     def _is_whole(self, item: Mapping[str, Mapping[str, Any]]) -> bool:
-        """Whether no field's value stands in the item's keys alone."""
+        """Whether no field's value is only in the item's keys."""
         return self._in_keys <= item.keys() and not any(
             own not in item and attribute in item for own, attribute in self._in_index_keys
         )
 
     def _read_by_json(self, item: Mapping[str, Mapping[str, Any]]) -> Entity:
-        """As JSON, where a type is read from that only: strict types, and bytes in what pydantic dumps."""
+        """Reads the item as JSON, for strict types, and bytes in pydantic's serialization."""
         read: dict[str, Any] = {}
         for attribute, name, decode in self._readable:
             stored = item.get(attribute)
@@ -571,7 +573,7 @@ class CompiledEntity:
                     try:
                         read[name] = self._adapter(name).dump_python(value, mode="json", warnings=False)
                     except (PydanticSerializationError, ValueError, TypeError, AttributeError):
-                        return self._read_slowly(item)  # which tells that it isn't in its form
+                        return self._read_slowly(item)  # reports the invalid form
                 elif self.fields[name].form is Form.KEYED:
                     read[name] = to_jsonable_python(
                         self._decoded(decode, *next(iter(stored.items())), self.fields[name])
@@ -588,14 +590,14 @@ class CompiledEntity:
 
     @staticmethod
     def _decoded(decode: Decoder, tag: str, value: Any, field: StoredField | None = None) -> Any:
-        """What pydantic validates; what can't be decoded as it is, for pydantic to find the words for."""
+        """The decoded value; an undecodable one unchanged, so that pydantic reports it."""
         try:
             return decode(tag, value)
         except (ValueError, ArithmeticError):
             return value if field is None or field.codec is None else _Unreadable(tag, value)
 
     def _from_keys_too(self, item: Mapping[str, Mapping[str, Any]], read: dict[str, Any]) -> Entity:
-        """The slow way, for items that something else wrote: fields that are no attribute are read from the keys."""
+        """The slow path for items of other programs: fields without an attribute are read from the keys."""
         for key in self.keys:
             for name, value in (key.values(item) or {}).items():
                 if name in self.fields and not self.fields[name].computed:
@@ -613,7 +615,7 @@ class CompiledEntity:
             ) from None
 
     def describe_key(self, item: Mapping[str, Mapping[str, Any]]) -> str:
-        """The item's primary key in words, for messages: ``pk=ARTICLE#1, sk=#METADATA``."""
+        """The item's primary key in messages: ``pk=ARTICLE#1, sk=#METADATA``."""
         pairs = (
             (attribute.name, item.get(attribute.name, {}).get(attribute.type))
             for attribute, _ in self.primary.attributes
@@ -621,7 +623,7 @@ class CompiledEntity:
         return ", ".join(f"{name}={value}" for name, value in pairs)
 
     def __eq__(self, other: object) -> bool:
-        """What is seen as a view is the same entity."""
+        """A view's entity equals its entity."""
         return isinstance(other, CompiledEntity) and self._whole is other._whole
 
     def __hash__(self) -> int:
@@ -632,7 +634,7 @@ class CompiledEntity:
 
 
 class _Unreadable:
-    """Stands for what isn't in the stored form that its field names: no type takes it."""
+    """Stands for a value that isn't in its field's stored form: every type rejects it."""
 
     def __init__(self, tag: str, value: Any) -> None:
         self.stored = {tag: value}
@@ -642,17 +644,17 @@ class _Unreadable:
 
 
 def _is_pair(field: StoredField) -> bool:
-    """Whether functions of the user's own write and read it."""
+    """Whether custom functions write and read it."""
     return field.codec is not None and field.codec.mark.write is not None
 
 
 def _is_elsewhere(value: Any) -> bool:
-    """Whether a moment is told in another zone than UTC."""
+    """Whether a datetime is in a time zone other than UTC."""
     return isinstance(value, datetime) and value.tzinfo is not None and bool(value.utcoffset())
 
 
 def error_details_of(error: ValidationError, place: str) -> list[ErrorDetail]:
-    """Pydantic's findings as faults, each with its path below ``place``."""
+    """Pydantic's errors as error details, each with its path below ``place``."""
     faults: list[ErrorDetail] = []
     for finding in error.errors(include_url=False):
         path = place
@@ -668,7 +670,7 @@ def error_details_of(error: ValidationError, place: str) -> list[ErrorDetail]:
 
 
 def reject_unknown(cls: type[Entity], known: Mapping[str, Any], given: Mapping[str, Any]) -> None:
-    """Raises RequestError when ``given`` names fields that the entity doesn't have."""
+    """Raises RequestError if ``given`` has unknown fields."""
     unknown = [name for name in given if name not in known]
     if unknown:
         raise RequestError(

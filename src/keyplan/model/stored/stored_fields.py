@@ -1,6 +1,6 @@
-"""The fields of an entity as they are stored: attribute names, codecs, defaults.
+"""The stored fields of an entity: attribute names, codecs, defaults.
 
-How items are written and read with them is in ``stored_entity.py`` and ``item_reading.py``.
+``stored_entity`` and ``item_reading`` use them to write and read items.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ __all__ = ["StoredField", "nested_default", "stored_default", "stored_fields"]
 
 _SETS = (set, frozenset)
 _CONSTANT = (None, list, dict, tuple, *_SETS)
-"""Default factories that give the same each time."""
+"""Default factories with constant results."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,26 +55,26 @@ class StoredField:
     computed: bool
     optional: bool
     keeps_null: bool
-    """Whether nothing stored would be read as another value: the default isn't None, empty or 0."""
+    """Whether None must be stored, because an absent attribute is read as another value."""
     required: bool = True
     default: Any = None
-    """What the field reads as when nothing is stored; one that a function makes anew each time counts as none."""
+    """The value of an absent attribute; None for a factory with varying results."""
     made_anew: bool = False
-    """Whether a function makes the default anew each time: an item without the attribute has no value of its own."""
+    """Whether a factory computes the default for each read: an item without the attribute has no fixed value."""
     form: Form = Form.OURS
-    """Who says how its values are stored."""
+    """What defines the stored form of its values."""
     key_type: str | None = None
-    """Of one that is stored as its key holds it: the key attribute's type, S, N or B."""
+    """The key attribute's type (S, N or B) of a field stored in its key's format."""
     bounds: tuple[tuple[str, Any], ...] = ()
-    """Operators and values that a number keeps to."""
+    """Operators and values that limit a number."""
     codec: FieldForm | None = None
-    """Its stored form, where ``StoredAs(...)`` says it."""
+    """Its stored form, if ``StoredAs(...)`` defines it."""
     problem: Problem | None = None
-    """Why it can't be stored so."""
+    """Why it can't be stored."""
 
 
 def stored_fields(cls: type[BaseModel]) -> list[StoredField]:
-    """The fields of an entity with the attributes that they are stored under, computed fields last."""
+    """The fields of an entity with their attributes, computed fields last."""
     fields: list[StoredField] = []
     for name, info in cls.model_fields.items():
         annotation: Any = info.annotation
@@ -106,16 +106,16 @@ def stored_fields(cls: type[BaseModel]) -> list[StoredField]:
 
 
 def _default(cls: type[BaseModel], info: FieldInfo) -> Any:
-    """A constant default, as it is read: validated where the model says so."""
+    """A constant default as it is read: validated if the model says so."""
     default = info.get_default(call_default_factory=True)
     if info.validate_default or (info.validate_default is None and cls.model_config.get("validate_default")):
-        with suppress(ValidationError):  # else no item without it can be read
+        with suppress(ValidationError):  # otherwise items without it are unreadable
             return TypeAdapter[Any](annotated(info)).validate_python(default)
     return default
 
 
 def nested_default(cls: type[BaseModel], name: str) -> dict[str, Any] | None:
-    """The stored form of what a nested model reads where its map lacks a field; None: of none, None, or empty sets."""
+    """The stored form of a nested field's default; None for no default, None, or an empty set."""
     found = field_at(cls, name)
     if found is None or found[1].is_required() or found[1].default_factory not in _CONSTANT:
         return None
@@ -123,7 +123,7 @@ def nested_default(cls: type[BaseModel], name: str) -> dict[str, Any] | None:
 
 
 def _alias_problem(annotation: Any) -> Problem | None:
-    """Why the fields of nested models can't be stored under their aliases: they wouldn't be read from there."""
+    """Why fields of nested models can't be stored under their aliases: they couldn't be read."""
     for model in aliased_models(annotation):
         for name, info in model.model_fields.items():
             stored, given = stored_name(name, info), info.validation_alias or info.alias
@@ -137,17 +137,17 @@ def _alias_problem(annotation: Any) -> Problem | None:
 
 
 def stored_default(default: Any, encode: Encoder) -> dict[str, Any] | None:
-    """The stored form of a default; None where it isn't stored, or has none."""
+    """The stored form of a default; None if it isn't stored or has none."""
     if default is None or (isinstance(default, _SETS) and not default):
         return None
     try:
         return encode(default)
     except (KeyFieldError, ValueError, TypeError, AttributeError, ArithmeticError, LookupError, RecursionError):
-        return None  # a default that pydantic never validated
+        return None  # pydantic never validated the default
 
 
 def _marked(stored: StoredField, annotation: Any) -> StoredField:
-    """A field in the form that its ``StoredAs(...)`` names."""
+    """A field in the form of its ``StoredAs(...)``."""
     mark = mark_of(annotation)
     if mark is None or is_marked_within(annotation):
         problem = Problem(
@@ -170,11 +170,11 @@ _AS_THEY_ARE: dict[str, set[Any]] = {
     "N": {int, float, Decimal},
     "B": {bytes},
 }
-"""The kinds whose values stand in a key attribute of a type as they are stored anyway."""
+"""The kinds whose stored form equals the form in a key attribute of a type."""
 
 
 def held_in_key(field: StoredField, variable: Variable, kind: str) -> StoredField:
-    """A field whose attribute is a key attribute of type ``kind``, stored as that key holds it."""
+    """A field whose attribute is a key attribute of type ``kind``, stored in the key's format."""
     plain = kind_of(field.annotation)
     if (
         isinstance(plain, type)
@@ -197,9 +197,7 @@ def held_in_key(field: StoredField, variable: Variable, kind: str) -> StoredFiel
 
 
 def _is_plain(variable: Variable, plain: Any, kind: str) -> bool:
-    """Whether a key of a type holds a value in the form that it is stored in anyway: in no layout of its own, by no
-    rank, and not turned.
-    """
+    """Whether a key contains a value in its normal stored form: no custom layout, no rank, not reversed."""
     usual = format_for(plain, "", attribute_type=kind, sorts=False)
     return isinstance(variable.format, TextFormat) or variable.format == usual
 
@@ -209,7 +207,7 @@ def _decode_dumped(tag: str, value: Any) -> Any:
 
 
 def _reads_otherwise(info: FieldInfo, annotation: Any) -> bool:
-    """Whether the field's default is another value than what isn't stored: None, 0 or an empty set."""
+    """Whether the field's default differs from the value of an absent attribute: None, 0 or an empty set."""
     if info.default_factory is not None:
         return info.default_factory not in _SETS
     if is_optional(annotation) and kind_of(annotation) not in _SETS:

@@ -1,7 +1,7 @@
-"""Stored forms: how a field stands in its attribute where other programs write it otherwise than we would.
+"""Stored forms of fields in attributes that other programs also use.
 
-``StoredAs(...)`` in a field's type names the form; here it becomes functions that write, read and compare values. Forms
-of our own are in ``codec.py``, what pydantic dumps in ``dumped.py``, texts of keys in ``formats.py``.
+``StoredAs(...)`` in a field's type selects the form, which becomes functions to write, read and compare values here.
+``field_codec`` has the default forms, ``pydantic_values`` those of pydantic, ``key_formats`` those in keys.
 """
 
 from __future__ import annotations
@@ -47,16 +47,16 @@ _FITTING: dict[str, tuple[Any, ...]] = {
     "list": (set, frozenset),
     "base64": (bytes,),
 }
-"""The types that a form is for; the others are for every type."""
+"""The types that a form supports; other forms support every type."""
 
 
 @dataclass(frozen=True, slots=True)
 class FieldForm:
     """A field's stored form as functions.
 
-    ``tag`` is DynamoDB's type for it where operators know what to make of it; ``sorts``: stored values are in the order
-    of the field's values; ``compare`` gives the form of a value that it is compared with, which may lie between those
-    that are stored; ``key`` is how it stands in a key attribute of type S.
+    ``tag`` is DynamoDB's type if operators support it; ``sorts``: stored values sort like the field's values;
+    ``compare`` gives the form of a compared value, which can be between storable ones; ``key`` is the format in a key
+    attribute of type S.
     """
 
     mark: StoredAs
@@ -67,16 +67,16 @@ class FieldForm:
     sorts: bool = False
     key: Format | None = None
     number_key: Format | None = None
-    """How it stands in a key attribute of type N."""
+    """The format in a key attribute of type N."""
 
 
 def mark_of(annotation: Any) -> StoredAs | None:
-    """The Stored in a field's type."""
+    """The StoredAs in a field's type."""
     return next((layer for layer in layers(annotation) if isinstance(layer, StoredAs)), None)
 
 
 def is_marked_within(annotation: Any) -> bool:
-    """Whether a Stored stands in a type that the field's type is made of."""
+    """Whether a type contains a nested StoredAs."""
     wholes = {Annotated, Union, UnionType}
     parts = (
         layer for layer in layers(annotation) if get_origin(layer) not in wholes and not isinstance(layer, StoredAs)
@@ -85,7 +85,7 @@ def is_marked_within(annotation: Any) -> bool:
 
 
 def form_of_mark(mark: StoredAs, annotation: Any) -> FieldForm:
-    """What a mark makes of a field's type. Raises Problem for a form that isn't for it."""
+    """The form of a StoredAs for a field's type. Raises Problem for an unsupported type."""
     kind = kind_of(annotation)
     given = [text is not None for text in (mark.form, mark.layout, mark.write or mark.read)]
     if sum(given) != 1 or (mark.write is None) is not (mark.read is None):
@@ -109,7 +109,7 @@ def form_of_mark(mark: StoredAs, annotation: Any) -> FieldForm:
 
 
 def _guarded(decode: Callable[[str, Any], Any]) -> Callable[[str, Any], Any]:
-    """Whatever a function raises for what it can't read is a ValueError, for the readers to put into words."""
+    """Converts every exception of a decoder to ValueError, for readers to report."""
 
     def guarded(tag: str, value: Any) -> Any:
         try:
@@ -127,7 +127,7 @@ def _form(
     return FieldForm(mark, encode, _guarded(decode), **more)
 
 
-# Moments
+# Datetimes
 
 
 def _micros(value: Any) -> int:
@@ -156,7 +156,7 @@ def _moment(mark: StoredAs, name: str) -> FieldForm:
         return _since(Decimal(value), unit)
 
     key = epoch_format(unit, whole=True)
-    if name != unit:  # as a text: of one width from 2001 to 2286, and in the order of time there
+    if name != unit:  # as a text: of fixed width, and therefore sortable, from 2001 to 2286
         return _form(
             mark,
             lambda value: {"S": key.write(value)},
@@ -196,7 +196,7 @@ def _js_read(text: str) -> datetime:
 def _of_texts(
     mark: StoredAs, write: Callable[[Any], str], read: Callable[[str], Any], pattern: str, *, sorts: bool = True
 ) -> FieldForm:
-    """A moment, or a day, as a text of one width."""
+    """A datetime or a date as fixed-width text."""
     unit = mark.unit
     key = StoredFormat(write, read, pattern, unit, sorts=sorts)
 
@@ -217,10 +217,10 @@ def _of_texts(
 
 
 def _bound(key: StoredFormat, value: Any, unit: timedelta | None) -> str:
-    """The text that a value is compared by. One between two that can be stored lies between their texts."""
+    """The text for comparison with a value. A value between two storable ones is between their texts."""
     whole = cut(as_utc(value), unit) if unit is not None and isinstance(value, datetime) else value
     if key.least is not None and whole < key.least:
-        return "0"  # before all that can be stored
+        return "0"  # before all storable values
     return key.write(whole) if whole == value else f"{key.write(whole)}\0"
 
 
@@ -295,7 +295,7 @@ def _truth(tag: str, value: Any) -> bool:
 
 
 def _listed(value: Any) -> dict[str, Any]:
-    """A set as a list, in the order of its elements' stored forms: so that one set has one form."""
+    """A set as a list sorted by stored forms, so that equal sets have equal forms."""
     encoded = [encode_value(element) for element in value]
     return {"L": sorted(encoded, key=lambda value: json.dumps(value, sort_keys=True))}
 
@@ -314,7 +314,7 @@ def _packed(mark: StoredAs, name: str, annotation: Any) -> FieldForm:
             return content_of_another(value)
 
     def content_of_another(value: Any) -> bytes:
-        """The form of a value that isn't of the type: what an item is compared with may be anything."""
+        """The form of a value of another type: a compared value can be anything."""
         try:
             return adapter.dump_json(adapter.validate_python(value), by_alias=True)
         except PydanticSerializationError as error:
@@ -341,7 +341,7 @@ def _packed(mark: StoredAs, name: str, annotation: Any) -> FieldForm:
 
 
 def _packing(name: str) -> tuple[Callable[[bytes], bytes], Callable[[bytes], bytes]]:
-    """How bytes are compressed by zlib or gzip, and read again."""
+    """Functions that compress bytes with zlib or gzip, and decompress them."""
     if name == "zlib":
         return zlib.compress, zlib.decompress
     import gzip  # noqa: PLC0415 - needed by designs that store it

@@ -1,6 +1,6 @@
-"""A key compiled for one entity on one table. How an entity declares it is in ``declared/keys.py``.
+"""A key compiled for one entity on one table. ``keyplan.model.declared.keys`` has its declaration.
 
-Templates are parsed in ``templates.py``; whether two entities' keys can collide is judged in ``collisions.py``.
+``key_templates`` parses templates; ``collisions`` detects colliding keys.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _Shapes: TypeAlias = tuple[tuple[str, str, Callable[[str], Any]], ...]
 
 @dataclass(frozen=True, eq=False)
 class CompiledKey:
-    """One key of one entity: its attributes with their templates, in the index's (or the table's) order."""
+    """One key of one entity: its attributes with their templates, in the order of the index or table."""
 
     name: str
     index: Index | None
@@ -38,7 +38,7 @@ class CompiledKey:
     hash_input: tuple[Template, ...] = ()
     is_claim: bool = False
     declared: Key | None = None
-    """What it was compiled from; None for a claim."""
+    """Its declaration; None for a claim."""
 
     @cached_property
     def attributes(self) -> tuple[tuple[KeyAttribute, Template], ...]:
@@ -47,7 +47,7 @@ class CompiledKey:
 
     @cached_property
     def fields(self) -> frozenset[str]:
-        """Every field that decides where an item stands under this key."""
+        """All fields that determine an item's position under this key."""
         names = {field for _, template in self.attributes for field in template.fields}
         names.update(self.when)
         if self.shards > 1:
@@ -56,11 +56,11 @@ class CompiledKey:
 
     @property
     def place(self) -> str:
-        """The index's name, or "the table"."""
+        """The index name, or "the table"."""
         return self.index.name if self.index else "the table"
 
     def member(self, values: Mapping[str, Any]) -> bool:
-        """Whether an item with these field values stands under this key."""
+        """Whether an item with these field values has this key."""
         if self.when and any(values[name] not in allowed for name, allowed in self.when.items()):
             return False
         for name in self._named:  # noqa: SIM110 - of a generator each step is a call
@@ -76,7 +76,7 @@ class CompiledKey:
     def item_key(self, values: Mapping[str, Any]) -> dict[str, dict[str, str]]:
         """The key attributes for these field values, as attribute values. Raises KeyFieldError.
 
-        A text of ASCII that is short enough for a sort key keeps to every limit; any other is looked at.
+        A short ASCII text is within every limit; other texts are checked.
         """
         shard = "" if self.shards == 1 else self.shard_suffix(values)
         out: dict[str, dict[str, str]] = {}
@@ -93,12 +93,12 @@ class CompiledKey:
         return out
 
     def ambiguous(self, values: Mapping[str, Any]) -> str | None:
-        """The first field whose value can't be told apart in the key; see ``KeyStyle``."""
+        """The first field whose value is ambiguous in the key; see ``KeyStyle``."""
         return next((name for _, template in self.attributes if (name := template.ambiguous(values)) is not None), None)
 
     @cached_property
     def is_raw(self) -> bool:
-        """Whether values stand in it unescaped, and something follows one."""
+        """Whether it contains unescaped values that are followed by something."""
         return any(
             variable.style.raw and not variable.last
             for _, template in self.attributes
@@ -106,16 +106,16 @@ class CompiledKey:
         )
 
     def shard_suffix(self, values: Mapping[str, Any]) -> str:
-        """The text behind the partition key that names the item's shard, of a key that has shards."""
+        """The suffix of the partition key for the item's shard."""
         text = "\0".join(template.text(values) for template in self.hash_input)
         return self.suffix(zlib.crc32(text.encode()) % self.shards)
 
     def suffix(self, shard: int) -> str:
-        """The text behind the partition key for shard number ``shard``: ``#03``."""
+        """The suffix of the partition key for shard number ``shard``: ``#03``."""
         return f"#{shard:0{len(str(self.shards - 1)):d}d}" if self.shards > 1 else ""
 
     def values(self, item: Mapping[str, Mapping[str, Any]]) -> dict[str, Any] | None:
-        """The field values in an item's key attributes, or None when the item's key isn't of this shape."""
+        """The field values in an item's key attributes; None if the key doesn't match."""
         result: dict[str, Any] = {}
         for position, (attribute, template) in enumerate(self.attributes):
             text = (item.get(attribute.name) or {}).get(attribute.type)
@@ -141,12 +141,12 @@ class CompiledKey:
 
     @cached_property
     def matches(self) -> Matcher:
-        """Tells whether an item's key attributes have this key's shape."""
+        """Whether an item's key attributes match this key."""
         return _matcher(self._shapes)
 
     @cached_property
     def matches_sort(self) -> Matcher:
-        """Tells whether an item's sort key has this key's shape: where its partition key is known to have it."""
+        """Whether an item's sort key matches this key, if the partition key is known to match."""
         return _matcher(self._shapes[len(self.partition) :])
 
     def __str__(self) -> str:
@@ -156,7 +156,7 @@ class CompiledKey:
 
 
 def _matcher(shapes: _Shapes) -> Matcher:
-    if len(shapes) == 2:  # the usual key, once for every item that is read: a loop would double its time
+    if len(shapes) == 2:  # the usual case, for every read item: a loop would double its time
         (first, first_kind, first_match), (second, second_kind, second_match) = shapes
 
         def match_both(item: Mapping[str, Mapping[str, Any]]) -> bool:
@@ -181,7 +181,7 @@ def _matcher(shapes: _Shapes) -> Matcher:
 
 
 def checked(text: str, bytes_max: int, attribute: KeyAttribute) -> str:
-    """The key text, if it keeps to DynamoDB's limit for its place. Raises KeyFieldError."""
+    """The key text, if it is within DynamoDB's limit. Raises KeyFieldError."""
     if not text.isascii():
         try:
             text.encode()
@@ -199,8 +199,8 @@ def checked(text: str, bytes_max: int, attribute: KeyAttribute) -> str:
 
 @dataclass(frozen=True)
 class IndexedAttribute:
-    """An attribute that an item has for itself, and that an index has in its key: DynamoDB refuses what can't stand
-    there, whether the item has a key on that index or not.
+    """An attribute of an item that is also an index key attribute: DynamoDB rejects invalid values, whether the item
+    has a key on that index or not.
     """
 
     attribute: KeyAttribute
@@ -233,7 +233,7 @@ class IndexedAttribute:
 
 
 def check_indexed(indexed: Iterable[IndexedAttribute], item: Mapping[str, Mapping[str, Any]]) -> None:
-    """Check the attributes of an item, or of an update, that indexes have in their keys. Raises KeyFieldError."""
+    """Validate the index key attributes of an item or an update. Raises KeyFieldError."""
     for held in indexed:
         value = item.get(held.attribute.name)
         if value is not None:
@@ -241,6 +241,6 @@ def check_indexed(indexed: Iterable[IndexedAttribute], item: Mapping[str, Mappin
 
 
 def literal_start(template: Template) -> str:
-    """The fixed text that a template begins with."""
+    """The constant prefix of a template."""
     first = template.parts[0]
     return first.text if isinstance(first, Literal_) else ""

@@ -1,6 +1,6 @@
-"""What an update's changes make of an instance: of each field's value before, its value after.
+"""The effect of an update on an instance: each field's value after the changes.
 
-How a change is asked of DynamoDB is made in ``keyplan.client.update_expressions``.
+``keyplan.client.update_expressions`` builds the update expression.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ __all__ = [
 
 
 def changed(entity: CompiledEntity, before: Entity, changes: dict[str, Any]) -> tuple[Entity, dict[str, Any]]:
-    """The instance after the changes, validated, its version one further; and the changes with their validated values.
+    """The instance after the changes, validated and with the next version; and the changes with validated values.
 
     Raises ArgumentError, UpdateRejected.
     """
@@ -70,7 +70,7 @@ def changed(entity: CompiledEntity, before: Entity, changes: dict[str, Any]) -> 
 
 
 def _removed(stored: StoredField, place: str) -> Any:
-    """What a field reads as without its attribute."""
+    """The value of a field without its attribute."""
     if stored.optional:
         return None
     if stored.required:
@@ -79,8 +79,8 @@ def _removed(stored: StoredField, place: str) -> Any:
 
 
 def outcome(entity: CompiledEntity, name: str, before: Any, change: Any) -> Any:
-    """What a field holds after a change, if it holds ``before`` now: None counts as 0, or as empty. Raises
-    ArgumentError, UpdateRejected.
+    """A field's value after a change of ``before``: None counts as 0 or as empty. Raises ArgumentError,
+    UpdateRejected.
     """
     try:
         match change:
@@ -105,7 +105,7 @@ def outcome(entity: CompiledEntity, name: str, before: Any, change: Any) -> Any:
 
 
 def whole_update(entity: CompiledEntity, action: Update[Any]) -> Update[Any]:
-    """The update with what it leaves to be chosen: its slot, and its token among its changes. Raises UpdateRejected."""
+    """The update with its slot and its token chosen. Raises UpdateRejected."""
     if entity.slots and action.creates and isinstance(action.target, type):
         action = action.among(_slots(entity, action))
     if action.token is None:
@@ -123,7 +123,7 @@ def whole_update(entity: CompiledEntity, action: Update[Any]) -> Update[Any]:
 
 
 def _slots(entity: CompiledEntity, action: Update[Any]) -> dict[str, int]:
-    """The slots that an update doesn't say: any, and for one token the same each time."""
+    """The slots that an update doesn't specify: random, or derived from its token."""
     open_ = {name: count for name, count in entity.slots.items() if name not in action.key}
     if action.token is None:
         return {name: random.randrange(count) for name, count in open_.items()}  # noqa: S311 - it spreads load
@@ -131,7 +131,7 @@ def _slots(entity: CompiledEntity, action: Update[Any]) -> dict[str, int]:
 
 
 def certain_before(entity: CompiledEntity, action: Update[Any], pins: Mapping[str, Any]) -> Entity | None:
-    """The instance that an update meets in the store, where what it expects says all of it; otherwise None.
+    """The instance before an update, if its expectations determine it completely; otherwise None.
 
     Raises ItemTooLarge.
     """
@@ -139,9 +139,9 @@ def certain_before(entity: CompiledEntity, action: Update[Any], pins: Mapping[st
 
 
 def certain_outcome(entity: CompiledEntity, action: Update[Any], pins: Mapping[str, Any]) -> Entity | None:
-    """The instance that an update leaves in the store, where what it expects (its ``only_if``, a version, the
-    ``pins`` of its keys) and what it sets say all of it; otherwise None. An update with a token may have been carried
-    out before, and the item may have changed since.
+    """The instance after an update, if its expectations (its ``only_if``, a version, the ``pins`` of its keys) and
+    changes determine it completely; otherwise None. An update with a token may have been executed before, and the item
+    may have changed since.
 
     Raises ArgumentError, UpdateRejected, ItemTooLarge.
     """
@@ -160,13 +160,13 @@ def certain_outcome(entity: CompiledEntity, action: Update[Any], pins: Mapping[s
 
 
 def _expected(entity: CompiledEntity, action: Update[Any], pins: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields that an update says of the item that it meets."""
+    """The field values that an update expects."""
     target = action.target
     version = entity.version
     held: dict[str, Any] = {}
     if isinstance(target, Entity):
         known = entity.own_values(target)
-        # A version that is expected unchanged says the same of everything else
+        # An expected version implies that all other fields are unchanged
         held = known if version is not None else {name: known[name] for name in entity.key_fields if name in known}
     else:
         held = dict(action.key)
@@ -174,7 +174,7 @@ def _expected(entity: CompiledEntity, action: Update[Any], pins: Mapping[str, An
 
 
 def _whole(entity: CompiledEntity, held: Mapping[str, Any]) -> Entity | None:
-    """The instance with these fields, as it is stored; None where a field isn't among them."""
+    """The instance with these fields, as stored; None if a field is missing."""
     if any(name not in held for name, stored in entity.fields.items() if not stored.computed):
         return None
     try:
@@ -187,8 +187,8 @@ def _whole(entity: CompiledEntity, held: Mapping[str, Any]) -> Entity | None:
 
 
 def likely_outcome(entity: CompiledEntity, action: Put[Any] | Update[Any] | Delete[Any]) -> Entity:
-    """An instance such as an action may leave, or have met, whichever it is asked for: made of what the action says, of
-    defaults, and of typical values. Raises ArgumentError, UpdateRejected.
+    """A plausible instance after (or before, if requested) an action: from its values, defaults, and typical values.
+    Raises ArgumentError, UpdateRejected.
     """
     if isinstance(action, Put):
         met: Entity = action.item
@@ -213,7 +213,7 @@ def likely_outcome(entity: CompiledEntity, action: Put[Any] | Update[Any] | Dele
 
 
 def within(value: Any, change: Within, place: str) -> Any:
-    """A field's value after the changes within it. Raises ArgumentError where a part of it isn't there."""
+    """A field's value after changes of its parts. Raises ArgumentError if a part doesn't exist."""
     for steps, inner in change.changes:
         value = _changed(value, steps, inner, place)
     return value
@@ -259,7 +259,7 @@ def _leaf(value: Any, change: Any) -> Any:
 
 
 def type_at(annotation: Any, step: str | int) -> Any:
-    """The type, with its constraints, of what stands at a step within a type."""
+    """The type, with constraints, at a step within a type."""
     kind = kind_of(annotation)
     if isinstance(kind, type) and issubclass(kind, RootModel):
         return type_at(kind.model_fields["root"].annotation, step)
@@ -276,7 +276,7 @@ def type_at(annotation: Any, step: str | int) -> Any:
 
 
 def stored_step(annotation: Any, step: str | int) -> str | int:
-    """What a step within a type is called where it is stored: of a model's field, its alias."""
+    """The stored name of a step within a type: for a model's field, its alias."""
     kind = kind_of(annotation)
     if isinstance(kind, type) and issubclass(kind, RootModel):
         return stored_step(kind.model_fields["root"].annotation, step)
@@ -287,13 +287,13 @@ def stored_step(annotation: Any, step: str | int) -> str | int:
 
 
 def in_map(annotation: Any) -> bool:
-    """Whether a type is a map, whose keys may be missing."""
+    """Whether a type is a map, whose keys can be absent."""
     kind = kind_of(annotation)
     return isinstance(kind, type) and issubclass(kind, Mapping)
 
 
 def needs_value(annotation: Any, step: str | int) -> bool:
-    """Whether what stands at a step of a type can't be taken away. Raises UpdateRejected where nothing can."""
+    """Whether the part at a step of a type can't be removed. Raises UpdateRejected if no part can exist there."""
     kind = kind_of(annotation)
     if isinstance(kind, type) and issubclass(kind, BaseModel):
         info = kind.model_fields.get(str(step))
