@@ -1,4 +1,4 @@
-"""The language of designs: Table, Index, Entity, Key, read, write; and compiling signatures to plans.
+"""The design language: Table, Index, Entity, Key, read, write; and the compilation of signatures into plans.
 
-Nothing here makes a request: plans are carried out by ``keyplan.client``. The public names are those of ``keyplan``.
+This package sends no requests: ``keyplan.client`` executes plans. The public names are exported by ``keyplan``.
 """

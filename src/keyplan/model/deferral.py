@@ -1,6 +1,6 @@
-"""Designs whose compiling is put off: the planner reads classes that have no keys yet.
+"""Deferred compilation of designs: the planner reads classes that have no keys yet.
 
-Only what plans a design switches this on. Everywhere else a design is compiled when its class is made.
+Only the planner enables this. Otherwise, a design is compiled when its class is defined.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _deferred: ContextVar[bool] = ContextVar("keyplan_deferred", default=False)
 
 @contextmanager
 def deferred() -> Generator[None]:
-    """Designs whose classes are made meanwhile aren't compiled, and so can't be refused, nor opened."""
+    """Designs defined in this context aren't compiled: they can't be rejected, nor opened."""
     token = _deferred.set(True)
     try:
         yield
@@ -25,5 +25,5 @@ def deferred() -> Generator[None]:
 
 
 def is_deferred() -> bool:
-    """Whether compiling is put off."""
+    """Whether compilation is deferred."""
     return _deferred.get()

@@ -1,1 +1,3 @@
-"""What a user writes: tables, entities' keys and fields, patterns and their parameters, the actions of a write."""
+"""Declarations of a design: tables, keys and fields of entities, patterns and their parameters, and the actions of
+writes.
+"""

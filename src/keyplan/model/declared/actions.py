@@ -1,7 +1,6 @@
-"""What a write yields: Put, Create, Update, Delete, Check, and Batch; and the changes an update can make.
+"""Actions of a write: Put, Create, Update, Delete, Check and Batch; and the changes of an update.
 
-They say what is wanted. The requests that do it, with index keys, claims, versions and conditions, are made by the one
-write compiler in the client.
+The write compiler of the client turns them into requests with index keys, claims, versions and conditions.
 """
 
 from __future__ import annotations
@@ -51,8 +50,8 @@ V = TypeVar("V")
 
 
 def several(given: Iterable[T], what: str) -> Iterable[T]:
-    """What is given as several, if it is. Raises ArgumentError."""
-    anything: Any = given  # whatever the caller's checker let pass
+    """The given values, if they are iterable. Raises ArgumentError."""
+    anything: Any = given  # accepted by the caller's type checker
     if not isinstance(anything, Iterable):
         raise ArgumentError(f"several {what} must be a list, not {shown(given)}")
     return given
@@ -60,28 +59,30 @@ def several(given: Iterable[T], what: str) -> Iterable[T]:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A condition in DynamoDB's grammar over fields, with the values of its ``:placeholders``."""
+    """A condition in DynamoDB's syntax on fields, with the values of its ``:placeholders``."""
 
     text: str
     values: Mapping[str, Any]
 
 
 class _Action:
-    """The common part: the conditions under which an action is carried out, and what becomes of its failure."""
+    """The base of actions: the conditions of an action, and the handling of its failure."""
 
     conditions: tuple[Condition, ...] = ()
     equals: Mapping[str, Any] = MappingProxyType({})
     is_final: bool = False
     missing: KeyplanError | None = None
-    """What is raised where the action finds nothing under its key."""
+    """The error to raise if the item doesn't exist."""
     is_wanted: bool = False
-    """Whether what it leaves is asked for, by ``yield from``: then it is given, or the write is refused."""
+    """Whether ``yield from`` asks for the resulting item, which is then returned, or the write is rejected."""
     gives_previous: bool = False
-    """Whether what is asked for is the item as it was before."""
+    """Whether the previous item is requested."""
 
     def only_if(self, condition: str | None = None, /, **values: Any) -> Self:
-        """The action, carried out only if fields have these values: ``.only_if(status="draft")``; or only if a
-        condition in DynamoDB's grammar holds: ``.only_if("views < :most", most=10)``.
+        """Execute the action only if fields have these values, ``.only_if(status="draft")``, or if a condition in
+        DynamoDB's syntax is true: ``.only_if("views < :most", most=10)``.
+
+        Raises ArgumentError for an invalid condition. At run time, a false condition raises ConditionFailed.
         """
         changed = copy(self)
         if condition is not None:
@@ -94,14 +95,14 @@ class _Action:
         return changed
 
     def final(self) -> Self:
-        """The action, whose failed condition ends the write: ``attempts=`` doesn't try it again."""
+        """Make a false condition of this action final: ``attempts=`` doesn't retry the write."""
         changed = copy(self)
         changed.is_final = True
         return changed
 
     def if_missing(self, error: KeyplanError) -> Self:
-        """The action, which ends the write with ``error``, and not with ConditionFailed, where nothing is stored under
-        its key: ``Update(User, user_id=name).set(name="Ann").if_missing(ItemNotFound("there is no such user"))``.
+        """Raise ``error`` instead of ConditionFailed if the item doesn't exist: ``Update(User,
+        user_id=name).set(name="Ann").if_missing(ItemNotFound("user not found"))``.
         """
         changed = copy(self)
         changed.missing = error
@@ -119,14 +120,14 @@ class _Action:
 
 
 class Previous(Generic[E_co]):
-    """An action that gives the item as it was before it. Made by ``Put.previous`` and ``Update.previous``."""
+    """An action that returns the previous item. Created by ``Put.previous`` and ``Update.previous``."""
 
     def __init__(self, action: Put[E_co] | Update[E_co]) -> None:
         self.action = action
 
     def __iter__(self) -> Generator[Put[E_co] | Update[E_co], Any, E_co | None]:
-        """``before = yield from Update(...).previous()``: the item that was there, or None. Raises RequestError in the
-        write where that can't be known (see ``Writes``).
+        """``before = yield from Update(...).previous()``: the previous item, or None. Raises RequestError in the write
+        if it can't be known (see ``Writes``).
         """
         return (yield self.action._asked_for_previous())  # type: ignore[no-any-return]  # noqa: SLF001
 
@@ -135,17 +136,17 @@ class Previous(Generic[E_co]):
 
 
 class Put(_Action, Generic[E_co]):
-    """Write the whole item, whatever stood there before."""
+    """Write the whole item, replacing an existing one."""
 
     def __init__(self, item: E_co) -> None:
         self.item = item
 
     def __iter__(self) -> Generator[Self, Any, E_co]:
-        """``written = yield from Put(item)``: the item as it is stored."""
+        """``written = yield from Put(item)``: the stored item."""
         return (yield self._wanted())  # type: ignore[no-any-return]
 
     def previous(self) -> Previous[E_co]:
-        """``before = yield from Put(item).previous()``: the item that stood there, or None."""
+        """``before = yield from Put(item).previous()``: the replaced item, or None."""
         return Previous(self)
 
     def __repr__(self) -> str:
@@ -153,13 +154,13 @@ class Put(_Action, Generic[E_co]):
 
 
 class Create(_Action, Generic[E_co]):
-    """Write the item, which must not exist yet: otherwise ItemExists."""
+    """Write an item that must not exist; otherwise the write raises ItemExists."""
 
     def __init__(self, item: E_co) -> None:
         self.item = item
 
     def __iter__(self) -> Generator[Self, Any, E_co]:
-        """``created = yield from Create(item)``: the item as it is stored."""
+        """``created = yield from Create(item)``: the stored item."""
         return (yield self._wanted())  # type: ignore[no-any-return]
 
     def __repr__(self) -> str:
@@ -167,7 +168,7 @@ class Create(_Action, Generic[E_co]):
 
 
 class _ByKey(_Action, Generic[E_co]):
-    """An action on an item named by an instance, or by its class and key fields."""
+    """An action on an item given by an instance, or by its class and key fields."""
 
     def __init__(self, target: E_co | type[E_co], /, **key: Any) -> None:
         self.target = target
@@ -181,12 +182,12 @@ class _ByKey(_Action, Generic[E_co]):
 
 
 class Update(_ByKey[E_co]):
-    """Change fields of an item that exists: ``Update(article, title="New")`` or ``Update(Article,
+    """Change fields of an existing item: ``Update(article, title="New")`` or ``Update(Article,
     article_id=…).set(title="New")``.
 
-    With an instance, its key fields name the item, and keys that the change touches are made anew from the instance;
-    the update fails with ConditionFailed if the fields they are made of have changed meanwhile. With the class and
-    key fields, changes that touch a key are refused. A change is a value, None (removes the field), or one of
+    With an instance, its key fields identify the item, and affected keys are recomputed from the instance; the update
+    raises ConditionFailed if fields of these keys changed in the meantime. With the class and key fields, changes that
+    affect an index key are rejected (UpdateRejected). A change is a value, None (removes the field), or one of
     ``Add(1)``, ``Append([...])``, ``SetAdd({...})``, ``SetRemove({...})``, ``IfNotExists(...)``, ``Remove()``.
     """
 
@@ -198,23 +199,22 @@ class Update(_ByKey[E_co]):
         self.token: str | None = None
 
     def __iter__(self) -> Generator[Self, Any, E_co]:
-        """``counter = yield from Update(...)``: the item as it is stored. Raises RequestError in the write where that
-        can't be known (see ``Writes``).
+        """``counter = yield from Update(...)``: the updated item. Raises RequestError in the write if it can't be known
+        (see ``Writes``).
         """
         return (yield self._wanted())  # type: ignore[no-any-return]
 
     def set(self, /, **changes: Any) -> Self:
-        """The update with further changes."""
+        """The update with additional changes."""
         changed = copy(self)
         changed.changes = {**self.changes, **changes}
         return changed
 
     def at(self, path: Callable[[E_co], V], /) -> At[Update[E_co], V]:
-        """A place within the item, where the update changes something:
-        ``Update(user).at(lambda user: user.address.city).set("Porto")``,
-        ``.at(lambda user: user.lines[0].count).add(1)``, ``.at(lambda user: user.settings["theme"]).remove()``.
+        """A nested path to change: ``Update(user).at(lambda user: user.address.city).set("Porto")``, ``.at(lambda user:
+        user.lines[0].count).add(1)``, ``.at(lambda user: user.settings["theme"]).remove()``.
 
-        What the place lies in must be there, else ConditionFailed; a key of a map may be new.
+        The parent of the path must exist, otherwise the write raises ConditionFailed; a map key can be new.
         """
 
         def make(change: Any) -> Update[E_co]:
@@ -229,11 +229,11 @@ class Update(_ByKey[E_co]):
         return At(make, (Add, Append, lambda _: Remove()))
 
     def or_create(self) -> Self:
-        """The update, which makes the item where it is missing: ``Update(Count, name="a").set(n=Add(1)).or_create()``.
+        """Create the item if it doesn't exist: ``Update(Count, name="a").set(n=Add(1)).or_create()``.
 
-        By class and key fields only. What the changes don't say has its default, so each field without a fixed one
-        must be set, and so must all that an index key takes, as values. An entity with claims or a version is refused
-        (UpdateRejected): made from nothing, its item would lack them. Conditions are asked of the missing item too:
+        Only by class and key fields. Other fields get their defaults, so the update must set each field without a
+        constant default, and all fields of index keys, as values. Entities with claims or a version are rejected
+        (UpdateRejected), because the created item would lack them. Conditions also apply to a missing item:
         ``"attribute_not_exists(count) OR …"``.
         """
         changed = copy(self)
@@ -241,12 +241,12 @@ class Update(_ByKey[E_co]):
         return changed
 
     def idempotent(self, token: str) -> Self:
-        """The update, which is carried out once for a token, however often it is sent:
-        ``Update(Account, account_id=…).set(balance=Add(amount)).idempotent(payment_id)``.
+        """Make the update idempotent by a token: it is executed once, however often it is sent: ``Update(Account,
+        account_id=…).set(balance=Add(amount)).idempotent(payment_id)``.
 
-        The item keeps the token in its field of type ``IdempotencyTokens``. Where it has the token already, nothing is
-        written (in a transaction: nothing of it), and the call ends as it did the first time. So an update whose answer
-        was lost is sent again by the client, and may be called again by you.
+        The item stores the token in its field of type ``IdempotencyTokens``. If it already has the token, nothing is
+        written (in a transaction, none of its actions), and the call returns as the first time. Therefore the client
+        repeats an update whose response was lost, and you can call it again.
         """
         anything: Any = token
         if not isinstance(anything, str) or not anything or any("\ud800" <= text <= "\udfff" for text in token):
@@ -258,37 +258,37 @@ class Update(_ByKey[E_co]):
         return changed
 
     def among(self, key: Mapping[str, Any]) -> Self:
-        """The update with further key fields."""
+        """The update with additional key fields."""
         changed = copy(self)
         changed.key = {**self.key, **key}
         return changed
 
     def previous(self) -> Previous[E_co]:
-        """``before = yield from Update(...).previous()``: the item as it was; None where ``or_create`` made it."""
+        """``before = yield from Update(...).previous()``: the previous item; None if ``or_create`` created it."""
         return Previous(self)
 
 
 class Delete(_ByKey[E_co]):
-    """Remove an item. Removing what isn't there is no error.
+    """Delete an item. Deleting a missing item isn't an error.
 
-    An entity with unique claims is deleted by its instance: the claims are found by it, and released with it.
+    Pass an instance to delete an item of an entity with unique claims, which are deleted with it.
     """
 
     def __iter__(self) -> Generator[Self, Any, E_co | None]:
-        """``removed = yield from Delete(...)``: the item that was there, or None. Raises RequestError in the write
-        where that can't be known (see ``Writes``).
+        """``removed = yield from Delete(...)``: the deleted item, or None. Raises RequestError in the write if it can't
+        be known (see ``Writes``).
         """
         return (yield self._wanted())  # type: ignore[no-any-return]
 
 
 class Check(_ByKey[E_co]):
-    """Write nothing, but let the transaction happen only if this item exists, and is as ``only_if`` says."""
+    """A condition of the transaction, without a write: the item exists, and ``only_if`` is true."""
 
 
 class Batch:
-    """Puts and deletes without conditions, in batches of 25 after the write's transaction; not all-or-nothing.
+    """Puts and deletes without conditions, in batches of 25 after the write's transaction; not atomic.
 
-    Of several, each is done before the next one begins.
+    Several batches run one after the other.
     """
 
     def __init__(self, actions: Iterable[Put[Entity] | Delete[Entity]]) -> None:
@@ -297,7 +297,7 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """A read within a write, strongly consistent where its key allows. Made by ``yield from pattern.read(...)``."""
+    """A read within a write, strongly consistent where its key allows. Created by ``yield from pattern.read(...)``."""
 
     pattern: Any
     arguments: Mapping[str, Any]
@@ -305,65 +305,65 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A change that depends on what is stored."""
+    """A change that depends on the stored value."""
 
 
 @dataclass(frozen=True, slots=True)
 class Add(Change):
-    """Add to a number. A field that isn't stored begins at its default, and at 0 where that is None."""
+    """Add to a number. An absent attribute counts as the field's default, or 0 if that is None."""
 
     amount: Any
 
 
 @dataclass(frozen=True, slots=True)
 class Append(Change):
-    """Append to a list. One that isn't stored begins as its default, and empty where that is None."""
+    """Append to a list. An absent attribute counts as the field's default, or as empty if that is None."""
 
     items: Iterable[Any]
 
 
 @dataclass(frozen=True, slots=True)
 class SetAdd(Change):
-    """Put elements into a set."""
+    """Add elements to a set."""
 
     elements: Iterable[Any]
 
 
 @dataclass(frozen=True, slots=True)
 class SetRemove(Change):
-    """Take elements out of a set."""
+    """Remove elements from a set."""
 
     elements: Iterable[Any]
 
 
 @dataclass(frozen=True, slots=True)
 class IfNotExists(Change):
-    """Set the field only where nothing is stored: ``.set(created_at=IfNotExists(now())).or_create()``."""
+    """Set the field only if it is absent: ``.set(created_at=IfNotExists(now())).or_create()``."""
 
     value: Any
 
 
 @dataclass(frozen=True, slots=True)
 class Within(Change):
-    """Changes of parts of a field, each with the steps to it. Made by ``Update.at``."""
+    """Changes of nested parts of a field, each with its path. Created by ``Update.at``."""
 
     changes: tuple[tuple[Steps, Any], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Remove(Change):
-    """Remove the field: it is None then, or its default."""
+    """Remove the field, which is then None or its default."""
 
 
 Action: TypeAlias = Put[Entity] | Create[Entity] | Update[Entity] | Delete[Entity] | Check[Entity] | Batch
 Writes: TypeAlias = Generator[Action | Ask, Any, R]
-"""What a write pattern returns: ``Writes`` yields actions, ``Writes[Article]`` returns an article besides.
+"""The return type of a write pattern: ``Writes`` yields actions, ``Writes[Article]`` also returns an article.
 
-``yield`` gives what the action leaves in the store, or None where that can't be known before the write is carried out;
-``yield from`` gives the same with its type, and raises RequestError there. A Put and a Create are always known. An
-Update is known where a version or ``only_if`` says what it meets, and where it is the write's only action and its last
-step: then its request goes out at once, and what the store answers is given. A Delete is known in the latter case; so
-is what ``.previous()`` asks for.
+``yield`` returns what the action leaves in the store, or None if that can't be known before the write is executed;
+``yield from`` returns the same with its type, and raises RequestError in that case. The result of Put and Create is
+always known. That of an Update is known if a version or ``only_if`` determines the previous item, or if it is the only
+action and the last step: then its request is sent immediately, and the result is the store's response. That of a
+Delete, and of ``.previous()``, is known in the latter case.
 """
 
 
@@ -373,7 +373,7 @@ Steps: TypeAlias = tuple[str | int, ...]
 
 
 class _Recorder:
-    """Stands for an item, and records the attributes, keys and positions that are asked of it."""
+    """Stands for an item, and records accessed attributes, keys and indexes."""
 
     __slots__ = ("_steps",)
 
@@ -394,7 +394,7 @@ class _Recorder:
 
 
 def steps_of(path: Callable[[Any], Any]) -> Steps:
-    """The fields, keys and positions that a path goes by. Raises ArgumentError."""
+    """The fields, keys and indexes of a path. Raises ArgumentError."""
     anything: Any = path
     result: Any = anything(_Recorder(())) if callable(anything) else None
     steps: Steps = object.__getattribute__(result, "_steps") if isinstance(result, _Recorder) else ()
@@ -408,24 +408,24 @@ def steps_of(path: Callable[[Any], Any]) -> Steps:
 
 
 class At(Generic[U, T]):
-    """A place within an item, where an update changes something."""
+    """A nested path that an update changes."""
 
     def __init__(self, make: Callable[[Any], U], changes: tuple[Callable[[Any], Any], ...]) -> None:
         self._make = make
         self._add, self._append, self._remove = changes
 
     def set(self, value: T) -> U:
-        """The update with this value there."""
+        """Set the value."""
         return self._make(value)
 
     def add(self, amount: T) -> U:
-        """The update that adds to the number there; in a map, a key that isn't there begins at 0."""
+        """Add to the number; a missing map key counts as 0."""
         return self._make(self._add(amount))
 
     def append(self: At[U, list[V]], items: Iterable[V]) -> U:
-        """The update that appends to the list there; in a map, a key that isn't there begins empty."""
+        """Append to the list; a missing map key counts as empty."""
         return self._make(self._append(items))
 
     def remove(self) -> U:
-        """The update that takes it away: a field that has a default, a key of a map, an element of a list."""
+        """Remove it: a field with a default, a map key, or a list element."""
         return self._make(self._remove(None))

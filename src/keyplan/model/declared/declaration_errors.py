@@ -1,6 +1,4 @@
-"""What is wrong with a declaration, before its place is known: whoever knows the place makes a fault of it. And how a
-message of pydantic's stands in one.
-"""
+"""Errors of declarations, before their place is known, and pydantic's messages as parts of them."""
 
 from __future__ import annotations
 
@@ -13,7 +11,7 @@ __all__ = ["Is", "Problem", "check_given", "is_a", "is_text", "lowered", "one_of
 
 
 class Problem(Exception):
-    """Why a declaration can't be so; ``hint`` says what to write instead."""
+    """Why a declaration is invalid; ``hint`` says what to write instead."""
 
     def __init__(self, message: str, hint: str | None = None) -> None:
         super().__init__(message)
@@ -21,17 +19,17 @@ class Problem(Exception):
 
 
 def lowered(message: str) -> str:
-    """A message of pydantic's as a part of a sentence."""
+    """A message of pydantic as part of a sentence."""
     return message[:1].lower() + message[1:]
 
 
 Is = Callable[[Any], bool]
-"""Whether a value is of a kind."""
+"""Whether a value is valid."""
 
 
 def check_given(what: str, **given: tuple[Any, Is, str]) -> None:
-    """Raises DesignError with every argument of a declaration that isn't of the kind which it takes: for each what was
-    given, whether it is of the kind, and words for that.
+    """Raises DesignError with every invalid argument of a declaration: for each, the given value, its check, and a
+    description of valid values.
     """
     faults = [
         ErrorDetail(f"{what}({name}=)", f"takes {words}, not {shown(value)}")
@@ -43,7 +41,7 @@ def check_given(what: str, **given: tuple[Any, Is, str]) -> None:
 
 
 def is_text(given: Any) -> bool:
-    """A text that says something."""
+    """A nonempty text."""
     return isinstance(given, str) and given != ""
 
 
@@ -58,12 +56,12 @@ def one_of(*values: Any) -> Is:
 
 
 def or_none(is_right: Is) -> Is:
-    """None, or what is right."""
+    """None or a valid value."""
     return lambda given: given is None or is_right(given)
 
 
 def several(is_one: Is, *, at_least: int = 0, in_order: bool = True) -> Is:
-    """So many or more, of which each is right. A text is one, and a set has no order."""
+    """At least ``at_least`` valid values. A text counts as one value; a set has no order."""
     kind: Any = Sequence if in_order else Iterable
 
     def is_right(given: Any) -> bool:

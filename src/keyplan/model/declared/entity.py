@@ -1,4 +1,4 @@
-"""Entity: a pydantic model whose items share a key's shape. What it is compiled to is in ``stored/entity.py``."""
+"""Entity: a pydantic model with keys. ``keyplan.model.stored.stored_entity`` is its compiled form."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Entity", "is_entity"]
 
 
 class Entity(BaseModel):
-    """The base of a design's entities: a pydantic model with keys.
+    """Base class of a design's entities: a pydantic model with keys.
 
     ::
 
@@ -23,9 +23,8 @@ class Entity(BaseModel):
 
             primary = Key("ARTICLE#{article_id}", "#METADATA")
 
-    An instance is a value: it is what was read or what is to be written, and doesn't change (``frozen``). Fields are
-    stored under their pydantic alias where they have one, and under their name otherwise; a field that is None is not
-    stored. Unknown constructor arguments are refused.
+    Instances are immutable (``frozen``): an item that was read, or that is to be written. A field is stored under its
+    pydantic alias, else under its name; None isn't stored. Unknown constructor arguments are rejected.
     """
 
     model_config: ClassVar[ConfigDict] = ConfigDict(
@@ -41,5 +40,5 @@ class Entity(BaseModel):
 
 
 def is_entity(given: Any) -> TypeIs[type[Entity]]:
-    """Whether it is an entity's class."""
+    """Whether a value is an entity class."""
     return isinstance(given, type) and issubclass(given, Entity)

@@ -1,6 +1,6 @@
-"""What a field's type says to the design: its kind, its marks (Version, Ttl), and the values fields begin with.
+"""Field types: their kinds, their marks (Version, Ttl...), and the defaults ``now`` and ``ulid``.
 
-How a kind is written into a key lives in ``formats.py``; how it is stored as an attribute, in ``codec.py``.
+``keyplan.model.stored.key_formats`` has formats in keys, ``field_codec`` stored forms.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ __all__ = [
 
 
 class Mark:
-    """A word in a field's type that the design reads."""
+    """Metadata in a field's type with a meaning for the design."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -63,19 +63,17 @@ TOKENS = Mark("IdempotencyTokens")
 T = TypeVar("T")
 
 Id = Annotated[T, ID]
-"""A field that identifies an item, alone or with others marked so: the planner makes primary keys of them."""
+"""A field that identifies an item, alone or with others: the planner generates primary keys from them."""
 Version = Annotated[int, VERSION]
-"""A field that counts an item's writes: each write expects the version it read, and adds one."""
+"""A field for optimistic locking: each write expects the version that was read, and increments it."""
 Ttl = Annotated[datetime, TTL]
-"""A field that says when an item expires; stored as epoch seconds (DynamoDB deletes it within a few days of that)."""
+"""A field with an item's expiry time; stored as epoch seconds. DynamoDB deletes expired items within a few days."""
 
 IdempotencyTokens = Annotated[set[str], TOKENS]
-"""A field that keeps which updates were carried out: the tokens of ``Update(...).idempotent(token)``. It begins
-empty.
-"""
+"""A field with the tokens of executed updates (``Update(...).idempotent(token)``). It is empty by default."""
 
 SLOTS_MAX = 100
-"""A BatchGetItem reads so many items. Source: BatchGetItem in the API reference."""
+"""Maximum number of items of a BatchGetItem. Source: BatchGetItem in the API reference."""
 
 _ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _ulid_lock = threading.Lock()
@@ -83,7 +81,7 @@ _ulid_last = (0, 0)
 
 
 class _Slot:
-    """Chooses a slot: the default of a field that spreads a number over items."""
+    """Chooses a slot: the default of a sharded counter's field."""
 
     def __init__(self, count: int) -> None:
         self.count = count
@@ -93,10 +91,10 @@ class _Slot:
 
 
 def CounterShards(count: int) -> int:  # noqa: N802 - it stands where a type's word does
-    """A field of the partition key that spreads a number over so many items, since many add to it at once.
+    """A field of the partition key that makes a sharded counter of ``count`` items, for many concurrent updates.
 
-    ``slot: int = CounterShards(10)``: an ``Update(...).or_create()`` that doesn't say the slot adds to any of them, and
-    a read that doesn't say it asks for all. Raises ArgumentError for a count that isn't 2 to 100.
+    ``slot: int = CounterShards(10)``: an ``Update(...).or_create()`` without a slot adds to a random one, and a read
+    without a slot reads all. Raises ArgumentError unless the count is 2 to 100.
     """
     anything: Any = count
     if not isinstance(anything, int) or not 2 <= count <= SLOTS_MAX:
@@ -106,7 +104,7 @@ def CounterShards(count: int) -> int:  # noqa: N802 - it stands where a type's w
 
 
 def slots_of(info: FieldInfo) -> int | None:
-    """Over how many slots the items of an entity are spread by a field; None: it is no such field."""
+    """The number of slots of a sharded counter's field; None for another field."""
     made = info.default_factory
     return made.count if isinstance(made, _Slot) else None
 
@@ -115,8 +113,8 @@ _time: Callable[[], datetime] | None = None
 
 
 def time_by(source: Callable[[], datetime] | None) -> Callable[[], datetime] | None:
-    """Let ``now`` and ``ulid`` go by another clock from now on, or by the machine's again; gives what was before. For
-    tests (``keyplan.testing.Clock``).
+    """Make ``now`` and ``ulid`` use another clock, or the system's again; returns the previous one. For tests
+    (``keyplan.testing.Clock``).
     """
     global _time
     before, _time = _time, source
@@ -124,14 +122,14 @@ def time_by(source: Callable[[], datetime] | None) -> Callable[[], datetime] | N
 
 
 def now() -> datetime:
-    """The moment of the call, in UTC."""
+    """The current time in UTC."""
     return datetime.now(UTC) if _time is None else _time()
 
 
 def ulid(at: datetime | None = None) -> str:
-    """A new ULID: 26 characters that sort by time (to the ms), then by order of making in this process, then at random.
+    """A new ULID: 26 characters that sort by time (in ms), then by creation order in this process, then randomly.
 
-    ``at`` makes one for another moment, so that imported items sort by their own time.
+    ``at`` sets the time, so that imported items sort by their own time.
     """
     global _ulid_last  # noqa: PLW0603 - one sequence a process is the point
     if at is None and _time is not None:
@@ -151,14 +149,14 @@ def ulid(at: datetime | None = None) -> str:
 
 
 def is_alias(annotation: Any) -> TypeIs[TypeAliasType]:
-    """Whether it is a type's other name: ``type X = …``, or a TypeAliasType of ``typing`` or ``typing_extensions``,
-    which aren't one class everywhere.
+    """Whether it is a type alias: ``type X = …``, or a TypeAliasType of ``typing`` or ``typing_extensions``, which can
+    be different classes.
     """
     return type(annotation).__name__ == "TypeAliasType"
 
 
 def unaliased(annotation: Any) -> Any:
-    """The type that stands behind its other names."""
+    """The type of an alias."""
     while is_alias(annotation):
         annotation = annotation.__value__
     return annotation
@@ -190,14 +188,14 @@ _CONSTRAINED: dict[Any, type[Any]] = {
     PastDate: date,
     FutureDate: date,
 }
-"""Types of pydantic's own that only narrow another."""
+"""pydantic types that only restrict another type."""
 
 
 def kind_of(annotation: Any) -> Any:
-    """The plain type behind an annotation: without Annotated and None, a Literal as the type of its values.
+    """The plain type of an annotation: without Annotated and None, a Literal as the type of its values.
 
-    ``set[str]`` and the like give their origin. A union of several types gives ``object``. Pydantic's types for moments
-    and days (AwareDatetime, PastDate, ...) are moments and days.
+    ``set[str]`` and similar types return their origin. A union of several types returns ``object``. pydantic's types
+    for datetimes and dates (AwareDatetime, PastDate, ...) are datetimes and dates.
     """
     if is_alias(annotation):
         return kind_of(annotation.__value__)
@@ -217,7 +215,7 @@ def kind_of(annotation: Any) -> Any:
 
 
 def element_kinds(annotation: Any) -> set[Any]:
-    """The kinds of the elements of a list, tuple or set type; empty for another."""
+    """The kinds of the elements of a list, tuple or set type; empty for other types."""
     if is_alias(annotation):
         return element_kinds(annotation.__value__)
     origin, arguments = get_origin(annotation), get_args(annotation)
@@ -231,7 +229,7 @@ def element_kinds(annotation: Any) -> set[Any]:
 
 
 def is_optional(annotation: Any) -> bool:
-    """Whether None is one of the field's values."""
+    """Whether None is a valid value."""
     if is_alias(annotation):
         return is_optional(annotation.__value__)
     origin = get_origin(annotation)
@@ -244,8 +242,8 @@ _BOUNDS = {"ge": ">=", "gt": ">", "le": "<=", "lt": "<"}
 
 
 def bounds_of(annotation: Any) -> list[tuple[str, Any]]:
-    """The bounds of a number's type, each as an operator and a value: ``Field(ge=0)`` is ``(">=", 0)``. Of several
-    types none has to be within the bounds of another.
+    """The bounds of a number's type, each as an operator and a value: ``Field(ge=0)`` is ``(">=", 0)``. Bounds in a
+    union of several types don't count.
     """
     if is_alias(annotation):
         return bounds_of(annotation.__value__)
@@ -257,9 +255,7 @@ def bounds_of(annotation: Any) -> list[tuple[str, Any]]:
 
 
 def _bounds(mark: Any) -> list[tuple[str, Any]]:
-    """The bounds in a mark. Pydantic takes a Field apart that is a field's own, and leaves one that stands within a
-    union or behind another name.
-    """
+    """The bounds in metadata. pydantic splits a Field at the top level, but not one in a union or an alias."""
     if isinstance(mark, FieldInfo):
         return [bound for part in mark.metadata for bound in _bounds(part)]
     if isinstance(mark, type):
@@ -269,7 +265,7 @@ def _bounds(mark: Any) -> list[tuple[str, Any]]:
 
 
 def unbounded(annotation: Any) -> Any:
-    """The type without the constraints on its whole value; those on what it contains stay."""
+    """The type without constraints on the whole value; constraints on its contents stay."""
     if is_alias(annotation):
         return unbounded(annotation.__value__)
     if get_origin(annotation) is Annotated:

@@ -1,6 +1,6 @@
-"""Key attributes, and indexes as a design declares them: their key attributes, what they project.
+"""Key attributes and indexes: their names, types and projections.
 
-What the keys hold is declared by the entities (``keys.py``).
+Entities declare the contents of keys (``keyplan.model.declared.keys``).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _PROJECTIONS = '"ALL", "KEYS_ONLY", or a list of names of attributes'
 
 @dataclass(frozen=True, slots=True)
 class KeyAttribute:
-    """An attribute that a key is made of. ``type`` is DynamoDB's: S, N or B."""
+    """A key attribute. ``type`` is DynamoDB's: S, N or B."""
 
     name: str
     type: Literal["S", "N", "B"] = "S"
@@ -33,7 +33,7 @@ class KeyAttribute:
 
 
 def Number(name: str) -> KeyAttribute:  # noqa: N802 - reads as a type in a declaration
-    """A key attribute of DynamoDB's type Number: it sorts by value, and holds an int, a Decimal or a moment."""
+    """A key attribute of DynamoDB's type Number: it sorts by value, and contains an int, a Decimal or a datetime."""
     return KeyAttribute(name, "N")
 
 
@@ -43,7 +43,7 @@ def Binary(name: str) -> KeyAttribute:  # noqa: N802 - reads as a type in a decl
 
 
 def key_attributes(given: str | KeyAttribute | Sequence[str | KeyAttribute] | None) -> tuple[KeyAttribute, ...]:
-    """Key attributes as they are given: by name, several or one."""
+    """Key attributes given by name, one or several."""
     if given is None:
         return ()
     if isinstance(given, str | KeyAttribute):
@@ -52,12 +52,12 @@ def key_attributes(given: str | KeyAttribute | Sequence[str | KeyAttribute] | No
 
 
 def is_key_attribute(given: Any) -> bool:
-    """Whether it is a key attribute, or the name of one."""
+    """Whether it is a key attribute or a name."""
     return is_text(given) or isinstance(given, KeyAttribute)
 
 
 class Projected(Protocol):
-    """What an index can be projected for: a View's class."""
+    """Something that determines an index's projection: a View class."""
 
     def model_projection(self, index: Index, /) -> tuple[str, ...]:
         """The attributes to include, besides the keys."""
@@ -68,12 +68,12 @@ class Projected(Protocol):
 class Index:
     """A secondary index: its name, one to four partition key attributes, up to four sort key attributes.
 
-    ``projection`` is ``"ALL"``, ``"KEYS_ONLY"``, or the names of the attributes to include; where the table names the
-    index, ``GSI1.projected_for(OrderRow)`` includes what a View needs. ``local=True`` makes a local secondary index: it
-    shares the table's partition key and can be read with strong consistency; it can't be added later, and holds each
+    ``projection`` is ``"ALL"``, ``"KEYS_ONLY"``, or the names of the attributes to include; in the table,
+    ``GSI1.projected_for(OrderRow)`` includes the attributes of a View. ``local=True`` creates a local secondary index:
+    it shares the table's partition key and supports strongly consistent reads; it can't be added later, and limits each
     item collection to 10 GB.
 
-    Source: CreateTable in DynamoDB's API reference; multi-attribute keys since November 2025.
+    Source: CreateTable in the DynamoDB API reference; multi-attribute keys since November 2025.
     """
 
     name: str
@@ -107,21 +107,21 @@ class Index:
         object.__setattr__(self, "local", local)
 
     def projected_for(self, *views: Projected) -> Index:
-        """The index with the attributes that these views need, besides what it includes already: to be named in
-        ``Table(indexes=[...])``, since keys know the index before there is a view. Fields that stand in the keys of
-        table and index aren't included again.
+        """The index with the attributes that these views need, in addition to its projection. Use it in
+        ``Table(indexes=[...])``, because keys refer to the index before views exist. Fields in the keys of the table or
+        the index aren't included again.
         """
         included = self.projection if isinstance(self.projection, tuple) else ()
         names = dict.fromkeys((*included, *(name for view in views for name in view.model_projection(self))))
         return Index(self.name, self.partition, self.sort, projection=tuple(names) or "KEYS_ONLY", local=self.local)
 
     def same_keys(self, other: Index) -> bool:
-        """Whether both are one index, whatever they are projected for."""
+        """Whether both are the same index, with any projection."""
         mine, theirs = (self.name, self.partition, self.sort), (other.name, other.partition, other.sort)
         return mine == theirs and self.local is other.local
 
     def holds(self, attribute: str) -> bool:
-        """Whether it holds an attribute that is in no key."""
+        """Whether it projects a non-key attribute."""
         return self.projection == "ALL" or attribute in self.projection
 
     def __repr__(self) -> str:

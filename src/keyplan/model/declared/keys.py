@@ -1,4 +1,4 @@
-"""Key and Unique as an entity declares them. What they are compiled to is in ``stored/keys.py``."""
+"""Key and Unique, the declarations of an entity's keys. ``keyplan.model.stored.stored_keys`` is their compiled form."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _TEMPLATES = f"{_TEMPLATE}, or a list of them"
 
 @dataclass(frozen=True, init=False)
 class Key:
-    """Where an entity's items stand: a template for the partition key, one for the sort key.
+    """The key of an entity's items: a template for the partition key, one for the sort key.
 
-    Without ``index`` it is the entity's primary key; with one, its place in that index. An index with several native
-    key attributes takes a list of templates, one an attribute. ``when={"status": "pending"}`` keeps an item in the
-    index only while its fields have these values (a tuple of values: any of them); an item is also absent while a
-    field of the template is None. ``shards=n`` spreads the partition over n, by a hash of the item's primary key.
-    ``style`` says how values are written, where not as the table's keys are (``Table(key_style=)``).
+    Without ``index`` it is the entity's primary key; with one, its key in that index. An index with several native key
+    attributes takes a list of templates, one per attribute. ``when={"status": "pending"}`` makes it a sparse key: an
+    item is in the index only while its fields have these values (a tuple: any of them); an item is also absent while a
+    field of the template is None. ``shards=n`` distributes the partition over n partitions, by a hash of the item's
+    primary key. ``style`` is the form of values in keys, if it differs from the table's (``Table(key_style=)``).
     """
 
     partition: tuple[str, ...]
@@ -62,11 +62,11 @@ class Key:
 
 @dataclass(frozen=True)
 class Unique:
-    """A value that one item of the entity may have: ``Unique("USER_EMAIL#{email}")``.
+    """A unique value among an entity's items: ``Unique("USER_EMAIL#{email}")``.
 
-    Keyplan keeps a claim item under this key, written and removed in the same transaction as the item; a second item
-    with the value is refused with UniqueValueTaken. While a field of the template is None, nothing is claimed. A claim
-    also answers ``-> Entity | None`` by the same fields, with strong consistency: two reads by key.
+    Keyplan stores a claim item under this key, in the same transaction as the item; a second item with the value is
+    rejected with UniqueValueTaken. While a field of the template is None, nothing is claimed. A claim also serves ``->
+    Entity | None`` by the same fields, with strong consistency: two reads by key.
     """
 
     partition: str
@@ -98,13 +98,13 @@ def _is_count(given: Any) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class KeyStyle:
-    """How values stand in keys: ``Table("tasks", key_style=KeyStyle(raw=True, case="lower"))``, or for one key.
+    """The form of values in keys: ``Table("tasks", key_style=KeyStyle(raw=True, case="lower"))``, or for one key.
 
-    ``raw``: as they are, with nothing escaped, and any text may end them. A value that holds the very text that ends it
-    can't be told apart from two others: it is read, and refused where it would be written.
+    ``raw``: values aren't escaped, and any text can end them. A value that contains the text that ends it is ambiguous:
+    it is read, but rejected in writes.
 
-    ``case`` folds values to lower or upper letters in the key, not in their own attribute: two values that differ by
-    it alone are one in the key, so it names one item, and a question gives the items of both.
+    ``case`` folds values to lower or upper case in the key, but not in their own attribute: values that differ only in
+    case have the same key, so the key identifies one item, and a query returns the items of both.
     """
 
     raw: bool = False
@@ -118,7 +118,7 @@ class KeyStyle:
         )
 
     def fold(self, text: str) -> str:
-        """The text in the letters of the key."""
+        """The text in the key's case."""
         if self.case is None:
             return text
         return text.lower() if self.case == "lower" else text.upper()
@@ -129,11 +129,11 @@ OURS = KeyStyle()
 
 @dataclass(frozen=True, slots=True)
 class Discriminator:
-    """An attribute that has one value in all items of the entity, by which other programs know them:
+    """An attribute with a constant value in all items of the entity, by which other programs recognize them:
     ``Discriminator("_et", "Pokemon")``, ``Discriminator("__edb_e__", "task")``.
 
-    It is written with each item, and an item that lacks it is another's. Two entities whose keys could be the same are
-    no fault where a label tells their items apart.
+    It is written with each item, and an item without it belongs to another entity. Two entities with colliding keys are
+    allowed if a label distinguishes their items.
     """
 
     attribute: str

@@ -1,7 +1,7 @@
-"""The types that stand in a pattern's signature: Page and Cursor, Range, Prefix, Each, Through.
+"""Types in a pattern's signature: Page and Cursor, Range, Prefix, Each, Through.
 
-A parameter's type says how its field is known: ``T`` by equality, ``Range[T]`` and ``Prefix`` as a condition on a sort
-key, ``Each[T]`` for many values at once. What the compiler makes of them lives in ``questions.py`` and ``compiler.py``.
+A parameter's type determines the condition on its field: ``T`` equality, ``Range[T]`` and ``Prefix`` a condition on a
+sort key, ``Each[T]`` several values.
 """
 
 from __future__ import annotations
@@ -22,31 +22,31 @@ T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 
 Cursor = NewType("Cursor", str)
-"""Where a page ended: opaque text, good for one pattern with the same arguments."""
+"""The end of a page: opaque text, valid for one pattern with the same arguments."""
 
 
 class PrefixMark:
-    """Marks a parameter as the beginning of a field's text."""
+    """Marks a parameter as a prefix of a field's text."""
 
 
 PREFIX = PrefixMark()
 Prefix = Annotated[str, PREFIX]
-"""The beginning of a text field in a sort key: answered with ``begins_with``."""
+"""A prefix of a text field in a sort key, compiled to ``begins_with``."""
 
 
 class EachMark:
-    """Marks a parameter as many values of its field."""
+    """Marks a parameter as several values of its field."""
 
 
 EACH = EachMark()
 Each = Annotated[Sequence[T], EACH]
-"""Many values of a field: keys are read in batches, partitions in parallel and merged in order."""
+"""Several values of a field: keys are read in batches, partitions in parallel, merged in order."""
 
 
-# No slots: with them ``Page[Article](...)`` is a TypeError in Python 3.11, where typing notes the type on the instance.
+# Without slots: otherwise ``Page[Article](...)`` is a TypeError in Python 3.11: typing sets the type on the instance.
 @dataclass(frozen=True)
 class Page(Generic[T_co]):
-    """Some items, in order, and where the next page begins: ``cursor`` is None when nothing follows."""
+    """One page of items in order. ``cursor`` is the start of the next page, or None at the end."""
 
     items: list[T_co]
     cursor: Cursor | None = None
@@ -63,10 +63,10 @@ class Page(Generic[T_co]):
 
 @dataclass(frozen=True, kw_only=True)
 class Range(Generic[T]):
-    """Values between two bounds, each optional: ``Range(ge=monday, lt=tuesday)``.
+    """Values between two optional bounds: ``Range(ge=monday, lt=tuesday)``.
 
-    ``ge``: at least; ``gt``: more than; ``le``: at most; ``lt``: less than. Raises ArgumentError for two lower or two
-    upper bounds, and for none at all. A lower bound above the upper one is an empty range, not an error.
+    ``ge``: at least; ``gt``: greater than; ``le``: at most; ``lt``: less than. Raises ArgumentError for two lower or
+    two upper bounds, or no bound. A lower bound above the upper one is an empty range, not an error.
     """
 
     ge: T | None = None
@@ -84,16 +84,16 @@ class Range(Generic[T]):
 
     @property
     def lower(self) -> T | None:
-        """The lower bound, included or not."""
+        """The lower bound, inclusive or exclusive."""
         return self.ge if self.ge is not None else self.gt
 
     @property
     def upper(self) -> T | None:
-        """The upper bound, included or not."""
+        """The upper bound, inclusive or exclusive."""
         return self.le if self.le is not None else self.lt
 
     def holds(self, value: Any) -> bool:
-        """Whether the value lies in the range."""
+        """Whether the value is in the range."""
         return (
             (self.ge is None or value >= self.ge)
             and (self.gt is None or value > self.gt)
@@ -102,17 +102,17 @@ class Range(Generic[T]):
         )
 
     def ranked(self, rank: Callable[[Any], int]) -> Range[int]:
-        """The range of the values' ranks, where their order is not their own."""
+        """The range of the values' ranks, for values without a natural order."""
         bounds = {"ge": self.ge, "gt": self.gt, "le": self.le, "lt": self.lt}
         return Range(**{name: rank(bound) for name, bound in bounds.items() if bound is not None})
 
 
 @dataclass(frozen=True, init=False)
 class Through:
-    """A junction on the way to the answer, and which of its fields name the end's: ``Through(Follow,
-    user_id="followed_id")``.
+    """A junction entity between the parameters and the result, with the names of its fields for the end's:
+    ``Through(Follow, user_id="followed_id")``.
 
-    Fields of the same name need no mention.
+    Fields with equal names need no mapping.
     """
 
     entity: type[Entity]
@@ -124,11 +124,11 @@ class Through:
 
 
 class InvalidItem(BaseModel):
-    """An item whose key is the entity's, but whose attributes aren't: ``Page[Ticket | InvalidItem]`` gives it in its
-    place, where ``Page[Ticket]`` raises InvalidItemError.
+    """An item whose key belongs to the entity but whose attributes are invalid: ``Page[Ticket | InvalidItem]`` returns
+    it in place, while ``Page[Ticket]`` raises InvalidItemError.
 
-    ``entity`` is the entity's name, ``key`` its primary key as it is stored, ``message`` what is wrong, ``errors`` each
-    attribute's.
+    ``entity`` is the entity's name, ``key`` the stored primary key, ``message`` the error, ``errors`` the error of each
+    attribute.
     """
 
     model_config = ConfigDict(frozen=True)

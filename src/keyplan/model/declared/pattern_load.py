@@ -1,7 +1,6 @@
-"""How much is asked of one pattern, as its decorator or a traffic file says it: calls a second, items, bytes.
+"""The load of a pattern, from its decorator or a traffic file: calls per second, items, bytes.
 
-Traffic files are read in ``traffic/files.py``. What follows from it is judged in ``keyplan.check`` and priced in
-``keyplan.cost``.
+``keyplan.analysis.traffic`` reads traffic files; ``keyplan check`` and ``keyplan cost`` use the load.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from keyplan.model.declared.declaration_errors import Problem, lowered
 __all__ = ["Load", "checked_load", "fault_of"]
 
 PER_SECOND_MAX = 200_000_000
-"""More than all of Amazon.com's own peak on DynamoDB (151 million requests a second on Prime Day 2025): a slip."""
+"""More than Amazon.com's peak on DynamoDB (151 million requests per second on Prime Day 2025): a typo."""
 COUNT_MAX = 10**15
 
 Rate: TypeAlias = Annotated[float, Field(strict=True, allow_inf_nan=False, ge=0, le=PER_SECOND_MAX)]
@@ -29,12 +28,12 @@ ItemBytes: TypeAlias = Annotated[int, Field(strict=True, ge=1, le=ITEM_BYTES_MAX
 ValueBytes: TypeAlias = Annotated[int, Field(strict=True, ge=0, le=ITEM_BYTES_MAX)]
 Days: TypeAlias = Annotated[float, Field(strict=True, allow_inf_nan=False, gt=0, le=36_525)]
 Part: TypeAlias = Annotated[float, Field(strict=True, allow_inf_nan=False, ge=0, le=1)]
-"""A share that may also be nothing."""
+"""A share from 0 to 1."""
 Share: TypeAlias = Annotated[float, Field(strict=True, allow_inf_nan=False, gt=0, le=1)]
 
 
 def _shares(given: Any) -> Any:
-    """A share, or one by each of several names."""
+    """A share, or one for each name."""
     kind: Any = dict[str, Share] if isinstance(given, Mapping) else Share
     try:
         return TypeAdapter(kind).validate_python(given)
@@ -50,20 +49,20 @@ Readers: TypeAlias = Annotated[int, Field(strict=True, ge=0, le=100)]
 Flag: TypeAlias = Annotated[bool, Field(strict=True)]
 
 FORBID_OTHERS = ConfigDict(extra="forbid")
-"""A member that nobody declared is a mistake."""
+"""Unknown members are errors."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Load:
-    """What is asked of one pattern. A member that nobody gave is None.
+    """The load of one pattern. A missing member is None.
 
-    ``per_second``: calls a second, on average. ``peak_per_second``: in the busiest second. ``items``: how many items
-    the key condition names, before a limit and before a filter (a read), or how many one call writes (a write).
-    ``item_bytes``: the size of one of them, attribute names included. ``kept``: the share of them that a filter lets
-    through. ``hottest``: the share of the calls that go to the one busiest partition key; where a pattern takes several
-    keys, by the key (``Post.by_status``). ``arguments``: those of a typical call, as JSON values by parameter, for a
-    write that decides by them. ``fails``: the share of a write's calls that fail a condition. ``in_transaction``:
-    whether a write is carried out as one of several in a transaction (``transact``), and not by itself.
+    ``per_second``: average calls per second. ``peak_per_second``: calls in the busiest second. ``items``: the number of
+    items that the key condition matches, before limit and filter (a read), or that one call writes (a write).
+    ``item_bytes``: the size of one item in bytes, including attribute names. ``kept``: the share of items that a filter
+    keeps. ``hottest``: the share of calls to the busiest partition key; if a pattern uses several keys, by key
+    (``Post.by_status``). ``arguments``: those of a typical call, as JSON values by parameter, for a write whose actions
+    depend on them. ``fails``: the share of a write's calls with a false condition. ``in_transaction``: whether a write
+    is part of a transaction of several (``transact``).
     """
 
     __pydantic_config__ = FORBID_OTHERS
@@ -80,22 +79,22 @@ class Load:
 
     @property
     def peak(self) -> float | None:
-        """Calls in the busiest second: the peak where it is known, else the average."""
+        """Calls in the busiest second: the peak if known, else the average."""
         return self.per_second if self.peak_per_second is None else self.peak_per_second
 
     def over(self, other: Load) -> Load:
-        """The load with the other's members where it has none."""
+        """The load with missing members from the other one."""
         return replace(other, **self.given)
 
     @property
     def given(self) -> dict[str, Any]:
-        """The members that somebody gave, by name."""
+        """The given members by name."""
         members = {field.name: getattr(self, field.name) for field in fields(self)}
         return {name: value for name, value in members.items() if value is not None}
 
 
 def checked_load(load: Load) -> Load:
-    """What a decorator says of a pattern's load. Raises Problem for a rate below 0, or one beyond sense."""
+    """The load in a decorator. Raises Problem for a negative or implausible rate."""
     if not load.given:
         return load
     try:
@@ -105,7 +104,7 @@ def checked_load(load: Load) -> Load:
 
 
 def fault_of(detail: ErrorDetails) -> ErrorDetail:
-    """Pydantic's finding in the words of who wrote the load."""
+    """Pydantic's error in the terms of a load."""
     given = repr(detail.get("input"))
     shown = given if len(given) <= 60 else f"{given[:57]}..."
     message = "it must hold members by name" if detail["type"] in _NO_MAPPING else detail["msg"]

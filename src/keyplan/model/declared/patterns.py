@@ -1,8 +1,8 @@
 """``@read`` and ``@write``: a method's signature becomes an access pattern of its design.
 
-A pattern is called like the method it was written as: ``cms.article("1")``. ``cms.article.aio("1")`` awaits the same
-from asynchronous code, and ``yield from self.article.read("1")`` reads within a write. Declared with ``async def``,
-the plain call is awaitable. Compiling is ``model.py``'s work; running is the opened design's.
+Call a pattern like its method: ``cms.article("1")``. ``await cms.article.aio("1")`` is the same for asynchronous code,
+and ``yield from self.article.read("1")`` reads within a write. A pattern declared with ``async def`` is awaitable.
+``keyplan.model.compiled`` compiles patterns; the opened design runs them.
 """
 
 from __future__ import annotations
@@ -45,22 +45,22 @@ T = TypeVar("T")
 
 
 class Runner(Protocol):
-    """What an opened design offers its patterns."""
+    """The interface of an opened design for its patterns."""
 
     def run_read(self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-        """The answer of a read."""
+        """The result of a read."""
         ...
 
     async def run_read_async(self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-        """The answer of a read, awaited."""
+        """The result of a read, awaited."""
         ...
 
     def stream(self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Iterator[Any]:
-        """The items of a read, page by page as they are asked for."""
+        """The items of a read, fetched page by page."""
         ...
 
     def stream_async(self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> AsyncIterator[Any]:
-        """The same, from asynchronous code."""
+        """The items of a read, fetched page by page, from asynchronous code."""
         ...
 
     def run_write(self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
@@ -73,14 +73,14 @@ class Runner(Protocol):
 
 
 class Pattern:
-    """What reads and writes have in common: the method they were written as, its name, what the decorator said."""
+    """The base of reads and writes: the method, its name, and the decorator's options."""
 
     def __init__(self, function: Callable[..., Any], options: Options) -> None:
         self.function = function
         self.options = options
         self.name = function.__name__
         self.owner: type[Any] | None = None
-        """The class in which it was declared, or the design that was asked for it."""
+        """The class that declares it, or the design through which it was accessed."""
         self.__doc__ = function.__doc__
 
     def __set_name__(self, owner: type[Any], name: str) -> None:
@@ -91,7 +91,7 @@ class Pattern:
         return f"<{type(self).__name__} {self.options.id} {self.name}>"
 
     def _of(self, design: type[Any]) -> Self:
-        """The pattern as one of that design, also where the design inherits it from a class of patterns."""
+        """The pattern as that of a design, which can inherit it from a class of patterns."""
         if design is self.owner or not hasattr(design, "compiled"):
             return self
         made = copy(self)
@@ -100,7 +100,7 @@ class Pattern:
 
 
 class Bound:
-    """A pattern of one opened design."""
+    """A pattern of an opened design."""
 
     __slots__ = ("_name", "_runner")
 
@@ -115,7 +115,7 @@ class Bound:
 
     @property
     def runner(self) -> Runner:
-        """The opened design whose pattern it is."""
+        """The opened design."""
         return self._runner
 
     def __repr__(self) -> str:
@@ -123,31 +123,31 @@ class Bound:
 
 
 class BoundRead(Bound, Generic[P, R]):
-    """A read of an opened design: call it."""
+    """A read of an opened design. Call it."""
 
     __slots__ = ()
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        """The answer."""
+        """The result."""
         return cast("R", self._runner.run_read(self._name, args, kwargs))
 
     async def aio(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        """The answer, awaited."""
+        """The result, awaited."""
         return cast("R", await self._runner.run_read_async(self._name, args, kwargs))
 
     def read(self, *args: P.args, **kwargs: P.kwargs) -> Generator[Ask, Any, R]:
-        """The answer within a write: ``article = yield from self.article.read(article_id)``."""
+        """The result within a write: ``article = yield from self.article.read(article_id)``."""
         answer = yield Ask(self._name, {"args": args, "kwargs": kwargs})
         return cast("R", answer)
 
 
 class BoundStream(Bound, Generic[P, T]):
-    """A read that answers with an iterator: call it, and take as many items as you like."""
+    """A read that returns an iterator. Call it, and take as many items as you need."""
 
     __slots__ = ()
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Iterator[T]:
-        """The items, read page by page as they are taken."""
+        """The items, fetched page by page."""
         return self._runner.stream(self._name, args, kwargs)
 
     def aio(self, *args: P.args, **kwargs: P.kwargs) -> AsyncIterator[T]:
@@ -155,35 +155,35 @@ class BoundStream(Bound, Generic[P, T]):
         return self._runner.stream_async(self._name, args, kwargs)
 
     def read(self, *args: P.args, **kwargs: P.kwargs) -> Generator[Ask, Any, list[T]]:
-        """All the items, within a write."""
+        """All items, within a write."""
         answer = yield Ask(self._name, {"args": args, "kwargs": kwargs})
         return cast("list[T]", answer)
 
 
 class BoundWrite(Bound, Generic[P, R]):
-    """A write of an opened design: call it."""
+    """A write of an opened design. Call it."""
 
     __slots__ = ()
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Carry it out. Raises WriteFailed when a condition doesn't hold; then nothing is written."""
+        """Execute it. Raises WriteFailed if a condition is false; then nothing is written."""
         return cast("R", self._runner.run_write(self._name, args, kwargs))
 
     async def aio(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Carry it out, awaited."""
+        """Execute it, awaited."""
         return cast("R", await self._runner.run_write_async(self._name, args, kwargs))
 
     def in_transaction(self, *args: P.args, **kwargs: P.kwargs) -> Joined[R]:
-        """Carry it out within another write, in its one transaction: ``yield from
-        self.add_line.in_transaction(order)``; or with writes of other designs:
-        ``transact(shop.place.in_transaction(order), ledger.book.in_transaction(entry))``. Raises ArgumentError.
+        """Execute it as part of another write's transaction, ``yield from self.add_line.in_transaction(order)``, or
+        with writes of other designs: ``transact(shop.place.in_transaction(order), ledger.book.in_transaction(entry))``.
+        Raises ArgumentError.
         """
         runner: Any = self._runner
         return Joined(runner, self._name, runner.compiled.writes[self._name].signature.bind(args, kwargs))
 
 
 class Joined(Generic[R_co]):
-    """A write with its arguments, to be carried out with others. Made by ``join``."""
+    """A write with its arguments, as part of a transaction. Created by ``in_transaction``."""
 
     __slots__ = ("arguments", "name", "runner")
 
@@ -193,7 +193,7 @@ class Joined(Generic[R_co]):
         self.arguments = arguments
 
     def __iter__(self) -> Generator[Action | Ask, Any, R_co]:
-        """Its actions, within another write; gives what it returns."""
+        """Its actions, within another write. Returns its result."""
         pattern = self.runner.compiled.writes[self.name]
         return (yield from pattern.function(self.runner, **self.arguments))  # type: ignore[no-any-return]
 
@@ -203,27 +203,27 @@ class Joined(Generic[R_co]):
 
 
 class BoundAsyncRead(Bound, Generic[P, R]):
-    """A read declared with ``async def``: await it."""
+    """A read declared with ``async def``. Await it."""
 
     __slots__ = ()
 
     async def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        """The answer."""
+        """The result."""
         return cast("R", await self._runner.run_read_async(self._name, args, kwargs))
 
     def read(self, *args: P.args, **kwargs: P.kwargs) -> Generator[Ask, Any, R]:
-        """The answer within a write."""
+        """The result within a write."""
         answer = yield Ask(self._name, {"args": args, "kwargs": kwargs})
         return cast("R", answer)
 
 
 class BoundAsyncStream(Bound, Generic[P, T]):
-    """A read declared to answer with an AsyncIterator: ``async for`` over it."""
+    """A read declared with an AsyncIterator. Use ``async for``."""
 
     __slots__ = ()
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> AsyncIterator[T]:
-        """The items, read page by page as they are taken."""
+        """The items, fetched page by page."""
         return self._runner.stream_async(self._name, args, kwargs)
 
 
@@ -231,7 +231,7 @@ BoundT_co = TypeVar("BoundT_co", bound=Bound, covariant=True)
 
 
 class ReadMethod(Pattern, Generic[BoundT_co]):
-    """A read as it stands in a design's class."""
+    """A read in a design's class."""
 
     def __init__(self, function: Callable[..., Any], options: Options) -> None:
         super().__init__(function, options)
@@ -239,9 +239,7 @@ class ReadMethod(Pattern, Generic[BoundT_co]):
         self._bound: type[Any] = BoundAsyncRead if self._is_awaited else BoundRead
 
     def answers_in_parts(self, *, awaited: bool) -> None:
-        """Its answer is an iterator, which may be one that is awaited. What its type is, under whatever name, is known
-        to the compiler of the design.
-        """
+        """Mark the result as an iterator, optionally async. The design's compiler resolves aliases of its type."""
         if not self._is_awaited:
             self._bound = BoundAsyncStream if awaited else BoundStream
 
@@ -256,7 +254,7 @@ class ReadMethod(Pattern, Generic[BoundT_co]):
 
 
 class WriteMethod(Pattern, Generic[P, R]):
-    """A write as it stands in a design's class. ``attempts``: how often it is tried when a condition doesn't hold."""
+    """A write in a design's class. ``attempts``: the maximum number of attempts if a condition is false."""
 
     def __init__(self, function: Callable[..., Any], options: Options, attempts: int) -> None:
         super().__init__(function, options)
@@ -273,14 +271,14 @@ class WriteMethod(Pattern, Generic[P, R]):
 
 
 class ReadDecorator:
-    """What ``@read(...)`` gives: it turns a method into a read, keeping its parameters and its answer for type
+    """The result of ``@read(...)``: it turns a method into a read, and keeps its parameter and result types for type
     checkers.
     """
 
     def __init__(self, options: Options) -> None:
         self._options = options
 
-    # The overloads overlap on purpose: the first that fits decides, and any answer fits the last.
+    # The overloads overlap intentionally: the first match decides, and the last one matches every result.
     @overload
     def __call__(  # type: ignore[overload-overlap] # pyright: ignore[reportOverlappingOverload]
         self, function: Callable[Concatenate[Any, P], Coroutine[Any, Any, R]], /
@@ -318,30 +316,30 @@ def read(
     items: float | None = None,
     item_bytes: int | None = None,
 ) -> ReadDecorator:
-    """An access pattern that reads: the method's parameters say what is known, its return type says what is wanted.
+    """Declare an access pattern that reads: the method's parameters are the known fields, its return type is the
+    result.
 
     ``id`` is the pattern's name in the design's list (``"AP1"``). ``newest_first=True`` reads in descending order of
-    the sort key's first open field; ``order_by="rating"`` (``"-rating"``: descending) chooses among keys by that field,
-    and ``key=Ticket.by_project`` by its name. ``consistent=True`` asks for a strongly consistent read, twice the price,
-    and never of a global index. ``where`` fixes fields to values (a key answers them where it can, and a filter the
-    rest), or is a filter in DynamoDB's grammar with field names and ``:parameters``. ``through`` goes by a junction, or
-    by several: then the answer is what any of them leads to, each item once. ``scan=True`` allows a scan.
-    ``scan_index=OPEN_ORDERS`` gives all that stands in an index; ``segments=8`` reads either in so many segments at a
-    time, for jobs. ``entity=Order`` says what an ``int`` counts, or what a ``bool`` looks for; with ``total="amount"``
-    the ``int`` is the sum of that field. ``complete=True`` reads from the table what the index lacks of the answer, by
-    BatchGetItem.
+    the sort key's first open field; ``order_by="rating"`` (``"-rating"``: descending) selects a key by its order, and
+    ``key=Ticket.by_project`` by name. ``consistent=True`` uses strongly consistent reads at twice the price; global
+    secondary indexes don't support them. ``where`` restricts fields to constants (by a key if possible, otherwise by a
+    filter), or is a filter in DynamoDB's syntax with field names and ``:parameters``. ``through`` is a junction, or
+    several: then the result is their union, each item once. ``scan=True`` allows a scan. ``scan_index=OPEN_ORDERS``
+    reads a whole index; ``segments=8`` reads the table or the index in that many parallel segments. ``entity=Order`` is
+    the entity that an ``int`` counts or a ``bool`` looks for; with ``total="amount"``, the ``int`` is the sum of that
+    field. ``complete=True`` reads attributes that the index doesn't project from the table, by BatchGetItem.
 
-    ``per_second`` (calls, on average), ``items`` (how many the key names, before limit and filter) and ``item_bytes``
-    say how much is expected; ``keyplan check`` and ``keyplan cost`` take them into account, and nothing else does.
+    ``per_second`` (average calls), ``items`` (matched by the key, before limit and filter) and ``item_bytes`` are the
+    expected load, used only by ``keyplan check`` and ``keyplan cost``.
 
-    A question that no key answers is a DesignError when the design's class is made.
+    A pattern that no key serves is a DesignError when the design's class is defined.
     """
     bare: Any = id
-    if callable(bare):  # @read without its id, where nothing checks types: then it is a fault of the design
+    if callable(bare):  # @read without an id: reported as an error of the design
         result: Any = ReadMethod(bare, Options(""))
         return result  # type: ignore[no-any-return] # no type checker gets there
     load = Load(per_second=per_second, items=items, item_bytes=item_bytes)
-    given: Any = entity  # where nothing checks types, it may be anything: then it is a fault of the design
+    given: Any = entity  # unchecked by a type checker: reported as an error of the design
     told_of = (given,) if isinstance(given, type) or not isinstance(given, Iterable) else tuple(given)
     return ReadDecorator(
         Options(
@@ -373,20 +371,20 @@ def write(
     in_transaction: bool = False,
     example: Example | Sequence[Example] = (),
 ) -> Callable[[Callable[Concatenate[Any, P], Generator[Action | Ask, Any, R]]], WriteMethod[P, R]]:
-    """An access pattern that writes: a generator of actions. One action is one conditional request, several are one
-    transaction; what the generator returns is the result.
+    """Declare an access pattern that writes: a generator of actions. One action is one conditional request, several are
+    one transaction; the generator's return value is the result.
 
-    ``attempts`` above 1 runs the generator again, after a short random pause, when a condition of it doesn't hold: for
-    writes that first read (``yield from self.article.read(...)``) and then expect that nothing has changed.
-    ``per_second`` (calls, on average), ``items`` (written by one call) and ``item_bytes`` say how much is expected, for
-    ``keyplan check`` and ``keyplan cost``. So does ``in_transaction``: that it is carried out with writes of other
-    designs, by ``transact``, so that its actions are always part of a transaction.
+    ``attempts`` above 1 runs the generator again, after a short random pause, if one of its conditions is false: for
+    writes that read first (``yield from self.article.read(...)``) and then expect no concurrent change. ``per_second``
+    (average calls), ``items`` (written by one call) and ``item_bytes`` are the expected load for ``keyplan check`` and
+    ``keyplan cost``, and so is ``in_transaction``: the write is executed with writes of other designs by ``transact``,
+    so that its actions are always part of a transaction.
 
-    ``example`` gives the commands that analyze writes a typical call, or one for each branch of the write: see
-    :class:`Example`. Without it they make one up.
+    ``example`` is a typical call, or one for each branch of the write, for commands that analyze writes: see
+    :class:`Example`. Without it, they generate one.
     """
     bare: Any = id
-    if callable(bare):  # as with read
+    if callable(bare):  # as in ``read``
         result: Any = WriteMethod(bare, Options(""), attempts)
         return result  # type: ignore[no-any-return] # no type checker gets there
     load = Load(per_second=per_second, items=items, item_bytes=item_bytes, in_transaction=in_transaction or None)
@@ -401,12 +399,12 @@ def write(
 class Example:
     """A typical call of a write pattern: ``@write("W4", example=Example(quantity=2).found(Order, status="paid"))``.
 
-    The keyword arguments are arguments of the write, by parameter name, as values or as JSON. The analysis makes up the
-    others. :meth:`found` gives field values of the items that exist before the call, and :meth:`missing` names reads
-    that find nothing. ``keyplan check``, ``cost``, ``export iam``, ``verify`` and ``plan`` run the write's body with
-    it, without a store. It has no effect on calls of the write.
+    The keyword arguments are arguments of the write, by parameter name, as values or as JSON. The analysis generates
+    the others. :meth:`found` gives field values of the items that exist before the call, and :meth:`missing` names
+    reads that find nothing. ``keyplan check``, ``cost``, ``export iam``, ``verify`` and ``plan`` run the write's body
+    with it, without a store. It has no effect on calls of the write.
 
-    A name that the write, the entity or the design doesn't have is a DesignError when the design's class is created.
+    An unknown name of an argument, field or read is a DesignError when the design's class is defined.
     """
 
     def __init__(self, **arguments: Any) -> None:
@@ -415,7 +413,7 @@ class Example:
         self.reads_missing: frozenset[str] = frozenset()
 
     def found(self, entity: type[Entity], /, **fields: Any) -> Self:
-        """The example in which each item of the entity that the write finds or changes has these field values."""
+        """The example in which items of the entity that the write finds or changes have these field values."""
         return self._with(fields={**self.fields, entity: {**self.fields.get(entity, {}), **fields}})
 
     def missing(self, *reads: str) -> Self:
@@ -439,7 +437,7 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What a pattern's decorator says."""
+    """The options of a pattern's decorator."""
 
     id: str
     newest_first: bool | None = None

@@ -1,4 +1,4 @@
-"""Stored: the form in which other programs store a field. What is made of it is in ``design/stored/forms.py``."""
+"""StoredAs: the stored form of a field in other programs. ``keyplan.model.stored.stored_forms`` implements it."""
 
 from __future__ import annotations
 
@@ -37,18 +37,18 @@ _UNITS = {"s": timedelta(seconds=1), "ms": timedelta(milliseconds=1)}
 
 @dataclass(frozen=True, init=False)
 class StoredAs:
-    """The form in which other programs store a field: ``Annotated[datetime, StoredAs("ms")]``.
+    """The stored form of a field in other programs: ``Annotated[datetime, StoredAs("ms")]``.
 
-    Moments: ``"s"`` and ``"ms"``, the seconds or milliseconds since 1970 as a number (``"s as text"`` and
-    ``"ms as text"``: as a text); ``"iso s"`` and ``"iso ms"``, ``2026-11-21T09:42:00.000Z`` as JavaScript writes it;
-    ``"isoformat"``, as Python's ``isoformat()`` in UTC; ``layout=``, what strftime makes of it in UTC. Such a field
-    holds no more than its form does: a moment is cut to whole seconds, or milliseconds, when the instance is made.
+    Datetimes: ``"s"`` and ``"ms"``, seconds or milliseconds since 1970 as a number (``"s as text"`` and ``"ms as
+    text"``: as a text); ``"iso s"`` and ``"iso ms"``, ``2026-11-21T09:42:00.000Z`` as in JavaScript; ``"isoformat"``,
+    Python's ``isoformat()`` in UTC; ``layout=``, a strftime format in UTC. Such a field has only the precision of its
+    form: instances truncate a datetime to whole seconds or milliseconds.
 
-    Numbers and bool: ``"text"``. bool: ``"number"``, 1 or 0. Sets: ``"list"``. bytes: ``"base64"``, a text. Anything:
-    ``"json"``, a text; ``"zlib"`` and ``"gzip"``, compressed bytes (of a text, of bytes, of JSON otherwise).
+    Numbers and bool: ``"text"``. bool: ``"number"``, 1 or 0. Sets: ``"list"``. bytes: ``"base64"``, a text. Every type:
+    ``"json"``, a text; ``"zlib"`` and ``"gzip"``, compressed bytes (of a text, of bytes, otherwise of JSON).
 
-    ``write=`` and ``read=`` are a pair of functions of your own, for values other than None: ``write`` gives a text,
-    number, bytes, bool, list or dict, and ``read`` makes the value of it again.
+    ``write=`` and ``read=`` are a pair of custom functions for values other than None: ``write`` returns a text,
+    number, bytes, bool, list or dict, and ``read`` converts it back.
     """
 
     form: str | None
@@ -83,7 +83,7 @@ class StoredAs:
         object.__setattr__(self, "read", read)
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
-        """Moments are cut to what the form holds, so that an instance is what is stored."""
+        """Truncate datetimes to the form's precision, so that an instance equals what is stored."""
         schema = handler(source)
         unit = self.unit
         if unit is None:
@@ -92,7 +92,7 @@ class StoredAs:
 
     @property
     def unit(self) -> timedelta | None:
-        """The unit below which a moment isn't stored."""
+        """The precision of stored datetimes."""
         if self.layout is not None:
             letters = re.findall(r"%(.)", self.layout)
             return None if "f" in letters else timedelta(seconds=1)
@@ -106,7 +106,7 @@ class StoredAs:
 
 
 def cut(value: Any, unit: timedelta) -> Any:
-    """A moment without what is below the unit; another value as it is."""
+    """A datetime truncated to a unit; other values unchanged."""
     if not isinstance(value, datetime) or value.tzinfo is None:
         return value
     rest = (value - _EPOCH) % unit

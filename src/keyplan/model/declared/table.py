@@ -1,7 +1,6 @@
-"""The table as a design declares it: its name, its key attributes, its indexes.
+"""The table of a design: its name, key attributes and indexes.
 
-What the keys hold is declared by the entities (``keys.py``), indexes are in ``indexes.py``; creating the table is the
-client's work.
+Entities declare the contents of keys (``keyplan.model.declared.keys``); the client creates the table.
 """
 
 from __future__ import annotations
@@ -20,11 +19,11 @@ __all__ = ["Table"]
 
 @dataclass(frozen=True, init=False)
 class Table:
-    """The one table of a design: its name, its key attributes, its indexes.
+    """The table of a design: its name, key attributes and indexes.
 
-    ``entities`` names entities that no signature of the design mentions (those a write alone uses). Items expire by the
-    field of type :data:`~keyplan.Ttl` that an entity has. ``key_style`` says how values are written in its keys, where
-    other programs wrote them before.
+    ``entities`` lists entities that no signature of the design mentions (those used only in writes). Items expire by an
+    entity's field of type :data:`~keyplan.Ttl`. ``key_style`` is the form of values in its keys, for tables of other
+    programs.
     """
 
     name: str
@@ -64,12 +63,12 @@ class Table:
 
     @property
     def key_names(self) -> tuple[str, ...]:
-        """The names of the table's own key attributes."""
+        """The names of the table's key attributes."""
         return (self.partition.name,) if self.sort is None else (self.partition.name, self.sort.name)
 
     @property
     def attribute_types(self) -> dict[str, str]:
-        """The types of all key attributes, the table's and its indexes', by their names."""
+        """The types of all key attributes of the table and its indexes, by name."""
         return {attribute.name: attribute.type for attribute in self._key_attributes()}
 
     def create_request(self, name: str | None = None) -> dict[str, Any]:

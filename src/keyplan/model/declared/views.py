@@ -1,8 +1,8 @@
-"""View: an entity's smaller sister, with some of its fields.
+"""View: some fields of an entity.
 
-A view has no keys and is never written. Its fields are the entity's own: their stored names, defaults and validators
-are taken from there, so a view says no more than a name and a type. How items are read as one is in
-``design/stored/views.py``; which requests ask for it, and which indexes hold it, is decided where plans are made.
+A view has no keys and is never written. Its fields are the entity's, with their stored names, defaults and validators,
+so a view declares only names and types. ``keyplan.model.stored.stored_views`` reads items as views; plans determine the
+projections.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ EntityT = TypeVar("EntityT", bound=Entity)
 
 
 class View(BaseModel, Generic[EntityT]):
-    """Some of an entity's fields, for patterns that need no more: ``class OrderRow(View[Order])``.
+    """Some fields of an entity, for patterns that need no more: ``class OrderRow(View[Order])``.
 
     ::
 
@@ -37,8 +37,8 @@ class View(BaseModel, Generic[EntityT]):
         @read("AP7")
         def orders(self, customer: str) -> list[OrderRow]: ...
 
-    Each field is the entity's of that name, with its type. Only these attributes are asked for (they travel; what is
-    read is paid for whole), and an index that holds no more than these answers as it is.
+    Each field is the entity's field with that name and type. Reads project only these attributes (which reduces
+    transfer; reads are billed by whole items), and an index with only these attributes is sufficient.
     """
 
     model_config: ClassVar[ConfigDict] = Entity.model_config
@@ -52,8 +52,8 @@ class View(BaseModel, Generic[EntityT]):
 
     @classmethod
     def model_projection(cls, index: Index) -> tuple[str, ...]:
-        """The attributes that an index includes to hold the view: those of its fields that don't stand whole in the
-        keys of the table or of the index.
+        """The attributes that an index must include for the view: those of its fields that the keys of the table or the
+        index don't contain completely.
         """
         entity = entity_of_view(cls)
         keys = [] if entity is None else [var for base in entity.__mro__ for var in vars(base).values()]
@@ -64,7 +64,7 @@ class View(BaseModel, Generic[EntityT]):
 
 
 def _whole_in(source: str) -> Iterator[str]:
-    """The fields that a template holds whole: without a format, or with one for numbers or ranks."""
+    """The fields that a template contains completely: without a format, or with one for numbers or ranks."""
     for name, spec in re.findall(r"\{(\w+):?([^{}]*)\}", source):
         if not spec.startswith(("%", "ms", "s")):
             yield name
@@ -76,7 +76,7 @@ def is_view(value: Any) -> bool:
 
 
 def entity_of_view(view: type[View[Any]]) -> type[Entity] | None:
-    """The entity that a view is of; None for one that doesn't say it."""
+    """The entity of a view; None if it declares none."""
     for base in view.__mro__:
         if base is not View and issubclass(base, View):
             arguments = base.__pydantic_generic_metadata__["args"]
@@ -86,8 +86,8 @@ def entity_of_view(view: type[View[Any]]) -> type[Entity] | None:
 
 
 def _take_fields(view: type[View[Any]], entity: type[Entity]) -> None:
-    """Make a view's fields the entity's, with their aliases, defaults, constraints, validators and serializers. What
-    the view says of their types is compared with the entity's when a design is compiled.
+    """Replace a view's fields by the entity's, with their aliases, defaults, constraints, validators and serializers.
+    The compiler compares the declared types.
     """
     written = {name: info.annotation for name, info in view.model_fields.items()}
     view.__written__ = {**getattr(view, "__written__", {}), **written}  # type: ignore[attr-defined]
@@ -103,12 +103,12 @@ def _take_fields(view: type[View[Any]], entity: type[Entity]) -> None:
 
 
 def types_in(view: type[View[Any]]) -> dict[str, Any]:
-    """The types of a view's fields, as the view itself says them."""
+    """The declared types of a view's fields."""
     return dict(getattr(view, "__written__", {}))
 
 
 def views_in(annotation: Any) -> Iterator[type[View[Any]]]:
-    """Every view that an annotation mentions, also within NamedTuples."""
+    """All views in an annotation, including NamedTuples."""
     annotation = unaliased(annotation)
     if is_view(annotation):
         yield annotation
