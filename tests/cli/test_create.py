@@ -19,7 +19,7 @@ def test_it_makes_the_table_and_says_so_and_again_does_nothing() -> None:
     with Cms.open("x.db", create=False) as cms:
         cms.create_article(Article(title="T", slug="t", author_id="a"))
     again = run("create", "cms", "--db", "x.db")
-    assert (again.exit_code, again.output) == (0, "The table cms is there in x.db, with its indexes.\n")
+    assert (again.exit_code, again.output) == (0, "The table cms exists in x.db, with all its indexes.\n")
 
 
 def test_it_lets_items_expire_where_the_design_says_so() -> None:
@@ -96,7 +96,7 @@ def test_a_table_with_another_key_is_told_and_left(folder: Path) -> None:
     )
     result = run("create", "other.py")
     assert result.exit_code == 1
-    assert "isn't the design's" in result.stderr
+    assert "doesn't match the design" in result.stderr
 
 
 def test_nothing_is_added_to_what_may_be_anybodys_table() -> None:
@@ -110,7 +110,7 @@ def test_nothing_is_added_to_what_may_be_anybodys_table() -> None:
         engine.call("CreateTable", {"TableName": "shop", "GlobalSecondaryIndexes": [index], **request, **billing})
     result = run("create", "shop", "--db", "x.db")
     assert result.exit_code == 1
-    assert "the table shop in x.db isn't the design's" in result.stderr
+    assert "the table shop in x.db doesn't match the design" in result.stderr
     with Engine.open("x.db") as engine:
         left = engine.call("DescribeTable", {"TableName": "shop"})["Table"]
         assert [value["IndexName"] for value in left["GlobalSecondaryIndexes"]] == ["GSI1"]

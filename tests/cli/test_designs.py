@@ -61,7 +61,7 @@ def test_the_name_of_a_class_becomes_a_files(notes: Path) -> None:
         ("tests.web.library:Libary", "did you mean Library?"),
         ("tests.web.library:Book", "Book is no design"),
         ("tests.web.no_such:Library", "module not found: tests.web.no_such"),
-        ("tests.cli.support:Cms", "its designs are none"),
+        ("tests.cli.support:Cms", "the designs in it: none"),
         (":", "NAME is an installed system"),
         ("", "NAME is an installed system"),
         ("../..:x", "can't be imported"),
@@ -119,7 +119,7 @@ def test_only_systems_have_samples_and_loaders(notes: Path) -> None:
     for arguments in (("sample", str(notes)), ("import", str(notes), ".")):
         result = run(*arguments)
         assert result.exit_code == 2
-        assert "systems have one: blog, cms, " in result.stderr
+        assert "systems that have one: blog, cms, " in result.stderr
 
 
 def test_ctrl_c_that_pydantic_made_an_error_of_ends_as_ctrl_c_does(notes: Path) -> None:

@@ -51,7 +51,7 @@ def differences(design: str) -> tuple[int, list[dict[str, Any]]]:
 
 def test_a_table_as_the_design_has_it(design: str) -> None:
     result = run("drift", design)
-    assert (result.exit_code, result.stdout) == (0, "The table notes in notes.db is as the design has it.\n")
+    assert (result.exit_code, result.stdout) == (0, "The table notes in notes.db matches the design.\n")
 
 
 def test_a_missing_index_is_serious_and_one_too_many_is_not(design: str) -> None:
@@ -102,7 +102,7 @@ def test_a_narrower_projection_another_key_and_another_expiry(design: str) -> No
     status, result = differences(design)
     assert status == 1
     assert {(element["place"], element["design"], element["table"]) for element in result} == {
-        ("index BY_TAG", "the projection of author, name", "the projection of author"),
+        ("index BY_TAG", "projection of author, name", "projection of author"),
         ("index BY_AUTHOR", "author_pk (HASH), author_sk (RANGE)", "author_sk (HASH)"),
         ("expiry", "expiry by gone", "none"),
     }
@@ -119,7 +119,7 @@ def test_a_table_or_a_file_that_is_not_there_is_told(design: str) -> None:
 
 
 def test_items_older_than_an_index_or_unreadable_are_counted(design: str) -> None:
-    """The table is as the design has it, and yet an index lacks entries."""
+    """The table matches the design, and yet an index lacks entries."""
     whole = {
         "pk": "NOTE#a", "sk": "META", "name": "a", "author": "x", "tag": "t",
         "author_pk": "AUTHOR#x", "author_sk": "a", "tag_pk": "TAG#t",
@@ -133,8 +133,8 @@ def test_items_older_than_an_index_or_unreadable_are_counted(design: str) -> Non
         1,
         [
             ("Note", "1 of 3 can't be read"),
-            ("Note.by_author", "1 of 3 aren't in BY_AUTHOR"),
-            ("Note.by_tag", "1 of 3 are in BY_TAG under another key"),
+            ("Note.by_author", "1 of 3 are missing in BY_AUTHOR"),
+            ("Note.by_tag", "1 of 3 are in BY_TAG with another key"),
         ],
     )
 

@@ -110,7 +110,7 @@ def test_a_picture_has_the_sample_or_what_a_store_holds(to: str) -> None:
 def test_what_workbench_leaves_out_is_told() -> None:
     result = run("export", "tests.contract.design:Everything", "--to", "workbench")
     assert result.exit_code == 0
-    assert "LSI1 is left out" in result.stderr
+    assert "LSI1 is omitted" in result.stderr
 
 
 def test_output_to_a_file_and_requests_into_a_folder(folder: Path) -> None:

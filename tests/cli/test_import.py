@@ -24,7 +24,7 @@ def posts(folder: Path) -> Path:
 def test_a_folder_goes_in_and_is_there(posts: Path) -> None:
     result = run("import", "cms", str(posts))
     assert result.exit_code == 0, result.output
-    assert result.stdout == "Loaded 2 into cms.db.\n"
+    assert result.stdout == "Imported 2 into cms.db.\n"
     tagged = json_of("call", "cms", "articles_by_tag", "tag=a")
     assert sorted(item["title"] for item in tagged["items"]) == ["One", "Two"]
 
@@ -34,7 +34,7 @@ def test_what_doesnt_go_in_is_told_by_file_and_line_and_the_rest_goes_in(posts: 
     result = run("import", "cms", str(posts))
     assert result.exit_code == 3
     assert "2026-01-03-bad.md" in result.stderr
-    assert "Loaded 2 into cms.db; 1 fault, told above." in result.stdout
+    assert "Imported 2 into cms.db; 1 error, listed above." in result.stdout
     report = run("import", "cms", str(posts), "--db", "again.db", "--json")
     assert report.exit_code == 3
     imported = json.loads(report.stdout)
@@ -55,7 +55,7 @@ def test_the_sample_is_the_same_each_time() -> None:
     for db in ("a.db", "b.db"):
         result = run("sample", "cms", "--count", "12", "--db", db)
         assert result.exit_code == 0
-        assert result.stdout.startswith("Wrote a sample of 12 ")
+        assert result.stdout.startswith("Wrote 12 sample items ")
         assert result.stdout.endswith(f" to {db}.\n")
     author = "author_id=u_01"
     assert json_of("call", "cms", "articles_by_author", author, "--db", "a.db") == json_of(

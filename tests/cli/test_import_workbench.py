@@ -67,7 +67,7 @@ def test_kinds_whose_keys_cant_be_told_apart_are_one_entity_and_reported(folder:
     model = table({"One": (("PK", "SK"), mixed), "Two": (("PK", "SK"), items[0])})
     result = run("import-workbench", written(folder, model), "-o", "made.py")
     assert result.exit_code == 0
-    assert "One: TODO: Two has keys that could be those of One: they are one entity here" in result.stderr
+    assert "One: TODO: Two has keys that overlap with those of One; merged into one entity" in result.stderr
     assert "class Two" not in (folder / "made.py").read_text(encoding="utf-8")
 
 
@@ -78,7 +78,7 @@ def test_items_that_would_be_stored_differently_are_reported(folder: Path) -> No
         item |= {"GSI1PK": "Q#all", "GSI1SK": item["PK"]}
     result = run("import-workbench", written(folder, table({"Ticket": (("PK", "SK"), items)})))
     assert result.exit_code == 0
-    assert "# TODO: 2 items of the sample aren't in GSI1, and nothing says why: add when=" in result.stdout
+    assert "# TODO: 2 items of the sample aren't in GSI1, without a visible condition: add when=" in result.stdout
     assert result.stderr.count("put back, GSI1PK would be 'Q#all', but is missing") == 2
 
 
@@ -109,7 +109,7 @@ def test_what_stays_wrong_whatever_is_left_out_is_told_once(
 def test_faults_are_told_by_place(folder: Path) -> None:
     result = run("import-workbench", written(folder, {"DataModel": [{"TableName": "a"}]}))
     assert result.exit_code == 2
-    assert "model.json: this is no model of NoSQL Workbench: 1 fault" in result.stderr
+    assert "model.json: invalid NoSQL Workbench model: 1 fault" in result.stderr
     assert "DataModel[0].KeyAttributes: field required" in result.stderr
     assert run("import-workbench", "gone.json").exit_code == 2
     (folder / "bytes.json").write_bytes(b"\xff\xfe")

@@ -77,13 +77,13 @@ def test_a_plan_that_gives_a_wrong_answer_is_not_shown(module: Path, monkeypatch
     refused = 2
     shown = run("plan", f"{module}:Orders")
     assert shown.exit_code == 0, shown.output
-    assert "A plan is omitted, since it gives a wrong result:\nOrders.orders gives another answer" in shown.output
+    assert "A plan is omitted, since it returns a wrong result:\nOrders.orders gives another answer" in shown.output
     assert "Orders: 1 index" in shown.output
     monkeypatch.setattr(planned, "looked_at", lambda *_, **__: doubtful_of_all())
     before = module.read_text()
     shown = run("plan", f"{module}:Orders", "--write")
     assert shown.exit_code == 2
-    assert "every plan that was found gives a wrong result on generated items" in shown.output
+    assert "every plan returns a wrong result for generated items" in shown.output
     assert module.read_text() == before
 
 

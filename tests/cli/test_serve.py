@@ -129,7 +129,7 @@ def test_the_studio_of_an_invalid_file_opens_it_once_it_is_saved_valid(
 
 
 def test_a_sample_is_written_to_an_empty_table_only(folder: Path) -> None:
-    for expected in ("", "no sample is written"):
+    for expected in ("", "no sample data is written"):
         with serving(folder, "--sample", "3") as (started, _):
             started.send_signal(signal.SIGTERM)
             _, text = started.end()

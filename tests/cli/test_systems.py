@@ -87,8 +87,8 @@ def test_only_the_system_that_is_asked_for_is_imported(site: Path) -> None:
         ("raise SystemExit(0)", "can't be imported: SystemExit"),
         ("x = (", "can't be imported: SyntaxError"),
         ("x = 1", "can't be imported: AttributeError"),
-        ("SYSTEM = 1", "is no keyplan.systems.System: int"),
-        (SYSTEM.replace("NAME", "other"), "calls itself other"),
+        ("SYSTEM = 1", "isn't a keyplan.systems.System: int"),
+        (SYSTEM.replace("NAME", "other"), "is named other"),
         (SYSTEM.replace("isbn: str) ->", "isbm: str) ->"), "Book has no field 'isbm'"),
     ],
 )
@@ -105,7 +105,7 @@ def test_two_packages_with_one_name_are_named(site: Path) -> None:
     bring(site, "second-library", "library")
     with pytest.raises(RequestError) as raised:
         system("library")
-    assert "several packages bring a system 'library': first-library, second-library" in str(raised.value)
+    assert "several packages provide a system 'library': first-library, second-library" in str(raised.value)
 
 
 def test_the_same_object_brought_twice_is_one(site: Path) -> None:
@@ -122,7 +122,7 @@ def test_a_missing_package_says_what_to_install(monkeypatch: pytest.MonkeyPatch)
     assert system_names() == ()
     with pytest.raises(UnknownDesign) as raised:
         system("blog")
-    assert "pip install keyplan-systems brings blog, cms, papers, shop and social" in str(raised.value)
+    assert "pip install keyplan-systems provides blog, cms, papers, shop and social" in str(raised.value)
     for command in (["serve", "blog"], ["sample", "blog"], ["import", "blog", "."], ["check", "blog"]):
         result = run(*command)
         assert result.exit_code == 2, result.output

@@ -139,7 +139,7 @@ def test_ours_that_cannot_be_read_is_told_with_its_place(devices: Devices) -> No
 
 
 class Parcel(Entity):
-    """Its place stands in an index's key alone, where something else wrote it."""
+    """Its place stands in an index's key alone, where another program wrote it."""
 
     number: str
     weight: int = 0

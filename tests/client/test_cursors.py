@@ -31,7 +31,7 @@ def test_a_cursor_of_another_question_is_refused() -> None:
         cursor = design.posts("u", limit=2).cursor
         assert cursor is not None
         assert len(design.posts("u", limit=1, cursor=cursor)) == 1, "the limit may change"
-        with pytest.raises(CursorError, match="isn't of this pattern with these arguments"):
+        with pytest.raises(CursorError, match="belongs to another access pattern or other arguments"):
             design.posts("v", cursor=cursor)
         with pytest.raises(CursorError):
             design.posts_of_users(["u"], cursor=cursor)

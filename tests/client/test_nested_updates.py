@@ -127,7 +127,7 @@ CHANGES: dict[str, tuple[Callable[[Update[User]], Update[User]], dict[str, Any]]
         lambda update: update.at(lambda user: user.address.floor).remove(),
         {"address": Place(city="Porto", zip=4000)},
     ),
-    "a key of a map": (
+    "a map key": (
         lambda update: update.at(lambda user: user.settings["size"]).set("10"),
         {"settings": {"theme": "dark", "a.b#": "x", "size": "10"}},
     ),
@@ -243,4 +243,4 @@ def test_keys_of_maps_that_no_expression_can_name(app: App, user: User, key: str
     """A map may hold some of them; DynamoDB takes none of them as a name."""
     with pytest.raises(ArgumentError, match=r"User\.settings") as caught:
         app.transact([Update(user).at(lambda user: user.settings[key]).set("dark")])
-    assert "a key of a map" in caught.value.message
+    assert "a map key" in caught.value.message

@@ -269,11 +269,11 @@ def test_what_a_transaction_leaves_is_not_made_up(counting: Counting) -> None:
     element, two = counting.put(Counter(name="a")), counting.put(Counter(name="b"))
     assert counting.two(element, two) == (None, None)
     requests = record(counting)
-    with pytest.raises(RequestError, match="can't be known here: it goes out in one transaction"):
+    with pytest.raises(RequestError, match="isn't available: it is sent in a transaction"):
         counting.two_wanted(element, two)
-    with pytest.raises(RequestError, match="can't be known here: it goes out in one transaction"):
+    with pytest.raises(RequestError, match="isn't available: it is sent in a transaction"):
         counting.not_last(element, more=True)
-    with pytest.raises(RequestError, match="can't be known here: it goes out in one transaction"):
+    with pytest.raises(RequestError, match="isn't available: it is sent in a transaction"):
         counting.numbered("a")
     assert not requests.requests
     assert counting.not_last(element, more=False) == counting.get(Counter, name="a") == Counter(name="a", n=2)
@@ -331,7 +331,7 @@ def test_what_is_computed_of_it_is_computed_of_what_is_stored(counting: Counting
 def test_who_goes_on_by_what_was_stored_is_refused(counting: Counting) -> None:
     counting.put(Counter(name="a", n=4))
     counting.decides_by_it("a")
-    with pytest.raises(RequestError, match="follows one that was carried out already"):
+    with pytest.raises(RequestError, match="follows one whose result was needed"):
         counting.decides_by_it("a")
 
 
@@ -364,12 +364,12 @@ def test_a_claim_that_changes_hands_goes_by_transaction(counting: Counting) -> N
 
 
 def test_a_failed_last_action_fails_as_ever(counting: Counting) -> None:
-    with pytest.raises(ConditionFailed, match="isn't there"):
+    with pytest.raises(ConditionFailed, match="doesn't exist"):
         counting.number("nobody")
 
 
 def test_an_update_says_all_of_it(counting: Counting) -> None:
-    with pytest.raises(RequestError, match="an Update says all of it"):
+    with pytest.raises(RequestError, match="pass changes in the Update"):
         counting.update(Update(Counter, name="a").set(n=1), n=2)
 
 

@@ -109,7 +109,7 @@ def test_what_is_no_description(answer: dict[str, Any], engine: Engine) -> None:
         def call(self, operation: str, parameters: dict[str, Any]) -> dict[str, Any]:
             return answer
 
-    with pytest.raises(StoreError, match="doesn't describe its table"):
+    with pytest.raises(StoreError, match="an incomplete description"):
         converse(tables.describe_table("notes"), Other(engine, []))
 
 
@@ -130,7 +130,7 @@ def test_an_index_of_the_other_kind_by_the_same_name(engine: Engine) -> None:
         "a global index on author_pk (HASH), author_sk (RANGE)",
         "a local index on pk (HASH), author_sk (RANGE)",
     )
-    assert found.hint == "a local index goes with its table alone: give the design's another name"
+    assert found.hint == "a local index can't be removed: rename the design's index"
     assert list(tables.differences(own, result)) == [found]
     (back,) = tables.unmended(result, own)
-    assert (back.design, back.hint) == (found.table, "a local index needs another table")
+    assert (back.design, back.hint) == (found.table, "a local index can only be created with its table")

@@ -69,7 +69,7 @@ def test_after_a_refusal_requests_are_made_one_by_one_and_then_in_parallel_again
 def test_a_store_that_refuses_everything_is_told(pauses: list[float]) -> None:
     with Notes.open(":memory:") as notes:
         record(notes).around = refusing(lambda number: True)
-        with pytest.raises(StoreError, match=r"625 of 625 writes .* weren't taken by the store, none for 3\d s"):
+        with pytest.raises(StoreError, match=r"625 of 625 writes .* remain unprocessed after 3\d s"):
             notes.batch([Put(note) for note in NOTES])
     assert 30 <= sum(pauses) < 33
 

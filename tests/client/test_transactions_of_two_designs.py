@@ -70,11 +70,11 @@ def test_what_is_refused_before_anything_is_sent(both: tuple[Shop, Ledger], carr
         )
         for pair in ([one, two], [two, three], [one, three, two]):
             with pytest.raises(
-                RequestError, match="are on different stores, and a transaction is limited to one"
+                RequestError, match="are on different stores; a transaction needs one store"
             ) as raised:
                 carry_out(*pair)
             assert raised.value.hint is not None
-            assert raised.value.hint.startswith("open one on the store of the other: ")
+            assert raised.value.hint.startswith("open one design on the other's store: ")
     assert recorder.requests == []
 
 

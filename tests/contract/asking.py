@@ -41,7 +41,7 @@ class Step(Entity):
 
 
 class Ticket(Entity):
-    """Stands in one index under another key while it is urgent, calm or closed."""
+    """Stands in one index with another key while it is urgent, calm or closed."""
 
     ticket_id: str
     team: str

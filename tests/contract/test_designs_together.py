@@ -137,7 +137,7 @@ def test_what_a_hundred_actions_are(both: Both) -> None:
     with pytest.raises(RequestError, match="101 operations in one transaction; DynamoDB allows 100"):
         transact(shop.many.in_transaction(100), ledger.take.in_transaction("1", 1))
     transact(shop.many.in_transaction(99), ledger.take.in_transaction("1", 1))
-    with pytest.raises(RequestError, match="two actions of one transaction are for the same item"):
+    with pytest.raises(RequestError, match="two actions of one transaction on the same item"):
         transact(shop.place.in_transaction("a", 1), shop.place.in_transaction("a", 2))
     with pytest.raises(RequestError, match="what Update leaves can't be known here"):
         transact(shop.place.in_transaction("b", 1), ledger.add.in_transaction("1", 1))

@@ -164,7 +164,7 @@ def test_an_update_is_carried_out_once_for_a_token(every: Caller) -> None:
     assert every.update(Update(there, owner="ada").only_if(balance=10).idempotent("c")).owner == "ada"
     with pytest.raises(ConditionFailed, match="balance is 10, expected 9"):
         every.update(Update(there, owner="eve").only_if(balance=9).idempotent("d"))
-    with pytest.raises(ConditionFailed, match="isn't there"):
+    with pytest.raises(ConditionFailed, match="doesn't exist"):
         every.write("deposit", account_id="9", payment_id="a", amount=5)
 
 

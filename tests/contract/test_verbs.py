@@ -24,7 +24,7 @@ from tests.contract.test_patterns import NOON, post, user
 
 def test_create_refuses_what_is_there(every: Caller) -> None:
     every.create(post(1, title="first"))
-    with pytest.raises(ItemExists, match="is there already"):
+    with pytest.raises(ItemExists, match="already exists"):
         every.create(post(1, title="second"))
     assert every.get(Post, user_id="u1", created_at=post(1).created_at, post_id="p1").title == "first"
 
@@ -68,7 +68,7 @@ def test_removing_what_is_not_there_is_no_error(every: Caller) -> None:
 
 
 def test_update_needs_the_item(every: Caller) -> None:
-    with pytest.raises(ConditionFailed, match="isn't there"):
+    with pytest.raises(ConditionFailed, match="doesn't exist"):
         every.update(post(1), title="new")
 
 
@@ -127,7 +127,7 @@ def test_a_transaction_is_all_or_nothing(every: Caller) -> None:
 
 def test_write_patterns(every: Caller) -> None:
     every.write("sign_up", user=user(1))
-    with pytest.raises(ConditionFailed, match="isn't there"):
+    with pytest.raises(ConditionFailed, match="doesn't exist"):
         every.write("follow", user_id="u1", followed_id="u2")
     every.write("sign_up", user=user(2))
     every.write("follow", user_id="u1", followed_id="u2")

@@ -132,7 +132,7 @@ def test_one_patterns_arithmetic(traffic: str) -> None:
         text = flat(result.stdout)
         assert re.search(r"Create ArticleVersion, 12,\d+ B → 12 × 1 KB × 2, in a transaction = 24", text)
         assert re.search(r"GSI1 1 write entry changed, \d+ B → 1 × 1 KB = 1", text)
-        assert "A month at 2 calls a second: $" in result.stdout
+        assert "Per month at 2 calls per second: $" in result.stdout
     assert json_of("cost", "cms", "--explain", "AP8")["pattern"] == "publish"
 
 

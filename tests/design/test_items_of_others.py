@@ -79,7 +79,7 @@ def test_an_attribute_of_another_type_is_not_readable(attribute: str, value: dic
         entity.from_item(item)
     assert [fault.place for fault in caught.value.errors] == [place]
     assert caught.value.place == "Order(pk=ORDER#a$c1, sk=9987#2026-01-02T03:00:00.000000Z)"
-    assert "something else wrote it, or the entity has changed since" in (caught.value.hint or "")
+    assert "another program wrote it, or the entity has changed since" in (caught.value.hint or "")
 
 
 def test_every_wrong_attribute_is_told() -> None:

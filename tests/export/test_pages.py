@@ -79,7 +79,7 @@ def test_words_of_other_programs_tables_are_told() -> None:
     rows = {line.split(" | ")[0]: line for line in page("Words").splitlines() if line.startswith("| **")}
     assert rows["| **Task**"].endswith("all; the key is in lower case; in each `__edb_e__` is `task` |")
     assert rows["| **Counter**"].endswith("all, in 10 slots |")
-    assert "| one claim a value; the key is in lower case |" in page("Words")
+    assert "| one claim per value; the key is in lower case |" in page("Words")
     assert 'entity_Task["Task (__edb_e__ = task)<br/>$task_1"]' in flowchart(design("Words").compiled)
 
 

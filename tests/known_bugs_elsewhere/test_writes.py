@@ -79,9 +79,9 @@ def test_a_transactions_put_honours_the_version_lock(magazine: Magazine) -> None
 def test_a_batch_never_goes_past_the_version_lock(magazine: Magazine) -> None:
     """pydynantic, by its batches: BatchWriteItem takes no condition, so what has a lock can't go that way."""
     draft = magazine.put(Draft(draft_id="1", text="first"))
-    with pytest.raises(RequestError, match="a version, or an ambiguous key, which a batch can't keep"):
+    with pytest.raises(RequestError, match="a version, or an ambiguous key, which a batch can't check"):
         magazine.batch([Put(draft)])
-    with pytest.raises(RequestError, match="a version, or an ambiguous key, which a batch can't keep"):
+    with pytest.raises(RequestError, match="a version, or an ambiguous key, which a batch can't check"):
         magazine.batch([Delete(draft)])
 
 

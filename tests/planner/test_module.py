@@ -155,7 +155,7 @@ LAYOUTS = {
 
 
 def test_classes_of_several_files_are_not_written(tmp_path: Path) -> None:
-    """The entities' file isn't the design's."""
+    """The entities' file doesn't match the design."""
     entities, _, design = LAYOUTS["the table last"].partition("class Ships")
     (tmp_path / "ships_entities.py").write_text(entities, encoding="utf-8")
     path = tmp_path / "ships.py"

@@ -356,7 +356,7 @@ def test_packed_bodies_and_answers(server: Server, encoding: str) -> None:
         if encoding == "gzip":
             members = gzip.compress(body[:20]) + gzip.compress(body[20:])
             assert len(raw.ask(request("Query", members, content_encoding="gzip")).json()["Items"]) == 30
-        # As the service answers: neither is written, and both may be sent again.
+        # As the service answers: neither is written, and both may be retried.
         broken = (pack(body)[:-3], body, b"", pack(body) + b"junk")
         for each, sent in (*((each, encoding) for each in broken), (body, "br")):
             answer = raw.ask(request("Query", each, content_encoding=sent))

@@ -59,7 +59,7 @@ def test_another_table_is_refused(store: FaultyStore) -> None:
 
     Other.open(store.url(), create=True).close()
     with pytest.raises(
-        StoreError, match=r"(?s)isn't the design's.*key: .*the table pk \(HASH\).*index GSI1: .*the table nothing"
+        StoreError, match=r"(?s)doesn't match the design.*key: .*the table pk \(HASH\).*index GSI1: .*the table nothing"
     ):
         Notes.open(store.url())
 
@@ -157,7 +157,7 @@ def test_a_table_that_is_gone(store: FaultyStore) -> None:
             r"it answers 404 without an error of DynamoDB's: 'not found'\n.*check that the URL",
         ),
         (b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n[]", "it is no object"),
-        (b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}", "doesn't describe its table"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}", "an incomplete description"),
         (b"SSH-2.0-OpenSSH_9.2\r\n", "the answer isn't HTTP"),
     ],
 )

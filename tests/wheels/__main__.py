@@ -136,7 +136,7 @@ def use_systems(python: Path, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     keyplan = python.parent / "keyplan"
     for name in ("blog", "cms", "papers", "shop", "social"):
-        assert "Wrote a sample" in run(keyplan, "sample", name, "--count", "3", cwd=folder)
+        assert "sample items" in run(keyplan, "sample", name, "--count", "3", cwd=folder)
     run(python, "-c", SITE, cwd=folder)
 
 

@@ -104,8 +104,8 @@ def test_declared_attributes_are_kept() -> None:
     fields = compiled_of(module).by_name["Order"].fields
     assert fields.keys() >= {"total", "note", "paid"}
     assert fields["paid"].annotation == bool | None
-    assert "Order.note: TODO: no item of the sample has it; set its type" in module.notes
-    assert "# TODO: no item of the sample has it; its type is the one that the model declares" in module.text
+    assert "Order.note: TODO: not in the sample; set its type" in module.notes
+    assert "# TODO: not in the sample; the type is from the model" in module.text
     empty = made(table({}, NonKeyAttributes=[{"AttributeName": "size", "AttributeType": "N"}]))
     assert [entity.fields.keys() for entity in compiled_of(empty).entities.values()] == [{"id", "size"}]
 
@@ -113,7 +113,7 @@ def test_declared_attributes_are_kept() -> None:
 @pytest.mark.parametrize(
     ("row", "key", "todo"),
     [
-        ({"PK": "H1", "SK": "R1"}, "{pk} {sk}", "every item of the sample has 'H1' in PK: it is taken for a field"),
+        ({"PK": "H1", "SK": "R1"}, "{pk} {sk}", "every item of the sample has 'H1' in PK, so it is a field"),
         ({"PK": "HOTEL", "SK": "R#1"}, "HOTEL R#{r_id}", "every item of the sample has 'HOTEL' in PK; if it varies"),
         ({"PK": "H#1", "SK": "META"}, "H#{h_id} META", "every item of the sample has 'META' in SK; if it varies"),
     ],
@@ -160,7 +160,7 @@ def test_entities_whose_keys_can_be_the_same_are_one() -> None:
     }
     module = made(table(facets))
     assert list(compiled_of(module).by_name) == ["One"]
-    assert any("Two has keys that could be those of One" in note for note in module.notes)
+    assert any("Two has keys that overlap with those of One" in note for note in module.notes)
 
 
 def test_access_patterns_that_no_key_serves_are_omitted_with_the_reason() -> None:

@@ -28,7 +28,7 @@ def refused(model: Any) -> RequestError:
 def test_what_is_no_json_is_told_by_line() -> None:
     error = refused('{\n  "ModelName": "x"\n  "ModelMetadata": {}}')
     assert error.place == "model.json:3:3"
-    assert "isn't JSON" in error.message
+    assert "invalid JSON" in error.message
     assert refused("[" * 100_000).place == "model.json"
     assert refused("[]").message == "a model is a JSON object"
 
@@ -81,15 +81,15 @@ def test_what_a_person_would_read_is_read_and_noted() -> None:
     plain = ("[0].PK", "[1].SK", "[1].odd", "[2].plain", "[2].map")
     assert sorted(result.notes) == sorted(
         [
-            "DataModel[0].TableName: 'My Shop' is no name that DynamoDB takes: it is 'My_Shop' here",
-            "DataModel[0].GlobalSecondaryIndexes[1]: the index has no whole key, and is left out",
-            f"{', '.join(f'{place}{text}' for text in plain)} and 1 more: is plain JSON, and is read as such",
-            f"{place}[0]: the item has no SK, and is left out",
-            f"{place}[1].GSI1PK: can't stand in a key of type S, and is left out",
-            f"{place}[1].n: is called a number and is a text: it is read as a text",
-            f"{place}[1].s: is an empty set, which DynamoDB has none of: it is left out",
-            f"{place}[3]: an item with this key stands before, and this one is left out",
-            f"{place}[4]: the item has no PK and no SK, and is left out",
+            "DataModel[0].TableName: 'My Shop' isn't a valid name: changed to 'My_Shop'",
+            "DataModel[0].GlobalSecondaryIndexes[1]: the index has an incomplete key, and is omitted",
+            f"{', '.join(f'{place}{text}' for text in plain)} and 1 more: is plain JSON",
+            f"{place}[0]: the item has no SK, and is omitted",
+            f"{place}[1].GSI1PK: isn't valid in a key of type S, and is omitted",
+            f"{place}[1].n: is a string tagged as a number; read as a string",
+            f"{place}[1].s: is an empty set, which DynamoDB doesn't support; omitted",
+            f"{place}[3]: duplicate key; the item is omitted",
+            f"{place}[4]: the item has no PK and no SK, and is omitted",
         ]
     )
 
@@ -224,7 +224,7 @@ def test_a_table_without_a_key_is_left_out_and_a_file_without_tables_refused() -
     result = read_model(json.dumps(model), "model.json")
     assert [table_model.name for table_model in result.tables] == ["Shop"]
     assert result.notes == (
-        "DataModel[1].KeyAttributes.PartitionKey: field required: the name of an attribute: the table is left out",
+        "DataModel[1].KeyAttributes.PartitionKey: field required: the name of an attribute: the table is omitted",
     )
     error = refused({"DataModel": [{"TableName": "a b", "KeyAttributes": {"SortKey": "x"}}, {}]})
     places = ["DataModel[0].KeyAttributes.PartitionKey", "DataModel[1].KeyAttributes"]
@@ -338,5 +338,5 @@ def test_half_a_surrogate_pair_is_refused(place: str) -> None:
         "note" if place == "value" else "no\ud800te": "\udfff" if place == "value" else "",
     }
     error = refused(table({"Order": (("PK", "SK"), [order])}))
-    assert "half a surrogate pair" in error.message
+    assert "lone surrogate" in error.message
     assert "DataModel" in str(error.place)

@@ -360,7 +360,7 @@ def test_an_example_shows_what_it_says() -> None:
         (Example(weight=1), "no parameter 'weight'"),
         (Example().missing("nothing"), "a read 'nothing'"),
         (Example().found(Order, weight=1), "Order has no field 'weight'"),
-        (Example().found(User, name="x"), "is no entity of this design"),
+        (Example().found(User, name="x"), "isn't an entity of this design"),
         ("x", "example= takes an Example"),
     ],
 )

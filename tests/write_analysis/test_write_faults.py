@@ -56,7 +56,7 @@ def test_a_renamed_update_is_a_lost_update_all_the_same() -> None:
 FAULTS = {
     "unknown_field": "Item has no field 'nn'",
     "in_a_branch": "Item.owner: it is part of the key by_owner",
-    "of_another": "Stranger is no entity of this design",
+    "of_another": "Stranger isn't an entity of this design",
     "of_another_type": "Item.number: input should be a valid integer",
     "twice": "two actions of one write are for the same item",
     "misspelt": "AttributeError: 'Item' object has no attribute 'nunber'",
@@ -222,7 +222,7 @@ class Joiner(Design):
 
 def test_what_writes_make_together_is_checked_as_one_transaction() -> None:
     faults = {f.place: f.message for f in check(Joiner).findings if f.code == "KP108"}
-    beside = "what Update leaves can't be known here: it goes out in one transaction with others, which doesn't tell"
+    beside = "what Update leaves isn't available: it is sent in a transaction with others, which doesn't tell"
     assert faults == {
         "Joiner.asking_part": beside,
         "Joiner.twice": "two actions of one write are for the same item: Update Thing",

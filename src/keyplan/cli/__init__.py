@@ -1,7 +1,7 @@
-"""The command line: ``keyplan serve``, ``call``, ``import``, ``sample``, ``explain``, ``create``. One file a command.
+"""The command line. One command per file.
 
-Commands are imported when they are asked for, and what is heavy within them when they run, so that ``--help`` is quick.
-Whatever is wrong with what was typed is reported in a message on standard error, never by a traceback.
+Commands are imported on demand, and expensive modules when a command runs, so that ``--help`` is fast. Invalid input is
+reported in a message on standard error, without a traceback.
 """
 # ruff: noqa: PLC0415 - what is heavy is imported when the command runs
 
@@ -11,7 +11,7 @@ __all__ = ["main"]
 
 
 def main() -> None:
-    """The entry point of ``keyplan``."""
+    """Run ``keyplan``."""
     from keyplan.cli.group import cli
 
     cli.main(prog_name="keyplan")

@@ -1,4 +1,4 @@
-"""``keyplan check``: a design reviewed by rules. What it finds is made in ``keyplan.check``; here it is shown."""
+"""``keyplan check``: print the findings of ``keyplan.analysis.check``."""
 # ruff: noqa: PLC0415 - what is heavy is imported when the command runs
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def command(
 
 
 def _checked(names: Sequence[str], traffic: Path | None) -> list[Report]:
-    """The reports of the designs that the names mean: of those that can't work too. Raises every fault at once."""
+    """The reports of all named designs, including invalid ones. Raises all errors together."""
     from keyplan.analysis.check.checking import check
     from keyplan.analysis.check.findings import Report
     from keyplan.analysis.traffic.traffic_file import read_traffic
@@ -114,7 +114,7 @@ def _checked(names: Sequence[str], traffic: Path | None) -> list[Report]:
     result = [element for name in names for element in collector.step(partial(_found, name, others)) or ()]
     designs = [element for element in result if not isinstance(element, Report)]
     loads: dict[type[Design], Traffic | None] = dict.fromkeys(designs)
-    # One file serves all of them. Beside a design that doesn't compile it isn't read: names in it may be that design's
+    # One traffic file serves all designs. It isn't read beside an invalid design, whose names it may contain
     if traffic is not None and len(designs) == len(result):
         compiled = [design.compiled for design in designs]
         for design in designs:
@@ -127,14 +127,14 @@ def _checked(names: Sequence[str], traffic: Path | None) -> list[Report]:
         if isinstance(each, Report):
             reports.append(each)
             continue
-        sys.modules.update(modules.get(each, {}))  # they say where classes stand
+        sys.modules.update(modules.get(each, {}))  # the reports refer to classes in these modules
         reports.append(check(each, loads[each]))
     return reports
 
 
 def _found(name: str, modules: dict[type[Design], dict[str, ModuleType]] | None) -> list[type[Design] | Report]:
-    """The designs that a name means, or the report of one that can't work. ``modules`` gets what each was imported
-    with; None: there are no others to keep it apart from. Raises as ``find_all`` does.
+    """The designs of a name, or the report of an invalid one. ``modules`` collects the modules that each design was
+    imported with; None if the design is the only one. Raises as ``find_all`` does.
     """
     from keyplan.analysis.check.checking import refused
     from keyplan.cli.designs import apart, find_all
@@ -168,7 +168,7 @@ def _tell(reports: Sequence[Report], form: str, *, everything: bool) -> None:
         echo_json(as_sarif(reports) if form == "sarif" else as_json(reports), indent=2)
 
 
-# For people
+# Text output
 
 
 def _show(out: Console, report: Report, *, everything: bool) -> None:
@@ -204,11 +204,11 @@ def _show_finding(out: Console, finding: Finding) -> None:
     if finding.silenced is not None:
         out.print(_indented(f"silenced: {finding.silenced}", "dim"))
     elif finding.known:
-        out.print(_indented("known: the baseline has it", "dim"))
+        out.print(_indented("recorded in the baseline", "dim"))
 
 
 def _indented(text: str, style: str = "", by: int = 2) -> Padding:
-    """A text, each line of it so many places in, and no wider than it is."""
+    """Indent a text, no wider than its content."""
     from rich.padding import Padding
     from rich.text import Text
 
@@ -225,7 +225,7 @@ def _summary(report: Report) -> str:
     )
     silenced = sum(finding.silenced is not None for finding in report.findings)
     known = sum(finding.known for finding in report.findings)
-    more = [f"{silenced} silenced"] * bool(silenced) + [f"{known} known by the baseline"] * bool(known)
-    gone = f" The baseline has {len(report.unmet)} that are no longer found." if report.unmet else ""
+    more = [f"{silenced} silenced"] * bool(silenced) + [f"{known} recorded in the baseline"] * bool(known)
+    gone = f" The baseline has {len(report.unmet)} that no longer occur." if report.unmet else ""
     hidden = f" ({', '.join(more)}: --all shows them)" if more else ""
     return f"{text or 'Nothing found'}{hidden}.{gone}"

@@ -1,4 +1,4 @@
-"""Keeping the errors of several steps, so that every fault of what was asked for is reported at once."""
+"""Collects the errors of several steps, to report them together."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ T = TypeVar("T")
 
 
 class Collector:
-    """Runs steps, and keeps their errors for one report: ``message`` begins it."""
+    """Runs steps, and collects their errors under one message."""
 
     def __init__(self, message: str) -> None:
         self.message = message
         self.errors: list[KeyplanError] = []
 
     def step(self, make: Callable[[], T]) -> T | None:
-        """What the step gives, or None where it failed."""
+        """The result of a step; None if it failed."""
         try:
             return make()
         except KeyplanError as error:
@@ -28,7 +28,7 @@ class Collector:
             return None
 
     def raise_all(self) -> None:
-        """Raise what was wrong: an error as it is, or all of several as the faults of one."""
+        """Raise the error if there is one, or one error with all of them."""
         if len(self.errors) == 1:
             raise self.errors[0]
         if self.errors:

@@ -1,7 +1,5 @@
-"""``keyplan cost``: units and USD of a design's patterns, its table and its indexes; and two designs' difference. It
-opens no store.
-
-How the terminal's tables look is in ``cost_tables.py``.
+"""``keyplan cost``: print the units and USD of a design, or the difference between two. ``cost_tables.py`` has the
+tables.
 """
 # ruff: noqa: PLC0415 - what is heavy is imported when the command runs
 
@@ -81,9 +79,9 @@ def command(
     from keyplan.cli.show import console
 
     if other is not None and (explain is not None or len(regions) > 1):
-        raise click.UsageError("two designs are compared at one region's prices, and whole: without --explain")
+        raise click.UsageError("with OTHER, --explain and several regions aren't supported")
     if explain is not None and markdown:
-        raise click.UsageError("one pattern's arithmetic is text or --json: --markdown has the whole design")
+        raise click.UsageError("--explain doesn't support --markdown")
     payers = _payers([name] if other is None else [name, other], traffic, regions, prices, explain)
     first, *others = payers[0]
     if other is not None:
@@ -106,7 +104,7 @@ def command(
         show_cost(console(), first, others)
 
 
-# What was asked for: every fault of it is reported at once
+# Reading the arguments, with all errors together
 
 
 def _payers(
@@ -116,7 +114,7 @@ def _payers(
     files: Sequence[Path],
     pattern: str | None,
 ) -> list[list[Payer]]:
-    """For each design its payers, one a region. Raises every fault of what was asked at once."""
+    """The payers per region, for each design. Raises all errors together."""
     from keyplan.analysis.cost.bills import Payer
     from keyplan.analysis.cost.estimate import estimate
     from keyplan.analysis.cost.pricelist import price_list, read_price_list
@@ -165,7 +163,7 @@ def _design(name: str, *, alone: bool) -> type[Design]:
 
 
 def _traffics(designs: Sequence[type[Design]], traffic: Path | None) -> list[Traffic]:
-    """The traffic of each design: one file serves two versions of a design. Raises TrafficError."""
+    """The traffic of each design; two versions of a design share one file. Raises TrafficError."""
     from keyplan.analysis.traffic.traffic_file import read_traffic, traffic_of
 
     if traffic is None:
@@ -177,6 +175,6 @@ def _traffics(designs: Sequence[type[Design]], traffic: Path | None) -> list[Tra
 
 
 def _known_pattern(design: type[Design], name: str) -> None:
-    """Raises UnknownPattern for what is neither a pattern's name nor its id."""
+    """Raises UnknownPattern for an unknown name or id."""
     if not any(pattern.id == name for pattern in design.compiled.patterns.values()):
         design.compiled.pattern(name)

@@ -1,4 +1,4 @@
-"""The terminal's tables of ``keyplan cost``: patterns, table and indexes, ways to pay, sizes; one pattern's sums."""
+"""The tables of ``keyplan cost`` in a terminal."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ __all__ = ["show_cost", "show_pattern"]
 
 REQUESTS_MAX = 12
 WIDE = 100
-"""Columns of a terminal from which on there is room for the operations of a call."""
+"""Minimum terminal width, in columns, to show the operations of a call."""
 WIDE_WITH_RATES = 112
-"""The same where rates are known: three columns more, which would be cut."""
+"""The same if rates are known, which adds three columns."""
 
 
 def show_cost(out: Console, payer: Payer, others: Sequence[Payer]) -> None:
-    """Print the report; ``others`` are the same design at other regions' prices."""
+    """Print the report. ``others`` are the same design at the prices of other regions."""
     estimate = payer.estimate
     if estimate.doc:
         out.print(estimate.doc, markup=False)
-    source = estimate.traffic.source or "none given; --traffic FILE gives rates, counts and sizes"
+    source = estimate.traffic.source or "none; set rates, counts and sizes with --traffic FILE"
     out.print(Text(f"on-demand prices: {payer.prices.said} · traffic: {source}", style="dim"))
     out.print()
     _show_patterns(out, payer)
@@ -57,7 +57,7 @@ def _table(title: str) -> Table:
 def _show_patterns(out: Console, payer: Payer) -> None:
     estimate, table_class = payer.estimate, payer.settings.table_class
     known = estimate.traffic.known
-    table = _table("Patterns, and the units of a call")
+    table = _table("Access patterns, units per call")
     table.add_column("Id", no_wrap=True)
     wide = out.width >= (WIDE_WITH_RATES if known else WIDE)
     table.add_column("Pattern", overflow="fold", min_width=12)
@@ -129,7 +129,7 @@ def _show_bills(out: Console, payer: Payer, others: Sequence[Payer]) -> None:
     out.print(table)
     hour = payer.peak_hour_usd(payer.settings.table_class)
     if hour is not None:
-        out.print(Text(f"An hour with every pattern at its peak: {usd(hour)}, on demand."))
+        out.print(Text(f"One hour with every access pattern at its peak: {usd(hour)}, on demand."))
     use, share = break_even(payer.prices), storage_break_even(payer.prices)
     if use is not None and share is not None:
         cheaper = f"Provisioned capacity is cheaper where {use:.0%} of it is in use all the time"
@@ -145,7 +145,7 @@ def _show_sizes(out: Console, estimate: Estimate) -> None:
     table.add_column("Entity")
     for column in ("Items", "Item", "Index entries"):
         table.add_column(column, justify="right", no_wrap=True)
-    table.add_column("Lengths that the types leave open", overflow="fold")
+    table.add_column("Assumed lengths", overflow="fold")
     for entity in estimate.entities:
         entries = sum(entity.entries.values())
         table.add_row(
@@ -166,7 +166,7 @@ def _open(estimate: EntityEstimate) -> str:
 
 
 def show_pattern(out: Console, payer: Payer, estimate: PatternEstimate) -> None:
-    """Print how each number of one pattern comes about."""
+    """Print how each number of one access pattern is calculated."""
     table_class = payer.settings.table_class
     out.print(Text.assemble((estimate.id, "cyan" if estimate.kind == "read" else "yellow"), f"  {estimate.question}"))
     if estimate.failure is not None:
@@ -192,14 +192,14 @@ def show_pattern(out: Console, payer: Payer, estimate: PatternEstimate) -> None:
         out.print(Text(f"and {rest} request{'' if rest == 1 else 's'} more (--json shows all)", style="dim"))
     out.print()
     out.print(
-        f"A call: {number(estimate.read_units)} read and {number(estimate.write_units)} write units{spread(estimate)}."
+        f"Per call: {number(estimate.read_units)} read and {number(estimate.write_units)} write units{spread(estimate)}"
     )
     call = payer.call_usd(estimate, table_class)
     if call is not None:
-        out.print(f"A million calls: {million(call)}, in {payer.prices.said}.")
+        out.print(f"Per million calls: {million(call)}, in {payer.prices.said}.")
     if estimate.load.per_second is not None:
         a_month = usd(payer.pattern_usd(estimate, table_class))
-        out.print(f"A month at {number(estimate.load.per_second)} calls a second: {a_month}.")
+        out.print(f"Per month at {number(estimate.load.per_second)} calls per second: {a_month}.")
         for charge in payer.pattern_charges(estimate, table_class):
             out.print(Text(f"  {charge.what}: {charge.why} = {usd(charge.usd)}", style="dim"))
     for note in estimate.notes:

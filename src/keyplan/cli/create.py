@@ -1,4 +1,4 @@
-"""``keyplan create``: make a design's table, or add to it what it lacks."""
+"""``keyplan create``: create a design's table, or add missing indexes."""
 # ruff: noqa: PLC0415 - what is heavy is imported when the command runs
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ def command(name: str, db: str | None) -> None:
     for line in _create(result, where):
         click.echo(line)
     with result.open(db, create=False):
-        pass  # opening compares the table with the design, and tells what is wrong
+        pass  # opening compares the table with the design, and reports errors
 
 
 @contextmanager
 def open_store(result: Found, where: str, *, create: bool = True) -> Generator[tuple[Transport, str]]:
-    """The store's transport, and the table's name there. The store isn't compared with the design yet."""
+    """The store's transport, and the table's name in it. The table isn't compared with the design yet."""
     from keyplan.client.transports.dynamodb import DynamoDB
     from keyplan.client.transports.embedded import Embedded
     from keyplan.client.transports.urls import is_url, parse_url
@@ -61,7 +61,7 @@ def open_store(result: Found, where: str, *, create: bool = True) -> Generator[t
 
 
 def _create(result: Found, where: str) -> Iterator[str]:
-    """Do what is missing, and say it."""
+    """Create what is missing, and yield a message for each change."""
     from keyplan.client.conversations import converse
     from keyplan.client.table_setup import (
         add_indexes,
@@ -84,11 +84,11 @@ def _create(result: Found, where: str) -> Iterator[str]:
         else:
             there = converse(until_ready(name, there), store)
             wrong = unmended(wanted, there)
-            if wrong:  # it may be anybody's table: nothing is added to it
+            if wrong:  # it may be another application's table: don't change it
                 raise mismatch(wrong, where, name)
             added = converse(add_indexes(wanted, there), store)
             yield from (f"Added the index {text} to the table {name} in {where}." for text in added)
             if not added:
-                yield f"The table {name} is there in {where}, with its indexes."
+                yield f"The table {name} exists in {where}, with all its indexes."
         if attribute is not None and converse(expire_items(name, attribute), store):
             yield f"Items expire by {attribute}."

@@ -1,4 +1,4 @@
-"""Finding the design that a NAME means: an installed system, ``module:Class``, or ``path/to/file.py:Class``."""
+"""Finds the design of a NAME: an installed system, ``module:Class``, or ``path/to/file.py:Class``."""
 
 from __future__ import annotations
 
@@ -27,30 +27,30 @@ _HINT = "NAME is an installed system, module:Class, or path/to/file.py:Class"
 
 @dataclass(frozen=True)
 class Found:
-    """A design, under the name that its file has when none is given; and the system that it belongs to."""
+    """A design, the default name of its database file, and its system if it has one."""
 
     name: str
     design: type[Design]
     system: System | None = None
 
     def open(self, db: str | None, *, create: bool | None = None, secret: bytes | None = None) -> Design:
-        """The design on its store; ``create`` and ``secret`` as ``Design.open`` has them. Raises StoreError."""
+        """Open the design on its store. For ``create`` and ``secret`` see ``Design.open``. Raises StoreError."""
         return self.design.open(self.db(db), create=create, secret=secret)
 
     def db(self, db: str | None) -> str:
-        """Where the store is: as given, or a file of the design's name."""
+        """The given store, or the default file."""
         return db or f"{self.name}.db"
 
     def system_with(self, what: str, called: str | None = None) -> System:
-        """The system, for what only systems have; ``called``: the name that was typed. Raises UnknownDesign."""
+        """The design's system. Raises UnknownDesign if it has none. ``called``: the name as typed."""
         if self.system is None:
-            hint = f"systems have one: {', '.join(system_names()) or 'none is installed'}"
+            hint = f"systems that have one: {', '.join(system_names()) or 'none is installed'}"
             raise UnknownDesign(f"{called or self.design.__name__} has no {what}", hint=hint)
         return self.system
 
 
 def find(name: str) -> Found:
-    """The design of that name. Raises UnknownDesign, and DesignError for one that can't work."""
+    """The design of that name. Raises UnknownDesign or DesignError."""
     if _is_systems(name):
         known = system(name)
         return Found(name, known.design, known)
@@ -60,7 +60,7 @@ def find(name: str) -> Found:
 
 
 def find_all(name: str) -> list[Found]:
-    """The design of that name, or all the designs of a file that is named without a class. Raises as ``find`` does."""
+    """The design of that name, or all designs of a file. Raises UnknownDesign or DesignError."""
     if not name.endswith(".py"):
         return [find(name)]
     module, where, _ = _imported(name)
@@ -74,14 +74,14 @@ def find_all(name: str) -> list[Found]:
 
 
 def _is_systems(name: str) -> bool:
-    """Whether a name is an installed system's. What names a file or a module isn't looked for among them."""
+    """Whether a name is an installed system. A name with ``:`` or a path isn't looked up."""
     return ":" not in name and not name.endswith(".py") and name in system_names()
 
 
 @contextmanager
 def apart(name: str) -> Generator[dict[str, ModuleType]]:
-    """Find a design beside others: what is imported meanwhile of its file's folder is forgotten afterwards, since the
-    other designs' folders have modules of the same names. Gives these modules, once they are forgotten.
+    """Import a design separately from others: modules of its folder are removed from ``sys.modules`` afterwards, since
+    other folders may have modules of the same names. Yields a dict that is filled with them at the end.
     """
     known, path = set(sys.modules), list(sys.path)
     forgotten: dict[str, ModuleType] = {}
@@ -97,7 +97,7 @@ def apart(name: str) -> Generator[dict[str, ModuleType]]:
 
 
 def _stands_in(folder: Path, module: ModuleType) -> bool:
-    """Whether a module is of the folder, and not of what is installed below it (``.venv``), or Keyplan's own."""
+    """Whether a module is in the folder, and not installed below it (``.venv``) or part of Keyplan."""
     file = getattr(module, "__file__", None)
     if file is None or module.__name__.partition(".")[0] == "keyplan":
         return False
@@ -106,7 +106,7 @@ def _stands_in(folder: Path, module: ModuleType) -> bool:
 
 
 def _imported(name: str) -> tuple[ModuleType, str, str]:
-    """The module that a name means, its part of the name, and the class's."""
+    """The module of a name, the module's part of the name, and the class's."""
     where, _, class_name = name.rpartition(":") if ":" in name else (name, "", "")
     if where.endswith(".py"):
         return _file(where), where, class_name
@@ -116,7 +116,7 @@ def _imported(name: str) -> tuple[ModuleType, str, str]:
 
 
 def find_system(name: str, what: str) -> System:
-    """The installed system of that name, for what only systems have. Raises UnknownDesign."""
+    """The installed system of that name. Raises UnknownDesign."""
     return find(name).system_with(what, name)
 
 
@@ -133,7 +133,7 @@ def _file(where: str) -> ModuleType:
     if spec is None or spec.loader is None:
         raise UnknownDesign(f"{where} can't be imported")
     module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # annotations are looked up there
+    sys.modules[name] = module  # annotations are resolved there
     _reachable(path.parent)
     try:
         spec.loader.exec_module(module)
@@ -159,13 +159,13 @@ def _module(where: str) -> ModuleType:
 
 
 def _reachable(folder: Path) -> None:
-    """Let a design import its neighbors. The folder comes last, so that no file in it shadows an installed module."""
+    """Let a design import its neighbors. The folder is appended, so that it doesn't shadow an installed module."""
     if str(folder) not in sys.path:
         sys.path.append(str(folder))
 
 
 def _not_imported(where: str, error: BaseException) -> UnknownDesign:
-    """The error for a module that fails, with the line in it that failed. Raises KeyboardInterrupt for Ctrl-C."""
+    """The error for a module that fails, with the failing line. Raises KeyboardInterrupt for Ctrl-C."""
     if is_interrupt(error):
         raise KeyboardInterrupt from error
     line = f"{error.filename}:{error.lineno}" if isinstance(error, SyntaxError) else None
@@ -173,7 +173,7 @@ def _not_imported(where: str, error: BaseException) -> UnknownDesign:
     if line is None and frames:
         line = f"{frames[-1].filename}:{frames[-1].lineno}"
     text = f"{where} can't be imported: {type(error).__name__}: {error}"
-    return UnknownDesign(text, place=line, hint="fix it, or name another")
+    return UnknownDesign(text, place=line, hint="fix the module, or name another one")
 
 
 def _designs_of(module: ModuleType) -> dict[str, type[Design]]:
@@ -190,11 +190,13 @@ def _design_in(module: ModuleType, where: str, class_name: str) -> type[Design]:
         return own[class_name]
     if class_name:
         near = difflib.get_close_matches(class_name, own)
-        known = f"did you mean {near[0]}?" if near else f"its designs are {', '.join(own) or 'none'}"
+        known = f"did you mean {near[0]}?" if near else f"the designs in it: {', '.join(own) or 'none'}"
         what = "is no design" if hasattr(module, class_name) else "isn't there"
         raise UnknownDesign(f"{class_name} {what} in {where}", hint=known)
     local = [value for value in own.values() if value.__module__ == module.__name__]
     if len(local) == 1:
         return local[0]
-    known = f"its designs are {', '.join(design_class.__name__ for design_class in local)}" if local else "it has none"
+    known = (
+        f"the designs in it: {', '.join(design_class.__name__ for design_class in local)}" if local else "it has none"
+    )
     raise UnknownDesign(f"{where}: which design?", hint=f"write {where}:Class; {known}")

@@ -1,4 +1,4 @@
-"""``keyplan diff``: what changes between two designs, and what that means for deployed data."""
+"""``keyplan diff``: the differences between two designs, and their effect on deployed data."""
 # ruff: noqa: PLC0415 - what is heavy is imported when the command runs
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def command(old: str, new: str, fail_on: str, *, as_markdown: bool, as_json: boo
 
 
 def _both(old: str, new: str) -> tuple[Found, Found]:
-    """The two designs. Raises the error of one that can't be found, or one error with both."""
+    """Both designs. Raises the error of one, or one error with both."""
     from keyplan.cli.designs import apart, find
     from keyplan.errors import ErrorDetail, KeyplanError, RequestError
 

@@ -1,4 +1,4 @@
-"""``keyplan drift``: where a deployed table isn't what the design says."""
+"""``keyplan drift``: the differences between a deployed table and its design."""
 # ruff: noqa: PLC0415 - what is heavy is imported when the command runs
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def command(name: str, db: str | None, *, items: int | None, as_json: bool) -> N
 def _show(listed: list[Difference], table: str, where: str, items: int | None) -> None:
     if not listed:
         what = "" if items is None else f", and so are its first {items:,} items"
-        click.echo(f"The table {table} in {where} is as the design has it{what}.")
+        click.echo(f"The table {table} in {where} matches the design{what}.")
         return
     from rich.table import Table
 

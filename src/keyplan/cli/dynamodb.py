@@ -1,4 +1,4 @@
-"""``keyplan dynamodb``: serve the embedded store over DynamoDB's HTTP protocol; ``check`` below it: check a file."""
+"""``keyplan dynamodb``: serve the embedded store over DynamoDB's HTTP protocol, or check its file."""
 # ruff: noqa: PLC0415 - what is heavy is imported when the command runs
 
 from __future__ import annotations
@@ -186,7 +186,9 @@ def command(
     )
 
     def ready(bound: int) -> None:
-        click.echo(f"DynamoDB at http://{replace(settings, port=bound).address} from {settings.db}. Ctrl-C ends it.")
+        click.echo(
+            f"DynamoDB at http://{replace(settings, port=bound).address} from {settings.db}. Press Ctrl-C to stop."
+        )
 
     serve(settings, ready)
 

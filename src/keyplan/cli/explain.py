@@ -1,6 +1,4 @@
-"""``keyplan explain``: what the patterns of a design ask of DynamoDB, why no scan is needed, and what a call takes. It
-opens no store. What is shown is put together in ``explained.py``.
-"""
+"""``keyplan explain``: print the requests of access patterns, their keys, and the cost of a typical call."""
 # ruff: noqa: PLC0415 - what is heavy is imported when the command runs
 
 from __future__ import annotations
@@ -85,7 +83,7 @@ def _show_design(out: Console, doc: str, result: list[Explained]) -> None:
         out.print()
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
     table.add_column("Id")
-    table.add_column("Question, and why it needs no scan", overflow="fold")
+    table.add_column("Access pattern, and why it needs no scan", overflow="fold")
     table.add_column("Request", overflow="fold")
     for each in result:
         explanation = each.explanation

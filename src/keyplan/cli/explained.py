@@ -1,8 +1,4 @@
-"""What ``keyplan explain`` tells: an explanation with what a typical call takes; as data, and as Markdown.
-
-How it looks in a terminal is in ``explain.py``; the requests are explained in ``keyplan.explain``, and what they take
-is estimated in ``keyplan.cost``.
-"""
+"""The result of ``keyplan explain``: an explanation and the cost of a typical call, as data and as Markdown."""
 
 from __future__ import annotations
 
@@ -22,14 +18,14 @@ __all__ = ["Explained", "design_markdown", "explained", "explained_all", "patter
 
 @dataclass(frozen=True)
 class Explained:
-    """An explanation, and the estimate of a typical call: items of the model's own sizes, one page of an answer."""
+    """An explanation, and the estimate of a typical call: one page of items with the assumed sizes."""
 
     explanation: Explanation
     estimate: PatternEstimate
 
     @property
     def takes(self) -> str:
-        """What a typical call takes, in words: ``1 request, 0.5 read units``."""
+        """The cost of a typical call: ``1 request, 0.5 read units``."""
         if self.estimate.failure is not None:
             return f"unknown: {self.estimate.failure}"
         count = len(self.estimate.requests)
@@ -41,7 +37,7 @@ class Explained:
 
     @property
     def arithmetic(self) -> list[str]:
-        """How the units come about, a line for each table or index that a request reads or writes."""
+        """How the units are calculated, one line per table or index."""
         return [
             f"{request.operation}{f' on {line.target}' if line.target else ''}: {line.why}"
             for request in self.estimate.requests
@@ -49,7 +45,7 @@ class Explained:
         ]
 
     def as_json(self) -> dict[str, Any]:
-        """Both as JSON data."""
+        """The explanation and the estimate as JSON data."""
         takes: dict[str, Any] = {"failure": self.estimate.failure}
         if self.estimate.failure is None:
             takes = {
@@ -63,12 +59,12 @@ class Explained:
 
 
 def explained(design: type[Design], pattern: str, arguments: dict[str, Any] | None = None) -> Explained:
-    """One pattern. Raises UnknownPattern, ArgumentError, KeyFieldError."""
+    """Explain one access pattern. Raises UnknownPattern, ArgumentError, KeyFieldError."""
     return Explained(explain(design, pattern, arguments), estimate_pattern(design, pattern, arguments=arguments))
 
 
 def explained_all(design: type[Design]) -> list[Explained]:
-    """All patterns, in the order of the class."""
+    """Explain all access patterns, in the order of the class."""
     estimates = {pattern.name: pattern for pattern in estimate(design).patterns}
     return [Explained(explanation, estimates[explanation.pattern]) for explanation in explain_all(design)]
 
@@ -77,12 +73,12 @@ def explained_all(design: type[Design]) -> list[Explained]:
 
 
 def design_markdown(result: Iterable[Explained]) -> str:
-    """The table of a design's patterns, for a README."""
+    """A Markdown table of a design's access patterns."""
     return pattern_table(map(row_of, result)) + "\n"
 
 
 def row_of(element: Explained) -> Row:
-    """One pattern as a row of such a table."""
+    """A row of that table."""
     explanation = element.explanation
     conditions = tuple(filter(None, explanation.key_condition.split(" → ")))
     return Row(
@@ -91,7 +87,7 @@ def row_of(element: Explained) -> Row:
 
 
 def pattern_markdown(result: Explained) -> str:
-    """One pattern's explanation as a section."""
+    """A Markdown section about one access pattern."""
     return "\n".join(_section(result)) + "\n"
 
 
@@ -108,7 +104,7 @@ def _section(result: Explained) -> Iterator[str]:
         ("filter", code(explanation.filter) if explanation.filter else ""),
         ("order", explanation.direction or ""),
         ("asks first", ", ".join(code(name) for name in explanation.asks)),
-        ("a typical call takes", result.takes),
+        ("cost of a typical call", result.takes),
         ("since", "<br>".join(map(cell, result.arithmetic))),
     ]
     yield from ("", markdown_table(["", ""], ([name, text] for name, text in facts if text)))

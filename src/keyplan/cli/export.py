@@ -1,4 +1,4 @@
-"""``keyplan export``: a design as a template, a request, a policy, a model or a diagram for other tools."""
+"""``keyplan export``: write a design as a template, request, policy, model or diagram."""
 # ruff: noqa: PLC0415 - what is heavy is imported when the command runs
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 _FORMATS = ("cloudformation", "terraform", "create-table", "iam", "workbench", "markdown", "mermaid")
 _PICTURES = ("html", "svg")
-"""What the studio makes: with items of a store, or of the sample."""
+"""Formats of the studio, with the items of a store or the sample data."""
 _CLASSES = ("standard", "infrequent-access")
 _VIEWS = ("keys", "new", "old", "new-and-old")
 _SAMPLE_DEFAULT = 10
@@ -43,7 +43,7 @@ _OPTIONS = {
     "mermaid": set[str](),
     **{key: {"sample", "db"} for key in _PICTURES},
 }
-"""The options that a format makes use of."""
+"""The options that each format supports."""
 
 
 @click.command(
@@ -123,7 +123,7 @@ def command(name: str, to: str, output: str | None, *, as_json: bool, **given: A
 
 
 def _pictured(result: Found, to: str, given: Mapping[str, Any]) -> Exported:
-    """The studio's page or its map: of a store, else of a system's sample, else of the templates."""
+    """The studio's page or map, with the items of a store, the sample data, or only the key templates."""
     from keyplan.formats.registry import Exported
     from keyplan.studio.exported import page_file, svg_file
     from keyplan.studio.subject import of_design
@@ -136,7 +136,7 @@ def _pictured(result: Found, to: str, given: Mapping[str, Any]) -> Exported:
 
 
 def _inputs(result: Found, to: str, given: Mapping[str, Any], typed: set[str]) -> Inputs:
-    """What the format needs. Raises RequestError with every fault of the options."""
+    """The inputs of a format. Raises RequestError with all errors of the options."""
     from keyplan.errors import ErrorDetail, RequestError
     from keyplan.formats.deployment_options import Deployment, tags_of
     from keyplan.formats.iam import Place
@@ -164,7 +164,7 @@ def _inputs(result: Found, to: str, given: Mapping[str, Any], typed: set[str]) -
 
 
 def _made(make: Callable[[], T], faults: list[ErrorDetail]) -> T | None:
-    """What is made; None where it can't be, with the faults noted."""
+    """The result of ``make``; None if it fails, with its errors appended to ``faults``."""
     from keyplan.errors import RequestError
 
     try:
@@ -192,7 +192,7 @@ def _writes(result: Found) -> dict[str, tuple[str, ...]]:
 
 
 def _items(result: Found, count: int, db: str | None) -> Iterator[Any]:
-    """A system's sample, in a store of its own; or what a store holds."""
+    """The items of a store, or of a system's sample data."""
     if db is not None:
         with result.open(db, create=False) as design:
             yield from islice(_scanned(design), _STORED_MAX)

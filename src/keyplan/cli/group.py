@@ -1,7 +1,7 @@
-"""``keyplan`` itself: its commands by name, and how it ends.
+"""The command ``keyplan``: its subcommands and exit statuses.
 
-Exit statuses: 0 done; 1 the store or a condition said no; 2 what was typed can't be done; 3 some of an import didn't go
-in; 130 stopped by Ctrl-C.
+Exit statuses: 0 success; 1 the store or a condition rejected the request; 2 invalid input; 3 a partial import; 130
+stopped by Ctrl-C.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ def _stopped() -> NoReturn:
 
 
 class Commands(click.Group):
-    """A group that imports a command when it is asked for."""
+    """A group that imports its commands on demand."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
-        """The commands in the order in which they are explained."""
+        """The names of the commands, in the order of the help."""
         return list(_COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        """The command of that name."""
+        """Import a command."""
         module = _COMMANDS.get(cmd_name)
         if module is None:
             return None
@@ -67,7 +67,7 @@ class Commands(click.Group):
         standalone_mode: bool = True,
         **extra: Any,
     ) -> Any:
-        """Run, and end with an exit status."""
+        """Run a command, and exit with its status."""
         if not standalone_mode:
             return super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
         try:

@@ -1,4 +1,4 @@
-"""``keyplan import``: load real input into a system."""
+"""``keyplan import``: import files into a system."""
 # ruff: noqa: PLC0415 - what is heavy is imported when the command runs
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def command(name: str, path: str, db: str | None, *, mapped: tuple[str, ...], dr
 
 
 def _source(system: System, given: str) -> Path:
-    """The file or folder, if it is there and of a kind that the system takes. Raises RequestError."""
+    """The file or folder. Raises RequestError if it doesn't exist, or the system imports the other kind."""
     from pathlib import Path
 
     from keyplan.errors import RequestError
@@ -88,11 +88,11 @@ def _source(system: System, given: str) -> Path:
 
 
 def _columns(system: System, mapped: tuple[str, ...]) -> dict[str, str]:
-    """The columns by the fields that are read from them. Raises RequestError."""
+    """Columns by field. Raises RequestError."""
     from keyplan.errors import RequestError
 
     if not system.maps_columns:
-        raise RequestError(f"{system.name} has no columns to map", hint="leave --map out")
+        raise RequestError(f"{system.name} doesn't support --map", hint="leave --map out")
     parts = [text.partition("=") for text in mapped]
     for text, (field, _, column) in zip(mapped, parts, strict=True):
         if not field.strip() or not column.strip():
@@ -101,7 +101,7 @@ def _columns(system: System, mapped: tuple[str, ...]) -> dict[str, str]:
 
 
 def _tell(report: LoadReport, db: str | None, *, as_json: bool) -> None:
-    """Print what was done, and what wasn't. ``db`` is None where nothing was to be written."""
+    """Print the report. ``db`` is None for a dry run."""
     if as_json:
         faults = [
             {
@@ -118,10 +118,10 @@ def _tell(report: LoadReport, db: str | None, *, as_json: bool) -> None:
         click.echo(printable(str(fault)), err=True)
     left = ""
     if report.errors:
-        left = f"; {len(report.errors):,} fault{'s' * (len(report.errors) > 1)}, told above"
+        left = f"; {len(report.errors):,} error{'s' * (len(report.errors) > 1)}, listed above"
     if report.more_faults:
         left += f", and {report.more_faults:,} more"
     for what, count in report.counts.most_common():
         click.echo(f"  {count:,} {printable(what)}")
-    done = f"Would load {report.loaded}" if db is None else f"Loaded {report.loaded} into {db}"
+    done = f"Would load {report.loaded}" if db is None else f"Imported {report.loaded} into {db}"
     click.echo(f"{done}{left}.")

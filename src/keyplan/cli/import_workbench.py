@@ -1,4 +1,4 @@
-"""``keyplan import-workbench``: a design module from a NoSQL Workbench model."""
+"""``keyplan import-workbench``: generate a design module from a NoSQL Workbench model."""
 # ruff: noqa: PLC0415 - what is heavy is imported when the command runs
 
 from __future__ import annotations
@@ -39,10 +39,11 @@ Exit status: 0 the module is a design, 1 its keys can't work as the model has th
 @click.option("-o", "--output", metavar="FILE", help="Write the module to FILE.  [default: standard output]")
 @tells_errors
 def command(file: str, output: str | None) -> None:
-    """Make a design module of the model in FILE: indexes, entities with their keys, and a first question for each key.
+    """Generate a design module from the model in FILE: indexes, entities with their keys, and the access patterns of
+    each key.
 
-    Templates are inferred from the facets and the sample items. What is a guess is marked in the module, and reported
-    on standard error, with the sample's items that the design would read or store otherwise.
+    Templates are inferred from the facets and the sample items. Guesses are marked in the module and reported on
+    standard error, with the sample items that the design would read or store differently.
     """
     from keyplan.cli.options import read_text, write_text
     from keyplan.formats.workbench.reading import read_model
@@ -62,7 +63,9 @@ def command(file: str, output: str | None) -> None:
 
 
 def working_module(model: Model) -> tuple[MadeModule, list[str], DesignError | None]:
-    """The module, without the access patterns that its keys can't serve, these with the reason, and what can't work."""
+    """The module without access patterns that fail to compile, those with their errors, and the error of the whole
+    design if there is one.
+    """
     from keyplan.errors import DesignError
     from keyplan.formats.workbench.module import made_module
 
@@ -90,7 +93,7 @@ def working_module(model: Model) -> tuple[MadeModule, list[str], DesignError | N
 
 
 def _sample_faults(made: MadeModule, module: ModuleType) -> Iterator[str]:
-    """The items of the model's sample that the designs can't read, or would store differently."""
+    """The sample items that the designs can't read, or would store differently."""
     from keyplan.formats.workbench.samples import sample_faults
 
     for name, samples in made.samples.items():
@@ -98,9 +101,9 @@ def _sample_faults(made: MadeModule, module: ModuleType) -> Iterator[str]:
 
 
 def _run(made: MadeModule) -> ModuleType:
-    """Run the module, so that its designs are compiled. All texts of the model are literals in it."""
+    """Run the module, which compiles its designs. All texts of the model are literals in it."""
     module = ModuleType("keyplan_workbench_model")
-    sys.modules[module.__name__] = module  # annotations are looked up there
+    sys.modules[module.__name__] = module  # annotations are resolved there
     try:
         exec(compile(made.text, "<the module>", "exec"), vars(module))  # noqa: S102 - the module is ours
     finally:

@@ -1,4 +1,4 @@
-"""What the commands that serve have in common: a port of this machine alone, a server on it, and a sample before it."""
+"""What the serving commands share: a local port, a server, and sample data."""
 # ruff: noqa: PLC0415 - what is heavy is imported when the command runs
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ __all__ = ["HOST", "listen", "missing", "need_server", "run_server", "write_samp
 
 HOST = "127.0.0.1"
 COLLECT_AFTER = 1_500
-"""So many new objects make the garbage collector look at them: that takes some 0.5 ms. At 10,000 it takes 3 ms, which
-makes a late answer; Python's own 700 are there after each request.
+"""New objects per run of the garbage collector. A run takes 0.5 ms at this number and 3 ms at 10,000; Python's default,
+700, would run it after each request.
 """
 SWITCH_SECONDS = 0.0005
-"""A thread that works lets others go on after so long: Python's own 5 ms, a few times, are a late answer."""
+"""Thread switch interval in seconds. Python's default, 5 ms, delays responses noticeably."""
 
 
 def listen(port: int) -> socket.socket:
-    """A socket on a port of this machine alone; 0 takes any free one."""
-    # With its protocol named, asyncio knows it for TCP and switches Nagle's algorithm off: else answers wait for 40 ms.
+    """A socket on a port of 127.0.0.1; 0 picks a free port. Raises ClickException if the port can't be used."""
+    # With IPPROTO_TCP given, asyncio disables Nagle's algorithm, which would delay responses by 40 ms.
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
@@ -39,8 +39,7 @@ def listen(port: int) -> socket.socket:
     except OSError as error:
         listener.close()
         raise click.ClickException(
-            f"port {port} can't be used: {error.strerror or error}\n"
-            "  → stop what uses it, or choose another with --port"
+            f"port {port} can't be used: {error.strerror or error}\n  → stop the process that uses it, or set --port"
         ) from None
     return listener
 
@@ -57,25 +56,23 @@ def run_server(application: ASGIApp, listener: socket.socket, *, behind_proxy: b
         log_level="warning",
         access_log=False,
         timeout_graceful_shutdown=5,
-        proxy_headers=behind_proxy,  # else whoever asks could say whom limits should count
+        proxy_headers=behind_proxy,  # otherwise clients could forge the address that rate limits count
     )
     sys.setswitchinterval(SWITCH_SECONDS)
     _spare_the_collector()
-    with suppress(KeyboardInterrupt):  # the server has stopped by then
+    with suppress(KeyboardInterrupt):  # the server has already stopped
         uvicorn.Server(config).run(sockets=[listener])
 
 
 def _spare_the_collector() -> None:
-    """Let Python's garbage collector look at what requests leave, and not at modules and designs again and again: that
-    takes some 50 ms each time, in which nobody is answered.
-    """
+    """Exempt modules and designs from garbage collection, which would pause all requests for about 50 ms each time."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(COLLECT_AFTER, 20, 100)
 
 
 def need_server() -> None:
-    """Raises what to install where no server is: before anything is opened."""
+    """Raises ClickException, with the package to install, if uvicorn is missing."""
     try:
         import uvicorn  # pyright: ignore[reportUnusedImport]  # noqa: F401
     except ModuleNotFoundError as error:
@@ -83,18 +80,18 @@ def need_server() -> None:
 
 
 def missing(error: ModuleNotFoundError, extra: str) -> click.ClickException:
-    """What to install for what an extra brings."""
+    """The error that names the package to install."""
     return click.ClickException(f"serving needs {error.name}: pip install 'keyplan[{extra}]'")
 
 
 def write_sample(result: Found, design: Design, count: int) -> None:
-    """Write a system's sample into an empty table."""
+    """Write a system's sample data into an empty table."""
     from keyplan.cli.progress import progress
 
-    system = result.system_with("a sample")
+    system = result.system_with("sample data")
     store = design.store
     if store.transport.call("Scan", {"TableName": store.table_name, "Limit": 1})["Items"]:
-        click.echo(f"{store.url} holds items already; no sample is written.", err=True)
+        click.echo(f"{store.url} isn't empty, so no sample data is written.", err=True)
         return
     with progress("Sampling") as report:
         system.sample(design, count, report)

@@ -1,4 +1,4 @@
-"""Options and arguments that several commands share, and how errors are reported."""
+"""Options and arguments that commands share, and error reporting."""
 
 from __future__ import annotations
 
@@ -50,23 +50,23 @@ _ESCAPED = {code: f"\\u{code:04x}" for code in _UNSHOWN}
 
 
 def printable(text: str) -> str:
-    """The text with control characters, bidirectional controls and lone surrogates replaced: stored text can't steer
-    the terminal, nor reorder what it shows.
+    """The text without control characters, bidirectional controls and lone surrogates, so that stored text can't
+    control the terminal or reorder its output.
     """
     return text.translate(_REPLACED)
 
 
 def echo_json(value: Any, *, indent: int | None = None) -> None:
-    """Print JSON data. The characters that ``printable`` replaces are escaped, so that nothing is lost."""
+    """Print JSON. Characters that ``printable`` replaces are escaped."""
     from keyplan.formatting.results import json_text
 
     click.echo(json_text(value, indent=indent).translate(_ESCAPED))
 
 
 def tells_errors(function: Callable[P, R]) -> Callable[P, R]:
-    """Tell errors of Keyplan as messages: on standard error, or as JSON on standard output with ``--json``.
+    """Report Keyplan's errors on standard error, or as JSON on standard output with ``--json``.
 
-    The exit status is 2 for what can't be asked, and 1 for what the store or a condition refused.
+    The exit status is 2 for invalid input, and 1 if the store or a condition rejected the request.
     """
 
     @functools.wraps(function)
@@ -97,7 +97,7 @@ def _tell(error: KeyplanError, *, as_json: bool) -> None:
 
 
 def read_text(where: str) -> str:
-    """A file's text. Raises RequestError for one that can't be read, or isn't UTF-8."""
+    """A file's text. Raises RequestError if it can't be read or isn't UTF-8."""
     try:
         return Path(where).expanduser().read_bytes().decode("utf-8-sig")
     except OSError as error:
@@ -107,7 +107,7 @@ def read_text(where: str) -> str:
 
 
 def write_text(where: Path, text: str) -> None:
-    """Write a file, whatever stood there. Raises RequestError for one that can't be written."""
+    """Write a file, replacing an existing one. Raises RequestError if it can't be written."""
     try:
         where.write_bytes(text.encode())
     except OSError as error:

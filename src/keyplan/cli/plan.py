@@ -1,4 +1,4 @@
-"""``keyplan plan``: keys and indexes derived from a design's access patterns."""
+"""``keyplan plan``: derive keys and indexes from a design's access patterns."""
 # ruff: noqa: PLC0415 - what is heavy is imported when the command runs
 
 from __future__ import annotations
@@ -91,19 +91,19 @@ def _verified(plans: list[Plan]) -> tuple[list[Plan], list[str], bool]:
     if not outcome.plans:
         faults = [ErrorDetail(f"plan {number}", text) for number, (_, text) in enumerate(outcome.refused, 1)]
         raise DesignError(
-            "every plan that was found gives a wrong result on generated items",
+            "every plan returns a wrong result for generated items",
             place=plans[0].design.__name__,
             errors=faults,
-            hint="look at the computed fields and serializers of these values",
+            hint="check the computed fields and serializers of these values",
         )
-    words = [f"A plan is omitted, since it gives a wrong result:\n{text}" for _, text in outcome.refused]
+    words = [f"A plan is omitted, since it returns a wrong result:\n{text}" for _, text in outcome.refused]
     if outcome.stopped:
         words.append("Stopped: not every plan is verified. Nothing is written.")
     return outcome.plans, words, outcome.stopped
 
 
 def _traffic(path: str | None, design: Any) -> Any:
-    """The traffic file, checked against the design's entities and patterns."""
+    """The traffic file, checked against the design's entities and access patterns."""
     if path is None:
         return None
     from keyplan.analysis.traffic.traffic_file import read_traffic
@@ -138,9 +138,7 @@ def _show(plans: list[Plan], spare: list[str]) -> None:
             held = (
                 "the keys alone" if isinstance(index.projection, str) else f"the keys and {', '.join(index.projection)}"
             )
-            out.print(
-                f"{escape(index.name)} holds {escape(held)}: no access pattern reads more from it, and that is cheaper."
-            )
+            out.print(f"{escape(index.name)} projects {escape(held)}: its reads need nothing else, and it costs less.")
     out.print()
     patterns = Table("access pattern", "operation", "key", "why it works", box=None, pad_edge=False)
     for answer in best.answers:
@@ -164,5 +162,5 @@ def _show(plans: list[Plan], spare: list[str]) -> None:
 
 
 def _purpose(key: PlannedKey) -> str:
-    """What a key serves, and its shards."""
+    """The access patterns that a key serves, and its shards."""
     return key.sentence + (f"; spread over {key.shards} shards" if key.shards > 1 else "")

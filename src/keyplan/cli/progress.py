@@ -1,4 +1,4 @@
-"""A progress bar on standard error, for what takes a while."""
+"""A progress bar on standard error."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["progress"]
 
 @contextmanager
 def progress(what: str) -> Generator[Report]:
-    """A function that is called with how far it is; it draws only where standard error is a terminal."""
+    """Yields a function that reports progress. The bar is drawn only if standard error is a terminal."""
     out = console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=out, transient=True, disable=not out.is_terminal) as bar:

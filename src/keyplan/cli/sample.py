@@ -39,4 +39,4 @@ def command(name: str, count: int | None, db: str | None) -> None:
     result = find(name)
     with result.open(db) as design, progress("Sampling") as report:
         written = system.sample(design, count or system.sample_count, report)
-    click.echo(f"Wrote a sample of {written} to {result.db(db)}.")
+    click.echo(f"Wrote {written} sample items to {result.db(db)}.")

@@ -1,4 +1,4 @@
-"""The secret that a served system signs with: given in the environment, or made once and kept beside its database."""
+"""The signing secret of a served system: from the environment, or from a file next to its database."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ GIVEN_CHARACTERS_MIN = 16
 
 
 def secret_of(db: str, file: Path | None = None) -> bytes:
-    """The secret for a store: from the environment, from ``file``, or from a file beside the database.
+    """The secret for a store: from the environment, from ``file``, or from a file next to the database.
 
-    A store that isn't a file has its secret in the working folder; one in memory has a new one each time, since nothing
-    outlives it. Raises RequestError, StoreError.
+    For a remote store the file is in the working directory; for one in memory the secret is new each time. Raises
+    RequestError, StoreError.
     """
     given = os.environ.get(VARIABLE)
     if given is not None:
@@ -35,9 +35,9 @@ def secret_of(db: str, file: Path | None = None) -> bytes:
 
 
 def _kept(path: Path) -> bytes:
-    """The secret in a file; made there, readable by its owner only, when it is missing.
+    """The secret in a file. A missing file is created, readable by its owner only.
 
-    Two processes that start at once agree: the file appears whole, and only the first one's is kept.
+    If two processes start together, both use the secret of the first: the file is created atomically.
     """
     try:
         if not path.exists():
@@ -50,7 +50,7 @@ def _kept(path: Path) -> bytes:
         ) from None
     if len(result) < SECRET_BYTES:
         raise StoreError(
-            f"the secret in {path} is too short", hint="delete the file; all users then have to sign in again"
+            f"the secret in {path} is too short", hint="delete the file; all users must then sign in again"
         )
     return result
 
@@ -62,6 +62,6 @@ def _make(path: Path) -> None:
     try:
         os.link(fresh, path)
     except FileExistsError:
-        pass  # another process was first
+        pass  # another process created it first
     finally:
         fresh.unlink()

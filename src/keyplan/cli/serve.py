@@ -1,4 +1,4 @@
-"""``keyplan serve``: the REST API of a design and its page, and a system's site, on this machine only."""
+"""``keyplan serve``: serve the REST API of a design, and a system's site, on 127.0.0.1."""
 # ruff: noqa: PLC0415 - what is heavy is imported when the command runs
 
 from __future__ import annotations
@@ -82,12 +82,14 @@ def command(
     from keyplan.cli.designs import find
 
     need_server()
-    os.umask(0o077)  # the store holds password hashes: only its owner reads it, its -wal and -shm, secrets and uploads
+    os.umask(
+        0o077
+    )  # the store holds password hashes: only its owner may read it, its -wal and -shm files, secrets and uploads
     result = find(name)
     maker = None if result.system is None else result.system.site
     public = None if origin is None else _origin(origin, maker)
     if settings is not None and maker is None:
-        raise click.BadParameter("only a system with a site has settings", param_hint="--site")
+        raise click.BadParameter("only systems with a site support --site", param_hint="--site")
     listener = listen(port)
     secret = None if maker is None else secret_of(result.db(db), secret_file)
     _warn_of_readable(Path(result.db(db)), secret_file or Path(f"{result.db(db)}.secret"))
@@ -96,7 +98,7 @@ def command(
             write_sample(result, design, sample)
         port = listener.getsockname()[1]
         application, lines = _application(maker, design, secret, public, settings)
-        if public is None:  # the studio is for whoever sits at this machine
+        if public is None:  # the studio is for local users only
             application, lines = _with_studio(design, application, lines, port)
         _tell(result, design, port, lines, site=maker is not None)
         run_server(application, listener, behind_proxy=public is not None)
@@ -104,7 +106,7 @@ def command(
 
 
 def _warn_of_readable(*paths: Path) -> None:
-    """Warn of files from before that other users of this machine can read. New files are the owner's only."""
+    """Warn about existing files that other users of this machine can read. New files are private."""
     for path in paths if os.name == "posix" else ():
         if path.is_file() and path.stat().st_mode & 0o077:
             click.echo(f"Warning: other users can read {path}. Restrict it: chmod 600 {path}", err=True)
@@ -113,7 +115,7 @@ def _warn_of_readable(*paths: Path) -> None:
 def _with_studio(
     design: Design, application: ASGIApp, lines: Sequence[str], port: int
 ) -> tuple[ASGIApp, Sequence[str]]:
-    """The application with the studio at ``/studio``, and what is said of it."""
+    """The application with the studio at ``/studio``, and lines to print."""
     from keyplan.cli.studio import studio_of
     from keyplan.studio.access import Access
     from keyplan.studio.application import Beside as WithStudio
@@ -126,19 +128,19 @@ def _with_studio(
 
 
 def _origin(text: str, maker: SiteMaker | None) -> str:
-    """The public address, without a slash at its end."""
+    """The public address, without a trailing slash."""
     parts = urlsplit(text)
     if parts.scheme not in {"http", "https"} or not parts.hostname or parts.path.strip("/") or parts.query:
-        raise click.BadParameter("an address like https://blog.example.com", param_hint="--origin")
+        raise click.BadParameter("write an address such as https://blog.example.com", param_hint="--origin")
     if maker is None:
-        raise click.BadParameter("only a system with a site has a public address", param_hint="--origin")
+        raise click.BadParameter("only systems with a site support --origin", param_hint="--origin")
     return text.rstrip("/")
 
 
 def _application(
     maker: SiteMaker | None, design: Design, secret: bytes | None, origin: str | None, settings: Path | None
 ) -> tuple[ASGIApp, Sequence[str]]:
-    """What is served: the API alone, or beside the site that the system has. And what the site tells."""
+    """The API, or the system's site with the API; and lines to print about it."""
     try:
         from keyplan.systems import SiteOptions
         from keyplan.web.application import Beside, application

@@ -1,4 +1,4 @@
-"""How answers are shown to people: an entity as a list of its fields, several as a table that fits the terminal."""
+"""Prints results: an entity as a list of fields, several as a table that fits the terminal."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _CELL_MIN = 6
 
 
 def console(*, stderr: bool = False) -> Console:
-    """The console; a little wider where there is no terminal to fit."""
+    """A console; 120 columns wide if there is no terminal."""
     made = Console(stderr=stderr, highlight=False)
     if not made.is_terminal and "COLUMNS" not in os.environ:
         made.width = WIDTH_WITHOUT_TERMINAL
@@ -30,7 +30,7 @@ def console(*, stderr: bool = False) -> Console:
 
 
 def show_answer(out: Console, answer: Any) -> None:
-    """Print an answer, given as JSON data."""
+    """Print a result, given as JSON data."""
     if answer is None:
         out.print(Text("nothing", style="dim"))
     elif isinstance(answer, dict) and "items" in answer and isinstance(answer["items"], list):
@@ -68,7 +68,7 @@ def _show_items(out: Console, items: Sequence[Any]) -> None:
 
 
 def _fitting(names: list[str], items: Sequence[dict[str, Any]], width: int) -> list[str]:
-    """The fields that fit: those that differ or are filled first, in their own order."""
+    """The fields that fit: fields that differ or are set first, in their own order."""
 
     def size(name: str) -> int:
         longest = max(len(_cell(item.get(name)).plain) for item in items)
@@ -85,7 +85,7 @@ def _fitting(names: list[str], items: Sequence[dict[str, Any]], width: int) -> l
 
 
 def _show_object(out: Console, result: dict[str, Any]) -> None:
-    """One entity; within a collection, one block a member."""
+    """Print one entity; a collection as one block per member."""
     nested = {name: value for name, value in result.items() if _is_entity(value)}
     plain = {name: value for name, value in result.items() if name not in nested}
     if plain:

@@ -1,4 +1,4 @@
-"""``keyplan studio``: see a design's table, work its data, and change the design, in a page on this machine only."""
+"""``keyplan studio``: browse a table, edit its data, and change its design in a local page."""
 # ruff: noqa: PLC0415 - what is heavy is imported when the command runs
 
 from __future__ import annotations
@@ -83,10 +83,10 @@ def command(
             given = {"--db": db, "--sample": sample, "--traffic": traffic}
             wrong = ", ".join(option for option, value in given.items() if value is not None)
             if wrong:
-                raise click.UsageError(f"{wrong}: of a design; {name} is browsed without one")
+                raise click.UsageError(f"{wrong}: only with a design, and {name} is a URL")
             with browsed(name, writable=writable) as endpoint:
                 subject = endpoint.subject(endpoint.table)
-                click.echo(f"{subject.name} on {subject.url}\n  studio   {address}\nCtrl-C stops it.")
+                click.echo(f"{subject.name} on {subject.url}\n  studio   {address}\nPress Ctrl-C to stop.")
                 studio = Studio(subject, endpoint=endpoint)
                 run_server(WithStudio(None, studio_application(studio, access)), listener)
         else:
@@ -133,10 +133,10 @@ def _open_design(
             studio.unopened = Unopened(path, error, opened)
             click.echo(
                 f"{name} can't be opened yet: {error.message}.\n  studio   {address}\n"
-                "It opens when the file is saved without errors. Ctrl-C stops it."
+                "It opens when the file is saved without errors. Press Ctrl-C to stop."
             )
         else:
-            click.echo(f"{studio.subject.name} on {studio.subject.url}\n  studio   {address}\nCtrl-C stops it.")
+            click.echo(f"{studio.subject.name} on {studio.subject.url}\n  studio   {address}\nPress Ctrl-C to stop.")
         run_server(WithStudio(None, studio_application(studio, access)), listener)
 
 

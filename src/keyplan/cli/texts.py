@@ -1,4 +1,4 @@
-"""Arguments as they are typed: ``name=value``, ``name:=json``, ``created_at.ge=…``, and repeated names."""
+"""Arguments as typed: ``name=value``, ``name:=json``, ``created_at.ge=…``, and repeated names."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PAIR = re.compile(r"([^\W\d][\w.]*)(:?=)(.*)", re.DOTALL)
 
 
 def typed_arguments(signature: Signature, texts: Iterable[str]) -> dict[str, Any]:
-    """The arguments of a call. Raises ArgumentError with every fault."""
+    """The arguments of a call. Raises ArgumentError with all errors."""
     pairs: list[tuple[str, Any]] = []
     faults: list[ErrorDetail] = []
     for text in texts:

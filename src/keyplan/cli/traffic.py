@@ -1,4 +1,4 @@
-"""``keyplan traffic``: a traffic file to fill in. It opens no store."""
+"""``keyplan traffic``: print a traffic file template."""
 # ruff: noqa: PLC0415 - what is heavy is imported when the command runs
 
 from __future__ import annotations

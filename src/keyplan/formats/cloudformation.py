@@ -1,7 +1,4 @@
-"""A design's table as a CloudFormation template, in YAML with comments or in JSON.
-
-The resource has the shape that the blog's document gives it: ``DynamoDBTable``, named for its stack and stage.
-"""
+"""A design's table as a CloudFormation template, in YAML with comments or in JSON."""
 
 from __future__ import annotations
 
@@ -20,7 +17,7 @@ DESCRIPTION_BYTES_MAX = 1024
 
 
 def template(design: CompiledDesign, deployment: Deployment) -> dict[str, Any]:
-    """The template as a tree. Without a table name in ``deployment`` the table is called ``<stack>-<stage>``."""
+    """The template as a tree. Without a table name in ``deployment``, the table is called ``<stack>-<stage>``."""
     properties = _properties(design, deployment)
     resource: dict[str, Any] = {"Type": "AWS::DynamoDB::Table"}
     if deployment.deletion_protection:
@@ -32,7 +29,7 @@ def template(design: CompiledDesign, deployment: Deployment) -> dict[str, Any]:
     }
     if deployment.table_name is None:
         stage = {"Type": "String", "Default": "dev", "AllowedPattern": "[A-Za-z0-9_.-]+"}
-        result["Parameters"] = {"Stage": {**stage, "Description": "The end of the table's name, e.g. dev or prod"}}
+        result["Parameters"] = {"Stage": {**stage, "Description": "Suffix of the table name, such as dev or prod"}}
     result["Resources"] = {RESOURCE: resource}
     result["Outputs"] = {
         "TableName": {"Value": {"Ref": RESOURCE}},
@@ -44,12 +41,12 @@ def template(design: CompiledDesign, deployment: Deployment) -> dict[str, Any]:
 
 
 def cloudformation_yaml(design: CompiledDesign, deployment: Deployment) -> str:
-    """The template in YAML; comments say what the keys hold, and which patterns an index serves."""
+    """The template in YAML, with comments on keys and indexes."""
     return yaml_text(template(design, deployment))
 
 
 def cloudformation_json(design: CompiledDesign, deployment: Deployment) -> str:
-    """The template in JSON, which has no comments and spells the functions out."""
+    """The template in JSON, without comments, and with long forms of functions."""
     result = template(design, deployment)
     for output in result["Outputs"].values():
         if "Fn::GetAtt" in output["Value"]:
@@ -73,7 +70,7 @@ def _properties(design: CompiledDesign, deployment: Deployment) -> dict[str, Any
     if deployment.stream is not None:
         result["StreamSpecification"].pop(
             "StreamEnabled"
-        )  # CloudFormation has no such member: a stream is there or not
+        )  # a stream without a view type doesn't exist, so CloudFormation has no such property
     _annotate(result, design)
     if design.ttl_attribute is not None:
         result["TimeToLiveSpecification"] = {"AttributeName": design.ttl_attribute, "Enabled": True}
@@ -83,7 +80,7 @@ def _properties(design: CompiledDesign, deployment: Deployment) -> dict[str, Any
 
 
 def _annotate(properties: dict[str, Any], design: CompiledDesign) -> None:
-    """Comments: what a key attribute holds, and whom an index serves."""
+    """Add comments: the content of each key attribute, and the access patterns of each index."""
     patterns = patterns_of_index(design)
     _note_keys(properties["KeySchema"], key_notes(design, None))
     indexes = [

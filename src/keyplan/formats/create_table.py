@@ -1,6 +1,6 @@
-"""A design's table as requests to DynamoDB's API, in the order to send: CreateTable, then what only an update can set.
+"""A design's table as requests to DynamoDB's API, in the order to send them: CreateTable, then updates.
 
-Each is what the AWS CLI takes as ``--cli-input-json``.
+Each is input for the AWS CLI's ``--cli-input-json``.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ __all__ = ["requests"]
 
 
 def requests(design: CompiledDesign, deployment: Deployment) -> dict[str, dict[str, Any]]:
-    """The requests by operation. The later ones are to be sent when the table is ACTIVE."""
+    """The requests by operation. Send the later ones when the table is ACTIVE."""
     create = deployment.members(design)
     name = create["TableName"]
     result = {"CreateTable": create}

@@ -1,7 +1,4 @@
-"""What a deployed table has besides its design: name, billing, class, protection, backups, stream, tags.
-
-Options are checked whole: every fault is reported at once.
-"""
+"""Deployment options of a table: name, billing, class, protection, backups, stream, tags."""
 
 from __future__ import annotations
 
@@ -31,10 +28,10 @@ _TAG_TEXT = re.compile(r"[\w\s.:/=+\-@]*")
 
 @dataclass(frozen=True, kw_only=True)
 class Deployment:
-    """How a table is deployed. Raises RequestError with every fault when it is made.
+    """How a table is deployed. Raises RequestError with all errors.
 
-    ``read_units`` and ``write_units`` are a second's capacity of the table and of each global index, and belong to
-    provisioned billing. ``table_class``, ``stream`` are the command line's words; ``tags`` are AWS's resource tags.
+    ``read_units`` and ``write_units`` are the provisioned capacity per second of the table and of each global index.
+    ``table_class`` and ``stream`` have the values of the command line; ``tags`` are AWS resource tags.
     """
 
     table_name: str | None = None
@@ -67,7 +64,7 @@ class Deployment:
         yield from _tag_faults(self.tags)
 
     def members(self, design: CompiledDesign) -> dict[str, Any]:
-        """The CreateTable request's members for the design's table: what CloudFormation has as properties too."""
+        """The members of the CreateTable request, which are CloudFormation's properties too."""
         result = design.table.create_request(self.table_name)
         if self.billing == "provisioned":
             units = {"ReadCapacityUnits": self.read_units, "WriteCapacityUnits": self.write_units}
@@ -87,7 +84,7 @@ class Deployment:
 
 
 def tags_of(texts: Iterable[str]) -> dict[str, str]:
-    """Tags typed as ``name=value``. Raises RequestError with every fault."""
+    """Tags typed as ``name=value``. Raises RequestError with all errors."""
     result: dict[str, str] = {}
     faults: list[ErrorDetail] = []
     for text in texts:

@@ -1,6 +1,6 @@
-"""HCL's text, as much of it as a resource needs: attributes with aligned equal signs, blocks, comments, strings.
+"""Writes HCL: attributes with aligned equal signs, blocks, comments, strings.
 
-A tree is a dict: a :class:`Block` or a list of them is a block of that name, everything else an attribute.
+In a tree, a :class:`Block` or a list of them is a block; any other value is an attribute.
 """
 
 from __future__ import annotations
@@ -76,5 +76,5 @@ def _value(value: Any) -> str:
 
 
 def _string(text: str) -> str:
-    """A quoted text; ``${`` and ``%{`` would begin a template."""
+    """A quoted string, with ``${`` and ``%{`` escaped."""
     return quoted(text).replace("${", "$${").replace("%{", "%%{")

@@ -1,8 +1,7 @@
-"""An IAM policy with the least rights that a design's patterns need: just their operations, on just the table and the
-indexes that they use.
+"""A least-privilege IAM policy: the operations of a design's access patterns, on the table and indexes that they use.
 
 Source: "Actions, resources, and condition keys for Amazon DynamoDB" in AWS's service authorization reference. A
-transaction has no action of its own: it needs those of its parts.
+transaction needs the actions of its parts.
 """
 
 from __future__ import annotations
@@ -20,12 +19,12 @@ from keyplan.model.compiled.key_usage import WriteOperations, uses_of
 __all__ = ["Place", "policy"]
 
 OPENING = "DescribeTable"
-"""What opening a design asks, to compare the table with it."""
+"""The operation that opening a design needs."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Place:
-    """Where the table is. ``*`` is any. Raises RequestError with every fault when it is made."""
+    """Where the table is. ``*`` matches any. Raises RequestError with all errors."""
 
     region: str = "*"
     account: str = "*"
@@ -49,7 +48,7 @@ class Place:
 def policy(
     design: CompiledDesign, writes: WriteOperations, place: Place, table_name: str | None = None
 ) -> dict[str, Any]:
-    """The policy document. ``writes`` are the operations of each write, which the client knows."""
+    """The policy document. ``writes``: the operations of each write."""
     on_table = {OPENING}
     on_indexes: dict[str, set[str]] = {}
     for pattern in design.reads.values():
@@ -66,7 +65,7 @@ def policy(
 
 
 def _alike(on_indexes: dict[str, set[str]]) -> dict[tuple[str, ...], list[str]]:
-    """Indexes by what is asked of them."""
+    """Indexes grouped by the operations on them."""
     result: dict[tuple[str, ...], list[str]] = {}
     for name, operations in on_indexes.items():
         result.setdefault(tuple(sorted(operations)), []).append(name)

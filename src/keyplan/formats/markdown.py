@@ -1,6 +1,6 @@
-"""A design as tables in Markdown, for a README: what stands under which key, which index serves whom, the patterns.
+"""A design as Markdown tables: keys, indexes, and access patterns.
 
-What a pattern asks is the client's to say, and is handed in as rows.
+The caller passes the rows of access patterns.
 """
 
 from __future__ import annotations
@@ -19,9 +19,7 @@ __all__ = ["Row", "design_page", "pattern_table"]
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A pattern in the table: its id, its question, its operation, the index that it reads, its key conditions, and
-    what a call takes, where that is known.
-    """
+    """A row of the access patterns: id, name, operation, index, key condition, and cost of a call if known."""
 
     id: str
     question: str
@@ -32,7 +30,7 @@ class Row:
 
 
 def design_page(design: CompiledDesign, rows: Iterable[Row]) -> str:
-    """The page: a heading, what the design says of itself, and the tables."""
+    """The page: a heading, the design's docstring, and the tables."""
     parts = [f"# {design.name}"]
     if design.doc:
         parts.append(design.doc)
@@ -44,7 +42,7 @@ def design_page(design: CompiledDesign, rows: Iterable[Row]) -> str:
 
 
 def pattern_table(rows: Iterable[Row]) -> str:
-    """The patterns: the question, the operation and its place, the key condition; and what a call takes."""
+    """The table of access patterns."""
     result = list(rows)
     with_cost = any(row.takes for row in result)
     head = ["id", "question", "operation", "on", "key condition", *["a call takes"] * with_cost]
@@ -81,14 +79,14 @@ def _templates(attributes: Iterable[tuple[object, object]]) -> str:
 
 
 def _members(entity: CompiledEntity, key: CompiledKey) -> str:
-    """Which items stand under the key, in words."""
+    """The items in a key, as text."""
     parts = [
         f"{code(name)} is {' or '.join(code(str(value)) for value in allowed)}" for name, allowed in key.when.items()
     ]
     fields = dict.fromkeys(name for _, template in key.attributes for name in template.fields)
     parts += [f"{code(name)} is there" for name in fields if entity.fields[name].optional and key.index is not None]
     text = "those where " + " and ".join(parts) if parts else "all"
-    text = "one claim a value" if key.is_claim else text
+    text = "one claim per value" if key.is_claim else text
     if key.shards > 1:
         text += f", in {key.shards} shards"
     slots = [f"{count} slots" for name, count in entity.slots.items() if name in fields]

@@ -1,6 +1,4 @@
-"""A design as a Mermaid flowchart: the entities, in one frame where they share a partition, and the
-indexes that they stand in.
-"""
+"""A design as a Mermaid flowchart: entities, framed together if they share a partition, and their indexes."""
 
 from __future__ import annotations
 
@@ -15,7 +13,7 @@ __all__ = ["flowchart"]
 
 
 def flowchart(design: CompiledDesign) -> str:
-    """The flowchart's text: entities on the left, indexes on the right, an arrow for each index key."""
+    """The flowchart: entities on the left, indexes on the right, an arrow for each index key."""
     return "\n".join(_lines(design)) + "\n"
 
 
@@ -48,7 +46,7 @@ def _lines(design: CompiledDesign) -> Iterator[str]:
 
 
 def _collections(design: CompiledDesign) -> dict[str, dict[str, tuple[str, str]]]:
-    """By the partition key's template the nodes of the entities, and of the claims, that have it."""
+    """Nodes of entities and claims by partition key template."""
     result: dict[str, dict[str, tuple[str, str]]] = {}
     entities = _ids("entity", design.by_name)
     for entity in design.entities.values():
@@ -62,7 +60,7 @@ def _collections(design: CompiledDesign) -> dict[str, dict[str, tuple[str, str]]
 
 
 def _ids(kind: str, names: Iterable[str]) -> dict[str, str]:
-    """Names as Mermaid takes them for nodes, each once. The kind before them keeps them from being its own words."""
+    """Unique node ids. The prefix keeps them from being Mermaid's keywords."""
     result: dict[str, str] = {}
     for name in names:
         word = f"{kind}_{re.sub(r'[^0-9A-Za-z]+', '_', name)}"
@@ -82,18 +80,18 @@ def _sort(key: CompiledKey) -> str:
 
 
 def _key(key: CompiledKey) -> str:
-    """An arrow's text: the templates, and when an item stands there."""
+    """An arrow's label: the templates, and the condition of a sparse key."""
     text = " / ".join(filter(None, [_partition(key), _sort(key)]))
     only = " and ".join(f"{name} = {' or '.join(map(str, allowed))}" for name, allowed in key.when.items())
     return f"{text} if {only}" if only else text
 
 
 def _lines_of(*lines: str) -> str:
-    """Lines of a node, without the empty ones."""
+    """The lines of a node, without empty ones."""
     return "<br/>".join(_text(line) for line in lines if line)
 
 
 def _text(text: str) -> str:
-    """A text within quotes. Mermaid reads ``#name;`` as a character, and HTML as HTML."""
+    """Escape a label: Mermaid reads ``#name;`` and HTML."""
     escapes = {"#": "#35;", '"': "#quot;", "<": "#lt;", ">": "#gt;", "`": "#96;"}
     return "".join(escapes.get(character, character) for character in " ".join(text.split()))

@@ -1,7 +1,6 @@
-"""The formats by name, and a design written in one of them.
+"""The export formats by name.
 
-What a format needs besides the design is in :class:`Inputs`: the sample's items and the patterns' requests are known to
-higher layers, which hand them in.
+Sample items and requests of access patterns come from higher layers, in :class:`Inputs`.
 """
 
 from __future__ import annotations
@@ -30,10 +29,10 @@ __all__ = ["FORMATS", "Exported", "Inputs", "export"]
 
 @dataclass(frozen=True, kw_only=True)
 class Inputs:
-    """What is exported: the design, how its table is deployed, and what higher layers know of it.
+    """The inputs of an export.
 
-    ``items``: sample items for Workbench, in DynamoDB's JSON. ``rows``: the patterns, for Markdown. ``writes``: the
-    operations of each write, for IAM, which also wants the ``place`` of the table.
+    ``items``: sample items for Workbench, in DynamoDB JSON. ``rows``: the access patterns, for Markdown. ``writes``:
+    the operations of each write, for IAM. ``place``: the table, for IAM.
     """
 
     design: CompiledDesign
@@ -47,7 +46,7 @@ class Inputs:
 
 @dataclass(frozen=True)
 class Exported:
-    """An export's text; ``parts`` are its files by name, where several are of use; ``notes`` say what it leaves out."""
+    """The exported text. ``parts``: its files by name, if it has several. ``notes``: what it omits."""
 
     text: str
     parts: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -111,9 +110,9 @@ FORMATS: dict[str, Callable[..., Exported]] = {
     "markdown": _markdown,
     "mermaid": _mermaid,
 }
-"""The formats in the order in which they are explained."""
+"""The formats, in the order of the help."""
 
 
 def export(name: str, inputs: Inputs, *, as_json: bool = False) -> Exported:
-    """A design in the format of that name. Raises RequestError for what the format can't say."""
+    """Export a design. Raises RequestError if the format can't express it."""
     return FORMATS[name](inputs, as_json=as_json)

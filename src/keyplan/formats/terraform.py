@@ -1,8 +1,7 @@
-"""A design's table as Terraform's ``aws_dynamodb_table``, in HCL with comments or in Terraform's JSON.
+"""A design's table as Terraform's ``aws_dynamodb_table``, in HCL with comments or in Terraform JSON.
 
-Source: the AWS provider's page of the resource. An index with several partition or sort key attributes needs the
-blocks ``key_schema``, which the provider has since 6.28; all others are written with ``hash_key`` and ``range_key``,
-which every version knows.
+Source: the AWS provider's page of the resource. Multi-attribute index keys need ``key_schema`` blocks (provider 6.28);
+others use ``hash_key`` and ``range_key``, which every version supports.
 """
 
 from __future__ import annotations
@@ -25,18 +24,18 @@ RESOURCE = "aws_dynamodb_table"
 
 
 def terraform_hcl(design: CompiledDesign, deployment: Deployment) -> str:
-    """The resource in HCL: the text of a .tf file."""
+    """The resource in HCL (.tf)."""
     return hcl_text(["resource", RESOURCE, _label(design)], _resource(design, deployment))
 
 
 def terraform_json(design: CompiledDesign, deployment: Deployment) -> str:
-    """The resource in Terraform's JSON syntax: the text of a .tf.json file."""
+    """The resource in Terraform JSON (.tf.json)."""
     body = _as_json(_resource(design, deployment))
     return json.dumps({"resource": {RESOURCE: {_label(design): body}}}, indent=2, ensure_ascii=False) + "\n"
 
 
 def _label(design: CompiledDesign) -> str:
-    """The resource's name within Terraform: a word of letters, digits and underscores."""
+    """The resource's name in Terraform: letters, digits and underscores."""
     word = re.sub(r"\W+", "_", design.table.name)
     return word if re.match(r"[A-Za-z_]", word) else f"table_{word}"
 
@@ -54,7 +53,7 @@ def _as_json(body: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _escaped(value: Any) -> Any:
-    """Texts are templates in Terraform's JSON too."""
+    """Escape templates, which Terraform JSON evaluates too."""
     if isinstance(value, str):
         return value.replace("${", "$${").replace("%{", "%%{")
     if isinstance(value, dict):

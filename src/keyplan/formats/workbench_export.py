@@ -1,9 +1,9 @@
-"""A design as a model of NoSQL Workbench: the table, a facet an entity with its sample items, the global indexes.
+"""Exports a design as a NoSQL Workbench model: the table, a facet per entity with sample items, and global indexes.
 
-The format isn't documented by AWS; this is version 3.0 as Workbench writes it. What it has no place for (templates of
-index keys, sparse and sharded keys, key styles, labels, unique claims, local indexes, native keys of several
-attributes, stored forms) is written into the model's description, one declaration a line, and read back from there by
-``keyplan.workbench``. Attributes have the types that they are stored with.
+AWS doesn't document the format; this is version 3.0 as Workbench writes it. Features that it can't represent (index key
+templates, sparse and sharded keys, key styles, discriminators, unique claims, local indexes, multi-attribute keys,
+stored forms) are written to the model's description, one declaration per line, and read back by
+``keyplan.formats.workbench``.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _ISO_FORMS = {"iso s", "iso ms", "isoformat"}
 
 
 def model(design: CompiledDesign, deployment: Deployment, items: Iterable[Item], made_at: datetime) -> dict[str, Any]:
-    """The model as JSON data. Items that are no entity's, and no claim's, are left out: a facet would have no key."""
+    """The model as JSON data. Items that belong to no entity or claim are omitted: their facet would have no key."""
     day = made_at.strftime("%b %d, %Y, %I:%M %p")
     return {
         "ModelName": design.name,
@@ -59,12 +59,12 @@ def model(design: CompiledDesign, deployment: Deployment, items: Iterable[Item],
 
 
 def model_notes(design: CompiledDesign) -> list[str]:
-    """What Workbench won't show of the design, and what of it isn't read back."""
+    """What Workbench won't show of the design, and what isn't read back."""
     notes: list[str] = []
     for index in design.table.indexes:
         if not is_shown(index):
-            kind = "a local index" if index.local else "a key of several attributes"
-            notes.append(f"{index.name} is left out: Workbench's format has no place for {kind}.")
+            kind = "a local index" if index.local else "a multi-attribute key"
+            notes.append(f"{index.name} is omitted: Workbench doesn't support {kind}.")
     return notes
 
 
@@ -165,7 +165,7 @@ def _without_null(item: Item) -> dict[str, Any]:
 
 
 def attribute_type(entity: CompiledEntity, field: StoredField) -> str | None:
-    """DynamoDB's type of a field's attribute as it is stored, where its annotation tells it."""
+    """DynamoDB's type of a field's attribute, if its annotation determines it."""
     if field.codec is not None:
         mark = field.codec.mark
         return field.codec.tag or _FORM_TAGS.get(mark.form or "") or ("S" if mark.layout is not None else None)
@@ -188,7 +188,7 @@ def attribute_type(entity: CompiledEntity, field: StoredField) -> str | None:
 
 
 def _dumped_tag(entity: CompiledEntity, field: StoredField) -> str | None:
-    """DynamoDB's type of what pydantic dumps, by the JSON schema; None for one that has several types."""
+    """DynamoDB's type of the dumped value, by its JSON schema; None if there are several."""
     with suppress(PydanticUserError, TypeError, ValueError, KeyError):
         if field.form is Form.CUSTOM:
             schema = entity.cls.model_json_schema(mode="serialization")["properties"][field.attribute]

@@ -1,7 +1,7 @@
-"""Templates as trees of dicts, lists and scalars with comments, and their text in YAML and in JSON.
+"""Writes trees of dicts, lists and scalars with comments as YAML and JSON.
 
-YAML is written here, and only as much of it as templates need: PyYAML would add a dependency, and writes no comments.
-CloudFormation's functions (``{"Ref": ...}``, ``{"Fn::Sub": ...}``) get their short form in YAML.
+The YAML writer supports what templates need: PyYAML would be a dependency, and writes no comments. CloudFormation's
+functions (``{"Ref": ...}``, ``{"Fn::Sub": ...}``) get their short form in YAML.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ __all__ = ["Noted", "json_tree", "note_text", "plain", "quoted", "yaml_text"]
 NOTE_CHARACTERS_MAX = 100
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_./-]*(?:::[A-Za-z0-9_./-]+)*")
 _WORDS = {"y", "n", "yes", "no", "on", "off", "true", "false", "null", "none"}
-"""What YAML 1.1 reads as something else than a text."""
+"""Words that YAML 1.1 doesn't read as strings."""
 _ESCAPED = re.compile('["\\\\\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]')
-"""What can't stand in a text as it is: YAML's line ends and what it doesn't print."""
+"""Characters to escape: YAML's line ends and unprintable characters."""
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
 @dataclass(frozen=True, slots=True)
 class Noted:
-    """A scalar with a comment behind it."""
+    """A scalar followed by a comment."""
 
     value: Any
     note: str
@@ -72,7 +72,7 @@ def _entry(head: str, value: Any) -> Iterator[str]:
 
 
 def _element(value: Any) -> Iterator[str]:
-    """A member of a list: its first line behind the dash."""
+    """A member of a list, after its dash."""
     inline = _inline(value)
     lines = iter([inline] if inline is not None else _lines(value))
     yield f"- {next(lines)}"
@@ -80,7 +80,7 @@ def _element(value: Any) -> Iterator[str]:
 
 
 def _inline(value: Any) -> str | None:
-    """The value where it fits behind its name: a scalar, a function, an empty container."""
+    """A value that fits on the line of its name: a scalar, a function, an empty container."""
     if isinstance(value, Noted):
         return f"{_inline(value.value)} # {note_text(value.note)}"
     if isinstance(value, Mapping):
@@ -102,7 +102,7 @@ def _scalar(value: Any) -> str:
 
 
 def quoted(text: str) -> str:
-    """A text in double quotes, as YAML and HCL both read it: what isn't printed is escaped."""
+    """A double-quoted string that is valid in YAML and HCL."""
     return f'"{_ESCAPED.sub(_escape, text)}"'
 
 
@@ -112,6 +112,6 @@ def _escape(match: re.Match[str]) -> str:
 
 
 def note_text(text: str) -> str:
-    """A comment on one line, of bounded length."""
+    """A comment of one line and bounded length."""
     line = _ESCAPED.sub(lambda match: match.group() if match.group() in _ESCAPES else "\ufffd", " ".join(text.split()))
     return line if len(line) <= NOTE_CHARACTERS_MAX else f"{line[: NOTE_CHARACTERS_MAX - 1]}…"

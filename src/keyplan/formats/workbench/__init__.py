@@ -1,7 +1,7 @@
-"""NoSQL Workbench models as design modules. ``keyplan.formats.workbench_export`` is the other way.
+"""Imports NoSQL Workbench models as design modules. ``keyplan.formats.workbench_export`` exports them.
 
-``reading.py`` reads the file, ``plain.py`` its values, and ``tables.py`` lays out other files as Workbench does.
+``reading.py`` reads the file, ``plain.py`` its values, and ``tables.py`` converts other files to Workbench's layout.
 ``grouping.py`` finds the entities among the items, ``inference.py`` their key templates and fields, ``module.py``
-writes the Python module, and ``samples.py`` reads the sample through it. ``description.py`` writes the keys of a design
-into a model's description and reads them back. Whatever is doubtful is a TODO in the module.
+writes the Python module, and ``samples.py`` reads the sample with it. ``description.py`` writes a design's keys into a
+model's description and reads them back. Doubtful guesses are TODOs in the module.
 """

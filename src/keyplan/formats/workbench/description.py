@@ -1,7 +1,7 @@
-"""The keys of a design in a model's description, for which Workbench has no place, one declaration per line.
+"""A design's keys in the description of a Workbench model, one declaration per line, since Workbench can't represent
+them.
 
-They are read back as Python literals, never run. Lines that aren't declarations, since somebody edited them, are part
-of the text.
+They are read back as Python literals, never run. Edited lines that aren't declarations are part of the text.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from keyplan.model.stored.stored_keys import CompiledKey
 __all__ = ["CLAIM_ATTRIBUTE", "Declaration", "claim_facet", "declarations_in", "description_of", "is_shown"]
 
 CLAIM_ATTRIBUTE = "claim_of"
-"""The attribute that a claim item has besides its key."""
+"""The attribute of claim items, besides their keys."""
 _HEADING = "Keys, as Keyplan declares them:"
 _LINE = re.compile(r"(\w+)\.(\w+) = (Key|Unique|Discriminator)\((.*)\)")
 
@@ -34,7 +34,7 @@ def is_shown(index: Index) -> bool:
 
 
 def claim_facet(entity: str, claim: str) -> str:
-    """The name of the facet with an entity's claims."""
+    """The name of the facet of an entity's claims."""
     return f"{entity}.{claim}"
 
 
@@ -89,7 +89,7 @@ class Declaration:
 
 
 def declarations_in(description: str) -> tuple[str, list[Declaration]]:
-    """The text of a model's description without the declarations, and these."""
+    """The description without declarations, and the declarations."""
     text, _, rest = description.partition(_HEADING)
     result: list[Declaration] = []
     for line in rest.splitlines():

@@ -1,4 +1,4 @@
-"""The entities among a table's items: by facet, by an attribute that names an item's kind, by the words of keys."""
+"""Groups a table's items into entities: by facet, by a type attribute, or by the constant parts of keys."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ _KINDS = (
     *("entitytype", "entity", "entityname", "et", "typename", "edbe", "recordtype", "objecttype", "doctype"),
     *("documenttype", "discriminator", "type", "kind", "model", "itemtype"),
 )
-"""Attributes that name the kind of an item, the plainest first; compared in lower case without punctuation."""
+"""Attributes that name an item's type, the most common first; compared in lower case without punctuation."""
 _GENERIC = re.compile(
     r"(gsi|lsi|index|data)?_?-?\d*_?-?(pk|sk|(partition|sort|hash|range)_?key|hash|range|key)\d*", re.IGNORECASE
 )
 _WORD = re.compile(r"[A-Za-z$_][A-Za-z_$-]*")
 _KINDS_MAX = 12
-"""Groups that the words of keys may make; more are values after all."""
+"""Maximum number of groups by key parts; with more, the parts are values."""
 
 
 @dataclass
 class Group:
-    """The items of one entity. ``kind``: the attribute that names it, with its value. ``aliases``: the facet's names
-    for the key attributes.
+    """The items of one entity. ``kind``: its type attribute and value. ``aliases``: the facet's names for the key
+    attributes.
     """
 
     name: str
@@ -41,19 +41,19 @@ class Group:
 
 
 def snake(text: str) -> str:
-    """A name in lower case with underscores, which Python takes."""
+    """A name in lower case with underscores, valid in Python."""
     words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", text)
     name = re.sub(r"[^a-z0-9]+", "_", words.lower()).strip("_")
     return f"n_{name}" if name[:1].isdigit() else name or "value"
 
 
 def is_generic(name: str) -> bool:
-    """Whether a key attribute's name doesn't say what it holds: ``PK``, ``GSI1SK``."""
+    """Whether a key attribute has a generic name: ``PK``, ``GSI1SK``."""
     return _GENERIC.fullmatch(name) is not None
 
 
 def is_word(text: str) -> bool:
-    """Whether a part of a key could be a word."""
+    """Whether a part of a key can be a constant word."""
     return _WORD.fullmatch(text) is not None
 
 
@@ -63,7 +63,7 @@ def key_text(item: Item, name: str) -> str:
 
 
 def groups_of(table: TableModel, delimiter: str) -> list[Group]:
-    """The table's items by entity, each with a name of its own."""
+    """The table's items by entity, each with a unique name."""
     groups: list[Group] = []
     for facet in table.facets:
         parts = list(_split(facet.items, table, delimiter)) or [Group(facet.name, [])]
@@ -73,7 +73,7 @@ def groups_of(table: TableModel, delimiter: str) -> list[Group]:
             made = Group(named, part.items, facet.name, facet.aliases, kind=part.kind, todo=part.todo)
             made.attributes = facet.attributes if part is largest else []
             if len(parts) > 1:
-                made.todo.append(f"the facet {facet.name} has items of {len(parts)} kinds, by their keys")
+                made.todo.append(f"the facet {facet.name} has items of {len(parts)} types, by their keys")
             groups.append(made)
     groups += _split(table.items, table, delimiter)
     if not groups:
@@ -125,7 +125,7 @@ def _split(items: Sequence[Item], table: TableModel, delimiter: str) -> Iterator
 
 
 def _is_kind(part: str, at: int, parts: Sequence[str], firsts: Counter[str]) -> bool:
-    """Whether a part of a key is a word that tells kinds of items apart."""
+    """Whether a part of a key is a constant that distinguishes types of items."""
     if not is_word(part):
         return False
     if at == 0 and len(parts) > 1:
@@ -134,7 +134,7 @@ def _is_kind(part: str, at: int, parts: Sequence[str], firsts: Counter[str]) -> 
 
 
 def _kind_attribute(items: Sequence[Item]) -> str | None:
-    """The attribute that names the kind of an item: most items have it, with few values."""
+    """The attribute that names an item's type: most items have it, with few values."""
     counts = Counter(name for item in items for name, value in item.items() if value.get("S"))
     names = {name: re.sub(r"[^a-z]+", "", name.lower()) for name in counts}
     fitting = [name for name in counts if names[name] in _KINDS and counts[name] >= 0.8 * len(items)]

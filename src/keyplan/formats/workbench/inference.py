@@ -1,8 +1,8 @@
-"""An entity's keys and fields from its sample items.
+"""Infers an entity's keys and fields from its sample items.
 
-A key's value is split at the delimiter. A part that is the same word in all items is text; a part that equals another
-attribute in all items is that field; any other part is a field of its own. A value that is the same in all items
-becomes text with a TODO, never silently.
+A key's value is split at the delimiter. A part that is the same word in all items is constant; a part that equals
+another attribute in all items is that field; any other part is a field of its own. A value that is the same in all
+items becomes a constant with a TODO.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _TYPES = {
     "BS": "set[bytes]", "M": "dict[str, Any]", "L": "list[Any]",
 }  # fmt: skip
 _WHEN_MAX = 3
-"""Values of a field that may decide whether an item is in an index."""
+"""Maximum number of values of a field in ``when=``."""
 
 
 @dataclass
@@ -45,7 +45,7 @@ class Field:
 
 @dataclass
 class KeyDraft:
-    """A key: templates, the name of its index (None for the table), and what is doubtful about it."""
+    """A key: templates, the name of its index (None for the table), and doubts."""
 
     name: str
     templates: list[str]
@@ -72,7 +72,7 @@ class Draft:
 
 
 def draft(table: TableModel, group: Group, delimiter: str, declared: Sequence[Declaration]) -> Draft:
-    """The entity of a group of items. ``declared``: what the model's description says of its keys."""
+    """Draft the entity of a group of items. ``declared``: the declarations in the model's description."""
     return _Drafting(table, group, delimiter, [each for each in declared if each.entity == group.name]).draft()
 
 
@@ -105,13 +105,13 @@ class _Drafting:
         for own in out.fields:
             own.optional = own.name not in primary and (not self.items or None in own.values)
         if not self.items:
-            out.todo.append("the model has no sample of it, so its key and its fields are guesses")
+            out.todo.append("the model has no sample of it; its key and fields are guesses")
         return out
 
     # Fields
 
     def _add_fields(self) -> None:
-        """The attributes that aren't made by a key, also those that no item has."""
+        """The attributes that no key sets, including those that no item has."""
         labels = {attribute for _, attribute, _ in self.out.labels}
         seen = dict.fromkeys([*self.group.attributes, *(name for item in self.items for name in item)])
         for attribute in seen:
@@ -123,7 +123,7 @@ class _Drafting:
                 self._add_field(attribute)
 
     def _is_plain(self, attribute: str) -> bool:
-        """Whether a key attribute is a field as it is."""
+        """Whether a key attribute is a field."""
         held = [key_text(item, attribute) for item in self.items if attribute in item]
         return not any(self.delimiter in text for text in held) and not any(text in attribute for text in "#|:/")
 
@@ -138,9 +138,9 @@ class _Drafting:
         elif tags:
             kind, todo = "Any", f"TODO: the sample has values of types {', '.join(sorted(tags))}"
         elif declared:
-            todo = "TODO: no item of the sample has it; its type is the one that the model declares"
+            todo = "TODO: not in the sample; the type is from the model"
         else:
-            todo = "TODO: no item of the sample has it; set its type"
+            todo = "TODO: not in the sample; set its type"
         values = [None if value is None or "NULL" in value else _plain(value) for value in raw]
         made = Field(self._free(snake(attribute)), attribute, kind, values, todo=todo)
         self.out.fields.append(made)
@@ -153,7 +153,7 @@ class _Drafting:
         return name
 
     def _keep_declared(self) -> None:
-        """Key attributes that no key of the entity makes are fields as they are."""
+        """Key attributes that no key sets are fields."""
         made = {each.attribute for each in self.out.fields} | {attribute for _, attribute, _ in self.out.labels}
         for name in dict.fromkeys(name for item in self.items for name in item):
             if name not in made and name not in self.templates:
@@ -189,7 +189,7 @@ class _Drafting:
         self.out.keys.append(made)
 
     def _add_condition(self, made: KeyDraft, members: Sequence[int]) -> None:
-        """What keeps items out of an index: a field in the key that they lack, or the value of another."""
+        """The condition of a sparse key: a field that items lack, or the value of another field."""
         others = [place for place in range(len(self.items)) if place not in set(members)]
         fields = [self.out.field(name) for text in made.templates for name in _names(text)]
         if any(each is not None and all(each.values[place] is None for place in others) for each in fields):
@@ -207,16 +207,16 @@ class _Drafting:
                 made.todo.append(f"TODO: in the sample, {each.name} decides which items are in {made.index}")
                 return
         made.todo.append(
-            f"TODO: {len(others)} items of the sample aren't in {made.index}, and nothing says why: add when="
+            f"TODO: {len(others)} items of the sample aren't in {made.index}, without a visible condition: add when="
         )
 
     def _add_missing(self, made: KeyDraft, types: Sequence[str]) -> None:
-        """The fields of a declared key: those that no attribute holds, and the types that its formats need."""
+        """The fields of a declared key that no attribute holds, and the types of its formats."""
         pairs = zip(types, made.templates, strict=False)
         for kind, name, spec in ((kind, *pair) for kind, text in pairs for pair in _variables(text)):
             each = self.out.field(name)
             if each is None:
-                todo = "TODO: it is part of a key, and no attribute of the sample has its name"
+                todo = "TODO: part of a key, and not an attribute of the sample"
                 each = Field(name, name, "str", [None] * len(self.items), todo=todo)
                 self.out.fields.append(each)
             if re.match(r"0?\d*d", spec) and "desc" not in spec[:4]:
@@ -231,7 +231,7 @@ class _Drafting:
                 each.type = "Decimal"
         if any(":rank" in text for text in made.templates):
             made.templates = [text.replace(":rank", "") for text in made.templates]
-            made.todo.append("TODO: the model doesn't have the values of a rank: give the field its Literal, and :rank")
+            made.todo.append("TODO: the model lacks the values of a rank: type the field as a Literal, and add :rank")
 
     def _by_attribute(self, attribute: str) -> Field | None:
         return next((each for each in self.out.fields if each.attribute == attribute), None)
@@ -264,14 +264,14 @@ class _Drafting:
         template = self.delimiter.join(result)
         if "{" not in template:
             made.todo.append(
-                f"TODO: every item of the sample has {template!r} in {attribute}; if it varies, make it a field"
+                f"TODO: every item of the sample has {template!r} in {attribute}; if it varies, declare a field"
             )
         return template
 
     def _part(
         self, attribute: str, values: list[str], before: str, alias: str, members: Sequence[int], made: KeyDraft
     ) -> str:
-        """One part of a template: a field that has these values, text, or a field of its own."""
+        """One part of a template: an existing field with these values, a constant, or a new field."""
         constant = len(set(values)) == 1
         text = values[0]
         worded = text == "" or text.isupper() or (len(self.items) > 1 and not before)
@@ -291,9 +291,7 @@ class _Drafting:
             return f"{{{padded[0].name}:0{len(values[0])}d}}"
         name = wanted or (f"{snake(before)}_id" if before else "" if is_generic(attribute) else attribute)
         if constant:
-            made.todo.append(
-                f"TODO: every item of the sample has {values[0]!r} in {attribute}: it is taken for a field"
-            )
+            made.todo.append(f"TODO: every item of the sample has {values[0]!r} in {attribute}, so it is a field")
         return f"{{{self._added(name or attribute, values, members, doubtful=not wanted).name}}}"
 
     @staticmethod
@@ -310,7 +308,7 @@ class _Drafting:
     def _added(
         self, wanted: str, values: Sequence[str], members: Sequence[int] = (), *, doubtful: bool = True
     ) -> Field:
-        """A field that no attribute holds by itself."""
+        """A field that no attribute holds."""
         existing = self.out.field(snake(wanted))
         held: list[Any] = [None] * len(self.items)
         for place, value in zip(members, values, strict=False):
@@ -320,12 +318,12 @@ class _Drafting:
         name = self._free(f"{snake(wanted)}_part" if snake(wanted) in self.keyed else snake(wanted))
         result = Field(name, name, "str", held)
         if doubtful:
-            result.todo = "TODO: only a key has it; its name is a guess"
+            result.todo = "TODO: only in a key; its name is a guess"
         self.out.fields.append(result)
         return result
 
     def _by_placeholders(self, given: str, texts: Sequence[str], members: Sequence[int]) -> str | None:
-        """The template that an alias or a schema spells: ``USER#{user_id}``, ``USER#<userId>``, ``${_type}#${id}``."""
+        """The template in an alias or schema: ``USER#{user_id}``, ``USER#<userId>``, ``${_type}#${id}``."""
         names = _PLACEHOLDER.findall(given)
         if not names:
             return None
@@ -354,7 +352,7 @@ def _type_of(tag: str, values: Sequence[Any]) -> str:
 
 
 def _is_timestamp(text: str) -> bool:
-    """Whether a text is a timestamp as Keyplan stores it."""
+    """Whether a string is a timestamp as Keyplan stores it."""
     try:
         return iso_text(datetime.fromisoformat(text)) == text
     except (ValueError, OverflowError, Problem):
@@ -370,12 +368,12 @@ def _text(value: Any) -> str | None:
 
 
 def _names(template: str) -> list[str]:
-    """The names of the fields in a template; none if it isn't one."""
+    """The names of a template's fields; none if it is invalid."""
     return [name for name, _ in _variables(template)]
 
 
 def _variables(template: str) -> list[tuple[str, str]]:
-    """The fields in a template with their formats."""
+    """A template's fields with their formats."""
     try:
         pieces = split_template(template, raw=True)
     except Problem:

@@ -1,6 +1,6 @@
-"""The text of a Python module with the designs of a model: indexes, entities, a design per table, access patterns.
+"""Writes a Python module with the designs of a model: indexes, entities, a design per table, access patterns.
 
-The access patterns are those that each key serves. They are a start: an application has its own.
+The access patterns are those that each key serves: a start, since an application has its own.
 """
 
 from __future__ import annotations
@@ -35,9 +35,7 @@ _ATTRIBUTE = {"S": "{}", "N": "Number({})", "B": "Binary({})"}
 
 @dataclass(frozen=True)
 class MadeModule:
-    """The module's text, the names of its designs, the TODOs in it, the access patterns that are omitted, and the
-    model's sample by design and entity.
-    """
+    """The module's text, its designs, TODOs, omitted access patterns, and the model's sample by design and entity."""
 
     text: str
     designs: tuple[str, ...]
@@ -47,8 +45,8 @@ class MadeModule:
 
 
 def made_module(model: Model, *, without: Collection[str] = (), merged: Collection[frozenset[str]] = ()) -> MadeModule:
-    """The module of a model. ``without``: access patterns to omit, as ``Design.name``. ``merged``: pairs of entities
-    whose keys can be the same, so that they are one.
+    """The module of a model. ``without``: access patterns to omit, as ``Design.name``. ``merged``: pairs of entities to
+    merge, since their keys can be the same.
     """
     writer = _Writer(model, without, merged)
     body = [line for table in model.tables for line in writer.table(table)]
@@ -60,7 +58,7 @@ def made_module(model: Model, *, without: Collection[str] = (), merged: Collecti
 
 @dataclass
 class _Names:
-    """Names, each given once."""
+    """Unique names."""
 
     taken: set[str]
 
@@ -91,7 +89,7 @@ class _Class:
             self.keys[name] = names.take(name)
 
     def template(self, template: str) -> str:
-        """A template as a literal, with the fields' names in this module."""
+        """A template as a literal, with this module's field names."""
         try:
             pieces = split_template(template, raw=True)
         except Problem:
@@ -189,7 +187,7 @@ class _Writer:
             first.items = [*first.items, *group.items]
             first.attributes = [*first.attributes, *group.attributes]
             first.kind, first.aliases = None, ("", "")
-            first.todo.append(f"{group.name} has keys that could be those of {first.name}: they are one entity here")
+            first.todo.append(f"{group.name} has keys that overlap with those of {first.name}; merged into one entity")
         return list(result.values())
 
     def _class_name(self, wanted: str) -> str:
@@ -227,7 +225,7 @@ class _Writer:
             )
 
     def _patterns(self, cls: _Class, design: str, numbers: Iterator[int], taken: _Names) -> Iterator[str]:
-        """One item by the primary key, and a page by the partition key of the table and of each index."""
+        """One item by the primary key, and a page per partition key of the table and of each index."""
         name = snake(cls.name)
         patterns: list[tuple[str, str, list[str], str]] = []
         if cls.identity:
@@ -236,7 +234,7 @@ class _Writer:
             known = [each for each in cls.variables(key.templates[0]) if each.name not in key.when]
             open_ = [each for text in key.templates[1:] for each in cls.variables(text) if each not in known]
             if key.index is None and not open_:
-                continue  # it is one item
+                continue  # the key identifies one item
             ordered = open_ and open_[0].type != "Any"
             options = f", order_by={_text(cls.fields[open_[0].name])}" if ordered else ""
             if key.when:
@@ -263,7 +261,7 @@ def _for_table(declared: Sequence[Declaration], table: TableModel) -> list[Decla
 
 
 def _delimiter_of(table: TableModel) -> str:
-    """What separates the parts of a table's keys: ``#``, unless no key has it and another mark leads values."""
+    """The delimiter of a table's keys: ``#``, unless no key has it and another one follows a prefix."""
     keys = [attribute.name for key in (table.key, *(index.key for index in table.indexes)) for attribute in key.all]
     items = [*(item for facet in table.facets for item in facet.items), *table.items]
     texts = [key_text(item, name) for item in items for name in keys if name in item and is_generic(name)]
@@ -333,7 +331,7 @@ def _index(index: Index) -> str:
 
 
 def _listed(head: str, names: Sequence[str], brackets: str, *, tail: str = "", bare: bool = False) -> Iterator[str]:
-    """Names on one line, or each on its own if that is too long. ``bare``: without brackets on one line."""
+    """Names on one line, or one per line if that is too long. ``bare``: without brackets on one line."""
     opening, closing = brackets[0], brackets[1]
     line = f"{head}{', '.join(names)}{tail}" if bare else f"{head}{opening}{', '.join(names)}{closing}{tail}"
     if len(line) <= _LINE_MAX:
@@ -346,7 +344,7 @@ def _listed(head: str, names: Sequence[str], brackets: str, *, tail: str = "", b
 
 
 def _text(text: str) -> str:
-    """A text as a Python literal, in double quotes if possible."""
+    """A string literal, in double quotes if possible."""
     shown = repr(text)
     return f'"{shown[1:-1]}"' if shown.startswith("'") and '"' not in shown else shown
 

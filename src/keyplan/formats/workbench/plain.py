@@ -1,8 +1,8 @@
-"""Attribute values of a model's sample as DynamoDB's JSON, whichever way its author wrote them.
+"""Converts values of a model's sample to DynamoDB JSON.
 
-Workbench writes ``{"S": "x"}``. Files written by hand or by scripts also hold plain JSON (``"x"``, ``{"left": 3}``),
-numbers where DynamoDB's JSON has texts (``{"N": 5}``), and values that DynamoDB has none of. Nothing is refused here:
-a value is read as what a person would take it for, or left out; either is noted.
+Workbench writes ``{"S": "x"}``. Files written by hand or by scripts also contain plain JSON (``"x"``, ``{"left": 3}``),
+numbers instead of strings (``{"N": 5}``), and values that DynamoDB doesn't support. Nothing is rejected: a value is
+converted or omitted, and noted.
 """
 
 from __future__ import annotations
@@ -17,25 +17,25 @@ from keyplan.dynamodb import values
 __all__ = ["Note", "attribute_value", "key_value"]
 
 Note = Callable[[str], None]
-"""Takes what was noticed of a value; its place is the caller's to add."""
+"""Receives a note on a value; the caller adds its place."""
 
 _TAGS = frozenset({"S", "N", "B", "SS", "NS", "BS", "M", "L", "NULL", "BOOL"})
 _SETS = frozenset({"SS", "NS", "BS"})
 
 
 def attribute_value(given: Any, note: Note) -> dict[str, Any] | None:
-    """The value in DynamoDB's JSON; None where nothing is left of it."""
+    """The value in DynamoDB JSON; None if nothing remains."""
     result = _typed(given, note)
     if result is None:
         return None
     with suppress(values.ValueFault, values.NumberError, TypeError, ValueError, AttributeError, RecursionError):
         return values.check_value(result)
-    note("isn't a value that DynamoDB can hold, and is left out")
+    note("isn't a DynamoDB value, and is omitted")
     return None
 
 
 def key_value(result: dict[str, Any], kind: str) -> dict[str, Any] | None:
-    """The value as a key attribute of that type; None where it can't be one: of another type, or empty."""
+    """The value as a key attribute of that type; None if it has another type or is empty."""
     ((tag, content),) = result.items()
     if tag == kind:
         return None if content == "" else result
@@ -52,14 +52,14 @@ def _typed(given: Any, note: Note) -> dict[str, Any] | None:
             ((tag, content),) = given.items()
             if tag in _TAGS and _is_of(tag, content):
                 return _content(str(tag), content, note)
-        note("is plain JSON, and is read as such")
+        note("is plain JSON")
         return {"M": _members(given, note)}
-    note("is plain JSON, and is read as such")
+    note("is plain JSON")
     return _from_json(given, note)
 
 
 def _is_of(tag: str, content: Any) -> bool:
-    """Whether it is DynamoDB's JSON: a value whose content is of its tag's kind."""
+    """Whether it is DynamoDB JSON: the content fits the tag."""
     if tag in {"S", "B"}:
         return isinstance(content, str | int | float | Decimal) and not isinstance(content, bool)
     if tag == "N":
@@ -85,14 +85,14 @@ def _content(tag: str, content: Any, note: Note) -> dict[str, Any] | None:
     if tag == "N":
         number = _number(content)
         if number is None:
-            note("is called a number and is a text: it is read as a text")
+            note("is a string tagged as a number; read as a string")
             return {"S": str(content)}
         return {"N": number}
     if tag == "B":
         try:
             values.check_value({"B": content})
         except (values.ValueFault, TypeError, ValueError, AttributeError):
-            note("is called binary and isn't Base64: it is read as a text")
+            note("is tagged as binary but isn't Base64; read as a string")
             return {"S": str(content)}
         return {"B": content}
     return {"S": str(content)}
@@ -106,14 +106,14 @@ def _members(given: dict[str, Any], note: Note) -> dict[str, Any]:
 def _set(tag: str, content: list[Any], note: Note) -> dict[str, Any] | None:
     members = list(dict.fromkeys(str(value) for value in content if isinstance(value, str | int | float | Decimal)))
     if tag == "NS" and any(_number(member) is None for member in members):
-        note("is called a set of numbers and holds a text: it is read as a set of texts")
+        note("is a number set with a string; read as a string set")
         tag = "SS"
     elif tag == "NS":
-        members = list({Decimal(member): member for member in members}.values())  # 1 and 1.0 are one number
+        members = list({Decimal(member): member for member in members}.values())  # 1 and 1.0 are equal
     if len(members) < len(content):
-        note("holds a member twice, or one that a set can't hold: it is left out of the set")
+        note("has a duplicate or invalid member, which is omitted")
     if not members:
-        note("is an empty set, which DynamoDB has none of: it is left out")
+        note("is an empty set, which DynamoDB doesn't support; omitted")
         return None
     return {tag: members}
 
@@ -132,7 +132,7 @@ def _from_json(given: Any, note: Note) -> dict[str, Any]:
 
 
 def _number(given: Any) -> str | None:
-    """The text of a number as DynamoDB takes it."""
+    """A number as DynamoDB writes it."""
     text = str(given).strip()
     try:
         if not Decimal(text).is_finite():

@@ -1,7 +1,7 @@
-"""The file of a Workbench model, read leniently: whatever is unusual is noted.
+"""Reads the file of a Workbench model leniently, and notes irregularities.
 
-AWS doesn't document the format, and files come from several versions, from scripts and from hands. Unknown members are
-ignored. A file is refused if it isn't JSON, or has no table with a partition key. ``plain.py`` reads single values,
+AWS doesn't document the format; files come from several versions, from scripts and from hand-editing. Unknown members
+are ignored. A file is refused if it isn't JSON, or has no table with a partition key. ``plain.py`` reads single values,
 ``tables.py`` the tables of other files.
 """
 
@@ -29,7 +29,7 @@ Kind = Literal["S", "N", "B"]
 _NAME = re.compile(r"[A-Za-z0-9_.-]{3,255}")
 _TYPES = {"STRING": "S", "NUMBER": "N", "BINARY": "B"}
 _PLACES_MAX = 5
-"""So many places of one remark are named."""
+"""Maximum number of places that a note lists."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class KeyAttribute:
 
 @dataclass(frozen=True)
 class KeyAttributes:
-    """A table's or an index's key."""
+    """The key of a table or index."""
 
     partition: KeyAttribute
     sort: KeyAttribute | None = None
@@ -55,7 +55,7 @@ class KeyAttributes:
 
 @dataclass(frozen=True)
 class Index:
-    """An index. ``projection`` is ALL, KEYS_ONLY, or the attributes that it includes."""
+    """An index. ``projection`` is ALL, KEYS_ONLY, or the included attributes."""
 
     name: str
     key: KeyAttributes
@@ -65,7 +65,7 @@ class Index:
 
 @dataclass(frozen=True)
 class Facet:
-    """A kind of items: the nearest thing to an entity. ``aliases`` are its names for the table's key attributes."""
+    """A type of items. ``aliases`` are its names for the table's key attributes."""
 
     name: str
     aliases: tuple[str, str] = ("", "")
@@ -75,9 +75,7 @@ class Facet:
 
 @dataclass(frozen=True)
 class TableModel:
-    """One table. ``schema`` has the templates that its author wrote beside the sample, by entity and attribute, as
-    OneTable's visualizer saves them.
-    """
+    """One table. ``schema``: templates by entity and attribute, as OneTable's visualizer saves them."""
 
     name: str
     key: KeyAttributes
@@ -90,7 +88,7 @@ class TableModel:
 
 @dataclass(frozen=True)
 class Model:
-    """A model: its name, what it says of itself, its tables, and what was noticed when it was read."""
+    """A model: its name, description, tables, and the notes of reading it."""
 
     name: str
     description: str
@@ -99,14 +97,14 @@ class Model:
 
 
 def read_model(text: str, where: str) -> Model:
-    """The model in a file's text. Raises RequestError where there is none, with the places that are to blame."""
+    """The model in a file's text. Raises RequestError, with the places of the errors, if it has none."""
     try:
         data = json.loads(text.removeprefix("\ufeff"), parse_float=Decimal)
     except json.JSONDecodeError as error:
         place = f"{where}:{error.lineno}:{error.colno}"
-        raise RequestError(f"this isn't JSON: {error.msg}", place=place, hint="export the model again") from None
+        raise RequestError(f"invalid JSON: {error.msg}", place=place, hint="export the model again") from None
     except (RecursionError, ValueError, ArithmeticError):
-        raise RequestError("it is nested too deeply, or holds a number beyond sense", place=where) from None
+        raise RequestError("it is nested too deeply, or has a number out of range", place=where) from None
     if isinstance(data, list) and data and isinstance(data[0], dict):
         data = data[0]
     if not isinstance(data, dict):
@@ -115,23 +113,23 @@ def read_model(text: str, where: str) -> Model:
     try:
         half = _half_surrogate(data, "")
         if half is not None:
-            raise RequestError("a text has half a surrogate pair", place=f"{where}: {half}", hint="correct its escapes")
+            raise RequestError("a string has a lone surrogate", place=f"{where}: {half}", hint="correct its escapes")
         model = reader.model(as_workbench(data))
     except RecursionError:
         raise RequestError("it is nested too deeply", place=where) from None
     if not model.tables:
         count = len(reader.faults)
         raise RequestError(
-            f"this is no model of NoSQL Workbench: {count} fault{'s' if count > 1 else ''}",
+            f"invalid NoSQL Workbench model: {count} fault{'s' if count > 1 else ''}",
             place=where,
             errors=reader.faults,
-            hint="fix these places; the format is the JSON that NoSQL Workbench exports",
+            hint="fix these places, or export the model again",
         )
     return model
 
 
 class _Reader:
-    """Reads a model; keeps what was noticed, and why a table can't be read."""
+    """Reads a model, and collects notes and errors."""
 
     def __init__(self) -> None:
         self.faults: list[ErrorDetail] = []
@@ -143,7 +141,7 @@ class _Reader:
         given = data.get("DataModel")
         if not isinstance(given, list) or not given:
             self.faults.append(
-                ErrorDetail("DataModel", "it lists no tables" if "DataModel" in data else "field required")
+                ErrorDetail("DataModel", "the model has no tables" if "DataModel" in data else "field required")
             )
             given = []
         for number, value in enumerate(given):
@@ -153,7 +151,7 @@ class _Reader:
         self.faults.sort(key=lambda fault: fault.place)
         if tables:
             for fault in self.faults:
-                self._note("the table is left out", f"{fault.place}: {fault.message}")
+                self._note("the table is omitted", f"{fault.place}: {fault.message}")
         return Model(_text(data.get("ModelName")), _text(metadata.get("Description")), tables, tuple(self._notes()))
 
     def _note(self, what: str, place: str) -> None:
@@ -191,13 +189,13 @@ class _Reader:
         )
 
     def _name(self, given: Any, place: str, otherwise: str) -> str:
-        """The name, made one that DynamoDB takes."""
+        """The name, changed to a valid one."""
         text = _text(given)
         if _NAME.fullmatch(text):
             return text
         name = re.sub(r"[^A-Za-z0-9_.-]+", "_", text).strip("_")[:240] or otherwise
         name = name if len(name) >= 3 else f"{name}-{otherwise.lower()}"
-        self._note(f"{text!r} is no name that DynamoDB takes: it is {name!r} here", place)
+        self._note(f"{text!r} isn't a valid name: changed to {name!r}", place)
         return name
 
     def _key(self, given: Any, place: str) -> KeyAttributes | None:
@@ -219,7 +217,7 @@ class _Reader:
         kind = _text(data.get("AttributeType")).upper()
         kind = _TYPES.get(kind, kind)
         if kind not in {"S", "N", "B"}:
-            self._note(f"{name} has no type that a key can have: it is taken for a text", place)
+            self._note(f"{name} has no valid key type; read as a string", place)
             kind = "S"
         return KeyAttribute(name, cast("Kind", kind))
 
@@ -238,21 +236,21 @@ class _Reader:
             path = f"{place}.{member}[{number}]"
             data = _object(given)
             attributes = _object(data.get("KeyAttributes"))
-            if local:  # it has the table's partition key, whether the file repeats it or not
+            if local:  # its partition key is the table's
                 partition_key = {"AttributeName": own.partition.name, "AttributeType": own.partition.type}
                 attributes = {**attributes, "PartitionKey": partition_key}
             if any(side.startswith("Further") for side in attributes):
-                self._note("the index has several attributes in a key, and is left out", path)
+                self._note("the index has a multi-attribute key, and is omitted", path)
                 continue
             parts = [
                 self._key_attribute(attributes.get(side), f"{path}.{side}") for side in ("PartitionKey", "SortKey")
             ]
             if parts[0] is None or (local and parts[1] is None):
-                self._note("the index has no whole key, and is left out", path)
+                self._note("the index has an incomplete key, and is omitted", path)
                 continue
             name = self._name(data.get("IndexName"), f"{path}.IndexName", "Index")
             if name in names:
-                self._note(f"there is an index {name} already: this one is left out", path)
+                self._note(f"duplicate index {name} already; this one is omitted", path)
                 continue
             names.add(name)
             partition, sort = (None if part is None else self._typed(part, types, path) for part in parts)
@@ -261,17 +259,15 @@ class _Reader:
             yield Index(name, key, self._projection(data.get("Projection"), own, key), local)
 
     def _typed(self, attribute: KeyAttribute, types: dict[str, Kind], place: str) -> KeyAttribute:
-        """The attribute with the type that it has in keys that stand before."""
+        """The attribute with the type that it has in earlier keys."""
         kind = types.setdefault(attribute.name, attribute.type)
         if kind != attribute.type:
-            self._note(
-                f"{attribute.name} is of type {attribute.type} here and {kind} before: it is taken for {kind}", place
-            )
+            self._note(f"{attribute.name} is of type {attribute.type} here and {kind} before; read as {kind}", place)
         return KeyAttribute(attribute.name, kind)
 
     @staticmethod
     def _projection(given: Any, own: KeyAttributes, key: KeyAttributes) -> str | tuple[str, ...]:
-        """Key attributes are in every index; listed among the included, DynamoDB refuses them."""
+        """The projection without key attributes, which every index has: DynamoDB rejects them."""
         data = _object(given)
         kind = _text(data.get("ProjectionType")).upper()
         if kind == "KEYS_ONLY":
@@ -303,7 +299,7 @@ class _Reader:
             while name in names:
                 name, count = f"{wanted} {count}", count + 1
             if name != _text(data.get("FacetName")):
-                self._note(f"the facet has no name of its own: it is {name!r} here", path)
+                self._note(f"the facet has no unique name: changed to {name!r}", path)
             names.add(name)
             aliases = _object(data.get("KeyAttributeAlias"))
             items = self._items(data.get("TableData"), f"{path}.TableData", key, types, seen)
@@ -323,7 +319,7 @@ class _Reader:
         types: Mapping[str, Kind],
         seen: Iterable[Item],
     ) -> list[Item]:
-        """The items that could stand in the table; of two with one key the first, as they show one item twice."""
+        """The valid items; of several with one key, the first."""
         own = [attribute.name for attribute in key.all]
         keys = {tuple(str(item[name]) for name in own) for item in seen}
         items: list[Item] = []
@@ -332,11 +328,11 @@ class _Reader:
             item = self._item(_object(value), path, types)
             missing = [name for name in own if name not in item]
             if missing:
-                self._note(f"the item has no {' and no '.join(missing)}, and is left out", path)
+                self._note(f"the item has no {' and no '.join(missing)}, and is omitted", path)
                 continue
             identity = tuple(str(item[name]) for name in own)
             if identity in keys:
-                self._note("an item with this key stands before, and this one is left out", path)
+                self._note("duplicate key; the item is omitted", path)
                 continue
             keys.add(identity)
             items.append(item)
@@ -353,7 +349,7 @@ class _Reader:
             if kind is not None:
                 as_key = key_value(value, kind)
                 if as_key is None:
-                    self._note(f"can't stand in a key of type {kind}, and is left out", path)
+                    self._note(f"isn't valid in a key of type {kind}, and is omitted", path)
                     continue
                 value = as_key
             item[name] = value
@@ -361,7 +357,7 @@ class _Reader:
 
 
 def _half_surrogate(data: Any, place: str) -> str | None:
-    """The place of a text that can't be encoded; None if there is none."""
+    """The place of a lone surrogate; None if there is none."""
     if isinstance(data, str):
         return place if any("\ud800" <= character <= "\udfff" for character in data) else None
     pairs = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()

@@ -1,4 +1,4 @@
-"""A model's sample read through its design: each item must be read as its entity, and put back unchanged."""
+"""Reads a model's sample with its design: each item must be read as its entity, and written back unchanged."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from keyplan.model.compiled.compiled_design import CompiledDesign
 __all__ = ["sample_faults"]
 
 _SHOWN_MAX = 5
-"""Items of an entity that are reported one by one."""
+"""Maximum number of items per entity that are reported individually."""
 
 
 def sample_faults(design: CompiledDesign, samples: Mapping[str, Sequence[Item]]) -> Iterator[str]:
@@ -34,15 +34,15 @@ def _key(design: CompiledDesign, item: Item) -> str:
 
 
 def _fault(design: CompiledDesign, name: str, item: Item) -> str | None:
-    """Why an item isn't read as its entity and put back unchanged; None if it is."""
+    """Why an item isn't read as its entity and written back unchanged; None if it is."""
     entity = design.entity_of(item)
     if entity is None or entity.name != name:
-        return f"the sample's item can't be read: its key doesn't fit the templates of {name}"
+        return f"the sample item can't be read: its key doesn't match the templates of {name}"
     try:
         again = entity.to_item(entity.from_item(item))
     except KeyplanError as error:
         reasons = "; ".join(str(fault) for fault in error.errors) or error.message
-        return f"the sample's item can't be read or put back: {reasons}"
+        return f"the sample item can't be read or written: {reasons}"
     lost = [
         f"{attribute} would be {_shown(again, attribute)}, but is {_shown(item, attribute)}"
         for attribute, value in item.items()

@@ -1,8 +1,7 @@
-"""Tables that other files describe, laid out as Workbench lays them out: CloudFormation's templates, CreateTable's
-requests, DescribeTable's answers, models of AWS's MCP server, and OneTable's schemas with their data.
+"""Converts other table descriptions to Workbench's layout: CloudFormation templates, CreateTable requests,
+DescribeTable responses, models of AWS's MCP server, and OneTable schemas with data.
 
-What such a file doesn't say (entities, attributes, mostly a sample) is missing in the model, and its reader
-(``reading.py``) notes what it takes for granted.
+They lack entities, attributes and mostly a sample; ``reading.py`` notes its assumptions.
 """
 
 from __future__ import annotations
@@ -17,11 +16,11 @@ Json = dict[str, Any]
 _RESOURCES = ("AWS::DynamoDB::Table", "AWS::DynamoDB::GlobalTable")
 _SIDES = {"HASH": "PartitionKey", "RANGE": "SortKey"}
 _WITHIN = ("Table", "TableDescription", "CreateTable")
-"""Members that hold the table: of DescribeTable's answer, CreateTable's answer, and of an export of Keyplan's."""
+"""Members that contain the table, in responses and in Keyplan's exports."""
 
 
 def as_workbench(data: Json) -> Json:
-    """The file's content as Workbench lays it out; as it is where it is none of the others."""
+    """The content in Workbench's layout; unchanged if it is none of these."""
     if "DataModel" in data:
         return data
     if "KeyAttributes" in data:
@@ -52,7 +51,7 @@ def _tables(data: Json) -> Iterator[Json]:
 
 
 def _table(data: Json, otherwise: str, items: Any) -> Json:
-    """A table as CreateTable takes it. ``otherwise``: its name, where the file makes it by a function."""
+    """A CreateTable request's table. ``otherwise``: the name to use if it is computed by a function."""
     types = {
         str(attribute["AttributeName"]): attribute.get("AttributeType")
         for attribute in map(_object, _list(data.get("AttributeDefinitions")))
@@ -72,7 +71,7 @@ def _table(data: Json, otherwise: str, items: Any) -> Json:
 
 
 def _key(data: Json, types: Json) -> Json:
-    """A key schema as Workbench's key attributes, which have one attribute a side."""
+    """A key schema as Workbench's key attributes, with one attribute per part."""
     result: Json = {}
     for element in map(_object, _list(data.get("KeySchema"))):
         name, side = element.get("AttributeName"), _SIDES.get(str(element.get("KeyType")).upper())
@@ -83,7 +82,7 @@ def _key(data: Json, types: Json) -> Json:
 
 
 def _put(item: Any) -> Any:
-    """An item, where it is written as BatchWriteItem takes it."""
+    """An item, also in a PutRequest."""
     return _object(_object(item).get("PutRequest")).get("Item", item)
 
 
