@@ -174,10 +174,10 @@ def system(name: str) -> System:
     """
     brought = _installed().get(name, [])
     if not brought:
-        raise UnknownDesign(f"there is no system {name!r}", hint=hint_for(name))
+        raise UnknownDesign(f"unknown system {name!r}", hint=hint_for(name))
     if len(brought) > 1:
         packages = ", ".join(sorted(_package(each) for each in brought))
-        raise RequestError(f"several packages bring a system {name!r}: {packages}", hint="uninstall all but one")
+        raise RequestError(f"several packages provide a system {name!r}: {packages}", hint="uninstall all but one")
     return _loaded(brought[0])
 
 
@@ -191,7 +191,7 @@ def hint_for(name: str) -> str:
         return f"did you mean {near[0]}?"
     ours = any(_package(each) == _OURS for brought in installed.values() for each in brought)
     names = f"installed are {', '.join(sorted(installed))}" if installed else "none is installed"
-    return names if ours else f"{names}; pip install {_OURS} brings {_OUR_SYSTEMS}"
+    return names if ours else f"{names}; pip install {_OURS} provides {_OUR_SYSTEMS}"
 
 
 def _installed() -> dict[str, list[EntryPoint]]:
@@ -222,9 +222,9 @@ def _loaded(entry: EntryPoint) -> System:
         text = f"{where} can't be imported: {type(error).__name__}: {error}"
         raise RequestError(text, place=entry.value, hint=f"fix or uninstall {_package(entry)}") from error
     if not isinstance(brought, System):
-        text = f"{where} is no keyplan.systems.System: {type(brought).__name__}"
+        text = f"{where} isn't a keyplan.systems.System: {type(brought).__name__}"
         raise RequestError(text, place=entry.value, hint=f"fix or uninstall {_package(entry)}")
     if brought.name != entry.name:
-        text = f"{where} calls itself {brought.name}"
-        raise RequestError(text, place=entry.value, hint="the entry point and the system need the same name")
+        text = f"{where} is named {brought.name}"
+        raise RequestError(text, place=entry.value, hint="give the entry point and the system the same name")
     return brought

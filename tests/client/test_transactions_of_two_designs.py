@@ -69,9 +69,7 @@ def test_what_is_refused_before_anything_is_sent(both: tuple[Shop, Ledger], carr
             ledger.take.in_transaction("a", 1),
         )
         for pair in ([one, two], [two, three], [one, three, two]):
-            with pytest.raises(
-                RequestError, match="are on different stores; a transaction needs one store"
-            ) as raised:
+            with pytest.raises(RequestError, match="are on different stores; a transaction needs one store") as raised:
                 carry_out(*pair)
             assert raised.value.hint is not None
             assert raised.value.hint.startswith("open one design on the other's store: ")

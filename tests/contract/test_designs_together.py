@@ -139,7 +139,7 @@ def test_what_a_hundred_actions_are(both: Both) -> None:
     transact(shop.many.in_transaction(99), ledger.take.in_transaction("1", 1))
     with pytest.raises(RequestError, match="two actions of one transaction on the same item"):
         transact(shop.place.in_transaction("a", 1), shop.place.in_transaction("a", 2))
-    with pytest.raises(RequestError, match="what Update leaves can't be known here"):
+    with pytest.raises(RequestError, match="the item after Update isn't available"):
         transact(shop.place.in_transaction("b", 1), ledger.add.in_transaction("1", 1))
     with pytest.raises(RequestError, match="not a write"):
         transact(shop.place, ledger.add.in_transaction("1", 1))  # type: ignore[call-overload]
@@ -158,7 +158,7 @@ def test_what_no_transaction_takes_is_refused_before_it_is_sent(both: Both) -> N
         ),
         (
             (shop.place.in_transaction("a", 1), shop.place.in_transaction("a", 2)),
-            "for the same item: Put Order(pk=ITEM#a, sk=HEAD), ",
+            "on the same item: Put Order(pk=ITEM#a, sk=HEAD), ",
         ),
         (
             (shop.large.in_transaction(11, note), ledger.take.in_transaction("1", 1)),

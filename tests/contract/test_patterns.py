@@ -70,7 +70,7 @@ def test_one_item_by_its_key(every: Caller) -> None:
 
 
 def test_an_item_that_is_promised_and_missing_is_an_error(every: Caller) -> None:
-    with pytest.raises(ItemNotFound, match=r"there is no User with email='nobody@example\.org'"):
+    with pytest.raises(ItemNotFound, match=r"no User with email='nobody@example\.org'"):
         every.read("user_by_email", email="nobody@example.org")
 
 

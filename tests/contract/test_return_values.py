@@ -136,9 +136,9 @@ def test_plain_verbs_give_what_was_there_before(every: Caller) -> None:
     assert every.update(more) == Account(account_id="1", owner="ada")
     assert every.get(Account, account_id="1").balance == 2
     member = every.create(Member(name="a", email="x"))
-    with pytest.raises(RequestError, match="what Update met can't be known here"):
+    with pytest.raises(RequestError, match="the item before Update isn't available"):
         every.update(Update(member, email="y").previous())  # with its claim it is a transaction
-    with pytest.raises(ArgumentError, match="is no Put"):
+    with pytest.raises(ArgumentError, match="isn't a Put"):
         every.put(more)
     with pytest.raises(ArgumentError, match="given besides: balance"):
         every.update(more, balance=3)
@@ -148,10 +148,10 @@ def test_plain_verbs_give_what_was_there_before(every: Caller) -> None:
 def test_in_a_transaction_only_what_is_certain(every: Caller) -> None:
     first, second = every.create(Locked(name="a", label="x")), every.create(Locked(name="b"))
     assert every.write("label_both", first=first, second=second, label="new") == (first, second)
-    with pytest.raises(RequestError, match="what Put met can't be known here"):
+    with pytest.raises(RequestError, match="the item before Put isn't available"):
         every.write("put_both", first=Account(account_id="1"), second=Account(account_id="2"))
     assert every.get(Account, account_id="1") is None
-    with pytest.raises(RequestError, match="is asked for by yield from"):
+    with pytest.raises(RequestError, match="needs yield from"):
         every.write("wrong", account=Account(account_id="1"))
 
 
@@ -200,5 +200,5 @@ def test_what_once_needs(every: Caller) -> None:
             Update(Account, account_id="1").idempotent(token)
     with pytest.raises(UpdateRejected, match=r"once\(\) puts its token there"):
         every.update(Update(Account, account_id="1").set(applied=set()).idempotent("t"))
-    with pytest.raises(RequestError, match="what stood there before the first time"):
+    with pytest.raises(RequestError, match="can't return the previous item"):
         every.write("own_once", account_id="1")

@@ -90,7 +90,7 @@ def test_a_failed_transaction_raises(magazine: Magazine) -> None:
     magazine.put(Pair(a="1", b="2", note="there"))
     with pytest.raises(WriteFailed) as caught:
         magazine.transact([Put(NOTE), Create(Pair(a="1", b="2"))])
-    assert "Pair(pk=PAIR#a_1#b_2, sk=HEAD) is there already" in str(caught.value)
+    assert "Pair(pk=PAIR#a_1#b_2, sk=HEAD) already exists" in str(caught.value)
     with pytest.raises(TransactionFailed) as several:
         magazine.transact([Put(NOTE), Create(Pair(a="1", b="2")), Check(Article, article_id="none")])
     assert len(several.value.reasons) == 3

@@ -58,10 +58,10 @@ FAULTS = {
     "in_a_branch": "Item.owner: it is part of the key by_owner",
     "of_another": "Stranger isn't an entity of this design",
     "of_another_type": "Item.number: input should be a valid integer",
-    "twice": "two actions of one write are for the same item",
+    "twice": "two actions of one write on the same item",
     "misspelt": "AttributeError: 'Item' object has no attribute 'nunber'",
     "incomplete": "it creates no valid Item: Item.name: field required",
-    "renamed": "Item.name: it names the item",
+    "renamed": "Item.name: a primary key can't be changed",
 }
 
 
@@ -222,10 +222,10 @@ class Joiner(Design):
 
 def test_what_writes_make_together_is_checked_as_one_transaction() -> None:
     faults = {f.place: f.message for f in check(Joiner).findings if f.code == "KP108"}
-    beside = "what Update leaves isn't available: it is sent in a transaction with others, which doesn't tell"
+    beside = "the item after Update isn't available: it is sent in a transaction, which returns no items"
     assert faults == {
         "Joiner.asking_part": beside,
-        "Joiner.twice": "two actions of one write are for the same item: Update Thing",
+        "Joiner.twice": "two actions of one write on the same item: Update Thing",
         "Joiner.unknown": beside,
         "Joiner.endless": "more than 100 operations in one transaction",
     }

@@ -113,8 +113,8 @@ def _until_done(
             idle_seconds = 0.0
         elif idle_seconds >= IDLE_SECONDS_MAX:
             raise StoreError(
-                f"{len(rest)} of {whole} {what} of a batch weren't taken by the store, none for {idle_seconds:.0f} s",
-                hint="the table is throttled: try again later, or raise its throughput",
+                f"{len(rest)} of {whole} {what} of a batch remain unprocessed after {idle_seconds:.0f} s",
+                hint="the table is throttled: retry later, or raise its throughput",
             )
         pending = rest
         longest = min(PAUSE_SECONDS_MAX, 0.05 * 2 ** min(attempt, 10))

@@ -73,7 +73,9 @@ class Verbs:
         """Change fields of an item. Returns the item after the update or, on request, before it."""
         if isinstance(target, Previous):
             if changes:
-                raise ArgumentError(f"an Update says all of it; given besides: {', '.join(changes)}", place="update")
+                raise ArgumentError(
+                    f"pass changes in the Update, not as arguments: {', '.join(changes)}", place="update"
+                )
             return (yield from self._previous(target, Update))
         compiled = self.compiler.compile(self._update(target, changes))
         entity = compiled.operations[0].entity
@@ -90,7 +92,9 @@ class Verbs:
         """The update of an instance, of an item given by class and key fields, or the given action."""
         if isinstance(target, Update):
             if changes:
-                raise ArgumentError(f"an Update says all of it; given besides: {', '.join(changes)}", place="update")
+                raise ArgumentError(
+                    f"pass changes in the Update, not as arguments: {', '.join(changes)}", place="update"
+                )
             return target
         if not isinstance(target, type):
             return Update(target, **changes)
@@ -102,7 +106,7 @@ class Verbs:
         """Execute a single action and return the previous item."""
         verb = kind.__name__.lower()
         if not isinstance(asked.action, kind):
-            raise ArgumentError(f"{asked!r} is no {kind.__name__}", place=verb, hint=f"give {kind.__name__}(...)")
+            raise ArgumentError(f"{asked!r} isn't a {kind.__name__}", place=verb, hint=f"pass {kind.__name__}(...)")
         return (yield from run_write(self.compiler, self.answers, asked.__iter__, verb, 1))
 
     def delete(self, action: Delete[E]) -> Conversation[E | None]:

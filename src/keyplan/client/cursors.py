@@ -41,10 +41,10 @@ def read_cursor(cursor: str, place: str, arguments: Mapping[str, Any], key: byte
     try:
         raw = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
     except (binascii.Error, ValueError):
-        raise _foreign(place, "isn't one: it was cut short or changed on its way") from None
+        raise _foreign(place, "is invalid: it was truncated or changed") from None
     body = raw[_DIGEST_BYTES:]
     if not hmac.compare_digest(raw[:_DIGEST_BYTES], _digest(body, place, arguments, key)):
-        raise _foreign(place, "isn't of this pattern with these arguments, or was cut short or changed")
+        raise _foreign(place, "belongs to another access pattern or other arguments, or was truncated or changed")
     position: Position = orjson.loads(body)
     return position
 
@@ -53,7 +53,7 @@ def _foreign(place: str, message: str) -> CursorError:
     return CursorError(
         f"the cursor {message}",
         place=f"{place}.cursor",
-        hint="pass on the cursor of the page before, whole, with the same arguments; or none, for the first page",
+        hint="pass the previous page's cursor unchanged with the same arguments, or none for the first page",
     )
 
 

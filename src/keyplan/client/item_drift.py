@@ -15,7 +15,7 @@ from keyplan.model.stored.stored_entity import CompiledEntity
 __all__ = ["item_drift"]
 
 Item = dict[str, dict[str, Any]]
-HINT = "write these items again: keyplan diff prints how, for the change of the design that they are older than"
+HINT = "rewrite these items; keyplan diff prints a recipe for each change of the design"
 
 
 def item_drift(table: str, entities: Iterable[CompiledEntity], items_max: int) -> Conversation[list[Difference]]:
@@ -45,11 +45,11 @@ def item_drift(table: str, entities: Iterable[CompiledEntity], items_max: int) -
     held = yield from batch_get(table, [key for _, key, _ in claims], consistent=False)
     for (place, _, owner_key), claim in zip(claims, held, strict=True):
         if (claim or {}).get("claim_of") != {"M": owner_key}:
-            wrong[place, "have no claim, or another item has it"] += 1
+            wrong[place, "have no claim, or another item owns it"] += 1
     return [
         Difference(
             place,
-            "every item readable and under its keys",
+            "all items readable, with correct keys",
             f"{count:,} of {read[place.partition('.')[0]]:,} {what}",
             HINT,
         )
@@ -65,11 +65,11 @@ def _wrong_entries(entity: CompiledEntity, item: Item, values: Mapping[str, Any]
         held = {name: item[name] for name in names if name in item}
         is_entry = len(held) == len(names)
         if wanted and not is_entry:
-            yield f"{entity.name}.{key.name}", f"aren't in {key.place}"
+            yield f"{entity.name}.{key.name}", f"are missing in {key.place}"
         elif wanted and held != wanted:
-            yield f"{entity.name}.{key.name}", f"are in {key.place} under another key"
+            yield f"{entity.name}.{key.name}", f"are in {key.place} with another key"
         elif not wanted and is_entry and not own.issuperset(held) and key not in entity.siblings:
-            yield f"{entity.name}.{key.name}", f"are in {key.place}, and don't belong there"
+            yield f"{entity.name}.{key.name}", f"are in {key.place}and shouldn't be"
 
 
 def _claims(entity: CompiledEntity, values: Mapping[str, Any]) -> list[tuple[str, Item, Item]]:

@@ -303,8 +303,8 @@ def value_sets(each: Sequence[str], values: Mapping[str, Any]) -> list[Mapping[s
     if count > COMBINATIONS_MAX:
         sizes = " × ".join(f"{len(value):,} of {name}" for name, value in zip(each, lists, strict=True))
         raise ArgumentError(
-            f"{sizes} are {count:,} combinations, and a call takes {COMBINATIONS_MAX:,}",
+            f"{sizes} are {count:,} combinations; the maximum per call is {COMBINATIONS_MAX:,}",
             place=", ".join(each),
-            hint="ask with fewer values at a time",
+            hint="pass fewer values per call",
         )
     return [{**values, **dict(zip(each, element, strict=True))} for element in itertools.product(*lists)]

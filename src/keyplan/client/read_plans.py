@@ -130,7 +130,7 @@ def read_claimed(
     owner = (claiming.get("claim_of") or {}).get("M")
     if not isinstance(owner, dict):
         raise InvalidItemError(
-            f"the item at {claim} is no claim: it has no claim_of", place=entity.name, hint="something else wrote it"
+            f"the item at {claim} isn't a claim: it has no claim_of", place=entity.name, hint="another program wrote it"
         )
     return (yield from get_item(target, entity, owner, consistent=consistent))
 
@@ -160,7 +160,7 @@ def filter_members(condition: Filter | None, values: Mapping[str, Any]) -> dict[
         except ExpressionFault as fault:
             named = ", ".join(value.parameter for value in condition.parameters.values())
             raise ArgumentError(
-                f"the filter is too long: {fault}", place=named, hint="ask with fewer values at a time"
+                f"the filter is too long: {fault}", place=named, hint="pass fewer values per call"
             ) from None
     return {"text": text, "names": names, "values": encoded}
 
@@ -188,7 +188,7 @@ def _encoded(filter_value: FilterValue, value: Any) -> dict[str, Any]:
         raise ArgumentError(str(error), place=filter_value.parameter) from None
     except (AttributeError, ValueError, ArithmeticError, LookupError):  # a parameter of type Any, not the field's
         raise ArgumentError(
-            f"{shown(value)} can't be compared with what is stored", place=filter_value.parameter
+            f"{shown(value)} can't be compared with the stored values", place=filter_value.parameter
         ) from None
 
 

@@ -44,7 +44,7 @@ class _Line:
                 parts.append(f"{units:g} {what} unit{'' if units == 1 else 's'}")
         parts.append(f"{record.latency_ms:.1f} ms")
         if record.retries:
-            parts.append(f"sent again {record.retries} time{'s' * (record.retries > 1)}")
+            parts.append(f"retried {record.retries} time{'s' * (record.retries > 1)}")
         if record.error is not None:
             parts.append(record.error)
         return f"{record.pattern + ': ' if record.pattern else ''}{', '.join(parts)}"

@@ -207,7 +207,7 @@ class Answer:
             return None
         asked = ", ".join(f"{name}={value!r}" for name, value in arguments.items())
         name = self.pattern.shape.entities[0].__name__
-        raise ItemNotFound(f"there is no {name} with {asked}", place=self.pattern.place)
+        raise ItemNotFound(f"no {name} with {asked}", place=self.pattern.place)
 
     # Many items
 

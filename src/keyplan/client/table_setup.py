@@ -54,7 +54,7 @@ def describe_table(name: str) -> Conversation[dict[str, Any] | None]:
         return None
     result: Any = answer.get("Table")
     if not isinstance(result, dict) or not result.keys() >= {"AttributeDefinitions", "KeySchema", "TableStatus"}:
-        raise StoreError("the store doesn't describe its table as DynamoDB does")
+        raise StoreError("DescribeTable returned an incomplete description")
     return cast("dict[str, Any]", result)
 
 
@@ -90,12 +90,12 @@ def until_ready(name: str, result: dict[str, Any] | None = None) -> Conversation
             if states == {"ACTIVE"}:
                 return result
             if "DELETING" in states:
-                raise StoreError(f"the table {name}, or an index, is being deleted", hint="try again when it is gone")
+                raise StoreError(f"the table {name}, or an index, is being deleted", hint="retry after the deletion")
         yield Pause(POLL_SECONDS)
         result = None
     raise StoreError(
         f"the table {name} isn't ready after {READY_SECONDS_MAX} s",
-        hint="it goes on by itself; ask again later: keyplan create",
+        hint="creation continues; run keyplan create again later",
     )
 
 
@@ -138,10 +138,10 @@ def differences(wanted: Mapping[str, Any], result: Mapping[str, Any]) -> Iterato
     for definition in wanted["AttributeDefinitions"]:
         name, kind = definition["AttributeName"], definition["AttributeType"]
         if types.get(name, kind) != kind:
-            yield Difference(f"attribute {name}", f"type {kind}", f"type {types[name]}", "another table is needed")
+            yield Difference(f"attribute {name}", f"type {kind}", f"type {types[name]}", "create another table")
     if wanted["KeySchema"] != result["KeySchema"]:
         own, other = _schema_text(wanted["KeySchema"]), _schema_text(result["KeySchema"])
-        yield Difference("key", own, other, "another key schema needs another table: create it, and copy the items")
+        yield Difference("key", own, other, "create another table, and copy the items")
     own_indexes, others = _indexes(wanted), _indexes(result)
     for name in {**own_indexes, **others}:
         yield from _of_index(name, own_indexes.get(name), others.get(name))
@@ -170,10 +170,10 @@ def unmended(wanted: Mapping[str, Any], result: Mapping[str, Any]) -> list[Diffe
 def mismatch(wrong: Iterable[Difference], where: str, name: str, place: str | None = None) -> StoreError:
     """The error for a table that doesn't match its design."""
     return StoreError(
-        f"the table {name} in {where} isn't the design's",
+        f"the table {name} in {where} doesn't match the design",
         place=place,
         errors=[difference.fault for difference in wrong],
-        hint="keyplan drift shows every difference",
+        hint="keyplan drift lists all differences",
     )
 
 
@@ -191,9 +191,9 @@ def _of_expiry(text: str | None, attribute: str | None) -> Iterator[Difference]:
         return
     design = "no expiry" if attribute is None else f"expiry by {attribute}"
     table = "none" if text is None else f"expiry by {text}"
-    hint = "keyplan create sets it"
+    hint = "keyplan create enables it"
     if text is not None:
-        hint = "turn it off: UpdateTimeToLive" + ("" if attribute is None else f"; then {hint}")
+        hint = "disable it with UpdateTimeToLive" + ("" if attribute is None else f"; then {hint}")
     yield Difference("expiry", design, table, hint, serious=text is not None)
 
 
@@ -203,20 +203,22 @@ def _of_index(
     place = f"index {name}"
     own_text, other_text = _index_text(own_index), _index_text(other_index)
     if own_index is None:
-        hint = "no pattern reads it and every write pays for it: remove it, if nothing else reads it"
+        hint = "no access pattern reads it, and writes cost more: remove it unless another program reads it"
         yield Difference(place, own_text, other_text, hint, serious=False)
         return
     if other_index is None:
-        added = "keyplan create adds it" if own_index[0] == "global" else "a local index needs another table"
+        added = (
+            "keyplan create adds it" if own_index[0] == "global" else "a local index can only be created with its table"
+        )
         yield Difference(place, own_text, other_text, added)
         return
     if own_index[0] != other_index[0]:
-        anew = "a local index goes with its table alone: give the design's another name"
-        hint = anew if own_index[0] == "global" else "a local index needs another table"
+        anew = "a local index can't be removed: rename the design's index"
+        hint = anew if own_index[0] == "global" else "a local index can only be created with its table"
         yield Difference(place, own_text, other_text, hint)
         return
     ours, theirs = own_index[1], other_index[1]
-    anew = "remove the index, then keyplan create; its readers fail meanwhile"
+    anew = "delete the index, then run keyplan create; its reads fail in between"
     if ours["KeySchema"] != theirs["KeySchema"]:
         yield Difference(place, _schema_text(ours["KeySchema"]), _schema_text(theirs["KeySchema"]), anew)
     own, other = ours.get("Projection", {}), theirs.get("Projection", {})
@@ -225,8 +227,8 @@ def _of_index(
         wider = projected is None or (needed is not None and needed < projected)
         yield Difference(place, _projection_text(own), _projection_text(other), anew, serious=not wider)
     if theirs.get("IndexStatus", "ACTIVE") != "ACTIVE":
-        hint = "wait until it is ACTIVE: until then its patterns fail"
-        yield Difference(place, "an index to read", f"one that is {theirs['IndexStatus']}", hint, serious=False)
+        hint = "wait until it is ACTIVE; until then its reads fail"
+        yield Difference(place, "an ACTIVE index", f"an index in state {theirs['IndexStatus']}", hint, serious=False)
 
 
 def _projected(projection: Mapping[str, Any]) -> frozenset[str] | None:
@@ -238,8 +240,8 @@ def _projected(projection: Mapping[str, Any]) -> frozenset[str] | None:
 
 def _projection_text(projection: Mapping[str, Any]) -> str:
     if projection.get("ProjectionType") == "INCLUDE":
-        return f"the projection of {', '.join(sorted(projection.get('NonKeyAttributes', ())))}"
-    return f"the projection {projection.get('ProjectionType', 'ALL')}"
+        return f"projection of {', '.join(sorted(projection.get('NonKeyAttributes', ())))}"
+    return f"projection {projection.get('ProjectionType', 'ALL')}"
 
 
 def _index_text(index: tuple[str, Mapping[str, Any]] | None) -> str:

@@ -36,9 +36,9 @@ def bucket_sets(plan: QueryPlan, values: Mapping[str, Any]) -> Sequence[tuple[st
     if len(sets) * combined > COMBINATIONS_MAX:
         raise ArgumentError(
             f"{len(sets):,} {plan.buckets.unit}s of {plan.buckets.field} × {combined:,} of {' and '.join(plan.each)} "
-            f"are {len(sets) * combined:,} combinations, and a call takes {COMBINATIONS_MAX:,}",
+            f"are {len(sets) * combined:,} combinations; the maximum per call is {COMBINATIONS_MAX:,}",
             place=", ".join((plan.buckets.field, *plan.each)),
-            hint="ask with fewer values, or for a shorter time at once",
+            hint="pass fewer values, or a shorter time range",
         )
     return sets
 
@@ -101,8 +101,8 @@ def _beginning(
     at = next((at for at, (bucket, _) in enumerate(sets) if bucket == position[0]), None)
     if at is None:
         raise CursorError(
-            "the cursor isn't of the time that is asked for",
+            "the cursor is outside the time range",
             place="cursor",
-            hint="ask from the beginning, without a cursor",
+            hint="start without a cursor",
         )
     return sets[at:]

@@ -74,7 +74,7 @@ def send(
         raise RequestError(
             f"{len(operations)} operations in one transaction; DynamoDB allows {TRANSACT_ACTIONS_MAX}",
             place=place,
-            hint="claims count too; split the write, or put what needs no condition into a Batch",
+            hint="claims count too; split the write, or move unconditional actions to a Batch",
         )
     no_repeats(operations, "transaction", place)
     return (yield from _send_transaction(operations, place, refusals))
@@ -136,7 +136,7 @@ def _send_transaction(
             yield pause_before_retry(attempt + 2)
             continue
         return response
-    raise TransactionFailed("other transactions kept the same items busy", place=place, hint="try again later")
+    raise TransactionFailed("the transaction conflicted with others on the same items", place=place, hint="retry later")
 
 
 def _check_size(request: Request, place: str) -> None:
@@ -149,7 +149,7 @@ def _check_size(request: Request, place: str) -> None:
         raise RequestError(
             f"{size_bytes:,} bytes in one transaction; DynamoDB allows {TRANSACT_BYTES_MAX:,}",
             place=place,
-            hint="split the write, or put what needs no condition into a Batch",
+            hint="split the write, or move unconditional actions to a Batch",
         )
 
 
@@ -199,9 +199,9 @@ def _cancelled(
         first = faults[0]
         if len(faults) == 1:
             return kind(first.message, place=place, hint=first.hint)
-        return kind("the write was cancelled, and nothing was written", place=place, errors=faults)
+        return kind("the write was canceled, and nothing was written", place=place, errors=faults)
     return TransactionFailed(
-        "the transaction was cancelled, and nothing was written", place=place, errors=faults, reasons=failures
+        "the transaction was canceled, and nothing was written", place=place, errors=faults, reasons=failures
     )
 
 
@@ -213,11 +213,13 @@ def _why(operation: Operation, item: Mapping[str, Any] | None) -> ErrorDetail:
         return ErrorDetail("", f"{taken} belongs to another {entity.name}", "choose another value")
     if operation.role == "new" and item is not None:
         return ErrorDetail(
-            "", f"{operation.description.partition(' ')[2]} is there already", "update it, or choose another key"
+            "", f"{operation.description.partition(' ')[2]} already exists", "update it, or use another key"
         )
     if item is None and operation.role != "new":
         return ErrorDetail(
-            "", f"{operation.description.partition(' ')[2]} isn't there", "create it first; or it was deleted meanwhile"
+            "",
+            f"{operation.description.partition(' ')[2]} doesn't exist",
+            "create it, unless it was deleted on purpose",
         )
     wrong: list[str] = []
     item = item or {}
@@ -229,8 +231,8 @@ def _why(operation: Operation, item: Mapping[str, Any] | None) -> ErrorDetail:
         if held != wanted:
             text = "nothing" if held is None else _shown(_decoded(stored, *next(iter(held.items()))))
             wrong.append(f"{name} is {text}, expected {_shown(expected)}")
-    said = "; ".join(wrong) or "its condition doesn't hold"
-    return ErrorDetail("", f"{operation.description.partition(' ')[2]}: {said}", "read the item again before you retry")
+    said = "; ".join(wrong) or "the condition failed"
+    return ErrorDetail("", f"{operation.description.partition(' ')[2]}: {said}", "re-read the item before retrying")
 
 
 def _as_read(entity: CompiledEntity, item: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -110,9 +110,9 @@ def compile_update(entity: CompiledEntity, action: Update) -> CompiledUpdate:
             _index_keys_from_nothing(entity, update, known, changes)
     elif action.creates:
         raise UpdateRejected(
-            "an instance was read, so its item is there",
+            "or_create() needs a class and key fields: an instance's item exists",
             place=entity.name,
-            hint="name the item by its class and key fields: Update(Counter, name=...).set(...).or_create()",
+            hint="write Update(Counter, name=...).set(...).or_create()",
         )
     else:
         before = entity.field_values(action.target)
@@ -125,7 +125,7 @@ def compile_update(entity: CompiledEntity, action: Update) -> CompiledUpdate:
         _refuse_repetition(entity, update, action.token)
     if not update.expression:
         raise UpdateRejected(
-            "an update changes nothing", place=entity.name, hint="give it a field: Update(item, title=...)"
+            "the update changes nothing", place=entity.name, hint="set a field: Update(item, title=...)"
         )
     return update
 
@@ -144,14 +144,14 @@ def _check_changes(entity: CompiledEntity, changes: Values) -> None:
         if name in entity.key_fields:
             raise _names_its_item(entity, name)
         if entity.fields[name].computed:
-            raise UpdateRejected("it is computed from other fields", place=place, hint="change those")
+            raise UpdateRejected("a computed field can't be updated", place=place, hint="change its inputs")
         if entity.version is not None and name == entity.version.name:
-            raise UpdateRejected("it counts the item's writes by itself", place=place)
+            raise UpdateRejected("the version field is updated automatically", place=place)
 
 
 def _names_its_item(entity: CompiledEntity, name: str) -> UpdateRejected:
     return UpdateRejected(
-        "it names the item: DynamoDB can't change a primary key",
+        "a primary key can't be changed",
         place=f"{entity.name}.{name}",
         hint="create a new item and delete the old one, in one transaction",
     )
@@ -175,9 +175,9 @@ def _from_nothing(entity: CompiledEntity, update: CompiledUpdate, key: Values, c
     if entity.claims or entity.version is not None:
         what = "claims" if entity.claims else "a version"
         raise UpdateRejected(
-            f"it has {what}, which an item made by an update would lack",
+            f"it has {what}, which an item created by an update would lack",
             place=entity.name,
-            hint="read it, then Create or Update",
+            hint="read the item, then use Create or Update",
         )
     for name, stored in entity.fields.items():
         if name in entity.key_fields or stored.computed:
@@ -185,19 +185,19 @@ def _from_nothing(entity: CompiledEntity, update: CompiledUpdate, key: Values, c
         change = changes.get(name)
         if isinstance(change, Within):
             raise UpdateRejected(
-                "the item may be missing, and nothing within a field can be changed then",
+                "or_create() can't change parts of a field: the item may not exist",
                 place=f"{entity.name}.{name}",
-                hint="set it whole, or leave out or_create()",
+                hint="set the whole field, or omit or_create()",
             )
         if isinstance(change, Change) and not isinstance(change, IfNotExists) and stored.made_anew:
             raise UpdateRejected(
-                f"the item may be missing, and its default is made anew each time: {shown(change)} can't begin there",
+                f"the item may not exist, and {shown(change)} needs a fixed default",
                 place=f"{entity.name}.{name}",
-                hint="give it a fixed default",
+                hint="give the field a fixed default",
             )
         if stored.required and not stored.optional and (name not in changes or isinstance(change, Remove | SetRemove)):
             raise UpdateRejected(
-                "the item may be missing, and then it would have no value",
+                "a created item would lack this required field",
                 place=f"{entity.name}.{name}",
                 hint="set it, or give the field a default",
             )
@@ -226,9 +226,9 @@ def _index_keys_from_nothing(entity: CompiledEntity, update: CompiledUpdate, kno
             continue  # neither a created nor an updated item has an entry in this index
         if lacking:
             raise UpdateRejected(
-                f"an item made by an update would lack the key {key.name}, which takes {', '.join(lacking)}",
+                f"an item created by an update would lack the key {key.name}, which needs {', '.join(lacking)}",
                 place=entity.name,
-                hint="set that too, not as a change of what is stored; or read it, then Create or Update",
+                hint="set it to a value too; or read the item, then use Create or Update",
             )
         if key.member(values):
             wanted |= entity.written_key(key, values)
@@ -252,7 +252,7 @@ def _refuse_key_changes(entity: CompiledEntity, changes: Values, known: Values) 
         touched = sorted(name for name in entity.inputs_of(key) & changes.keys() if not entity.writes_itself(key, name))
         if touched and not (key.fields <= known.keys() and not key.is_claim):
             raise UpdateRejected(
-                f"it is part of the key {key.name}, which can't be made anew without the whole item",
+                f"it is part of the key {key.name}, which can't be recomputed without the whole item",
                 place=f"{entity.name}.{touched[0]}",
                 hint=f"read the item and update the instance: Update(item, {touched[0]}=...)",
             )
@@ -392,9 +392,9 @@ def _refuse_dumped(entity: CompiledEntity, stored: StoredField, change: Any) -> 
     """
     if stored.codec is not None and isinstance(change, Change) and not isinstance(change, Remove | IfNotExists):
         raise UpdateRejected(
-            f"it is stored as {stored.codec.mark} says, which DynamoDB can't change by {shown(change)}",
+            f"{shown(change)} doesn't support fields stored with {stored.codec.mark}",
             place=f"{entity.name}.{stored.name}",
-            hint=f"set it whole, .set({stored.name}=...), and expect what was read",
+            hint=f"set the whole field, .set({stored.name}=...), with only_if on its old value",
         )
     dumped = stored.form is Form.DUMPED and isinstance(change, SetAdd | SetRemove)
     if dumped or (
@@ -403,9 +403,9 @@ def _refuse_dumped(entity: CompiledEntity, stored: StoredField, change: Any) -> 
         and not isinstance(change, Remove | IfNotExists)
     ):
         raise UpdateRejected(
-            f"it is stored as pydantic dumps it, which DynamoDB can't change by {shown(change)}",
+            f"{shown(change)} doesn't support fields stored as pydantic dumps them",
             place=f"{entity.name}.{stored.name}",
-            hint=f"set it whole, .set({stored.name}=...), and expect what was read",
+            hint=f"set the whole field, .set({stored.name}=...), with only_if on its old value",
         )
 
 
@@ -413,15 +413,15 @@ def _parts(entity: CompiledEntity, update: CompiledUpdate, stored: StoredField, 
     """Changes of nested parts of a field by path. The parent of a part must exist."""
     if stored.form is not Form.OURS:
         raise UpdateRejected(
-            "it is stored as pydantic dumps it, whose parts can't be changed by themselves",
+            "parts of fields stored as pydantic dumps them can't be changed",
             place=f"{entity.name}.{stored.name}",
-            hint=f"set it whole, .set({stored.name}=...), and expect what was read",
+            hint=f"set the whole field, .set({stored.name}=...), with only_if on its old value",
         )
     root = update.name(stored.attribute)
     paths = [steps for steps, _ in change.changes]
     for number, steps in enumerate(paths):
         if any(other[: len(steps)] == steps or steps[: len(other)] == other for other in paths[:number]):
-            raise UpdateRejected("two changes are of the same part", place=f"{entity.name}.{stored.name}")
+            raise UpdateRejected("two changes overlap", place=f"{entity.name}.{stored.name}")
     for steps, inner in change.changes:
         _part(entity, update, stored, root, steps, inner)
 
@@ -462,13 +462,13 @@ def _part(
             update.sets.append(f"{path} = list_append({start}, {items})")
         case Remove():
             if needs_value(around, steps[-1]):
-                raise UpdateRejected("it can't be without a value", place=place, hint="set it to one")
+                raise UpdateRejected("a required part can't be removed", place=place, hint="set it to a value")
             update.removes.append(path)
         case IfNotExists():
             value = update.value(_checked_part(annotation, change.value, place, entity))
             update.sets.append(f"{path} = if_not_exists({path}, {value})")
         case Change():
-            raise UpdateRejected(f"{shown(change)} is for whole fields", place=place, hint="set the part whole")
+            raise UpdateRejected(f"{shown(change)} works only on whole fields", place=place, hint="set the part")
         case _:
             update.sets.append(f"{path} = {update.value(_checked_part(annotation, change, place, entity))}")
 
@@ -477,17 +477,17 @@ def _check_step(step: int | str, place: str) -> None:
     """Validate a path step: map keys in stored data can be invalid in expressions. Raises ArgumentError."""
     if isinstance(step, int):
         if step > LIST_INDEX_MAX:
-            raise ArgumentError(f"no list has an element {step}", place=place)
+            raise ArgumentError(f"a list index is at most {LIST_INDEX_MAX:,}, not {step}", place=place)
         return
     try:
         size = len(step.encode())
     except UnicodeEncodeError:
-        raise ArgumentError("a key of a map isn't valid Unicode", place=place) from None
+        raise ArgumentError("a map key isn't valid Unicode", place=place) from None
     if not 0 < size <= NAME_BYTES_MAX:
         raise ArgumentError(
-            "a key of a map that is changed by itself is a text that isn't empty, of 65,535 bytes at most",
+            "a map key in an update has 1 to 65,535 bytes",
             place=place,
-            hint="set the field whole",
+            hint="set the whole field",
         )
 
 
@@ -525,9 +525,9 @@ def _expect_stored(update: CompiledUpdate, stored: StoredField, name: str) -> No
 def _refuse_beginning(entity: CompiledEntity, stored: StoredField, change: Change) -> None:
     if stored.default:
         raise UpdateRejected(
-            f"DynamoDB can't begin {shown(change)} at the default, {shown(stored.default)}, where nothing is stored",
+            f"{shown(change)} doesn't support the non-empty default {shown(stored.default)}",
             place=f"{entity.name}.{stored.name}",
-            hint=f"let its default be empty; or set it whole, .set({stored.name}=...), and expect what was read",
+            hint=f"use an empty default; or .set({stored.name}=...) with only_if on the old value",
         )
 
 

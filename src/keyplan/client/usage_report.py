@@ -74,7 +74,7 @@ class Usage:
 
     def __init__(self, table: Table, *, keys: int = KEYS) -> None:
         if keys < 1:
-            raise RequestError(f"at least one key is kept, not {shown(keys)}", place="Usage.keys")
+            raise RequestError(f"the number of keys must be at least 1, not {shown(keys)}", place="Usage.keys")
         self.patterns: dict[str, PatternUsage] = {}
         self._partition: dict[str | None, tuple[str, ...]] = {None: (table.partition.name,)}
         self._partition |= {

@@ -65,7 +65,7 @@ def run_write(
                 raise
             before = findings.told(attempt.refusals)
         yield pause_before_retry(number)
-    raise AssertionError("a write is tried at least once")
+    raise AssertionError("attempts= must be at least 1")
 
 
 def stored_after(compiled: Compiled, response: Mapping[str, Any]) -> Entity | None:
@@ -165,7 +165,7 @@ class Attempt:
                     given.append((yield from self._take(step)))
         except ValidationError as error:
             raise ArgumentError(
-                "the write makes no valid item", place=self.place, errors=error_details_of(error, "")
+                "the write creates an invalid item", place=self.place, errors=error_details_of(error, "")
             ) from error
         finally:
             actions.close()
@@ -215,9 +215,9 @@ class Attempt:
             return
         if self._way is _Way.SENT:
             raise RequestError(
-                "an action follows one that was carried out already, since its value was needed",
+                "an action follows one whose result was needed, and which was already sent",
                 place=self.place,
-                hint="decide by what is read before (yield from self.pattern.read(...)), or make it two writes",
+                hint="read before you decide (yield from self.pattern.read(...)), or split the write",
             )
         if self._way is _Way.LIKELY:
             raise unknown_outcome(self._open, self.place)
@@ -253,12 +253,11 @@ class Attempt:
 
 def unknown_outcome(action: Any, place: str) -> RequestError:
     """The error of a write that needs the result of one of several actions."""
-    what = "removes" if isinstance(action, Delete) else "met" if action.gives_previous else "leaves"
+    what = "deleted by" if isinstance(action, Delete) else "before" if action.gives_previous else "after"
     return RequestError(
-        f"what {type(action).__name__} {what} can't be known here: it goes out in one transaction with others, which "
-        "doesn't tell",
+        f"the item {what} {type(action).__name__} isn't available: it is sent in a transaction, which returns no items",
         place=place,
-        hint="expect the item's other fields by only_if or a Version, read it before, or make it a write of its own",
+        hint="read the item first, with only_if or a Version, or make the action a separate write",
     )
 
 
@@ -280,9 +279,9 @@ def by_name(conversation: Conversation[T], function: Callable[..., Any], place: 
         if isinstance(error, KeyplanError) or not _is_within(error, function):
             raise
         raise ArgumentError(
-            f"it can't be done with these arguments: it ended in {type(error).__name__}",
+            f"the write failed with these arguments: {type(error).__name__}",
             place=place,
-            hint="where the design has a rule for it, it raises Refused",
+            hint="raise Refused in the write to report a rule of the design",
         ) from error
 
 

@@ -46,14 +46,14 @@ _SCALARS = frozenset({"S", "N", "B", "BOOL", "NULL"})
 
 @dataclass
 class Conditions:
-    """A condition expression under construction: conditions on fields as they are read (``as_was``: compared with an
-    instance that was read; ``plain``: unaffected by defaults), further clauses, names and values.
+    """A condition expression under construction.
+
+    ``fields``: clauses that an item without the attribute meets by the field's default, and whether each compares a
+    value that was read. ``clauses``: all others.
     """
 
     entity: CompiledEntity
-    plain: list[str] = field(default_factory=list[str])
-    as_was: list[str] = field(default_factory=list[str])
-    fields: list[str] = field(default_factory=list[str])
+    fields: list[tuple[str, bool]] = field(default_factory=list[tuple[str, bool]])
     clauses: list[str] = field(default_factory=list[str])
     names: dict[str, str] = field(default_factory=dict[str, str])
     values: dict[str, Any] = field(default_factory=dict[str, Any])
@@ -85,11 +85,9 @@ class Conditions:
             held = values.get(clause.rpartition(" ")[2])  # None for attribute_not_exists
             differs = default is None or (held != default and not default.keys().isdisjoint(_SCALARS))
             if held is None or ("M" not in held and differs):
-                self.plain.append(clause)  # equivalent for an item without the attribute
-            elif isinstance(target, Entity) and getattr(target, name) == value:
-                self.as_was.append(clause)
+                self.clauses.append(clause)  # an item without the attribute doesn't meet it
             else:
-                self.fields.append(clause)
+                self.fields.append((clause, isinstance(target, Entity) and getattr(target, name) == value))
         self.names.update(names)
         self.values.update(values)
 
@@ -102,11 +100,11 @@ class Conditions:
             raise RequestError(str(problem), place=self.entity.name, hint=problem.hint) from None
         if set(translated.placeholders) != set(condition.values):
             raise RequestError(
-                f"the condition {condition.text!r} has the placeholders {sorted(translated.placeholders)}, "
-                f"and values are given for {sorted(condition.values)}",
+                f"the condition {condition.text!r} needs values for {sorted(translated.placeholders)}, "
+                f"not {sorted(condition.values)}",
                 place=self.entity.name,
             )
-        self.fields.append(f"({translated.text})")
+        self.fields.append((f"({translated.text})", False))
         self.names.update(translated.names)
         try:
             self.values |= {
@@ -121,32 +119,33 @@ class Conditions:
                 errors=error.errors,
             ) from None
 
-    def on_fields(self, partition: str | None = None) -> list[str]:
-        """The conditions on fields, with defaults for missing attributes. With ``partition``, a missing item evaluates
-        as without defaults. Raises RequestError if the expression exceeds DynamoDB's limits.
+    def all_clauses(self, partition: str | None = None) -> list[str]:
+        """All clauses, with missing attributes read as their defaults. With ``partition``, a missing item has no
+        defaults. Raises RequestError for a condition over DynamoDB's limits.
         """
-        given = (*self.as_was, *self.fields)
-        if not given or "attribute_not_exists(#pk)" in self.clauses:
-            return [*self.plain, *given]
-        if not is_affected(" AND ".join(given), self.names, (self.entity,)):
-            return [*self.plain, *given]
+        given = [clause for clause, _ in self.fields]
+        entities = (self.entity,)
+        if "attribute_not_exists(#pk)" in self.clauses or not is_affected(" AND ".join(given), self.names, entities):
+            return [*given, *self.clauses]
         item = None if partition is None or "attribute_exists(#pk)" in self.clauses else "#pk"
         names = self.names
         if item is not None and partition is not None:
             names[item] = partition
-        entities = (self.entity,)
         try:
-            clauses = [as_read(clause, names, self.values, entities, item, held=()) for clause in self.as_was]
-            clauses += [as_read(clause, names, self.values, entities, item) for clause in self.fields]
+            clauses = [
+                as_read(clause, names, self.values, entities, item, held=() if was_read else None)
+                for clause, was_read in self.fields
+            ]
             clauses = [new if new == old else f"({new})" for old, new in zip(given, clauses, strict=True)]
-            check_limits(" AND ".join([*self.plain, *clauses, *self.clauses]))
+            clauses += self.clauses
+            check_limits(" AND ".join(clauses))
         except ExpressionFault as fault:
             raise RequestError(
                 f"the condition is too long: {fault}", place=self.entity.name, hint="expect fewer fields"
             ) from None
-        if item is not None and not any("(#pk)" in clause for clause in (*clauses, *self.clauses)):
+        if item is not None and not any("(#pk)" in clause for clause in clauses):
             del names[item]
-        return [*self.plain, *clauses]
+        return clauses
 
     def told_apart(self, values: Mapping[str, Any]) -> None:
         """The item isn't another one with the same key and other field values."""
@@ -159,7 +158,7 @@ class Conditions:
 
     def members(self, partition: str) -> dict[str, Any]:
         """The condition members of a request on a table with this partition key. Raises RequestError."""
-        clauses = [*self.on_fields(partition), *self.clauses]
+        clauses = self.all_clauses(partition)
         if not clauses:
             return {}
         members: dict[str, Any] = {"ConditionExpression": " AND ".join(clauses)}
@@ -255,8 +254,8 @@ class WriteCompiler:
         if compiled_entity is None:
             known = ", ".join(entity.name for entity in self.entities.values())
             raise RequestError(
-                f"{cls.__name__ if isinstance(cls, type) else shown(cls)} is no entity of this design",
-                hint=f"its entities are {known}; name others in Table(..., entities=[...])",
+                f"{cls.__name__ if isinstance(cls, type) else shown(cls)} isn't an entity of this design",
+                hint=f"its entities are {known}; add others to Table(..., entities=[...])",
             )
         return compiled_entity
 
@@ -287,7 +286,7 @@ class WriteCompiler:
                 anything: Any = action  # accepted by the write's type checker
                 if isinstance(anything, Previous):
                     hint = f"write before = yield from {anything!r}"
-                    raise RequestError("previous() is asked for by yield from", hint=hint)
+                    raise RequestError("previous() needs yield from", hint=hint)
                 raise RequestError(
                     f"a write yields actions, not {type(action).__name__}",
                     hint="yield Put, Create, Update, Delete, Check or Batch",
@@ -301,13 +300,15 @@ class WriteCompiler:
 
     def _batched(self, action: Any) -> tuple[Operation, dict[str, Any]]:
         if not isinstance(action, Put | Delete) or action.conditions or action.equals:
-            raise RequestError("a batch takes plain Put and Delete", hint="conditions and updates need a transaction")
+            raise RequestError(
+                "a batch supports only Put and Delete without conditions", hint="yield other actions directly"
+            )
         compiled = self.compile(action)
         if len(compiled.operations) > 1 or "ConditionExpression" in compiled.operations[0].parameters:
             raise RequestError(
-                f"a {compiled.operations[0].entity.name} has claims or a version, or an ambiguous key, "
-                "which a batch can't keep",
-                hint="write it on its own or in a transaction",
+                f"a {compiled.operations[0].entity.name} has claims, a version, or an ambiguous key, "
+                "which a batch can't check",
+                hint="yield the action directly",
             )
         operation = compiled.operations[0]
         if isinstance(action, Delete):
@@ -320,9 +321,9 @@ class WriteCompiler:
         entity, instance = self._checked(action.item)
         if entity.claims:
             raise RequestError(
-                f"Put would not know which unique values the {entity.name} there before had claimed",
+                f"Put can't release the unique values of an existing {entity.name}",
                 place=entity.name,
-                hint="use Create for a new one, Update for one that exists",
+                hint="use Create or Update",
             )
         conditions = self._conditions(entity, action)
         version = entity.version
@@ -364,9 +365,9 @@ class WriteCompiler:
         entity = self.entity(action.target if isinstance(action.target, type) else type(action.target))
         if action.token is not None and action.gives_previous:
             raise RequestError(
-                "what stood there before the first time isn't known the second",
+                "an idempotent update can't return the previous item",
                 place=entity.name,
-                hint="leave out once() or previous()",
+                hint="omit idempotent() or previous()",
             )
         if entity.slots or action.token is not None:
             action = whole_update(entity, action)
@@ -406,9 +407,9 @@ class WriteCompiler:
         conditions = self._conditions(entity, action)
         if by_class and entity.claims:
             raise RequestError(
-                f"the unique values of a {entity.name} are found by its instance",
+                f"deleting {entity.name} items, which have unique values, needs the instance",
                 place=entity.name,
-                hint="read it, then Delete(instance)",
+                hint="read the item, then Delete(instance)",
             )
         if entity.shares_keys:
             conditions.labelled(self._partition)
@@ -453,7 +454,7 @@ class WriteCompiler:
         if not isinstance(target, type):
             if key:
                 raise ArgumentError(
-                    f"an instance names its item by itself; given besides: {', '.join(key)}", place=entity.name
+                    f"pass key fields only with a class, not with an instance: {', '.join(key)}", place=entity.name
                 )
             return entity.item_key(entity.primary, entity.field_values(target))
         return primary_key(entity, key)
@@ -471,7 +472,7 @@ class WriteCompiler:
             return
         inner = Conditions(conditions.entity)
         inner.equal(pins, "d", target)
-        unchanged = " AND ".join(inner.on_fields())
+        unchanged = " AND ".join(inner.all_clauses())
         conditions.names |= {**inner.names, "#pk": self._partition}
         conditions.values |= inner.values
         conditions.clauses.append(f"(attribute_not_exists(#pk) OR ({unchanged}))")
@@ -536,20 +537,19 @@ def primary_key(entity: CompiledEntity, given: Mapping[str, Any]) -> Item:
     """The primary key for key fields given by name. Raises ArgumentError for missing, unknown and invalid fields."""
     anything: Any = given
     if not isinstance(anything, Mapping) or not all(isinstance(name, str) for name in anything):
-        raise ArgumentError(
-            f"the key of a {entity.name} is given by field names, not {shown(given)}", place=entity.name
-        )
+        raise ArgumentError(f"pass the key fields of {entity.name} by name, not {shown(given)}", place=entity.name)
     missing = [name for name in entity.key_fields if name not in given]
     unknown = [name for name in given if name not in entity.key_fields]
     if missing or unknown:
-        what = [f"missing: {', '.join(missing)}"] * bool(missing) + [f"not of the key: {', '.join(unknown)}"] * bool(
+        what = [f"missing: {', '.join(missing)}"] * bool(missing) + [f"not in the key: {', '.join(unknown)}"] * bool(
             unknown
         )
         slots = bool(missing) and entity.slots.keys() >= {*missing} and not unknown
         raise ArgumentError(
-            f"a {entity.name} is named by {', '.join(entity.key_fields)}; {'; '.join(what)}",
+            f"the key of {entity.name} has the fields {', '.join(entity.key_fields)}; {'; '.join(what)}",
             place=entity.name,
-            hint="an Update(...).or_create() adds to any slot; a list, or an int with total=, asks for all" * slots,
+            hint="write with Update(...).or_create(), which picks a shard; read with a list, or an int with total="
+            * slots,
         )
     entity.check_fields(given)
     return entity.item_key(entity.primary, given)
@@ -571,9 +571,8 @@ def no_repeats(operations: Sequence[Operation], request: str, place: str | None 
         identity = (table, *[(name, *key[name].values()) for name in sorted(key)])
         if identity in seen:
             raise RequestError(
-                f"two actions of one {request} are for the same item: "
-                f"{seen[identity].description}, {operation.description}",
+                f"two actions of one {request} on the same item: {seen[identity].description}, {operation.description}",
                 place=place,
-                hint="put them into one action, or into two writes",
+                hint="merge them into one action, or split the write",
             )
         seen[identity] = operation

@@ -89,9 +89,9 @@ def _prepared(writes: Sequence[Any]) -> tuple[Store, Conversation[tuple[Any, ...
     for other in runners[1:]:
         if not store.is_beside(other.store):
             raise RequestError(
-                f"{runners[0]!r} and {other!r} are on different stores, and a transaction is limited to one",
+                f"{runners[0]!r} and {other!r} are on different stores; a transaction needs one store",
                 place=_PLACE,
-                hint=f"open one on the store of the other: {type(other).__name__}.open(first.store)",
+                hint=f"open one design on the other's store: {type(other).__name__}.open(first.store)",
             )
     parts = [runner.run_joined(value.name, value.arguments) for runner, value in zip(runners, writes, strict=True)]
     return store, run_together(parts, _PLACE)
@@ -139,7 +139,7 @@ def run_together(parts: Sequence[Joining], place: str) -> Conversation[tuple[Any
                 raise
             before = [Findings.told(refused) for refused in own]
         yield pause_before_retry(number)
-    raise AssertionError("a write is tried at least once")
+    raise AssertionError("attempts= must be at least 1")
 
 
 def _run(

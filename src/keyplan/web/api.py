@@ -189,7 +189,7 @@ class Endpoint:
         if answer is None and isinstance(self.pattern, ReadPattern):
             asked = ", ".join(f"{name}={value!r}" for name, value in arguments.items())
             names = self.pattern.shape.entities[0].__name__
-            raise ItemNotFound(f"there is no {names} with {asked}", place=self.pattern.place)
+            raise ItemNotFound(f"no {names} with {asked}", place=self.pattern.place)
         return answer
 
     async def _stream(self, arguments: dict[str, Any], caller: Any) -> Response:

@@ -183,8 +183,8 @@ class WriteAnalysis:
         for action in self.actions:
             if action.outside is not None:
                 yield BodyFault(
-                    f"{action.outside} is no entity of this design",
-                    "name it in Table(..., entities=[...])",
+                    f"{action.outside} isn't an entity of this design",
+                    "add it to Table(..., entities=[...])",
                     action.line,
                 )
             if action.entity is None:
@@ -245,7 +245,7 @@ def _unchangeable(action: Action) -> Iterator[BodyFault]:
             continue
         if name in entity.key_fields:
             yield BodyFault(
-                f"{entity.name}.{name}: it names the item: DynamoDB can't change a primary key",
+                f"{entity.name}.{name}: a primary key can't be changed",
                 "create a new item and delete the old one, in one transaction",
                 action.line,
             )
@@ -256,7 +256,7 @@ def _unchangeable(action: Action) -> Iterator[BodyFault]:
             keys = (key for key in every if name in entity.inputs_of(key) and not entity.writes_itself(key, name))
             for key in [compiled_key for compiled_key in keys if compiled_key not in made][:1]:
                 yield BodyFault(
-                    f"{entity.name}.{name}: it is part of the key {key.name}, which can't be made anew without the "
+                    f"{entity.name}.{name}: it is part of the key {key.name}, which can't be recomputed without the "
                     "whole item",
                     f"read the item and update the instance: Update(item, {name}=...)",
                     action.line,

@@ -241,7 +241,7 @@ class _Running:
             if item is not None:
                 key = repr([item.get(name) for name in self.design.table.key_names])
                 if key in seen:
-                    raise RequestError(f"two actions of one write are for the same item: {mutation.what}")
+                    raise RequestError(f"two actions of one write on the same item: {mutation.what}")
                 seen.add(key)
 
     # Actions
@@ -300,7 +300,7 @@ class _Running:
         if stored is None and action.creates:
             return [Mutation(f"Update {entity.name}", None, _created(entity, action))], None
         if stored is None:
-            raise RequestError(f"there is no {entity.name} to update")
+            raise RequestError(f"no {entity.name} to update")
         after, _ = changed(entity, stored[0], dict(action.changes))
         instance = _differing(entity, stored[0], after, action) if self.world.typical else stored[0]
         before = stored[1] if instance is stored[0] else {**stored[1], **self.world.item(instance)}

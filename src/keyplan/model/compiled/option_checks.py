@@ -74,7 +74,7 @@ def example_problems(
         for cls, fields in example.fields.items():
             entity = entities.get(cls)
             if entity is None:
-                yield Problem(f"its example names {shown(cls)}, which is no entity of this design")
+                yield Problem(f"its example names {shown(cls)}, which isn't an entity of this design")
             else:
                 for name in fields.keys() - cls.model_fields.keys():
                     yield Problem(

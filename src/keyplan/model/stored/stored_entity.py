@@ -610,7 +610,7 @@ class CompiledEntity:
             raise InvalidItemError(
                 f"the item's key is a {self.name}'s, but its attributes aren't",
                 place=f"{self.name}({self.describe_key(item)})",
-                hint="something else wrote it, or the entity has changed since: fix the item, or default the field",
+                hint="another program wrote it, or the entity has changed since: fix the item, or default the field",
                 errors=error_details_of(error, self.name),
             ) from None
 
