@@ -101,7 +101,7 @@ def test_an_access_pattern_is_highlighted_and_its_link_restores_it(page: Page, s
 
 
 def test_the_map_by_keyboard(page: Page, served: tuple[str, str]) -> None:
-    show(page, served)
+    show(page, served, "?show=items")
     page.locator(".card").first.wait_for()
     page.get_by_role("region", name=re.compile("^Map")).focus()
     before = page.locator(".paper-layer").get_attribute("style")
@@ -127,7 +127,9 @@ SMALL_TEXT = """() => [...document.querySelectorAll("#studio *")].filter((node) 
 }).map((node) => node.textContent)"""
 
 
-@pytest.mark.parametrize("query", ["", "?question=pupils_of_course", "?view=change", "?view=data&entity=Pupil"])
+@pytest.mark.parametrize(
+    "query", ["", "?show=items", "?question=pupils_of_course", "?view=change", "?view=data&entity=Pupil"]
+)
 @pytest.mark.parametrize("width", [1440, 390])
 def test_text_is_at_least_11_pixels_high(page: Page, served: tuple[str, str], query: str, width: int) -> None:
     before = page.viewport_size
@@ -165,15 +167,74 @@ def test_the_first_link_leads_to_the_map(page: Page, served: tuple[str, str]) ->
     assert page.evaluate("document.activeElement.matches('.row')")
 
 
-def test_a_partition_found_from_another_view_is_drawn(page: Page, served: tuple[str, str]) -> None:
-    show(page, served, "?each=8")
+def test_palette_draws_a_partition_that_the_map_lacks(page: Page, served: tuple[str, str], school: School) -> None:
+    for number in range(30):
+        school.put(Course(course_id=f"extra{number}", title="Extra", room="1"))
+    show(page, served, "?show=items")
     page.locator(".card").first.wait_for()
-    assert page.locator(".card").filter(has_text="PUPIL#p3").count()
+    assert page.locator(".card").filter(has_text="COURSE#extra27").count() == 0
     page.get_by_role("link", name="Check", exact=True).click()
     page.keyboard.press("Control+k")
-    page.keyboard.type("partition PUPIL#p3")
+    page.keyboard.type("extra27")
+    page.get_by_role("option", name="COURSE#extra27").wait_for()
     page.keyboard.press("Enter")
-    page.wait_for_function("document.activeElement.closest('.card')?.dataset.title === 'PUPIL#p3'")
+    page.locator('.card[data-title="COURSE#extra27"] :focus').wait_for()
+    for number in range(30):
+        school.delete(Course, course_id=f"extra{number}")
+
+
+def test_map_opens_on_templates_and_its_legend_leads_to_collections(page: Page, served: tuple[str, str]) -> None:
+    show(page, served)
+    page.locator('.card[data-title="COURSE#{course_id}"]').first.wait_for()
+    page.locator(".row").filter(has_text="Pupil").first.click()
+    panel = page.get_by_role("region", name="Entity")
+    panel.get_by_text("A pupil.").wait_for()
+    assert "email" in panel.inner_text()
+    page.get_by_role("link", name="Items", exact=True).click()
+    page.locator(".card").filter(has_text="COURSE#maths").first.wait_for()
+    page.get_by_role("list", name="Legend").get_by_role("button", name="Enrolment").click()
+    page.locator('.card[data-title="COURSE#maths"] :focus').wait_for()
+
+
+def test_views_refresh_and_flash_what_another_program_changes(
+    page: Page, served: tuple[str, str], school: School
+) -> None:
+    course = Course(course_id="flash", title="Before", room="1")
+    school.put(course)
+    studio = page.context.new_page()  # another tab, whose write the first one notices
+    show(page, served, "?view=data&entity=Course")
+    cell(page, "title", "COURSE#flash").get_by_text("Before").wait_for()
+    studio.goto(f"{served[0]}?token={served[1]}&view=data&entity=Course")
+    cell(studio, "title", "COURSE#flash").click()
+    studio.keyboard.type("After")
+    studio.keyboard.press("Enter")
+    studio.keyboard.press("Control+s")
+    studio.get_by_role("region", name="Changes").wait_for()
+    studio.keyboard.press("Control+s")
+    studio.get_by_text("Saved", exact=True).wait_for()
+    studio.close()
+    page.locator(".cell.flash").filter(has_text="After").wait_for()
+    assert page.locator(".cell.flash").count() == 1
+    school.delete(Course, course_id="flash")
+
+
+def test_saved_map_has_its_title_its_legend_and_the_highlighted_lines(
+    page: Page, served: tuple[str, str], tmp_path: Path
+) -> None:
+    show(page, served, "?question=pupils_of_course")
+    page.locator(".row.hit").first.wait_for()
+    with page.expect_download() as started:
+        page.get_by_role("button", name="Save the map as SVG").click()
+    saved = tmp_path / "map.svg"
+    started.value.save_as(saved)
+    picture = page.context.new_page()
+    picture.goto(saved.as_uri())
+    assert picture.locator(".caption .title").text_content() == "School: pupils_of_course"
+    for name in ("Pupil", "Report", "Course", "Enrolment"):
+        assert picture.locator(".caption").get_by_text(name, exact=True).is_visible()
+    assert picture.locator(".tie.way .line").first.evaluate("node => getComputedStyle(node).opacity") == "1"
+    assert picture.locator(".tie:not(.way)").first.evaluate("node => getComputedStyle(node).opacity") == "0.18"
+    picture.close()
 
 
 def test_back_restores_the_page_before(page: Page, served: tuple[str, str]) -> None:

@@ -16,8 +16,8 @@ from keyplan.cli.designs import find
 from keyplan.errors import UnknownDesign
 from keyplan.studio.access import Access
 from keyplan.studio.actions import Studio
+from keyplan.studio.design_file import DesignFile
 from keyplan.studio.subject import of_design, of_file
-from keyplan.studio.unopened import Unopened
 from tests.browser.studio import serving, serving_studio
 from tests.studio import school as school_module
 from tests.studio.school import School, fill
@@ -126,7 +126,7 @@ def test_faulty_file_shows_its_error_at_its_line_and_opens_when_saved(browser: B
 
         with pytest.raises(UnknownDesign) as raised:
             open_studio()
-        studio = Studio(of_file(file.name), unopened=Unopened(file, raised.value, open_studio))
+        studio = Studio(of_file(file.name), file=DesignFile(file, open_studio, raised.value))
         address, token = stack.enter_context(serving(studio))
         page = browser.new_page()
         page.goto(f"{address}?token={token}")
@@ -138,6 +138,29 @@ def test_faulty_file_shows_its_error_at_its_line_and_opens_when_saved(browser: B
         page.locator(".card").first.wait_for()
         page.get_by_role("link", name="Change", exact=True).wait_for()
         page.close()
+
+
+def test_saved_design_is_taken_over_and_a_faulty_one_is_reported(browser: Browser, tmp_path: Path) -> None:
+    file = tmp_path / "edited.py"
+    file.write_text(VALID, encoding="utf-8")
+    with find(f"{file}:School").open(":memory:") as design:
+
+        def open_studio() -> Studio:
+            return Studio(of_design(find(f"{file}:School").design.open(design.store)))
+
+        studio = open_studio()
+        studio.file = DesignFile(file, open_studio)
+        with serving(studio) as (address, token):
+            page = browser.new_page()
+            page.goto(f"{address}?token={token}")
+            page.locator(".card").first.wait_for()
+            file.write_text(VALID.replace('@read("Q5")', "@read(Q5)"), encoding="utf-8")
+            page.get_by_role("alert").get_by_text("The saved file can't be opened.").wait_for()
+            page.locator(".card").first.wait_for()
+            file.write_text(VALID.replace("reports_between", "reports_from_to"), encoding="utf-8")
+            page.get_by_role("link", name="Q6 reports_from_to").wait_for()
+            page.get_by_role("alert").wait_for(state="detached")
+            page.close()
 
 
 def test_page_reconnects_after_the_server_restarts(browser: Browser, school: School) -> None:

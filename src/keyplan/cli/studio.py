@@ -110,27 +110,34 @@ def _open_design(
     from keyplan.errors import DesignError, UnknownDesign
     from keyplan.studio.application import Beside as WithStudio
     from keyplan.studio.application import studio_application
-    from keyplan.studio.unopened import Unopened
+    from keyplan.studio.design_file import DesignFile
 
     with ExitStack() as stack:
+        designs: list[Design] = []
 
         def opened() -> Studio:
             linecache.checkcache()
             result = find(name)
             loads = None if traffic is None else read_traffic(traffic, result.design.compiled)
-            design = stack.enter_context(result.open(db))
-            if sample is not None:
-                write_sample(result, design, sample)
+            if designs:  # saved again: on the same store
+                design = result.design.open(designs[-1].store)
+            else:
+                design = stack.enter_context(result.open(db))
+                if sample is not None:
+                    write_sample(result, design, sample)
+            designs.append(design)
             return studio_of(design, writable=writable, traffic=loads)
 
         path = Path(name.rpartition(":")[0] or name).expanduser().resolve()
+        is_file = writable is not False and path.suffix == ".py" and path.is_file()
         try:
             studio = opened()
+            studio.file = DesignFile(path, opened) if is_file else None
         except (DesignError, UnknownDesign) as error:
-            if writable is False or not (path.suffix == ".py" and path.is_file()):
+            if not is_file:
                 raise
             studio = _unplanned(name, traffic)
-            studio.unopened = Unopened(path, error, opened)
+            studio.file = DesignFile(path, opened, error)
             click.echo(
                 f"{name} can't be opened yet: {error.message}.\n  studio   {address}\n"
                 "It opens when the file is saved without errors. Press Ctrl-C to stop."

@@ -5,6 +5,7 @@ How they come over HTTP is in ``application.py``.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -15,19 +16,19 @@ from keyplan.errors import ErrorDetail, ItemNotFound, KeyplanError, RequestError
 from keyplan.formatting.results import error_json
 from keyplan.model.declared.indexes import Index
 from keyplan.studio.changing import change_json, source_of
-from keyplan.studio.drawing import item_json
+from keyplan.studio.design_file import DesignFile
+from keyplan.studio.drawing import item_json, template_json
 from keyplan.studio.editing import Journal, edit_json, undo_json
 from keyplan.studio.exchange import brought_json, taken_json
 from keyplan.studio.finding import data_json
 from keyplan.studio.generated_items import write_generated
 from keyplan.studio.items import Item, key_of, masked, place_attributes, secret_names
-from keyplan.studio.maps import map_json
+from keyplan.studio.maps import map_json, partitions_json, templates_json
 from keyplan.studio.module_runs import ModuleRunner
 from keyplan.studio.reviewing import check_json, cost_json, questions_json
 from keyplan.studio.running import form_json, needed, require_writable, run_json
 from keyplan.studio.sampling import ROWS
 from keyplan.studio.subject import Endpoint, Subject
-from keyplan.studio.unopened import Unopened
 
 __all__ = ["ACTIONS", "Studio", "run", "start_json"]
 
@@ -37,7 +38,7 @@ EACH_MAX = 10
 SEEN_MAX = 30_000
 VIEWS = ("map", "questions", "run", "data", "cost", "check", "plan", "change")
 """The views of a design."""
-UNMASKED = {"start", "generate", "questions", "check", "cost", "form", "plan", "change"}
+UNMASKED = {"start", "watch", "generate", "questions", "check", "cost", "form", "plan", "change"}
 """Actions whose answers contain no items."""
 RUN_VIEWS = {"plan", "change"}
 """The views that run the design's module."""
@@ -47,8 +48,8 @@ RUN_VIEWS = {"plan", "change"}
 class Studio:
     """One studio. ``traffic`` is the content of a traffic file; without a design, ``endpoint`` has the tables to choose
     from. ``runner`` runs the design's module for the Change and Plan views; unless ``executes``, there is none, and
-    neither are these views. ``unopened`` is the error of a design's file that can't be opened yet. ``seen`` are the
-    items that were shown, by identity.
+    neither are these views. ``file`` is the design's file, which is opened again when it is saved. ``seen`` are the
+    items that were shown, by identity; ``writes`` counts the changes of data.
     """
 
     subject: Subject
@@ -56,7 +57,8 @@ class Studio:
     endpoint: Endpoint | None = None
     runner: ModuleRunner | None = None
     executes: bool = True
-    unopened: Unopened[Studio] | None = None
+    file: DesignFile[Studio] | None = None
+    writes: int = 0
     seen: dict[str, Item] = field(default_factory=dict[str, Item])
     journal: Journal = field(default_factory=Journal)
     _others: dict[str, Studio] = field(default_factory=dict[str, "Studio"], repr=False)
@@ -77,6 +79,17 @@ class Studio:
         if anew or table not in self._others:
             self._others[table] = Studio(self.endpoint.subject(table), endpoint=self.endpoint)
         return self._others[table]
+
+    def open_saved_file(self) -> None:
+        """Take the design of the file over, if it was saved and can be opened. Comparisons stay with the first."""
+        opened = None if self.file is None else self.file.attempt()
+        if opened is None:
+            return
+        if self.subject.design is None or self.runner is None:
+            if self.runner is not None:
+                self.runner.close()
+            self.runner = opened.runner
+        self.subject, self.traffic = opened.subject, opened.traffic
 
     def remember(self, items: Mapping[str, Item]) -> None:
         """Keep items that are shown, so that they can be looked at; the oldest are forgotten."""
@@ -101,25 +114,38 @@ def run(studio: Studio, name: str, given: Given) -> dict[str, Any]:
 
 
 def _start(studio: Studio, _given: Given) -> dict[str, Any]:
-    opened = None if studio.unopened is None else studio.unopened.attempt()
-    if opened is not None:
-        if studio.runner is not None:
-            studio.runner.close()
-        studio.subject, studio.traffic, studio.runner = opened.subject, opened.traffic, opened.runner
-        studio.unopened = opened.unopened
+    studio.open_saved_file()
     names = [] if studio.endpoint is None else studio.endpoint.names()
     start = start_json(studio.subject)
     if studio.runner is None:
         start["views"] = [view for view in start["views"] if view not in RUN_VIEWS]
     elif studio.subject.design is None:
         start["views"] = ["plan"]
-    fault = None if studio.unopened is None or studio.runner is not None else studio.unopened.as_json()
+    fault = None if studio.file is None else studio.file.as_json()
     return {
         **start,
         "tables": names if len(names) > 1 else [],
         "fault": fault,
-        "waiting": studio.unopened is not None,
+        "opened": studio.subject.design is not None or studio.runner is not None or fault is None,
     }
+
+
+def _watch(studio: Studio, _given: Given) -> dict[str, Any]:
+    """Versions of the data and of the design's file, which the page polls. Data that another process changes is
+    noticed in a file on this machine.
+    """
+    studio.open_saved_file()
+    path = studio.subject.url
+    data = [_stamp(path), _stamp(f"{path}-wal")] if studio.subject.local else []
+    return {"data": [studio.writes, *data], "design": None if studio.file is None else studio.file.version}
+
+
+def _stamp(path: str) -> tuple[int, int] | None:
+    try:
+        found = os.stat(path)  # noqa: PTH116 - a URL isn't a path
+    except (OSError, ValueError):
+        return None
+    return found.st_mtime_ns, found.st_size
 
 
 def start_json(subject: Subject) -> dict[str, Any]:
@@ -135,6 +161,7 @@ def start_json(subject: Subject) -> dict[str, Any]:
         "version": __version__,
         "views": list(VIEWS) if design is not None else ["map", "data"],
         "tables": [],
+        "opened": True,
         "keys": {
             "" if index is None else index.name: _key_json(subject, index) for index in (None, *subject.table.indexes)
         },
@@ -181,7 +208,9 @@ def _form(studio: Studio, given: Given) -> dict[str, Any]:
 
 def _run(studio: Studio, given: Given) -> dict[str, Any]:
     question = text_of(given, "question") or ""
-    made = run_json(studio.subject, question, object_of(given, "arguments") or {}, send=given.get("send") is True)
+    send = given.get("send") is True
+    made = run_json(studio.subject, question, object_of(given, "arguments") or {}, send=send)
+    studio.writes += send
     studio.remember({item["id"]: item["item"] for step in made["steps"] for item in step["items"]})
     return made
 
@@ -200,10 +229,15 @@ def _bring(studio: Studio, given: Given) -> dict[str, Any]:
     return brought_json(studio.subject, given)
 
 
+def _partitions(studio: Studio, given: Given) -> dict[str, Any]:
+    return {"partitions": partitions_json(studio.subject, text_of(given, "text") or "")}
+
+
 def _edit(studio: Studio, given: Given) -> dict[str, Any]:
     """A preview, or a save. With ``check``, the error of an invalid edit is the answer."""
     edits, save = given.get("edits"), given.get("save") is True
     if given.get("check") is not True:
+        studio.writes += save
         return edit_json(studio.subject, edits, save=save, journal=studio.journal)
     try:
         edit_json(studio.subject, edits, save=False)
@@ -213,11 +247,13 @@ def _edit(studio: Studio, given: Given) -> dict[str, Any]:
 
 
 def _undo(studio: Studio, given: Given) -> dict[str, Any]:
+    studio.writes += 1
     return undo_json(studio.subject, text_of(given, "saved") or "", studio.journal)
 
 
 def _generate(studio: Studio, _given: Given) -> dict[str, Any]:
     require_writable(studio.subject)
+    studio.writes += 1
     return {"items": write_generated(needed(studio.subject))}
 
 
@@ -259,7 +295,10 @@ def _map(studio: Studio, given: Given) -> dict[str, Any]:
     rows = whole_of(given, "rows", ROWS, ROWS_MAX)
     each = whole_of(given, "each", 0, EACH_MAX)
     seen: dict[str, Item] = {}
-    made = map_json(studio.subject, question, arguments, rows=rows, each=each or None, seen=seen)
+    partition = object_of(given, "partition")
+    if given.get("templates") is True and studio.subject.compiled is not None:
+        return templates_json(studio.subject)
+    made = map_json(studio.subject, question, arguments, rows=rows, each=each or None, partition=partition, seen=seen)
     studio.remember(seen)
     return made
 
@@ -267,6 +306,9 @@ def _map(studio: Studio, given: Given) -> dict[str, Any]:
 def _item(studio: Studio, given: Given) -> dict[str, Any]:
     """An item that was shown, as it now is in the table."""
     name = text_of(given, "item") or ""
+    template = template_json(studio.subject, name)
+    if template is not None:
+        return template
     known = studio.seen.get(name)
     if known is None:
         raise RequestError("this item isn't shown", hint="choose it on the map, or in the data")
@@ -313,6 +355,7 @@ def _wrong(name: str, message: str) -> RequestError:
 
 ACTIONS: dict[str, Action] = {
     "start": _start,
+    "watch": _watch,
     "map": _map,
     "item": _item,
     "questions": _questions,
@@ -321,6 +364,7 @@ ACTIONS: dict[str, Action] = {
     "form": _form,
     "run": _run,
     "data": _data,
+    "partitions": _partitions,
     "take": _take,
     "bring": _bring,
     "edit": _edit,

@@ -42,6 +42,7 @@ __all__ = [
     "Picture",
     "Place",
     "Tie",
+    "collection_id",
     "joined_by",
     "key_by",
     "picture",
@@ -147,6 +148,11 @@ def picture(
     return drawer.made
 
 
+def collection_id(value: Mapping[str, Any]) -> str:
+    """The id of the table's collection with a partition key."""
+    return f"t-{identity({'': value})}"
+
+
 def template_picture(name: str, design: CompiledDesign) -> Picture:
     """The picture of a design without data: what its templates say."""
     made = picture(name, design.table, design, ())
@@ -186,7 +192,7 @@ class _Picturing:
         value = [first[self.table.partition.name]]
         kind = self.of[entries[0].item]
         title, template = _side(value, kind.key.partition if kind.key else (), sharded=sharded(kind.key))
-        return Collection(f"t-{identity({'': value[0]})}", title, value, template, entries, stretch.count)
+        return Collection(collection_id(value[0]), title, value, template, entries, stretch.count)
 
     def _entry(self, item: Item, index: Index | None, *, gap: bool = False) -> Entry:
         own = key_of(item, self.table)

@@ -6,6 +6,7 @@ What the pointer and the keys do with it is in ``static/map.js``.
 
 from __future__ import annotations
 
+import inspect
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,7 +15,9 @@ from typing import Any
 
 from keyplan.dynamodb.values import item_size
 from keyplan.errors import KeyplanError
+from keyplan.model.compiled.signatures import type_name
 from keyplan.model.declared.indexes import KeyAttribute
+from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.model.stored.stored_keys import CompiledKey
 from keyplan.studio.access import static_text
 from keyplan.studio.collections import Entry, Picture, sharded
@@ -29,11 +32,12 @@ from keyplan.studio.items import (
     pieces,
     place_attributes,
     plain_pieces,
+    template_pieces,
 )
-from keyplan.studio.layout import CAPTION_HEIGHT, HEAD_HEIGHT, Box, Layout, Line, Row, Zone
+from keyplan.studio.layout import CAPTION_HEIGHT, HEAD_HEIGHT, MARGIN, Box, Layout, Line, Row, Zone
 from keyplan.studio.subject import Subject
 
-__all__ = ["COLOURS", "colour_of", "drawing", "item_json", "sign", "standalone"]
+__all__ = ["COLOURS", "colour_of", "drawing", "item_json", "sign", "standalone", "template_json", "template_names"]
 
 COLOURS = 12
 """Number of colors. With more kinds they repeat, with other signs."""
@@ -53,24 +57,44 @@ def drawing(picture: Picture, layout: Layout) -> str:
     signs = {kind.label: sign(number) for number, kind in enumerate(picture.kinds)}
     joins = {tie.source for tie in picture.ties if tie.kind == "junction"}
     junctions = [line for line in layout.lines if line.tie.kind == "junction"]
+    caption, bottom = _caption(picture, layout, colours, signs)
+    hits = {row.entry.id for box in layout.boxes for row in box.rows if row.entry.badge is not None}
     is_lit = any(entry.badge is not None or entry.mark for box in layout.boxes for entry in box.collection.entries)
     head = (
         f'<svg class="map{" lit" if is_lit else ""}" xmlns="http://www.w3.org/2000/svg" '
-        f'viewBox="0 0 {layout.width} {layout.height}" width="{layout.width}" height="{layout.height}" '
+        f'viewBox="0 0 {layout.width} {layout.height + bottom}" width="{layout.width}" '
+        f'height="{layout.height + bottom}" '
         f'role="group" aria-label="{_attribute(_summary(picture, layout))}"><g class="paper">'
     )
     parts = [
         head,
         *(_zone(zone) for zone in layout.zones),
         '<g class="ties" aria-hidden="true">',
-        *(_tie(line, colours) for line in layout.lines),
+        *(_tie(line, colours, hits) for line in layout.lines),
         "</g>",
         *(_box(box, colours, signs, joins) for box in layout.boxes),
         '<g class="ties" aria-hidden="true">',
         *(_ends(junction, colours) for junction in junctions),
-        "</g></g></svg>",
+        "</g></g>",
+        caption,
+        "</svg>",
     ]
     return "".join(parts)
+
+
+def _caption(picture: Picture, layout: Layout, colours: Mapping[str, str], signs: Mapping[str, str]) -> tuple[str, int]:
+    """The title and the legend below the map, and their height. The studio's page hides them: it has its own."""
+    x, y = MARGIN, layout.height + 30
+    parts = [f'<text class="title" x="{x}" y="{y}">{_text(picture.name)}</text>']
+    y += 28
+    for kind in picture.kinds:
+        width = round(_width(kind.label, SANS)) + 50
+        if x > MARGIN and x + width > layout.width:
+            x, y = MARGIN, y + 22
+        name = f'<tspan class="sign">{signs[kind.label]}</tspan><tspan dx="6">{_text(kind.label)}</tspan>'
+        parts.append(f'<text class="{colours[kind.label]}" x="{x}" y="{y}">{name}</text>')
+        x += width
+    return f'<g class="caption">{"".join(parts)}</g>', y + 20 - layout.height
 
 
 def sign(number: int) -> str:
@@ -154,7 +178,8 @@ def _row(row: Row, colours: Mapping[str, str], signs: Mapping[str, str], card: s
     name = _cut(name, row.width // 2, SANS)
     space = row.width - 34 - len(name) * SANS - 12
     head = (
-        f'<g class="{" ".join(classes)}" id="{entry.id}" data-item="{entry.item}" role="button" tabindex="-1" '
+        f'<g class="{" ".join(classes)}" id="{entry.id}" data-item="{entry.item}" '
+        f'data-kind="{_attribute(entry.kind)}" role="button" tabindex="-1" '
         f'aria-describedby="{card}-key">'
     )
     parts = [
@@ -222,12 +247,14 @@ def _pieces(given: Sequence[Piece], width: float, each: float) -> str:
 # Lines
 
 
-def _tie(line: Line, colours: Mapping[str, str]) -> str:
-    """A line, behind the cards; an index's with its tip."""
+def _tie(line: Line, colours: Mapping[str, str], hits: set[str]) -> str:
+    """A line, behind the cards; an index's with its tip. Those that lead to a numbered item stay bright."""
+    way = line.tie.target in hits and (line.tie.kind == "index" or line.tie.source in hits)
     (ax, ay), (bx, by), (cx, cy), (dx, dy) = line.points
     back = -6 if cx < dx else 6
     tip = f'<path class="tip" d="M{dx} {dy}l{back} -3.5v7z"/>' if line.tie.kind == "index" else ""
-    return f'{_tie_group(line, colours)}<path class="line" d="M{ax} {ay}C{bx} {by} {cx} {cy} {dx} {dy}"/>{tip}</g>'
+    curve = f'<path class="line" d="M{ax} {ay}C{bx} {by} {cx} {cy} {dx} {dy}"/>'
+    return f"{_tie_group(line, colours, ' way' if way else '')}{curve}{tip}</g>"
 
 
 def _ends(line: Line, colours: Mapping[str, str]) -> str:
@@ -237,9 +264,9 @@ def _ends(line: Line, colours: Mapping[str, str]) -> str:
     return f'{_tie_group(line, colours)}{diamond}<circle class="tip" cx="{dx}" cy="{dy}" r="3.5"/></g>'
 
 
-def _tie_group(line: Line, colours: Mapping[str, str]) -> str:
+def _tie_group(line: Line, colours: Mapping[str, str], way: str = "") -> str:
     tie = line.tie
-    classes = f"tie {tie.kind} {colours.get(tie.entity, 'k11')}"
+    classes = f"tie {tie.kind} {colours.get(tie.entity, 'k11')}{way}"
     return f'<g class="{classes}" data-a="{tie.source}" data-b="{tie.target}">'
 
 
@@ -316,6 +343,45 @@ def item_json(subject: Subject, item: Item) -> dict[str, Any]:
         "bytes": item_size({name: dict(value) for name, value in item.items()}),
         "fault": _fault(kind, item),
     }
+
+
+def template_json(subject: Subject, name: str) -> dict[str, Any] | None:
+    """What the template map's row of an entity stands for, as JSON data; None for any other name."""
+    design = subject.compiled
+    entity = None if design is None else next((e for e in design.entities.values() if name in _template_names(e)), None)
+    if entity is None:
+        return None
+    return {
+        "id": name,
+        "kind": entity.name,
+        "entity": entity.name,
+        "colour": colour_of(subject, Kind(entity.name, "entity", entity)),
+        "doc": inspect.cleandoc(entity.cls.__doc__ or "").replace("``", ""),
+        "keys": [_template_place(key) for key in entity.keys],
+        "fields": [{"name": each.name, "type": type_name(each.annotation)} for each in entity.fields.values()],
+    }
+
+
+def template_names(subject: Subject) -> list[str]:
+    """The names of the rows of the template map."""
+    entities = [] if subject.compiled is None else subject.compiled.entities.values()
+    return [name for entity in entities for name in _template_names(entity)]
+
+
+def _template_names(entity: CompiledEntity) -> list[str]:
+    return [f"template-{entity.name}", *(f"template-{entity.name}-{key.name}" for key in entity.siblings)]
+
+
+def _template_place(key: CompiledKey) -> dict[str, Any]:
+    attributes = [
+        {
+            "name": attribute.name,
+            "pieces": [piece.as_json() for piece in template_pieces(template, sharded=sharded(key) and not at)],
+            "template": None,
+        }
+        for at, (attribute, template) in enumerate(key.attributes)
+    ]
+    return {"place": key.place, "attributes": attributes}
 
 
 def colour_of(subject: Subject, kind: Kind) -> int:

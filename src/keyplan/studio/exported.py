@@ -16,10 +16,10 @@ from keyplan._version import __version__
 from keyplan.formatting.results import json_text
 from keyplan.studio.access import MODULES, static_text
 from keyplan.studio.actions import start_json
-from keyplan.studio.drawing import item_json, standalone
+from keyplan.studio.drawing import item_json, standalone, template_json, template_names
 from keyplan.studio.items import Item, masked, secret_names
 from keyplan.studio.layout import laid_out
-from keyplan.studio.maps import lit_picture, map_json
+from keyplan.studio.maps import lit_picture, map_json, templates_json
 from keyplan.studio.paths import Path
 from keyplan.studio.reviewing import check_json, questions_json
 from keyplan.studio.sampling import sample
@@ -74,7 +74,7 @@ globalThis.KEYPLAN_EXPORT = {
   style: document.getElementById("map-style").textContent,
   async answer(action, given) {
     const data = await text;
-    if (action === "map") return (given.question && data.maps[given.question]) || data.maps[""];
+    if (action === "map") return given.templates ? data.templates : data.maps[given.question ?? ""] ?? data.maps[""];
     const absent = { id: given.item, kind: "an item", colour: 11, keys: [], item: {}, bytes: 0, fault: null };
     if (action === "item") return data.items[given.item] ?? absent;
     return data[action];
@@ -110,7 +110,11 @@ def _data(subject: Subject) -> dict[str, Any]:
     return {
         "start": {**start_json(subject), "store": "", "writable": False},
         "maps": masked(maps, names),
-        "items": masked({name: item_json(subject, item) for name, item in seen.items()}, names),
+        "templates": None if design is None else templates_json(subject),
+        "items": {
+            **masked({name: item_json(subject, item) for name, item in seen.items()}, names),
+            **{name: template_json(subject, name) for name in template_names(subject)},
+        },
         "questions": None if design is None else questions_json(type(design)),
         "check": None if design is None else _without_files(check_json(type(design))),
     }

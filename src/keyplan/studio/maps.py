@@ -9,18 +9,19 @@ from typing import Any
 
 from keyplan.analysis.explain.wording import key_condition
 from keyplan.client.conversations import Request
+from keyplan.errors import Refused
 from keyplan.formatting.results import error_json
 from keyplan.model.compiled.compiled_design import WritePattern
 from keyplan.model.declared.indexes import Index
-from keyplan.studio.collections import Collection, Entry, Picture, picture, template_picture
+from keyplan.studio.collections import Collection, Entry, Picture, collection_id, picture, template_picture
 from keyplan.studio.drawing import COLOURS, colour_of, drawing, sign
-from keyplan.studio.items import Item, identity, key_of, kind_of
+from keyplan.studio.items import Item, attribute_text, identity, key_of, kind_of
 from keyplan.studio.layout import laid_out
 from keyplan.studio.paths import Path, Step, example_arguments, read_path, write_path
-from keyplan.studio.sampling import ROWS, CollectionPart, Sample, counter, sample
+from keyplan.studio.sampling import ROWS, CollectionPart, Sample, counter, sample, stretch
 from keyplan.studio.subject import Subject
 
-__all__ = ["lit_picture", "map_json", "question_path"]
+__all__ = ["lit_picture", "map_json", "partitions_json", "question_path", "templates_json"]
 
 ITEMS_MAX = 200
 """Items of one response that the page gets."""
@@ -28,6 +29,9 @@ LIT_ROWS = 14
 """Items of an answer that are put on the map."""
 TRIES = 6
 """Examples that are tried on this machine until an access pattern finds several items; elsewhere one."""
+SEARCH_PAGES = 20
+"""Pages (of 1 MB) that a search for partition keys reads."""
+FOUND_MAX = 20
 FOUND_ENOUGH = 2
 """Of an example that finds more items than these no other is tried."""
 
@@ -39,24 +43,44 @@ def map_json(
     *,
     rows: int = ROWS,
     each: int | None = None,
+    partition: Mapping[str, Any] | None = None,
     seen: dict[str, Item] | None = None,
 ) -> dict[str, Any]:
-    """The map, with an access pattern highlighted. ``seen`` gets the items that are shown, by identity. Raises
-    StoreError, DynamoDBError, UnknownPattern, ArgumentError.
+    """The map of items, with an access pattern highlighted, and with the collection of a partition key. ``seen`` gets
+    the items that are shown, by identity. Raises StoreError, DynamoDBError, UnknownPattern, ArgumentError.
     """
     made = sample(subject, rows, each)
+    name = subject.table.partition.name
+    if partition is not None and all(partition != part.items[0][name] for part in made.stretches):
+        added = stretch(subject, partition, rows)
+        made.stretches += [added] if added.items else []
     path = Path({}) if question is None else question_path(subject, question, arguments, made)
     drawn = lit_picture(subject, made, path)
-    layout = laid_out(drawn)
+    if question is not None:
+        drawn.name = f"{drawn.name}: {question}"
     if seen is not None:
         seen.update(drawn.items)
+    path_ = None if question is None else path_json(subject, question, path)
+    return {**_drawn_json(drawn), "looked_at": len(made.items), "complete": made.complete, "path": path_}
+
+
+def templates_json(subject: Subject) -> dict[str, Any]:
+    """The map of a design's key templates; ``empty``: whether the table has no item. Raises StoreError, DynamoDBError,
+    Refused without a design.
+    """
+    if subject.compiled is None:
+        raise Refused("this table is browsed without a design", hint="ask for the map of its items")
+    empty = not subject.transport.call("Scan", {"TableName": subject.table_name, "Limit": 1})["Items"]
+    return {**_drawn_json(template_picture(subject.name, subject.compiled)), "empty": empty, "path": None}
+
+
+def _drawn_json(drawn: Picture) -> dict[str, Any]:
+    layout = laid_out(drawn)
     return {
         "svg": drawing(drawn, layout),
         "width": layout.width,
         "height": layout.height,
         "symbolic": drawn.symbolic,
-        "looked_at": len(made.items),
-        "complete": made.complete,
         "kinds": [
             {"label": kind.label, "role": kind.role, "colour": number % COLOURS, "sign": sign(number)}
             for number, kind in enumerate(drawn.kinds)
@@ -66,8 +90,30 @@ def map_json(
             for place in drawn.places
             for collection in place.collections
         ],
-        "path": None if question is None else path_json(subject, question, path),
     }
+
+
+def partitions_json(subject: Subject, text: str) -> list[dict[str, Any]]:
+    """Some partition keys of a local table that contain a text. Raises StoreError, DynamoDBError."""
+    name = subject.table.partition.name
+    found: dict[str, dict[str, Any]] = {}
+    start: dict[str, Any] = {}
+    for _ in range(SEARCH_PAGES if subject.local and text else 0):
+        request = {
+            "TableName": subject.table_name,
+            "ProjectionExpression": "#p",
+            "FilterExpression": "contains(#p, :t)",
+            "ExpressionAttributeNames": {"#p": name},
+            "ExpressionAttributeValues": {":t": {"S": text}},
+        }
+        answer = subject.transport.call("Scan", {**request, **start})
+        for item in answer["Items"]:
+            value = dict(item[name])
+            found.setdefault(collection_id(value), {"title": attribute_text(value), "value": value})
+        if "LastEvaluatedKey" not in answer or len(found) >= FOUND_MAX:
+            break
+        start = {"ExclusiveStartKey": answer["LastEvaluatedKey"]}
+    return [{"id": name, **value} for name, value in list(found.items())[:FOUND_MAX]]
 
 
 def path_json(subject: Subject, question: str, path: Path) -> dict[str, Any]:
@@ -116,7 +162,7 @@ def question_path(subject: Subject, question: str, arguments: Mapping[str, Any] 
         return Path({}) if arguments is None else write_path(design, question, arguments, send=False)
     if arguments is not None:
         return read_path(design, pattern, arguments)
-    shown = [item for stretch in made.stretches for item in stretch.items]
+    shown = [item for part in made.stretches for item in part.items]
     best = Path({})
     examples = example_arguments(design.compiled, pattern, [*shown, *made.items])
     for element in islice(examples, TRIES if subject.local else 1):
@@ -158,16 +204,14 @@ def _with(subject: Subject, stretches: Sequence[CollectionPart], items: Iterable
     """The stretches with further items, each in its collection; in a new one where there is none."""
     partition = subject.table.partition.name
     result = list(stretches)
-    known = {
-        identity(key_of(element, subject.table)) for stretch in result for element in (*stretch.items, *stretch.apart)
-    }
+    known = {identity(key_of(element, subject.table)) for part in result for element in (*part.items, *part.apart)}
     for item in items:
         name = identity(key_of(item, subject.table))
         if name in known:
             continue
         known.add(name)
         at = next(
-            (n for n, stretch in enumerate(result) if stretch.items and stretch.items[0][partition] == item[partition]),
+            (n for n, part in enumerate(result) if part.items and part.items[0][partition] == item[partition]),
             None,
         )
         if at is None:

@@ -3,7 +3,7 @@
 import { render } from "preact";
 import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { Fault, address, ask, asked, embedded, follow, html, offline, refused, reloadAll, setToken, view } from "./lib.js";
+import { Fault, address, ask, asked, designChanged, embedded, follow, html, offline, poll, refused, reload, setToken, view } from "./lib.js";
 import { Palette, openPalette } from "./palette.js";
 
 const VIEWS = [
@@ -29,9 +29,10 @@ async function open() {
   const lost = offline.value;
   try {
     start.value = await ask("start");
-    if (lost) reloadAll();
-    if (start.value.waiting) clock = setTimeout(open, WAIT_MS);
+    if (lost) reload();
+    if (!start.value.opened) clock = setTimeout(open, WAIT_MS);
     document.title = `${start.value.name} · Studio`;
+    poll();
   } catch (error) {
     if (!start.value || !offline.value) failed.value = error.error ?? { message: String(error) };
   }
@@ -43,6 +44,9 @@ async function reconnect() {
   await open();
   if (offline.value) clock = setTimeout(reconnect, WAIT_MS);
 }
+
+setInterval(poll, WAIT_MS);
+designChanged.subscribe((times) => { if (times) open().then(() => reload()); });
 
 function need(name) {
   if (loaded.value[name] !== undefined) return;
@@ -99,7 +103,7 @@ function App() {
   if (refused.value) return html`<${Gate} />`;
   const about = start.value;
   if (!about) return html`<main class="gate">${failed.value ? html`<${Fault} error=${failed.value} again=${open} />` : html`<p>Opening …</p>`}</main>`;
-  if (about.fault) return html`<${FaultyFile} fault=${about.fault} />`;
+  if (!about.opened) return html`<${FaultyFile} fault=${about.fault} />`;
   const names = views(about).map((entry) => entry[0]);
   const wanted = address.value.view;
   const current = names.includes(wanted) ? wanted : names[0];
@@ -108,6 +112,7 @@ function App() {
   return html`
     <${Head} about=${about} current=${current} />
     ${offline.value ? html`<p class="fault" role="status">The studio's server doesn't respond. Reconnecting …</p>` : null}
+    ${about.fault ? html`<div class="fault" role="alert"><p><b>${about.fault.message}</b> <code>${about.fault.file}${about.fault.line ? `:${about.fault.line}` : ""}</code></p><p>The saved file can't be opened. You see the design from before.</p></div>` : null}
     <main id="main" tabindex="-1" class=${`view-${current}`}>
       ${failed.value ? html`<${Fault} error=${failed.value} />` : null}
       ${View ? html`<${View} about=${about} params=${address.value} reopen=${open} />` : html`<p class="opening">…</p>`}

@@ -128,15 +128,15 @@ function Edit({ edit }) {
     <button class="small" aria-label="Discard this edit" onClick=${() => unstage(edit.id)}>×</button></li>`;
 }
 
-function Staged({ again, writable }) {
+function Staged({ writable }) {
   const { answer, error } = preview.value ?? {};
   if (!edits.value.length && !preview.value) return null;
   return html`
     <section class="staged-bar" aria-label="Staged edits" aria-live="polite">
       <div class="bar"><b>${edits.value.length ? many(edits.value.length, "edit") + " staged" : answer?.undone ? "Undone" : answer?.saved ? "Saved" : "No staged edits"}</b>
         ${edits.value.length ? html`
-          <button onClick=${() => send(false, again)} disabled=${busy.value || !writable} title="Ctrl+S">Show changes</button>
-          <button class="main" onClick=${() => send(true, again)} disabled=${busy.value || !answer || answer.saved} title=${answer ? null : "show the changes first"}>Save in one transaction</button>
+          <button onClick=${() => send(false)} disabled=${busy.value || !writable} title="Ctrl+S">Show changes</button>
+          <button class="main" onClick=${() => send(true)} disabled=${busy.value || !answer || answer.saved} title=${answer ? null : "show the changes first"}>Save in one transaction</button>
           <button class="danger" onClick=${discard}>Discard</button>` : html`<button onClick=${() => { preview.value = null; }}>Close</button>`}</div>
       <${Fault} error=${error} />
       ${answer ? html`<div class="two"><${Changes} changes=${answer.changes} planned=${false} title=${answer.saved ? "What changed" : "What would change"} /><${Requests} steps=${answer.requests} /></div>`
@@ -179,7 +179,7 @@ function InAndOut({ about, params, given, data }) {
 
 const compared = (left, right) => (left === right ? 0 : left === "" ? 1 : right === "" ? -1 : left.localeCompare(right, "en", { numeric: true }));
 
-function Items({ data, rows, params, writable, hidden, again }) {
+function Items({ data, rows, params, writable, hidden }) {
   const columns = data.columns.filter((name) => !hidden.has(name));
   const picked = new Set(listed(params.pick));
   const pick = (ids) => go({ pick: [...ids].join(",") || null }, { replace: true });
@@ -198,7 +198,7 @@ function Items({ data, rows, params, writable, hidden, again }) {
       ${older.length ? html`<button onClick=${() => go({ start: older.at(-1) ? JSON.stringify(older.at(-1)) : null, older: older.length > 1 ? JSON.stringify(older.slice(0, -1)) : null })}>Previous page</button>` : null}
       ${data.next ? html`<button onClick=${() => go({ start: JSON.stringify(data.next), older: JSON.stringify([...older, parsed(params.start, null)]) })}>Next page</button>` : null}
       ${writable && chosen ? html`<button class="danger" onClick=${remove}>Delete ${chosen}</button>` : null}
-      ${undoable.value ? html`<button onClick=${() => undo(again)} disabled=${busy.value} title="Ctrl+Z">Undo</button>` : null}
+      ${undoable.value ? html`<button onClick=${() => undo()} disabled=${busy.value} title="Ctrl+Z">Undo</button>` : null}
       <span class="quiet" role="status">${notice.value}</span></p>
     <div class=${panel.value ? "grid-and-panel" : "one"}>
     ${rows.length ? html`<${Grid} label="Items" columns=${columns} rows=${ordered} cellOf=${cellOf} head=${head} commit=${commit} open=${openPanel} sort=${sort} onSort=${onSort} onKey=${onKey} rowClass=${(row) => (editOf(row.id)?.do === "delete" ? "gone" : row.changed?.has("") ? "flash" : "")}
@@ -220,18 +220,17 @@ export function View({ about, params }) {
   const ready = where.filter((condition) => condition.name && (condition.operator?.endsWith("exists") || (condition.values?.[0] && (condition.operator !== "between" || condition.values[1]))));
   const given = { entity: params.entity ?? null, only: params.only ?? null, index: params.index ?? null, partition: asked(params.partition), conditions: ready.map((condition) => ({ ...condition, values: condition.values ?? [] })), start: parsed(params.start, null), limit: about.local ? PAGE : PAGE_AWAY };
   useEffect(() => { listing.load(given); }, [JSON.stringify(given)]);
-  const again = () => listing.again();
-  useEffect(() => { if (params.preview && edits.value.length && !preview.value && about.writable) send(false, again); }, []);
+    useEffect(() => { if (params.preview && edits.value.length && !preview.value && about.writable) send(false); }, []);
   useEffect(() => { if (edits.value.length && !params.edits) go({ edits: JSON.stringify(edits.value) }, { replace: true }); }, [params.edits]);
   useEffect(() => {
     // Ctrl+S shows what the staged edits do, and again saves them; Ctrl+Z undoes, Ctrl+Shift+Z or Ctrl+Y does it again
     const shown = (event) => {
       if (!(event.ctrlKey || event.metaKey) || !about.writable) return;
       const key = event.key.toLowerCase();
-      if (key === "s" && edits.value.length && !busy.value) send(!!preview.value?.answer && !preview.value.answer.saved, again);
+      if (key === "s" && edits.value.length && !busy.value) send(!!preview.value?.answer && !preview.value.answer.saved);
       else if (event.composedPath()[0].matches?.("input:not([type=checkbox]), textarea, [contenteditable=true]")) return;
-      else if (key === "z" && !event.shiftKey) undo(again);
-      else if (key === "y" || key === "z") redo(again);
+      else if (key === "z" && !event.shiftKey) undo();
+      else if (key === "y" || key === "z") redo();
       else return;
       event.preventDefault();
     };
@@ -250,9 +249,9 @@ export function View({ about, params }) {
       <header class="bar"><${Place} about=${about} params=${params} columns=${data?.columns ?? []} hidden=${hidden} />
         <${InAndOut} about=${about} params=${params} given=${given} data=${data} /></header>
       <${Conditions} list=${where} columns=${data?.columns ?? []} />
-      <${Fault} error=${error} again=${again} />
+      <${Fault} error=${error} again=${listing.again} />
       <${Creating} about=${about} entity=${params.entity ?? null} />
-      <${Staged} again=${again} writable=${about.writable} />
-      ${data ? html`<${Items} data=${data} rows=${rows} params=${params} writable=${about.writable} hidden=${hidden} again=${again} />` : error ? null : html`<p class="opening">Reading items …</p>`}
+      <${Staged} writable=${about.writable} />
+      ${data ? html`<${Items} data=${data} rows=${rows} params=${params} writable=${about.writable} hidden=${hidden} />` : error ? null : html`<p class="opening">Reading items …</p>`}
     </div>`;
 }

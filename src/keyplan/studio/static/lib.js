@@ -31,7 +31,8 @@ export class Failure extends Error {
 
 export async function ask(action, given = {}, signal_ = undefined) {
   if (embedded) return embedded.answer(action, given);
-  asked.value += 1;
+  const quiet = action === "watch";
+  if (!quiet) asked.value += 1;
   try {
     const response = await fetch(`do/${action}`, {
       method: "POST",
@@ -49,7 +50,7 @@ export async function ask(action, given = {}, signal_ = undefined) {
     offline.value = true;
     throw new Failure({ code: "NoServer", message: "the studio's server doesn't respond", hint: "is it still running? start it again, and reload" });
   } finally {
-    asked.value -= 1;
+    if (!quiet) asked.value -= 1;
   }
 }
 
@@ -119,7 +120,27 @@ export function follow(event) {
 // Data that a view loads when its parameters change
 
 const loaders = [];
-export const reloadAll = () => loaders.forEach((each) => each.again());
+const OF_DATA = ["map", "item", "data", "form"];
+const here_ = () => address.value.view ?? "map";
+
+// Load again what the view shows; other views load again when they are opened
+export function reload({ data = false } = {}) {
+  for (const each of loaders) if (!data || OF_DATA.includes(each.action)) each.view === here_() ? each.again() : each.forget();
+}
+
+// The page polls the versions of the data and of the design's file. A view that wrote something polls at once.
+let versions = null;
+export const designChanged = signal(0);
+export async function poll() {
+  if (embedded || document.hidden || offline.value || refused.value) return;
+  const now = await ask("watch", {}).catch(() => null);
+  if (!now) return;
+  const [data, design] = [JSON.stringify(now.data), JSON.stringify(now.design)];
+  const [before, changed] = [versions, versions && (versions.design !== design)];
+  versions = { data, design };
+  if (changed) designChanged.value += 1;
+  else if (before && before.data !== data) reload({ data: true });
+}
 
 export function loader(action) {
   // before: the data before a refresh of the same request
@@ -127,8 +148,11 @@ export function loader(action) {
   let last = null, abort = null;
   const made = {
     state,
+    action,
+    forget() { last = null; },
     load(given, { again = false } = {}) {
       const key = JSON.stringify(given);
+      made.view = here_();
       if (key === last && !again) return;
       last = key;
       abort?.abort();

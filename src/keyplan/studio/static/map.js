@@ -21,7 +21,7 @@ function place() {
 
 function move({ kept = false } = {}) {
   movedAt = performance.now();
-  frame ||= requestAnimationFrame(() => { frame = 0; place(); cull(); });
+  frame ||= requestAnimationFrame(() => { frame = 0; place(); cull(); stage?.classList.toggle("distant", camera.k < READABLE); });
   if (!stage || kept) return;
   const { clientWidth: width, clientHeight: height } = stage;
   rest({ at: [(width / 2 - camera.x) / camera.k, (height / 2 - camera.y) / camera.k, camera.k].map((each, at) => each.toFixed(at < 2 ? 0 : 3)).join(",") });
@@ -91,7 +91,7 @@ function show(node, { centre = false } = {}) {
 
 // What the drawing has, looked up once: rows with their places, cards, and lines by the rows that they tie
 
-let rows = [], byId = new Map(), byItem = new Map(), cards = new Map(), ties = new Map(), ways = null;
+let rows = [], byId = new Map(), byItem = new Map(), cards = new Map(), ties = new Map(), ways = null, texts = new Map();
 
 function learn(svg) {
   byId = new Map();
@@ -121,12 +121,12 @@ function element(name, attributes) {
 // A large map: of cards that are out of sight, and of all where nothing could be read, only outlines are drawn. Others
 // come in a few at a time, so that no frame waits for them. A small map is there as a whole, for whoever reads it aloud.
 
-const LARGE_ROWS = 1200, TIES_MAX = 2500, READABLE = 0.3, FRAME_MS = 5;
+const LARGE_ROWS = 1200, TIES_MAX = 2500, READABLE = 0.45, FRAME_MS = 5;
 let stocked = [];
 
 function stock(svg) {
   stocked = [];
-  if (rows.length <= LARGE_ROWS) return;
+  if (!cards.size) return;
   const far = element("g", { class: "far", "aria-hidden": "true" });
   for (const card of cards.values()) {
     const box = boxOf(card);
@@ -134,6 +134,8 @@ function stock(svg) {
     stocked.push({ card, box, home: card.parentNode, shown: false });
   }
   stocked[0].home.insertBefore(far, stocked[0].card);
+  stage.toggleAttribute("data-large", rows.length > LARGE_ROWS);
+  if (rows.length <= LARGE_ROWS) { stocked = []; return; }
   for (const slot of stocked) { slot.before = far; slot.card.remove(); }
   for (const group of svg.querySelectorAll(".ties")) if (group.childElementCount > TIES_MAX) group.remove();
 }
@@ -212,13 +214,6 @@ function light(row) {
   stage.classList.add("following");
 }
 
-function lightPath() {
-  // Lines between lit rows stay bright
-  const hits = new Set(rows.filter(({ row }) => row.classList.contains("hit")).map(({ row }) => row.id));
-  for (const id of hits) for (const tie of ties.get(id) ?? [])
-    if (tie.dataset.b === id && (tie.classList.contains("index") || hits.has(tie.dataset.a))) draw(tie);
-}
-
 function near(row, key) {
   // The row that an arrow key leads to: within its card first, then the card beside it.
   const from = rows.find((other) => other.row === row);
@@ -264,7 +259,7 @@ function listen(node) {
       const row = event.target.closest?.(".row");
       if (row === listen.over || performance.now() - movedAt < 120) return; // what moves beneath the pointer isn't meant
       listen.over = row;
-      row ? light(row) : (dark(), lightPath());
+      light(row);
       return;
     }
     const [px, py] = pointers.get(event.pointerId);
@@ -282,7 +277,7 @@ function listen(node) {
   const up = (event) => { pointers.delete(event.pointerId); pinch = null; node.classList.remove("dragging"); };
   node.addEventListener("pointerup", up);
   node.addEventListener("pointercancel", up);
-  node.addEventListener("pointerleave", () => { listen.over = null; dark(); lightPath(); });
+  node.addEventListener("pointerleave", () => { listen.over = null; dark(); });
   node.addEventListener("click", (event) => {
     if (moved) return;
     const row = event.target.closest?.(".row");
@@ -309,7 +304,7 @@ function listen(node) {
 
 const LIT = ["hit", "put", "update", "delete"];
 
-function Drawing({ data, params }) {
+function Drawing({ data, before, params }) {
   const holder = useRef(null);
   useEffect(() => { stage = holder.current; listen(stage); return () => { stage = null; }; }, []);
   useEffect(() => {
@@ -320,20 +315,24 @@ function Drawing({ data, params }) {
     size = { width: data.width, height: data.height };
     learn(paper.firstElementChild);
     paper.dataset.rows = rows.length;
+    const old = texts;
+    texts = new Map(rows.map(({ row }) => [row.id, row.textContent]));
+    if (before) for (const { row } of rows) if (old.get(row.id) !== texts.get(row.id)) row.classList.add("flash");
+    const focused = holder.current.contains(document.activeElement) ? document.activeElement.id : null;
     holder.current.replaceChildren(paper);
     rows[0]?.row.setAttribute("tabindex", "0");
-    lightPath();
+    if (focused) focusRow(byId.get(focused));
     const marked = rows.filter(({ row }) => LIT.some((name) => row.classList.contains(name)));
     const lit = marked.map(({ row }) => boxOf(row.closest(".card")));
     if (params.at) stand(params.at);
     else if (lit.length) {
       // With the items in the table that an index's entries are of, where that stays readable
-      const sources = Array.from(ways.children, (tie) => byId.get(tie.dataset.a)).filter(Boolean).map((row) => boxOf(row.closest(".card")));
+      const sources = Array.from(paper.querySelectorAll(".tie.way"), (tie) => byId.get(tie.dataset.a)).filter(Boolean).map((row) => boxOf(row.closest(".card")));
       const [near, whole] = [around(lit), around([...lit, ...sources])];
       const fits = (box) => box.width <= stage.clientWidth && box.height <= stage.clientHeight;
       const first = marked.find(({ row }) => row.querySelector(".badge")?.textContent === "1") ?? marked[0];
       fit(fits(whole) ? whole : fits(near) ? near : around([boxOf(first.row.closest(".card"))]), { most: 1, least: 1 });
-    } else if (kept) move({ kept: true });
+    } else if (kept || before) move({ kept: true });
     else fit(undefined, { least: 1 });
   }, [data.svg]);
   useEffect(() => {
@@ -348,6 +347,20 @@ function Drawing({ data, params }) {
     if (card) focusRow(card.querySelector(".row"));
   }, [params.collection, data.svg]);
   return html`<div class="stage" ref=${holder} tabindex="0" role="region" aria-label="Map. Arrow keys move, plus and minus zoom, zero fits; Tab reaches the items."></div>`;
+}
+
+const PLACES = { templates: "Key templates", items: "Items" };
+const showsTemplates = (about, params) => about.entities.length > 0 && params.show !== "items" && !params.question && !params.collection && !params.partition && !(params.item && !params.item.startsWith("template-"));
+
+// The legend leads to the collections of an entity, one after the other
+let sought = { label: null, at: 0 };
+function seek(label) {
+  const found = [...cards.values()].map((card) => [...card.querySelectorAll(".row")].find((row) => row.dataset.kind === label)).filter(Boolean);
+  sought = { label, at: sought.label === label ? (sought.at + 1) % found.length : 0 };
+  const row = found[sought.at];
+  if (!row) return;
+  show(row.closest(".card"), { centre: true });
+  focusRow(row);
 }
 
 async function saveSvg(name, data) {
@@ -413,15 +426,22 @@ function ItemPanel({ params }) {
   const { data, error } = details.state.value;
   if (!params.item) return null;
   const item = data?.id === params.item ? data : null;
+  const keys = item ? html`<dl class="keys">${item.keys.map((key) => html`<div><dt>${key.place}</dt><dd>
+    ${key.attributes.map((part) => html`<p><span class="attribute">${part.name}</span> <code>${part.pieces.map((piece) => piece.field === null ? html`<i>${piece.text}</i>` : html`<b>${piece.text}</b>`)}</code>
+      ${part.template ? html`<code class="template">${part.template}</code>` : null}</p>`)}</dd></div>`)}</dl>` : null;
+  if (item?.fields) return html`
+    <section class="panel item" aria-label="Entity">
+      <header><span class=${`dot k${item.colour}`}></span><h2>${item.kind}</h2><a class="close" href=${link({ item: null })} aria-label="Close entity">×</a></header>
+      <p class="doc">${item.doc}</p>${keys}
+      <table class="attributes"><caption class="hidden">Fields</caption><tbody>${item.fields.map((field) => html`<tr><th scope="row">${field.name}</th><td>${field.type}</td></tr>`)}</tbody></table>
+      ${embedded ? null : html`<p><a class="button" href=${view("data", { entity: item.entity })}>Show its items</a></p>`}</section>`;
   return html`
     <section class="panel item" aria-label="Item">
       <header>${item ? html`<span class=${`dot k${item.colour}`}></span><h2>${item.kind}</h2>` : html`<h2>Item</h2>`}
         <a class="close" href=${link({ item: null })} aria-label="Close item">×</a></header>
       <${Fault} error=${error} />
       ${item ? html`
-        <dl class="keys">${item.keys.map((key) => html`<div><dt>${key.place}</dt><dd>
-          ${key.attributes.map((part) => html`<p><span class="attribute">${part.name}</span> <code>${part.pieces.map((piece) => piece.field === null ? html`<i>${piece.text}</i>` : html`<b>${piece.text}</b>`)}</code>
-            ${part.template ? html`<code class="template">${part.template}</code>` : null}</p>`)}</dd></div>`)}</dl>
+        ${keys}
         <table class="attributes"><caption class="hidden">Attributes</caption><tbody>${Object.entries(item.item).map(([name, value]) => html`<tr><th scope="row">${name}</th><td class="type">${Object.keys(value)[0]}</td><td>${shownValue(value).slice(0, 600)}</td></tr>`)}</tbody></table>
         <p class="quiet">${number(item.bytes, 9)} bytes</p>
         ${item.fault ? html`<p class="fault">${item.fault}</p>` : null}
@@ -431,22 +451,25 @@ function ItemPanel({ params }) {
 
 const generating = signal(null); // the error of sample data; null: none
 async function generate() {
-  try { await ask("generate"); generating.value = null; drawing.again(); } catch (error) { generating.value = error.error ?? { message: String(error) }; }
+  try { await ask("generate"); generating.value = null; go({ show: "items" }); drawing.again(); } catch (error) { generating.value = error.error ?? { message: String(error) }; }
 }
 
 export function View({ about, params }) {
-  const given = { question: params.question ?? null, arguments: params.question ? argumentsOf(params) : null, rows: Number(params.rows) || 7, each: Number(params.each) || null };
+  const templates = showsTemplates(about, params);
+  const given = templates ? { templates } : { question: params.question ?? null, arguments: params.question ? argumentsOf(params) : null, rows: Number(params.rows) || 7, each: Number(params.each) || null, partition: params.partition ? JSON.parse(params.partition) : null };
   useEffect(() => { drawing.load(given); }, [JSON.stringify(given)]);
   useEffect(() => { if (params.item && drawing.state.value.data) details.load({ item: params.item }); }, [params.item, drawing.state.value.data]);
-  const { data, error, loading } = drawing.state.value;
-  useEffect(() => { if (data) partitions.value = { list: data.collections, base: { ...params, view: "map", at: null, item: null } }; }, [data]);
+  const { data, before, error, loading } = drawing.state.value;
+  useEffect(() => { if (data && !templates) partitions.value = { list: data.collections, base: { ...params, view: "map", at: null, item: null } }; }, [data]);
+  const to = (show) => link({ ...withoutArguments(params), show, question: null, item: null, collection: null, partition: null, at: null });
   return html`
     <div class="map-view" data-loading=${loading ? "" : null}>
       <${Questions} about=${about} params=${params} />
       <div class="canvas">
         ${error ? html`<${Fault} error=${error} again=${() => drawing.again()} />` : null}
+        ${about.entities.length ? html`<header class="map-bar"><nav class="toggle" aria-label="Map of">${Object.entries(PLACES).map(([name, label]) => html`<a href=${to(name === "items" ? "items" : null)} aria-current=${(name === "templates") === templates ? "true" : null}>${label}</a>`)}</nav><p class="quiet">${about.doc}</p></header>` : null}
         <div class="stage-frame">
-        ${data ? html`<${Drawing} data=${data} params=${params} />` : error ? null : html`<p class="opening">Reading the table …</p>`}
+        ${data ? html`<${Drawing} data=${data} before=${before} params=${params} />` : error ? null : html`<p class="opening">Reading the table …</p>`}
         <div class="tools" role="group" aria-label="Zoom">
           <button onClick=${() => zoom(1.25)} aria-label="Zoom in">+</button><button onClick=${() => zoom(0.8)} aria-label="Zoom out">−</button>
           <button onClick=${whole} aria-label="Fit the whole map">⤢</button>
@@ -455,9 +478,9 @@ export function View({ about, params }) {
         </div>
         ${generating.value ? html`<${Fault} error=${generating.value} />` : null}
         ${data ? html`<ul class="legend" aria-label="Legend">
-          ${data.kinds.map((kind) => html`<li><span class=${`sign k${kind.colour}`} aria-hidden="true">${kind.sign}</span>${kind.label}</li>`)}
-          <li class="quiet">${data.symbolic ? "no data: key templates are shown" : `chosen from ${data.complete ? "all " : "the first "}${many(data.looked_at, "item")}`}${embedded || data.symbolic || Number(params.each) >= 10 ? null : html` <a href=${link({ each: String(Math.min((Number(params.each) || 2) * 2, 10)), at: null })}>more</a>`}</li>
-          ${data.symbolic && about.writable && about.local && !embedded ? html`<li><button class="small" onClick=${generate}>Write sample data</button></li>` : null}</ul>` : null}
+          ${data.kinds.map((kind) => html`<li><button class="plain" onClick=${() => seek(kind.label)}><span class=${`sign k${kind.colour}`} aria-hidden="true">${kind.sign}</span>${kind.label}</button></li>`)}
+          <li class="quiet">${templates ? (data.empty ? "the table is empty" : "each card is a kind of item collection") : data.symbolic ? "no data: key templates are shown" : `chosen from ${data.complete ? "all " : "the first "}${many(data.looked_at, "item")}`}${embedded || data.symbolic || Number(params.each) >= 10 ? null : html` <a href=${link({ each: String(Math.min((Number(params.each) || 2) * 2, 10)), at: null })}>more</a>`}</li>
+          ${(templates ? data.empty : data.symbolic) && about.writable && about.local && !embedded ? html`<li><button class="small" onClick=${generate}>Write sample data</button></li>` : null}</ul>` : null}
       </div>
       <div class="side"><${PathPanel} about=${about} params=${params} path=${data?.path} /><${ItemPanel} params=${params} /></div>
     </div>`;

@@ -2,7 +2,7 @@
 
 import { signal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { go, html } from "./lib.js";
+import { ask, embedded, go, html } from "./lib.js";
 
 const opened = signal(false);
 const text = signal("");
@@ -15,6 +15,16 @@ export function openPalette() {
   text.value = "";
   at.value = 0;
   opened.value = true;
+}
+
+// Partitions that the map doesn't show are searched in the table
+const found = signal({ text: "", list: [] });
+let waiting = 0;
+function search(typed) {
+  clearTimeout(waiting);
+  const wanted = typed.replace(/^partition\s+/, "").trim();
+  if (embedded || wanted.length < 2) return;
+  waiting = setTimeout(async () => { found.value = { text: typed, list: (await ask("partitions", { text: wanted }).catch(() => ({ partitions: [] }))).partitions }; }, 150);
 }
 
 function close() {
@@ -37,6 +47,7 @@ function entries(about, views, typed) {
     ...(has.has("run") ? about.questions.map((question) => ({ kind: "run", label: `Run ${question.name}`, note: question.id, go: () => go({ view: "run", question: question.name }, { base: {} }) })) : []),
     ...(has.has("data") ? about.entities.map((entity) => ({ kind: "entity", label: entity, note: "its items", go: () => go({ view: "data", entity: entity }, { base: {} }) })) : []),
     ...partitions.value.list.map((partition) => ({ kind: partition.place || "partition", label: partition.title, go: () => go({ view: "map", collection: partition.id }, { base: partitions.value.base }) })),
+    ...found.value.list.filter((each) => !partitions.value.list.some((known) => known.id === each.id)).map((each) => ({ kind: "partition", label: each.title, go: () => go({ view: "map", partition: JSON.stringify(each.value), collection: each.id }, { base: {} }) })),
     ...(has.has("data") && typed ? [{ kind: "partition", label: typed, note: "items with this partition key, in Data", always: true, go: () => go({ view: "data", partition: typed }, { base: {} }) }] : []),
   ];
 }
@@ -67,7 +78,7 @@ export function Palette({ about, views }) {
       <div class="palette" role="dialog" aria-modal="true" aria-label="Go to">
         <input ref=${input} role="combobox" aria-expanded="true" aria-controls="palette-list" aria-label="A view, access pattern, entity or partition"
           aria-activedescendant=${chosen >= 0 ? `palette-${chosen}` : null} placeholder="A view, access pattern, entity or partition"
-          value=${text.value} onInput=${(event) => { text.value = event.target.value; at.value = 0; }} onKeyDown=${key} autocomplete="off" spellcheck="false" />
+          value=${text.value} onInput=${(event) => { text.value = event.target.value; at.value = 0; search(text.value); }} onKeyDown=${key} autocomplete="off" spellcheck="false" />
         <ul id="palette-list" role="listbox" aria-label="Matches">
           ${matching.map((entry, number) => html`<li id=${`palette-${number}`} role="option" aria-selected=${number === chosen}
             ref=${(node) => number === chosen && node?.scrollIntoView({ block: "nearest" })} onMouseMove=${() => { at.value = number; }} onClick=${() => take(entry)}>

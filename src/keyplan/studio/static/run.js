@@ -2,7 +2,7 @@
 
 import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { Fault, Folded, Json, argumentParams, argumentsOf, ask, go, html, link, loader, many, number, shownValue, view, withoutArguments } from "./lib.js";
+import { Fault, Folded, Json, argumentParams, argumentsOf, ask, go, html, link, loader, many, number, poll, shownValue, view, withoutArguments } from "./lib.js";
 
 const form = loader("form");
 const made = signal(null); // the last call: its arguments and result
@@ -47,6 +47,7 @@ async function run(question, given, send) {
   try {
     const answer = await ask("run", { question, arguments: given, send });
     if (mine === latest) made.value = { question, given, answer, error: null };
+    if (send) poll();
   } catch (error) {
     if (mine === latest) made.value = { question, given, answer: null, error: error.error ?? { message: String(error) } };
   } finally { busy.value = false; }

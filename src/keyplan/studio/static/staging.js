@@ -2,7 +2,7 @@
 // They are in the address after the #: a link restores them, and sends nothing.
 
 import { signal } from "@preact/signals";
-import { address, ask, download, go, many } from "./lib.js";
+import { address, ask, download, go, many, poll } from "./lib.js";
 
 export const parsed = (text, fallback) => { try { return text ? JSON.parse(text) : fallback; } catch { return fallback; } };
 
@@ -71,7 +71,7 @@ async function attempt(work) {
   finally { busy.value = false; }
 }
 
-export const send = (save, again) => attempt(async () => {
+export const send = (save) => attempt(async () => {
   const answer = await ask("edit", { edits: edits.value.map(sent), save });
   preview.value = { answer, error: null };
   if (!save) return go({ preview: "1" }, { replace: true });
@@ -81,11 +81,11 @@ export const send = (save, again) => attempt(async () => {
   edits.value = [];
   faults.value = {};
   go({ edits: null, preview: null, pick: null }, { replace: true });
-  again();
+  poll();
 });
 
 // Undo takes a staged edit back, or a saved transaction by a new conditional write
-async function step(from, to, again) {
+async function step(from, to) {
   const last = from.at(-1);
   if (!last || busy.value) return;
   await attempt(async () => {
@@ -93,7 +93,7 @@ async function step(from, to, again) {
       const answer = await ask("undo", { saved: last.saved });
       to.push({ saved: answer.undo });
       preview.value = { answer, error: null };
-      again();
+      poll();
     } else {
       to.push({ edits: edits.value });
       put(last.edits);
@@ -102,8 +102,8 @@ async function step(from, to, again) {
   });
   settle();
 }
-export const undo = (again) => step(past, future, again);
-export const redo = (again) => step(future, past, again);
+export const undo = () => step(past, future);
+export const redo = () => step(future, past);
 
 // Import and export: the server reads and writes JSON lines and CSV, so that no digit and no type is lost
 

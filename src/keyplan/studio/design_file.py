@@ -1,4 +1,4 @@
-"""A design's file that can't be opened yet: its error at its line, and another attempt after each save."""
+"""A design's file: opened again after each save; the error of one that can't be opened, at its line."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar
 from keyplan.errors import KeyplanError
 from keyplan.formatting.results import error_json
 
-__all__ = ["Unopened"]
+__all__ = ["DesignFile"]
 
 Opened = TypeVar("Opened")
 
@@ -19,31 +19,35 @@ CONTEXT = 4
 """Lines of the file that are shown before the error's line, and after it."""
 
 
-class Unopened(Generic[Opened]):
-    """The error of a design's file. ``open_file`` opens the file, and raises KeyplanError for an invalid one."""
+class DesignFile(Generic[Opened]):
+    """A design's file. ``open_file`` opens it, and raises KeyplanError for an invalid one; ``error`` is the last."""
 
-    def __init__(self, path: Path, error: KeyplanError, open_file: Callable[[], Opened]) -> None:
+    def __init__(self, path: Path, open_file: Callable[[], Opened], error: KeyplanError | None = None) -> None:
         self.path = path
         self.error = error
         self._open = open_file
-        self._version = self._now()
+        self.version = self._now()
         self._lock = threading.Lock()
 
     def attempt(self) -> Opened | None:
         """What was opened if the file was saved since the last attempt and can be opened now, otherwise None."""
         with self._lock:
             version = self._now()
-            if version == self._version:
+            if version == self.version:
                 return None
-            self._version = version
+            self.version = version
             try:
-                return self._open()
+                opened = self._open()
             except KeyplanError as error:
                 self.error = error
                 return None
+            self.error = None
+            return opened
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any] | None:
         """The error as JSON data, with its file, its line, and the lines around it (each a number and a string)."""
+        if self.error is None:
+            return None
         line = _line_of(self.error, self.path)
         text = self.path.read_text(encoding="utf-8", errors="replace") if self.path.is_file() else ""
         lines = list(enumerate(text.splitlines(), 1))
@@ -54,7 +58,7 @@ class Unopened(Generic[Opened]):
             "lines": [] if line is None else lines[max(line - 1 - CONTEXT, 0) : line + CONTEXT],
         }
 
-    def _now(self) -> object:
+    def _now(self) -> tuple[int, int] | None:
         try:
             found = self.path.stat()
         except OSError:
