@@ -65,7 +65,7 @@ def shown(value: object) -> str:
     """A value in a message: its ``repr``, truncated; its type if ``repr`` fails (for example, nested too deep)."""
     try:
         text = repr(value)
-    except Exception:  # noqa: BLE001 - a repr is anybody's code
+    except Exception:  # noqa: BLE001 - a repr may raise anything
         return f"a {type(value).__name__}"
     return text if len(text) <= SHOWN_MAX else f"{text[: SHOWN_MAX - 3]}..."
 

@@ -183,7 +183,7 @@ def system(name: str) -> System:
 
 def hint_for(name: str) -> str:
     """The hint for a system that isn't installed: the nearest name, or what to install."""
-    import difflib  # noqa: PLC0415 - needed when a name is wrong only
+    import difflib  # noqa: PLC0415 - needed only for wrong names
 
     installed = _installed()
     near = difflib.get_close_matches(name, installed, n=1)
@@ -196,7 +196,7 @@ def hint_for(name: str) -> str:
 
 def _installed() -> dict[str, list[EntryPoint]]:
     """Entry points by name. Duplicates with the same object, from two copies of a package, count once."""
-    from importlib.metadata import entry_points  # noqa: PLC0415 - a design of one's own needs none of it
+    from importlib.metadata import entry_points  # noqa: PLC0415 - not needed by designs without a system
 
     installed: dict[str, dict[str, EntryPoint]] = {}
     for each in entry_points(group=GROUP):

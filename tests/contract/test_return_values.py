@@ -140,7 +140,7 @@ def test_plain_verbs_give_what_was_there_before(every: Caller) -> None:
         every.update(Update(member, email="y").previous())  # with its claim it is a transaction
     with pytest.raises(ArgumentError, match="isn't a Put"):
         every.put(more)
-    with pytest.raises(ArgumentError, match="given besides: balance"):
+    with pytest.raises(ArgumentError, match="pass changes in the Update"):
         every.update(more, balance=3)
     assert every.get(Account, account_id="1").balance == 2
 

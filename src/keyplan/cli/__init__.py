@@ -3,7 +3,7 @@
 Commands are imported on demand, and expensive modules when a command runs, so that ``--help`` is fast. Invalid input is
 reported in a message on standard error, without a traceback.
 """
-# ruff: noqa: PLC0415 - what is heavy is imported when the command runs
+# ruff: noqa: PLC0415 - expensive modules are imported when the command runs
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """``keyplan call``: call one access pattern."""
-# ruff: noqa: PLC0415 - what is heavy is imported when the command runs
+# ruff: noqa: PLC0415 - expensive modules are imported when the command runs
 
 from __future__ import annotations
 

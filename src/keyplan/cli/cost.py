@@ -1,7 +1,7 @@
 """``keyplan cost``: print the units and USD of a design, or the difference between two. ``cost_tables.py`` has the
 tables.
 """
-# ruff: noqa: PLC0415 - what is heavy is imported when the command runs
+# ruff: noqa: PLC0415 - expensive modules are imported when the command runs
 
 from __future__ import annotations
 

@@ -126,7 +126,7 @@ def _file_name(class_name: str) -> str:
 
 def _file(where: str) -> ModuleType:
     path = Path(where).expanduser().resolve()
-    if not os.path.isfile(path):  # noqa: PTH113 - a Path raises when a name is too long
+    if not os.path.isfile(path):  # noqa: PTH113 - Path raises an error for names that are too long
         raise UnknownDesign(f"file not found: {where}", hint="give the path of a Python file, then :Class")
     name = f"keyplan_design_{path.stem}_{hashlib.sha256(str(path).encode()).hexdigest()[:8]}"
     spec = importlib.util.spec_from_file_location(name, path)
@@ -139,7 +139,7 @@ def _file(where: str) -> ModuleType:
         spec.loader.exec_module(module)
     except KeyplanError:
         raise
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever the file does
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - a file may raise anything
         raise _not_imported(where, error) from None
     return module
 
@@ -154,7 +154,7 @@ def _module(where: str) -> ModuleType:
         if error.name is None or not (where == error.name or where.startswith(f"{error.name}.")):
             raise _not_imported(where, error) from None
         raise UnknownDesign(f"module not found: {where}", hint="it must be in this folder or installed") from None
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever the module does
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - a module may raise anything
         raise _not_imported(where, error) from None
 
 

@@ -1,5 +1,5 @@
 """``keyplan diff``: the differences between two designs, and their effect on deployed data."""
-# ruff: noqa: PLC0415 - what is heavy is imported when the command runs
+# ruff: noqa: PLC0415 - expensive modules are imported when the command runs
 
 from __future__ import annotations
 

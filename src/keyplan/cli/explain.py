@@ -1,5 +1,5 @@
 """``keyplan explain``: print the requests of access patterns, their keys, and the cost of a typical call."""
-# ruff: noqa: PLC0415 - what is heavy is imported when the command runs
+# ruff: noqa: PLC0415 - expensive modules are imported when the command runs
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """``keyplan import``: import files into a system."""
-# ruff: noqa: PLC0415 - what is heavy is imported when the command runs
+# ruff: noqa: PLC0415 - expensive modules are imported when the command runs
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _source(system: System, given: str) -> Path:
 
     path = Path(given).expanduser()
     hint = f"{system.name} takes {system.input}"
-    if not os.path.exists(path):  # noqa: PTH110 - a Path raises when a name is too long
+    if not os.path.exists(path):  # noqa: PTH110 - Path raises an error for names that are too long
         raise RequestError(f"file not found: {given}", hint=hint)
     kind = "folder" if path.is_dir() else "file"
     if kind not in system.takes:

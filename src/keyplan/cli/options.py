@@ -25,7 +25,7 @@ __all__ = [
     "write_text",
 ]
 
-# ruff: noqa: PLC0415 - what is heavy is imported when the command runs
+# ruff: noqa: PLC0415 - expensive modules are imported when the command runs
 
 
 P = ParamSpec("P")

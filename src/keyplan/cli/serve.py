@@ -1,5 +1,5 @@
 """``keyplan serve``: serve the REST API of a design, and a system's site, on 127.0.0.1."""
-# ruff: noqa: PLC0415 - what is heavy is imported when the command runs
+# ruff: noqa: PLC0415 - expensive modules are imported when the command runs
 
 from __future__ import annotations
 

@@ -164,7 +164,7 @@ def relay(conversation: Conversation[T], observe: Observer, *, pauses: bool = Tr
                 continue
             try:
                 answer = yield step
-            except Exception as error:  # noqa: BLE001 - whatever it is, it is the conversation's
+            except Exception as error:  # noqa: BLE001 - any error is thrown into the conversation
                 observe(step, None, error)
                 step = conversation.throw(error)
             else:
@@ -204,6 +204,6 @@ def together(conversations: Sequence[Conversation[T]]) -> Conversation[list[T]]:
 
 
 async def _sleep(seconds: float) -> None:
-    import asyncio  # noqa: PLC0415 - it is there when this runs, and not imported by those who run no event loop
+    import asyncio  # noqa: PLC0415 - asyncio is imported only by asynchronous callers
 
     await asyncio.sleep(seconds)

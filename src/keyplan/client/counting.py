@@ -66,7 +66,7 @@ def _measured(plan: Plan, target: Target, values: Mapping[str, Any], measure: Me
             }
             entities = yield from batch_entities(target, entity, list(keys.values()), consistent=plan.consistent)
             return sum(measure(entity) for entity in entities if entity is not None)
-        case _:  # pragma: no cover - the compiler makes no other plan for a count
+        case _:  # pragma: no cover - the compiler creates no other plan for a count
             raise TypeError(plan)
 
 

@@ -26,7 +26,7 @@ Part: TypeAlias = "Callable[[Position | None, int], Conversation[Found]]"
 
 def stream(part: Part, run: Callable[[Conversation[Found]], Found], ahead: Executor | None) -> Iterator[Any]:
     """The items of all parts. ``ahead`` fetches the next one; None where it is fetched when it is needed."""
-    from concurrent.futures import CancelledError  # noqa: PLC0415 - not imported by those who only declare a design
+    from concurrent.futures import CancelledError  # noqa: PLC0415 - not needed to declare a design
 
     following: Future[Found] | None = None
     items, position = run(part(None, 0))
@@ -54,7 +54,7 @@ async def stream_async(
     part: Part, run: Callable[[Conversation[Found]], Awaitable[Found]], *, ahead: bool
 ) -> AsyncGenerator[Any, None]:
     """The same from asynchronous code, where ``ahead`` says whether the next part is fetched by a task of its own."""
-    import asyncio  # noqa: PLC0415 - it is there when this runs, and not imported by those who run no event loop
+    import asyncio  # noqa: PLC0415 - asyncio is imported only by asynchronous callers
 
     async def fetch(position: Position | None, given: int) -> Found:
         return await run(part(position, given))

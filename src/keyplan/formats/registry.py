@@ -63,7 +63,7 @@ def _terraform(inputs: Inputs, *, as_json: bool) -> Exported:
     return Exported(write(inputs.design, inputs.deployment))
 
 
-def _create_table(inputs: Inputs, *, as_json: bool) -> Exported:  # noqa: ARG001 - it is JSON in any case
+def _create_table(inputs: Inputs, *, as_json: bool) -> Exported:  # noqa: ARG001 - its output is JSON with or without
     result = requests(inputs.design, inputs.deployment)
     parts = {f"{_file_name(operation)}.json": _json(element) for operation, element in result.items()}
     return Exported(_json(result), parts)

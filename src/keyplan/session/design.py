@@ -95,7 +95,7 @@ class Design:
         the default is True for stores on this machine (embedded, or an endpoint at localhost) and False for others.
         ``secret`` signs cursors. Raises StoreError.
         """
-        from keyplan.session.stores import open_store  # noqa: PLC0415 - stores are imported by those who open one
+        from keyplan.session.stores import open_store  # noqa: PLC0415 - stores are imported when one is opened
 
         store = open_store(_address(url, secret, cls.__name__), cls._compiled(), create=create)
         return cls(store, secret=secret)
@@ -108,7 +108,7 @@ class Design:
 
         ``async with await Cms.aopen("dynamodb://eu-west-1/cms") as cms: ...``. Raises StoreError.
         """
-        from keyplan.session.stores import aopen_store  # noqa: PLC0415 - stores are imported by those who open one
+        from keyplan.session.stores import aopen_store  # noqa: PLC0415 - stores are imported when one is opened
 
         store = await aopen_store(_address(url, secret, cls.__name__), cls._compiled(), create=create)
         return cls(store, secret=secret)
@@ -212,7 +212,7 @@ class Design:
 
     def conversation(self, pattern: str, arguments: Mapping[str, Any]) -> Conversation[Any]:
         """The conversation of a pattern call by name. Nothing is sent until it runs."""
-        from keyplan.client.write_attempts import by_name  # noqa: PLC0415 - imported by those who open a design
+        from keyplan.client.write_attempts import by_name  # noqa: PLC0415 - imported when a design is opened
 
         result = self.compiled.pattern(pattern)
         bound = result.signature.bind((), arguments, strict=False)
@@ -314,7 +314,7 @@ def _address(url: Any, secret: object, design: str) -> str | Store:
     """The path or URL of a store as text, or another design's store. Raises StoreError, and RequestError for an invalid
     secret.
     """
-    from keyplan.session.stores import Store  # noqa: PLC0415 - stores are imported by those who open one
+    from keyplan.session.stores import Store  # noqa: PLC0415 - stores are imported when one is opened
 
     if isinstance(url, Store):
         _check_secret(secret)

@@ -216,7 +216,7 @@ def _tell(hook: Callable[[R], None], record: R) -> None:
     """Call a hook. Its exceptions never fail the call, because a write may be done already."""
     try:
         hook(record)
-    except Exception:  # noqa: BLE001 - whatever it is, it is the hook's
+    except Exception:  # noqa: BLE001 - a hook may raise anything
         _LOG.exception("a hook failed: %r", hook)
 
 
@@ -237,7 +237,7 @@ def with_table(store: Store, design: CompiledDesign, *, create: bool | None = No
 
 async def aopen_store(url: str | Store, design: CompiledDesign, *, create: bool | None) -> Store:
     """``open_store`` from asynchronous code: files and credentials are read in a thread."""
-    import asyncio  # noqa: PLC0415 - it is there when this runs, and not imported by those who run no event loop
+    import asyncio  # noqa: PLC0415 - asyncio is imported only by asynchronous callers
 
     store = await asyncio.to_thread(_store, url, design.table.name, create)
     try:

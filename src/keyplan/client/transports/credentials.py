@@ -188,7 +188,7 @@ def find_region(location: Location) -> str:
 
 def _session(location: Location) -> Any:
     try:
-        import botocore.session  # type: ignore[import-untyped]  # noqa: PLC0415 - it is heavy, and often not needed
+        import botocore.session  # type: ignore[import-untyped]  # noqa: PLC0415 - slow to import, and rarely needed
     except ImportError:
         raise StoreError(
             f"{location.url}: the environment has no AWS_ACCESS_KEY_ID, and profiles, roles and SSO need botocore",

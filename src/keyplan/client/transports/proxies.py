@@ -43,7 +43,7 @@ def proxy_for(location: Location) -> Proxy | None:
     """The proxy by which an endpoint is reached; None for none. Raises StoreError for an address that is none."""
     if not location.tls or location.local:
         return None
-    from urllib.request import (  # noqa: PLC0415 - it takes long to import, and is of no use to many
+    from urllib.request import (  # noqa: PLC0415 - slow to import, and rarely needed
         getproxies_environment,
         proxy_bypass,
     )

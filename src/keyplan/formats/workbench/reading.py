@@ -254,7 +254,7 @@ class _Reader:
                 continue
             names.add(name)
             partition, sort = (None if part is None else self._typed(part, types, path) for part in parts)
-            assert partition is not None  # noqa: S101 - looked at above
+            assert partition is not None  # noqa: S101 - checked above
             key = KeyAttributes(partition, None if sort is None or sort.name == partition.name else sort)
             yield Index(name, key, self._projection(data.get("Projection"), own, key), local)
 

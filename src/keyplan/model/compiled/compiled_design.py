@@ -75,7 +75,7 @@ class CompiledDesign:
         """The pattern with a name. Raises UnknownPattern, with the nearest name."""
         result = self.patterns.get(name)
         if result is None:
-            import difflib  # noqa: PLC0415 - needed when a name is wrong only
+            import difflib  # noqa: PLC0415 - needed only for wrong names
 
             near = difflib.get_close_matches(name, self.patterns)
             hint = f"did you mean {near[0]}?" if near else f"its patterns are {', '.join(self.patterns)}"

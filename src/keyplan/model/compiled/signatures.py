@@ -235,7 +235,7 @@ def _uncountable(name: str, value: Any, error: ArithmeticError) -> ErrorDetail:
 
 
 def _closest(name: str, names: Sequence[str]) -> str:
-    import difflib  # noqa: PLC0415 - needed when a name is wrong only
+    import difflib  # noqa: PLC0415 - needed only for wrong names
 
     near = difflib.get_close_matches(name, names)
     return f"did you mean {near[0]}?" if near else f"it takes {', '.join(names) or 'no arguments'}"

@@ -421,7 +421,7 @@ class FilePool:
     def _check_path(self, path: Path, *, create: bool) -> None:
         if not self.place:
             raise faults.missing(self.place)
-        if not os.path.isdir(path.parent):  # noqa: PTH112 - a Path raises when a name is too long
+        if not os.path.isdir(path.parent):  # noqa: PTH112 - Path raises an error for names that are too long
             raise faults.missing_folder(self.place)
         if not create and not os.path.exists(path):  # noqa: PTH110
             raise faults.missing(self.place)

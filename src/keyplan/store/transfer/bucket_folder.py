@@ -58,7 +58,7 @@ class Bucket:
                 "S3NoSuchBucket", f"The specified bucket does not exist: {name}. The store has no folder for buckets"
             )
         self._path = Path(folder) / name
-        if not os.path.isdir(self._path) or self._path.is_symlink():  # noqa: PTH112 - a Path raises when a name is too long
+        if not os.path.isdir(self._path) or self._path.is_symlink():  # noqa: PTH112 - Path raises an error for names that are too long
             raise S3Error("S3NoSuchBucket", f"The specified bucket does not exist: {name}, in {folder}")
         self._resolved = self._path.resolve()
 
