@@ -29,7 +29,7 @@ for line in sys.stdin:
         put(engine, name, number)
         if name.startswith("other-sqlite"):
             connection = sqlite3.connect(path)
-            connection.execute("SELECT count(*) FROM keyplan_tables").fetchall()
+            connection.execute("SELECT count(*) FROM keyplan_catalog").fetchall()
             connection.close()
     print("done", flush=True)
 if not name.endswith("-killed"):
@@ -67,7 +67,7 @@ def path(tmp_path: Path) -> str:
 
 def read_with_another_sqlite(path: str) -> None:
     connection = sqlite3.connect(path)
-    connection.execute("SELECT count(*) FROM keyplan_tables").fetchall()
+    connection.execute("SELECT count(*) FROM keyplan_catalog").fetchall()
     connection.close()
 
 

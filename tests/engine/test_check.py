@@ -12,15 +12,17 @@ from keyplan.store import Engine, check_file
 from tests.engine.support import create, index, n, put, s
 
 SPOILED = {
-    "DELETE FROM index_1_1 WHERE sk = '1'": {("EntryMissing", "orders/ByG 'a' '1'")},
+    "DELETE FROM entries_1_1 WHERE sk = '1'": {("EntryMissing", "orders/ByG 'a' '1'")},
     "DELETE FROM items_1_1 WHERE sk = '1'": {
         ("EntryStray", "orders/ByG 'a' '1'"),
         ("EntryStray", "orders/Keys 'a' '1'"),
     },
-    "DELETE FROM index_1_2 WHERE sk = '3'": {("EntryMissing", "orders/Keys 'a' '3'")},
-    "UPDATE index_1_1 SET item = 99 WHERE sk = '1'": {("EntryWrong", "orders/ByG 'a' '1'")},
-    "UPDATE index_1_2 SET size = 1 WHERE sk = '1'": {("EntryWrong", "orders/Keys 'a' '1'")},
-    "INSERT INTO index_1_1 VALUES ('g', 'other', 'a', '1', 1)": {("EntryStray", "orders/ByG 'a' '1'")},
+    "DELETE FROM entries_1_0 WHERE sk = '3'": {("EntryMissing", "orders/Keys 'a' '3'")},
+    "UPDATE entries_1_1 SET item = 99 WHERE sk = '1'": {("EntryWrong", "orders/ByG 'a' '1'")},
+    "UPDATE entries_1_0 SET size = 1 WHERE sk = '1'": {("EntryWrong", "orders/Keys 'a' '1'")},
+    "INSERT INTO entries_1_1 VALUES (1 << 32 | 1, 'g', 'other', 'a', '1', 1, NULL)": {
+        ("EntryStray", "orders/ByG 'a' '1'")
+    },
     "UPDATE items_1_1 SET size = 1 WHERE sk = '1'": {("ItemWrong", "orders 'a' '1'")},
     "UPDATE items_1_1 SET sk = '9' WHERE sk = '0'": {
         ("ItemWrong", "orders 'a' '9'"),
@@ -31,7 +33,7 @@ SPOILED = {
     },
     "UPDATE items_1_1 SET body = x'7b' WHERE sk = '2'": {("ItemUnreadable", "orders 'a' '2'")},
     """UPDATE items_1_1 SET body = CAST('{"pk":{"S":"a"},"sk":{"S":"2"},"n":{"N":"1.0"}}' AS BLOB)
-       , checksum = NULL WHERE sk = '2'""": {("ItemWrong", "orders 'a' '2'")},
+       , checksum = 2932721292 WHERE sk = '2'""": {("ItemWrong", "orders 'a' '2'")},
     "UPDATE items_1_1 SET body = CAST(replace(CAST(body AS TEXT), 'h1', 'h3') AS BLOB) WHERE sk = '1'": {
         ("ItemDamaged", "orders 'a' '1'")
     },

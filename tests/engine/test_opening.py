@@ -40,7 +40,7 @@ def test_the_file_says_what_it_is(path: str) -> None:
         put(engine, "a", "1", x=s("é"))
     shell = sqlite3.connect(path)
     assert shell.execute("PRAGMA application_id").fetchone() == (0x4B504C4E,)
-    assert shell.execute("PRAGMA user_version").fetchone() == (2,)
+    assert shell.execute("PRAGMA user_version").fetchone() == (3,)
     assert shell.execute("PRAGMA journal_mode").fetchone() == ("wal",)
     row = shell.execute("SELECT pk, sk, CAST(body AS TEXT) FROM items_1_1").fetchone()
     assert row == ("a", "1", '{"pk":{"S":"a"},"sk":{"S":"1"},"x":{"S":"é"}}')

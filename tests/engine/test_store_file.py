@@ -4,7 +4,6 @@ the format before.
 
 from __future__ import annotations
 
-import json
 import multiprocessing
 import os
 import shutil
@@ -24,7 +23,7 @@ import keyplan
 from keyplan.errors import StoreError
 from keyplan.store import Engine, check_file
 from keyplan.store.storage.sqlite import Storage
-from tests.engine.consumer import Checkpoints, consume
+from keyplan.store.storage.storage_transactions import Reader
 from tests.engine.support import create, get, index, n, put, s
 
 ROOT = Path(__file__).parents[2]
@@ -208,11 +207,11 @@ def test_a_store_in_memory_that_was_at_work_says_so(path: str) -> None:
 
     def work() -> None:
         with pytest.raises(StoreError, match="forked while another thread"):
-            storage.tables()
+            storage.read(Reader.tables)
 
     assert in_child(work) == 0
     storage.pool.give(connection)
-    assert in_child(lambda: None if storage.tables() == [] else sys.exit(1)) == 0
+    assert in_child(lambda: None if storage.read(Reader.tables) == [] else sys.exit(1)) == 0
     storage.close()
 
 
@@ -275,21 +274,13 @@ def test_a_damaged_item_is_told_replaced_and_removed(damaged: str) -> None:
         put(engine, "a", "9", until=n(1))
 
 
-@pytest.mark.parametrize("is_of_before", [False, True])
-def test_a_damaged_item_of_a_table_whose_items_expire(path: str, is_of_before: bool) -> None:
-    """Before there were triggers, files had an index of what their items say."""
+def test_a_damaged_item_of_a_table_whose_items_expire(path: str) -> None:
     with Engine.open(path) as engine:
         create(engine)
         put(engine, "a", "1")
         put(engine, "a", "2")
         specification = {"Enabled": True, "AttributeName": "until"}
         engine.call("UpdateTimeToLive", {"TableName": "orders", "TimeToLiveSpecification": specification})
-    if is_of_before:
-        seconds = "CAST(CAST(body AS TEXT) ->> '$.\"until\".N' AS REAL)"
-        spoil(path, f"CREATE INDEX expiry_1 ON items_1_1 ({seconds}) WHERE {seconds} IS NOT NULL")
-        for event in ("insert", "update", "delete"):
-            spoil(path, f"DROP TRIGGER expires_1_{event}")
-        spoil(path, "DROP TABLE expires_1")
     # Flipped on the disk, behind SQLite's back.
     raw = Path(path).read_bytes()
     assert raw.count(b'{"pk":{"S":"a"},"sk":{"S":"1"}}') == 1
@@ -370,72 +361,15 @@ def test_a_file_that_nobody_may_write_can_be_checked(tmp_path: Path, open_to_all
     assert sorted((each.name, each.stat().st_size) for each in folder.iterdir()) == before
 
 
-# --- the format before
-
-
-def as_format_1(path: str) -> None:
-    """Make a file what it would have been before streams and checksums."""
-    file = sqlite3.connect(path)
-    for (name,) in file.execute("SELECT name FROM sqlite_schema WHERE name LIKE 'items_%'").fetchall():
-        file.execute(f"ALTER TABLE {name} DROP COLUMN checksum")
-    file.execute("DROP TABLE keyplan_streams")
-    file.execute("DROP TABLE keyplan_shards")
-    file.execute("PRAGMA user_version = 1")
-    file.commit()
-    file.close()
-
-
-def test_a_file_of_format_1_goes_on(path: str) -> None:
-    with Engine.open(path) as engine:
-        create(engine)
-        create(engine, "others")
-        put(engine, "a", "1", g=s("g"), h=s("h"))
-        put(engine, "a", "2")
-    as_format_1(path)
-    with Engine.open(path) as engine:
-        assert engine.check() == []
-        assert get(engine, "a", "1") == {"pk": s("a"), "sk": s("1"), "g": s("g"), "h": s("h")}
-        specification = {"StreamEnabled": True, "StreamViewType": "KEYS_ONLY"}
-        made = engine.call("UpdateTable", {"TableName": "orders", "StreamSpecification": specification})
-        put(engine, "a", "1", g=s("g2"), h=s("h"))
-        put(engine, "b", "1")
-        records = consume(engine.call, made["TableDescription"]["LatestStreamArn"], Checkpoints())
-        assert [record["eventName"] for record in records] == ["MODIFY", "INSERT"]
-        assert engine.check() == []
-    file = sqlite3.connect(path)
-    sealed = dict(file.execute("SELECT pk || sk, checksum IS NOT NULL FROM items_1_2").fetchall())
-    assert sealed == {"a1": 1, "a2": 0, "b1": 1}
-    assert file.execute("PRAGMA user_version").fetchone() == (2,)
-    file.close()
-
-
-def test_processes_renew_a_file_together(tmp_path: Path) -> None:
-    context = multiprocessing.get_context("fork")
-    path = str(tmp_path / "store.db")
-    with Engine.open(path) as engine:
-        create(engine)
-    as_format_1(path)
-    start = context.Barrier(4)
-    processes = [context.Process(target=_open_and_write, args=(path, f"table{number}", start)) for number in range(4)]
-    for process in processes:
-        process.start()
-    for process in processes:
-        process.join()
-    assert [process.exitcode for process in processes] == [0] * 4
-    assert json.dumps([str(finding) for finding in check_file(path)]) == "[]"
-
-
 @pytest.mark.parametrize("is_json", [True, False])
-@pytest.mark.parametrize("has_checksum", [True, False])
-def test_who_copies_what_is_stored_notices_damage(path: str, is_json: bool, has_checksum: bool) -> None:
-    """The server answers with stored bytes as they are. A flipped bit is seen by the checksum, if there is one."""
+def test_reads_of_stored_bytes_verify_their_checksums(path: str, is_json: bool) -> None:
+    """The server responds with stored bytes as they are."""
     with Engine.open(path) as engine:
         create(engine)
         put(engine, "a", "1", x=s("value"), g=s("g"), h=s("1"))
         put(engine, "a", "2", g=s("g"), h=s("2"))
     spoilt = "replace(CAST(body AS TEXT), 'value', 'valuf')" if is_json else "substr(CAST(body AS TEXT), 1, 20)"
-    forgotten = "" if has_checksum else ", checksum = NULL"
-    spoil(path, f"UPDATE items_1_1 SET body = CAST({spoilt} AS BLOB){forgotten} WHERE sk = '1'")
+    spoil(path, f"UPDATE items_1_1 SET body = CAST({spoilt} AS BLOB) WHERE sk = '1'")
     key, other = ({"pk": s("a"), "sk": s(sort)} for sort in "12")
     statement = "SELECT * FROM orders WHERE pk = 'a' AND sk = '1'"
     of_partition = {"KeyConditionExpression": "pk = :p", "ExpressionAttributeValues": {":p": s("a")}}
@@ -455,9 +389,6 @@ def test_who_copies_what_is_stored_notices_damage(path: str, is_json: bool, has_
     ]
     with Engine.open(path, raw_items=True) as engine:
         for operation, request_ in asked:
-            if is_json and not has_checksum:
-                assert engine.call(operation, request_)  # nobody can know
-                continue
             with pytest.raises(StoreError, match="A stored item is damaged"):
                 engine.call(operation, request_)
         assert engine.call("GetItem", {"TableName": "orders", "Key": other})["Item"]

@@ -127,7 +127,7 @@ def test_check_finds_what_is_wrong(tmp_path: Path) -> None:
     with Engine.open(db) as engine:
         engine.call("CreateTable", CREATE)
         engine.call("PutItem", {"TableName": TABLE, "Item": {"pk": s("a"), "sk": s("1"), "g": s("g")}})
-        engine._storage.write(lambda writer: writer._run("DELETE FROM index_1_1"))
+        engine._storage.write(lambda writer: writer._run("DELETE FROM entries_1_1"))
     done = run("dynamodb", "check", str(db))
     assert done.exit_code == 1
     assert "EntryMissing" in done.output

@@ -22,7 +22,6 @@ from keyplan.store.state_delays import (
     is_usable,
     states_of,
 )
-from keyplan.store.storage.key_layouts import TableRecord
 from keyplan.store.storage.sqlite import Storage
 from keyplan.store.storage.storage_transactions import Reader, Writer
 from keyplan.store.streams import Recorder, ShardLife
@@ -242,7 +241,7 @@ class Database:
     def refresh(self) -> bool:
         """Reload the catalog; returns whether it changed. Unchanged tables keep their compiled form."""
         before = self._tables
-        self._tables = self._read(self.storage.tables())
+        self._tables = self.storage.read(self.fresh)
         if self._tables == before:
             return False
         self._settled = {name: table for name, table in self._tables.items() if table.is_settled}
@@ -251,8 +250,15 @@ class Database:
         return True
 
     def fresh(self, reader: Reader | Writer) -> dict[str, Table]:
-        """The tables as seen by a transaction."""
-        return self._read(reader.tables())
+        """The tables as a transaction sees them."""
+        known = self._tables
+        tables: dict[str, Table] = {}
+        for record in reader.tables({name: table.record for name, table in known.items()}):
+            table = known.get(record.name)
+            if table is None or table.record is not record:
+                table = read_table(record, self.storage, self.recorder)
+            tables[record.name] = table
+        return tables
 
     def present_table(self, writer: Writer, name: str) -> Table | None:
         """The existing table with the name of a new one. One whose deletion is due is removed."""
@@ -279,13 +285,3 @@ class Database:
             clear_waste(self.storage)
         except KeyplanError as error:
             _log.error("What was removed takes up room yet: %s", error)
-
-    def _read(self, records: list[TableRecord]) -> dict[str, Table]:
-        known = self._tables
-        tables: dict[str, Table] = {}
-        for record in records:
-            table = known.get(record.name)
-            if table is None or table.record != record:
-                table = read_table(record, self.storage, self.recorder)
-            tables[record.name] = table
-        return tables

@@ -53,8 +53,8 @@ def perform(writer: Writer, write: Write, charge: Charge | None = None) -> Outco
     if write.asks or (table.needs_old and result is not None):
         known = judged(write, result)
         old, put = known.old, known.put
-        if result is not None and (known.is_damaged or (result[3] is None and not table.has_work)):
-            _mend_entries(writer, write, result[0], old)
+        if known.is_damaged and result is not None:
+            writer.remove_entries(table.stored, result[0])
         if not known.holds or (write.inserts and result is not None):
             raise _refused(write, result, old, charge)
         if known.fault is not None:
@@ -79,20 +79,6 @@ def perform(writer: Writer, write: Write, charge: Charge | None = None) -> Outco
         if table.needs_old:
             _keep(writer, write, result[0], result, old, None)
     return outcome
-
-
-def _mend_entries(writer: Writer, write: Write, row: int, old: Item | None) -> None:
-    """Repair the index entries of an item that is unreadable or, in older files, has no checksum: remove those of an
-    unreadable item, restore missing ones otherwise.
-    """
-    stored, key = write.table.stored, write.key
-    entries = [] if old is None else [(index.number, entry_of(index, old)) for index in write.table.indexes]
-    wanted = [(number, entry) for number, entry in entries if entry is not None]
-    if old is not None and all(writer.entry(stored, number, entry, key) is not None for number, entry in wanted):
-        return
-    writer.remove_entries(stored, row)
-    for number, entry in wanted:
-        writer.add_entry(stored, number, entry, key, row)
 
 
 def _refused(write: Write, result: Found | None, old: Item | None, charge: Charge | None) -> DynamoDBError:

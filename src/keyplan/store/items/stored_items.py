@@ -8,7 +8,6 @@ from typing import Any
 import orjson
 
 from keyplan.dynamodb.service_errors import SerializationException
-from keyplan.dynamodb.values import check_item
 from keyplan.errors import KeyplanError
 from keyplan.store.storage.sqlite_errors import unreadable
 
@@ -37,18 +36,6 @@ def decode(body: bytes) -> dict[str, Any]:
     if item.__class__ is dict:  # for each read item; three times as fast as isinstance
         return item
     raise orjson.JSONDecodeError("it is no object", "", 0)
-
-
-def check_stored(item: dict[str, Any]) -> None:
-    """Validate an item of an older file, which has no checksum.
-
-    Raises:
-        JSONDecodeError: an attribute is invalid.
-    """
-    try:
-        check_item(item)
-    except SIGNS_OF_DAMAGE as fault:
-        raise orjson.JSONDecodeError(f"it has an attribute that is none ({fault})", "", 0) from None
 
 
 def encode(item: Mapping[str, Any]) -> bytes:

@@ -13,7 +13,7 @@ from keyplan.dynamodb.expressions import BoundCondition, BoundUpdate, Expression
 from keyplan.dynamodb.limits import ITEM_BYTES_MAX
 from keyplan.dynamodb.values import item_size, item_size_up_to
 from keyplan.errors import DynamoDBError
-from keyplan.store.items.stored_items import check_stored, encode
+from keyplan.store.items.stored_items import encode
 from keyplan.store.storage.key_layouts import Found
 from keyplan.store.storage.replica_rows import Version
 from keyplan.store.tables.item_keys import Key, check_index_keys, check_size, check_updated_index_keys
@@ -155,11 +155,9 @@ def _judge(write: Write, result: Found | None) -> Judged:
     if result is not None:
         _, size, body, checksum = result
         try:
-            if checksum is not None and crc32(body) != checksum:
-                raise orjson.JSONDecodeError("its checksum is another", "", 0)  # noqa: TRY301 - a call for each write
-            old = orjson.loads(body if body[:1] == b"{" else b"")  # inlined ``decode``
-            if checksum is None and old is not None:
-                check_stored(old)
+            if crc32(body) != checksum:
+                raise orjson.JSONDecodeError("its checksum differs", "", 0)  # noqa: TRY301 - a call for each write
+            old = orjson.loads(body if body[:1] == b"{" else b"")  # as ``decode``, without a call for each write
         except orjson.JSONDecodeError:
             if condition is not None or change is not None or write.wants_old:
                 raise

@@ -12,7 +12,8 @@ def list_tables(database: Database, request: Request) -> Answer:
     """The sorted names of the tables."""
     start = request.get("ExclusiveStartTableName") or ""
     limit = request.get("Limit") or NAMES_MAX
-    names = [record.name for record in database.storage.tables() if record.name > start]
+    database.refresh()
+    names = [table.name for table in database.known_tables() if table.name > start]
     answer: Answer = {"TableNames": names[:limit]}
     if len(names) > limit:
         answer["LastEvaluatedTableName"] = names[limit - 1]

@@ -21,7 +21,7 @@ from typing import TypeVar, cast
 import apsw
 
 from keyplan.errors import StoreError
-from keyplan.store.storage import sql
+from keyplan.store.storage import file_format, sql
 from keyplan.store.storage import sqlite_errors as faults
 from keyplan.store.storage.file_guard import FileGuard, forget_guards, holder
 from keyplan.store.storage.key_layouts import segment_of
@@ -110,32 +110,6 @@ def _in_transaction(connection: apsw.Connection, begin: str, work: Callable[[aps
         roll_back(connection)
         raise
     return result
-
-
-def _identity(connection: apsw.Connection) -> tuple[int, bool]:
-    """The application id, and whether there is anything in the file. To be read together: another process may be making
-    the catalogue just now.
-    """
-    application = cast("int", connection.pragma("application_id"))
-    return application, connection.execute("SELECT 1 FROM sqlite_schema").fetchone() is not None
-
-
-def _create_format(connection: apsw.Connection) -> None:
-    """Make the catalogue in an empty file, unless another process did so just before."""
-    if _identity(connection) == (0, False):
-        connection.execute(sql.CATALOGUE + sql.STREAMS)
-        connection.execute(f"PRAGMA application_id = {sql.APPLICATION_ID}")
-        connection.execute(f"PRAGMA user_version = {sql.FORMAT_VERSION}")
-
-
-def _renew_format(connection: apsw.Connection) -> None:
-    """Bring a file of format 1 to format 2, unless another process did so just before."""
-    if connection.pragma("user_version") == 1:
-        for record in connection.execute(sql.TABLES).fetchall():
-            table, generation = cast("tuple[int, int]", record[:2])
-            connection.execute(sql.add_checksum(table, generation))
-        connection.execute(sql.STREAMS)
-        connection.execute("PRAGMA user_version = 2")
 
 
 def _immutable(path: str) -> str:
@@ -342,10 +316,10 @@ class FilePool:
             self._guard.unlock_writer()
 
     def is_of_this_format(self) -> bool:
-        """Whether the file needs no renewal."""
+        """Whether the file needs no migration."""
         connection = self.take()
         try:
-            return bool(connection.pragma("user_version") == sql.FORMAT_VERSION)
+            return file_format.is_current(connection, self.place)
         finally:
             self.give(connection)
 
@@ -473,23 +447,21 @@ class FilePool:
     def _check_format(self, connection: apsw.Connection) -> None:
         if connection.readonly("main") and not self._is_read_only:
             raise faults.store_error(apsw.ReadOnlyError("opened for reading only"), self.place)
-        application, is_used = _in_transaction(connection, "BEGIN", _identity)
+        application, is_used = _in_transaction(connection, "BEGIN", file_format.identity)
         if application == 0 and not is_used:
             self._use_wal(connection)
-            _in_transaction(connection, "BEGIN IMMEDIATE", _create_format)
+            _in_transaction(connection, "BEGIN IMMEDIATE", file_format.create)
             application = connection.pragma("application_id")
         if application != sql.APPLICATION_ID:
             raise faults.foreign(self.place)
-        version = cast("int", connection.pragma("user_version"))
-        if version > sql.FORMAT_VERSION:
-            raise faults.newer(self.place, version, sql.FORMAT_VERSION)
+        is_current = file_format.is_current(connection, self.place)
         if self._is_read_only:
             return
         if connection.pragma("journal_mode") != "wal":
             self._use_wal(connection)
-            _in_transaction(connection, "BEGIN", _identity)  # with which the WAL is opened
-        if version < sql.FORMAT_VERSION:
-            _in_transaction(connection, "BEGIN IMMEDIATE", _renew_format)
+            _in_transaction(connection, "BEGIN", file_format.identity)  # with which the WAL is opened
+        if not is_current:
+            _in_transaction(connection, "BEGIN IMMEDIATE", file_format.migrate)
 
     def _use_wal(self, connection: apsw.Connection) -> None:
         # SQLite doesn't ask the busy handler for this one.
@@ -518,7 +490,7 @@ class MemoryPool:
         self.wait = BusyWait(0.0)
         self._connection: apsw.Connection | None = apsw.Connection(":memory:", statementcachesize=_STATEMENT_CACHE)
         _configure(self._connection, self.wait, "OFF")
-        _in_transaction(self._connection, "BEGIN", _create_format)
+        _in_transaction(self._connection, "BEGIN", file_format.create)
         _pools.add(self)
 
     def take(self) -> apsw.Connection:

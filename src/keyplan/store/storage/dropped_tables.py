@@ -1,8 +1,8 @@
-"""What is thrown away: tables of SQLite's that nobody reads any more.
+"""The removal of SQLite tables, and of the entries of an index, in pieces.
 
-To drop a table takes as long as it is large. So one that is large gets another name in the transaction that removes it,
-by which nobody knows it, and is emptied in pieces, each a transaction of its own, before it is dropped. Its name is all
-that says so: whoever meets such a table may go on with it, whenever that is.
+To drop a large table takes long. So the transaction that removes it gives it another name, and it is emptied in pieces,
+each a transaction of its own, before it is dropped. The entries of a large index are removed the same way; the index is
+in ``keyplan_dropped_indexes`` as long as there are some. Any process may continue, at any time.
 """
 
 from __future__ import annotations
@@ -34,6 +34,11 @@ class _Place:
     columns: str
     values: tuple[object, ...]
 
+    @property
+    def condition(self) -> str:
+        """That a row isn't behind it."""
+        return f"({self.columns}) <= ({', '.join('?' * len(self.values))})"
+
 
 def throw_away(run: Run, name: str) -> bool:
     """Remove a table of SQLite's with its indexes; whether it is left to be emptied. There may be none of that name."""
@@ -46,23 +51,43 @@ def throw_away(run: Run, name: str) -> bool:
     return True
 
 
+def drop_entries(run: Run, name: str, index: int) -> bool:
+    """Remove the entries of an index from their table; whether some remain to be removed in pieces."""
+    if _end_of_piece(run, name, index) is None:
+        run(f"DELETE FROM {name} WHERE index_id = ?", (index,))  # noqa: S608 - our names
+        return False
+    run("INSERT OR IGNORE INTO keyplan_dropped_indexes VALUES (?, ?)", (index, name))
+    return True
+
+
 def has_waste(run: Run) -> bool:
-    """Whether something was thrown away, and is there yet."""
-    return bool(_names(run))
+    """Whether anything remains to be removed."""
+    return bool(_names(run)) or _dropped_index(run) is not None
 
 
 def clear_piece(run: Run) -> bool:
-    """Remove some of what was thrown away; whether there is nothing more."""
+    """Remove a piece of what remains; whether that was the last one."""
     names = _names(run)
-    if not names:
-        return True
-    last = _end_of_piece(run, names[0])
-    if last is not None:
-        places = ", ".join("?" * len(last.values))
-        run(f"DELETE FROM {names[0]} WHERE ({last.columns}) <= ({places})", last.values)  # noqa: S608 - our names
-        return False
-    run(f"DROP TABLE {names[0]}", None)
-    return len(names) == 1
+    if names:
+        last = _end_of_piece(run, names[0])
+        if last is None:
+            run(f"DROP TABLE {names[0]}", None)
+        else:
+            run(f"DELETE FROM {names[0]} WHERE {last.condition}", last.values)  # noqa: S608
+    elif (dropped := _dropped_index(run)) is not None:
+        index, name = dropped
+        last = _end_of_piece(run, name, index)
+        if last is None:
+            run(f"DELETE FROM {name} WHERE index_id = ?", (index,))  # noqa: S608
+            run("DELETE FROM keyplan_dropped_indexes WHERE id = ?", (index,))
+        else:
+            run(f"DELETE FROM {name} WHERE index_id = {index} AND {last.condition}", last.values)  # noqa: S608
+    return not has_waste(run)
+
+
+def _dropped_index(run: Run) -> tuple[int, str] | None:
+    row = run("SELECT id, entries FROM keyplan_dropped_indexes ORDER BY id LIMIT 1", None).fetchone()
+    return cast("tuple[int, str] | None", row)
 
 
 def free_index_name(run: Run, name: str) -> str:
@@ -78,8 +103,10 @@ def _names(run: Run) -> list[str]:
     return [str(name) for (name,) in run(_NAMES, None)]
 
 
-def _end_of_piece(run: Run, name: str) -> _Place | None:
-    """The row with which a piece ends; None where the table, if it is there, is no larger than that."""
+def _end_of_piece(run: Run, name: str, index: int | None = None) -> _Place | None:
+    """The row with which a piece of a table, or of the entries of an index in it, ends; None when they aren't larger,
+    or the table is missing.
+    """
     columns = cast("list[tuple[str, bool, int]]", run(_COLUMNS, (name,)).fetchall())
     if not columns:
         return None
@@ -87,7 +114,8 @@ def _end_of_piece(run: Run, name: str) -> _Place | None:
     key = ", ".join(column for place, column in sorted((place, column) for column, _, place in columns) if place)
     key = key or "rowid"
     rows_max, bytes_max = effort.waste_piece()
-    text = f"SELECT {sizes or 0}, {key} FROM {name} ORDER BY {key} LIMIT ?"  # noqa: S608 - names of our making
+    where = "" if index is None else f"WHERE index_id = {index}"
+    text = f"SELECT {sizes or 0}, {key} FROM {name} {where} ORDER BY {key} LIMIT ?"  # noqa: S608 - names of our making
     cursor = run(text, (rows_max,))
     size_bytes = 0
     for rows, (size, *last) in enumerate(cast("Iterator[tuple[int, object]]", cursor), 1):

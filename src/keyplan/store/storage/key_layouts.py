@@ -14,10 +14,8 @@ from typing import Literal
 KeyText = str | bytes
 """A key attribute in its storage form; the sort key of a table without one is ``""``."""
 
-Found = tuple[int, int, bytes, int | None]
-"""What a write finds of an item: its row id, size, JSON, and the JSON's checksum, unless it was written by a version
-that made none.
-"""
+Found = tuple[int, int, bytes, int]
+"""What a write finds of an item: its row id, size, JSON, and the JSON's checksum."""
 
 Row = tuple[int, bytes]
 """What a read gives of an item or an index entry: its size in bytes by DynamoDB's rules, and the item's
@@ -52,6 +50,11 @@ class IndexLayout:
     sized: bool
     """Whether entries have a size of their own; an index that projects all attributes takes the item's."""
 
+    @property
+    def shape(self) -> tuple[int, int]:
+        """How many partition and sort attributes it has."""
+        return len(self.partition_types), len(self.sort_types)
+
 
 @dataclass(frozen=True, slots=True)
 class TableLayout:
@@ -66,12 +69,13 @@ class TableLayout:
 
 @dataclass(frozen=True, slots=True)
 class TableRecord:
-    """A table in the catalogue; ``definition`` is the engine's JSON."""
+    """A table in the catalog; ``definition`` is the engine's JSON. ``version`` changes with each change of it."""
 
     id: int
     generation: int
     name: str
     definition: str
+    version: int = 0
 
 
 @dataclass(frozen=True, slots=True)

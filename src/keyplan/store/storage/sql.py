@@ -1,10 +1,12 @@
-"""The SQL texts of one table: its columns, its reads by the shape of their bounds, its writes. Texts only.
+"""The SQL statements of one table: its columns, its reads by the shape of their bounds, its writes. Text only.
 
-A table is ``items_<id>_<generation>``, with the key in its storage form and the item's JSON in UTF-8 as
-``body``. An index is ``index_<id>_<number>``: a table without row ids whose primary key is the index key and
-then the table's key, so that entries with equal index keys have an order of their own and a page can go on
-after an entry that is gone. The generation is in the name of the items alone, since every read and every
-write names it.
+The items of a table are in ``items_<id>_<generation>``: the key in its storage form and the item's JSON in UTF-8 as
+``body``. Every read and write names the generation, so that one with an outdated layout fails.
+
+The entries of all indexes with as many key attributes are in one table, ``entries_<partition>_<sort>``, without row
+ids. SQLite reads its schema again after each change of it, in every connection, so a table for each index would let
+clients wait. The primary key is the index's id, the index key and the table's key: entries with equal index keys have
+an order, and a page can start after an entry that was removed.
 """
 
 from __future__ import annotations
@@ -17,10 +19,32 @@ from keyplan.store.storage.key_layouts import Bounds, IndexLayout, ScalarType, T
 
 APPLICATION_ID = 0x4B504C4E
 """``KPLN``, in the header of the file."""
-FORMAT_VERSION = 2
-"""2 has streams, and a checksum with each item. A file of format 1 is brought to it when it is opened."""
+FORMAT_VERSION = 3
+"""3 has one table for the entries of many indexes. See ``file_format`` for a file of format 2."""
 
-STREAMS = """
+DROPPED_INDEXES = "CREATE TABLE keyplan_dropped_indexes (id INTEGER PRIMARY KEY, entries TEXT NOT NULL);"
+"""Indexes of which entries remain to be removed."""
+
+CATALOG_INDEX = "CREATE INDEX keyplan_catalog_by_name ON keyplan_catalog (name, version);"
+"""Finds the tables that changed without reading definitions."""
+
+CATALOGUE = f"""
+{DROPPED_INDEXES}
+CREATE TABLE keyplan_catalog (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  name TEXT NOT NULL UNIQUE,
+  generation INTEGER NOT NULL,
+  definition TEXT NOT NULL,
+  version INTEGER NOT NULL DEFAULT 1
+);
+{CATALOG_INDEX}
+CREATE TABLE keyplan_tokens (
+  token TEXT PRIMARY KEY,
+  digest BLOB NOT NULL,
+  answer BLOB NOT NULL,
+  kept_s REAL NOT NULL
+);
+CREATE INDEX keyplan_tokens_by_age ON keyplan_tokens (kept_s);
 CREATE TABLE keyplan_streams (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   table_name TEXT NOT NULL,
@@ -43,30 +67,15 @@ CREATE TABLE keyplan_shards (
   PRIMARY KEY (stream, number)
 ) WITHOUT ROWID;
 """
-"""The streams of all tables, and their shards; the records of a stream are in a table of their own."""
+"""What is in an empty file. The records of a stream are in a table of their own."""
 
-CATALOGUE = """
-CREATE TABLE keyplan_tables (
-  id INTEGER PRIMARY KEY AUTOINCREMENT,
-  name TEXT NOT NULL UNIQUE,
-  generation INTEGER NOT NULL,
-  definition TEXT NOT NULL
-);
-CREATE TABLE keyplan_tokens (
-  token TEXT PRIMARY KEY,
-  digest BLOB NOT NULL,
-  answer BLOB NOT NULL,
-  kept_s REAL NOT NULL
-);
-CREATE INDEX keyplan_tokens_by_age ON keyplan_tokens (kept_s);
-"""
-"""The catalogue of an empty file, together with ``STREAMS``."""
-
-TABLES = "SELECT id, generation, name, definition FROM keyplan_tables ORDER BY name"
-ADD_TABLE = "INSERT INTO keyplan_tables (name, generation, definition) VALUES (?, ?, ?)"
-DROP_TABLE = "DELETE FROM keyplan_tables WHERE id = ?"
-DEFINE = "UPDATE keyplan_tables SET definition = ? WHERE id = ?"
-REDEFINE = "UPDATE keyplan_tables SET definition = ?, generation = ? WHERE id = ?"
+TABLES = "SELECT id, generation, name, definition, version FROM keyplan_catalog ORDER BY name"
+TABLE = "SELECT id, generation, name, definition, version FROM keyplan_catalog WHERE id = ?"
+VERSIONS = "SELECT id, name, version FROM keyplan_catalog INDEXED BY keyplan_catalog_by_name ORDER BY name"
+ADD_TABLE = "INSERT INTO keyplan_catalog (name, generation, definition) VALUES (?, ?, ?)"
+DROP_TABLE = "DELETE FROM keyplan_catalog WHERE id = ?"
+DEFINE = "UPDATE keyplan_catalog SET version = version + 1, definition = ? WHERE id = ?"
+REDEFINE = "UPDATE keyplan_catalog SET version = version + 1, definition = ?, generation = ? WHERE id = ?"
 TOKEN = "SELECT digest, answer FROM keyplan_tokens WHERE token = ? AND kept_s >= ?"  # noqa: S105 - no password
 KEEP_TOKEN = "INSERT OR REPLACE INTO keyplan_tokens VALUES (?, ?, ?, ?)"  # noqa: S105
 FORGET_TOKENS = "DELETE FROM keyplan_tokens WHERE kept_s < ?"
@@ -86,41 +95,32 @@ def create_items(layout: TableLayout) -> str:
     return (
         f"CREATE TABLE {items_name(layout)} (id INTEGER PRIMARY KEY, "
         f"pk {_COLUMN_TYPES[layout.partition_type]} NOT NULL, sk {_COLUMN_TYPES[layout.sort_type]} NOT NULL, "
-        "size INTEGER NOT NULL, body BLOB NOT NULL, checksum INTEGER, UNIQUE (pk, sk))"
+        "size INTEGER NOT NULL, body BLOB NOT NULL, checksum INTEGER NOT NULL, UNIQUE (pk, sk))"
     )
 
 
-def add_checksum(table_id: int, generation: int) -> str:
-    """The statement that brings a table of items from format 1 to format 2. It takes no time: rows aren't touched, and
-    those of before have no checksum until they are written again.
-    """
-    return f"ALTER TABLE items_{table_id}_{generation} ADD COLUMN checksum INTEGER"
+def index_id(table_id: int, number: int) -> int:
+    """The id of an index in the file."""
+    return table_id << 32 | number
 
 
-def index_name(layout: TableLayout, number: int) -> str:
-    """The name of an index's table."""
-    return f"index_{layout.id}_{number}"
+def entries_name(partition: int, sort: int) -> str:
+    """The name of the table with the entries of indexes that have as many partition and sort attributes."""
+    return f"entries_{partition}_{sort}"
 
 
-def key_columns(index: IndexLayout) -> list[str]:
-    """The columns of an index's key: ``p1``..., ``s1``..."""
-    partition = [f"p{n}" for n in range(1, len(index.partition_types) + 1)]
-    return partition + [f"s{n}" for n in range(1, len(index.sort_types) + 1)]
+def key_columns(partition: int, sort: int) -> list[str]:
+    """The columns of an entry's key: ``p1``..., ``s1``..., and the key of its item."""
+    return [f"p{n}" for n in range(1, partition + 1)] + [f"s{n}" for n in range(1, sort + 1)] + ["pk", "sk"]
 
 
-def create_index(layout: TableLayout, index: IndexLayout) -> str:
-    """The statement that makes an index's table."""
-    names = key_columns(index)
-    types = (*index.partition_types, *index.sort_types)
-    columns = [f"{name} {_COLUMN_TYPES[kind]} NOT NULL" for name, kind in zip(names, types, strict=True)]
-    columns.append(f"pk {_COLUMN_TYPES[layout.partition_type]} NOT NULL")
-    columns.append(f"sk {_COLUMN_TYPES[layout.sort_type]} NOT NULL")
-    columns.append("item INTEGER NOT NULL")
-    if index.sized:
-        columns.append("size INTEGER NOT NULL")
-    primary = ", ".join([*names, "pk", "sk"])
+def create_entries(partition: int, sort: int) -> str:
+    """The statement that creates the table for entries, unless an index like it has created it."""
+    names = key_columns(partition, sort)
     return (
-        f"CREATE TABLE {index_name(layout, index.number)} ({', '.join(columns)}, PRIMARY KEY ({primary})) WITHOUT ROWID"
+        f"CREATE TABLE IF NOT EXISTS {entries_name(partition, sort)} (index_id INTEGER NOT NULL, "
+        f"{', '.join(f'{name} NOT NULL' for name in names)}, item INTEGER NOT NULL, size INTEGER, "
+        f"PRIMARY KEY (index_id, {', '.join(names)})) WITHOUT ROWID"
     )
 
 
@@ -171,39 +171,31 @@ def fill_expiry(layout: TableLayout, attribute: str) -> str:
 
 
 def end_expiry(layout: TableLayout) -> Sequence[str]:
-    """The statements with which nothing more comes to it, in files of before, too, which have an index for it."""
-    name = expires_name(layout)
-    triggers = [f"DROP TRIGGER IF EXISTS {name}_{event}" for event in ("insert", "update", "delete")]
-    return (*triggers, drop_expiry_index(layout))
-
-
-def drop_expiry_index(layout: TableLayout) -> str:
-    """The statement that removes the index of a file of before."""
-    return f"DROP INDEX IF EXISTS expiry_{layout.id}"
+    """The statements after which no write adds to it."""
+    return [f"DROP TRIGGER IF EXISTS {expires_name(layout)}_{event}" for event in ("insert", "update", "delete")]
 
 
 class IndexTexts:
     """The texts of one index."""
 
     def __init__(self, layout: TableLayout, index: IndexLayout) -> None:
-        name = index_name(layout, index.number)
-        columns = [*key_columns(index), "pk", "sk"]
-        values = len(columns) + (2 if index.sized else 1)
-        where = " AND ".join(f"{column} = ?" for column in columns)
-        # Of an item that is damaged, or an index that is being filled, there may be one already that nobody knows of.
-        self.add = f"INSERT OR REPLACE INTO {name} VALUES ({', '.join('?' * values)})"  # noqa: S608 - our names
+        name = entries_name(*index.shape)
+        number = index_id(layout.id, index.number)
+        columns = key_columns(*index.shape)
+        own = f"index_id = {number}"
+        where = " AND ".join([own, *(f"{column} = ?" for column in columns)])
+        # There may be one already: of a damaged item, or in an index that is being filled.
+        self.add = f"INSERT OR REPLACE INTO {name} VALUES ({number}, {'?, ' * len(columns)}?, ?)"  # noqa: S608 - our names
         self.resize = f"UPDATE {name} SET size = ? WHERE {where}"  # noqa: S608
         self.remove = f"DELETE FROM {name} WHERE {where}"  # noqa: S608
-        size = "size" if index.sized else "NULL"
-        self.entries = f"SELECT {', '.join(columns)}, item, {size} FROM {name}"  # noqa: S608
-        self.entry = f"{self.entries} WHERE {where}"
-        self.remove_all = f"DELETE FROM {name} WHERE item = ?"  # noqa: S608
-        self.name = name
+        self.entries = f"SELECT {', '.join(columns)}, item, size FROM {name} WHERE {own}"  # noqa: S608
+        self.entry = f"SELECT {', '.join(columns)}, item, size FROM {name} WHERE {where}"  # noqa: S608
+        self.remove_all = f"DELETE FROM {name} WHERE {own} AND item = ?"  # noqa: S608
         self.columns = columns
         self.partition_count = len(index.partition_types)
         self.size = "e.size" if index.sized else "i.size"
+        self.own = f"e.{own}"
         self.source = f"{name} e CROSS JOIN {items_name(layout)} i ON i.id = e.item"
-        self.sized = index.sized
 
 
 class TableTexts:
@@ -230,7 +222,8 @@ class TableTexts:
         if index is None:
             return f"SELECT count(*), total(size) FROM (SELECT size FROM {self._name} LIMIT ?)"  # noqa: S608
         texts = self.indexes[index]
-        return f"SELECT count(*), total(size) FROM (SELECT {texts.size} AS size FROM {texts.source} LIMIT ?)"  # noqa: S608
+        rows = f"SELECT {texts.size} AS size FROM {texts.source} WHERE {texts.own} LIMIT ?"  # noqa: S608
+        return f"SELECT count(*), total(size) FROM ({rows})"  # noqa: S608
 
     def page(self, index: int | None, bounds: Bounds) -> str:
         """The text of a page whose bounds have this shape. Its values are ``page_values``."""
@@ -250,6 +243,7 @@ class TableTexts:
         return text
 
     def _page_text(self, index: int | None, bounds: Bounds) -> str:
+        where: list[str] = []
         if index is None:
             prefix, columns, source, size = "", ["pk", "sk"], self._name, "size"
             body, partition_count = _joined("", "body", self._checksum), 1
@@ -257,9 +251,10 @@ class TableTexts:
             texts = self.indexes[index]
             prefix, columns, source, size = "e.", texts.columns, texts.source, texts.size
             body, partition_count = _joined("i.", "body", self._checksum), texts.partition_count
+            where.append(texts.own)
         named = [prefix + column for column in columns]
         fixed = len(bounds.partition) + len(bounds.equal)
-        where = [f"{column} = ?" for column in named[:fixed]]
+        where += [f"{column} = ?" for column in named[:fixed]]
         if bounds.partition:
             next_sort = named[partition_count + len(bounds.equal)] if bounds.low or bounds.high else ""
             where += [f"{next_sort} {bound[0]} ?" for bound in _kept_bounds(bounds)]

@@ -25,7 +25,7 @@ from keyplan.store.storage import sql
 from keyplan.store.storage import sqlite_errors as faults
 from keyplan.store.storage.connections import FilePool, MemoryPool, roll_back
 from keyplan.store.storage.fair_lock import FairLock
-from keyplan.store.storage.key_layouts import Bounds, KeyText, Row, TableLayout, TableRecord
+from keyplan.store.storage.key_layouts import Bounds, KeyText, Row, TableLayout
 from keyplan.store.storage.storage_transactions import Reader, Writer
 from keyplan.store.storage.table_reads import PAUSE_S, Medium, StoredTable
 
@@ -136,10 +136,6 @@ class Storage(Medium):
     def table(self, layout: TableLayout) -> StoredTable:
         """The reads of a table. Nothing is read yet."""
         return StoredTable(self, layout)
-
-    def tables(self) -> list[TableRecord]:
-        """The catalogue, by name."""
-        return self.read(lambda reader: reader.tables())
 
     def read(self, work: Callable[[Reader], T]) -> T:
         """Run ``work`` on one snapshot."""

@@ -6,16 +6,20 @@ import apsw
 
 from keyplan.errors import StoreError
 
-_NO_TABLE = ("no such table: items_", "no such table: index_")
-
 
 def is_stale(error: apsw.Error) -> bool:
     """Whether the error says that a table's physical form has changed under a cached layout."""
-    return isinstance(error, apsw.SQLError) and any(text in str(error) for text in _NO_TABLE)
+    return isinstance(error, apsw.SQLError) and "no such table: items_" in str(error)
 
 
 def store_error(error: apsw.Error, place: str) -> StoreError:
     """The ``StoreError`` for an error of SQLite."""
+    if isinstance(error, apsw.SQLError) and "no such table: keyplan_" in str(error):
+        return StoreError(
+            "A newer version of Keyplan has migrated the file while it was open",
+            place=place,
+            hint="Update keyplan and restart this process.",
+        )
     for kind, message, hint in _KINDS:
         if isinstance(error, kind):
             return StoreError(f"{message}: {error}", place=place, hint=hint)
@@ -31,12 +35,12 @@ def foreign(place: str) -> StoreError:
     )
 
 
-def newer(place: str, version: int, known: int) -> StoreError:
-    """A file of a later version of Keyplan."""
+def other_format(place: str, version: int, known: int) -> StoreError:
+    """A file of a version of Keyplan that is too new or too old."""
     return StoreError(
-        f"The file has format {version}, and this version of Keyplan knows formats up to {known}",
+        f"The file has format {version}, and this version of Keyplan reads the formats {known - 1} and {known}",
         place=place,
-        hint="Update keyplan.",
+        hint="Update keyplan." if version > known else "Open it once with an older version of keyplan.",
     )
 
 

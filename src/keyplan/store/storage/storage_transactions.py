@@ -4,17 +4,27 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any, TypeVar, cast
 
 import apsw
 
 from keyplan.errors import StoreError
 from keyplan.store.storage import sql
-from keyplan.store.storage.dropped_tables import clear_piece, free_index_name, has_waste, throw_away
+from keyplan.store.storage.dropped_tables import clear_piece, drop_entries, free_index_name, has_waste, throw_away
 from keyplan.store.storage.history_rows import Archives
-from keyplan.store.storage.key_layouts import Entry, Found, KeyText, Row, StoredEntry, TableLayout, TableRecord
+from keyplan.store.storage.key_layouts import (
+    Entry,
+    Found,
+    IndexLayout,
+    KeyText,
+    Row,
+    StoredEntry,
+    TableLayout,
+    TableRecord,
+)
 from keyplan.store.storage.replica_rows import Replicas
 from keyplan.store.storage.stream_rows import Changes
 from keyplan.store.storage.table_reads import Medium, StoredTable
@@ -102,12 +112,10 @@ class Reader:
         return cast("tuple[int]", self._run(text).fetchone())[0]
 
     def sealed_rows(self, table: StoredTable) -> Iterator[tuple[int, KeyText, KeyText, int, bytes, bool]]:
-        """All items, as ``rows`` gives them, and whether the JSON is what was written, as far as that is known."""
+        """All items, as ``rows`` gives them, and whether the JSON is what was written."""
         for row in self._run(table.texts.sealed_rows):
-            item, partition, sort, size, body, checksum = cast(
-                "tuple[int, KeyText, KeyText, int, bytes, int | None]", row
-            )
-            yield item, partition, sort, size, body, checksum is None or checksum == zlib.crc32(body)
+            item, partition, sort, size, body, checksum = cast("tuple[int, KeyText, KeyText, int, bytes, int]", row)
+            yield item, partition, sort, size, body, checksum == zlib.crc32(body)
 
     def entries(self, table: StoredTable, index: int) -> Iterator[StoredEntry]:
         """All entries of an index."""
@@ -135,9 +143,21 @@ class Reader:
             raise
         return cast("list[Key]", rows)
 
-    def tables(self) -> list[TableRecord]:
-        """The catalogue, by name."""
-        return [TableRecord(*cast("tuple[int, int, str, str]", row)) for row in self._run(sql.TABLES)]
+    def tables(self, known: Mapping[str, TableRecord] = MappingProxyType({})) -> list[TableRecord]:
+        """The catalog, by name. Of the known tables, those that have changed are read again."""
+        if not known:
+            return [_table_record(row) for row in self._run(sql.TABLES)]
+        records: list[TableRecord] = []
+        for number, name, version in cast("list[tuple[int, str, int]]", self._run(sql.VERSIONS).fetchall()):
+            record = known.get(name)
+            if record is None or record.id != number or record.version != version:
+                record = _table_record(self._run(sql.TABLE, (number,)).fetchone())
+            records.append(record)
+        return records
+
+
+def _table_record(row: object) -> TableRecord:
+    return TableRecord(*cast("tuple[int, int, str, str, int]", row))
 
 
 class Writer(Reader):
@@ -181,29 +201,15 @@ class Writer(Reader):
 
     def replace(self, table: StoredTable, row: int, size: int, body: bytes) -> None:
         """Write an item that is there."""
-        self._run_over_old(table, table.texts.replace, (size, body, zlib.crc32(body), row))
+        self._run(table.texts.replace, (size, body, zlib.crc32(body), row))
 
     def remove(self, table: StoredTable, row: int) -> None:
         """Remove an item."""
-        self._run_over_old(table, table.texts.remove, (row,))
-
-    def _run_over_old(self, table: StoredTable, text: str, values: Sequence[object]) -> None:
-        """Run a statement for which SQLite reads the item as it was, if it keeps an index for its expiry, as in files
-        of before. A damaged item must not keep that from happening: then the index goes.
-        """
-        try:
-            self._run(text, values)
-        except apsw.SQLError as error:
-            if "malformed JSON" not in str(error):
-                raise
-            self._run(sql.drop_expiry_index(table.layout))
-            self._run(text, values)
+        self._run(table.texts.remove, (row,))
 
     def add_entry(self, table: StoredTable, index: int, entry: Entry, key: Key, row: int) -> None:
         """Write an index entry of the item ``row``, which may be there already."""
-        texts = table.texts.indexes[index]
-        values = (*entry.key, *key, row, entry.size) if texts.sized else (*entry.key, *key, row)
-        self._run(texts.add, values)
+        self._run(table.texts.indexes[index].add, (*entry.key, *key, row, entry.size))
 
     def resize_entry(self, table: StoredTable, index: int, entry: Entry, key: Key) -> None:
         """Change the size of an index entry."""
@@ -224,9 +230,16 @@ class Writer(Reader):
         self._run(sql.ADD_TABLE, (name, layout.generation, definition))
         made = replace(layout, id=self._connection.last_insert_rowid())
         self._run(sql.create_items(made))
-        for index in made.indexes:
-            self._run(sql.create_index(made, index))
+        self._create_entries(made)
         return made
+
+    def _create_entries(self, layout: TableLayout) -> None:
+        for index in layout.indexes:
+            self._run(sql.create_entries(*index.shape))
+
+    def _drop_entries(self, layout: TableLayout, index: IndexLayout) -> None:
+        if drop_entries(self._run, sql.entries_name(*index.shape), sql.index_id(layout.id, index.number)):
+            self._storage.thrown_away += 1
 
     def drop_table(self, table: StoredTable) -> None:
         """Remove a table, its items and its indexes."""
@@ -234,18 +247,19 @@ class Writer(Reader):
         self.expire_by(table, None)
         self._throw_away(sql.items_name(layout))
         for index in layout.indexes:
-            self._throw_away(sql.index_name(layout, index.number))
+            self._drop_entries(layout, index)
         self._run(sql.DROP_TABLE, (layout.id,))
 
     def empty_table(self, table: StoredTable, kept_as: str) -> None:
-        """Take its items out of a table, with their index entries: they stand in another one of that name then."""
+        """Rename the table of the items, remove their index entries, and create an empty table of items. Nothing may be
+        written to it while entries remain to be removed.
+        """
         layout = table.layout
         self.expire_by(table, None)
         self._run(f"ALTER TABLE {sql.items_name(layout)} RENAME TO {kept_as}")
         self._run(sql.create_items(layout))
         for index in layout.indexes:
-            self._throw_away(sql.index_name(layout, index.number))
-            self._run(sql.create_index(layout, index))
+            self._drop_entries(layout, index)
 
     def define(self, table_id: int, definition: str) -> None:
         """Store a table's definition.
@@ -259,14 +273,12 @@ class Writer(Reader):
     def change_indexes(self, table: StoredTable, layout: TableLayout, definition: str) -> StoredTable:
         """Give a table the indexes of ``layout``: new ones are made empty, missing ones dropped."""
         _check_unicode(definition)
-        before = {index.number for index in table.layout.indexes}
         after = {index.number for index in layout.indexes}
         self._run(f"ALTER TABLE {sql.items_name(table.layout)} RENAME TO {sql.items_name(layout)}")
-        for number in before - after:
-            self._throw_away(sql.index_name(layout, number))
-        for index in layout.indexes:
-            if index.number not in before:
-                self._run(sql.create_index(layout, index))
+        for index in table.layout.indexes:
+            if index.number not in after:
+                self._drop_entries(layout, index)
+        self._create_entries(layout)
         self._run(sql.REDEFINE, (definition, layout.generation, layout.id))
         return StoredTable(self._storage, layout)
 

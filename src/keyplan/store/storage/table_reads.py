@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
+from functools import cached_property
 from typing import cast
 from zlib import crc32
 
 import apsw
-import orjson
 
 from keyplan.store.arns import REGION
 from keyplan.store.storage import sql
@@ -52,12 +52,14 @@ _FETCHED_AT_ONCE_MAX = 32
 class StoredTable:
     """The reads of one table, each of one statement."""
 
-    __slots__ = ("layout", "storage", "texts")
-
     def __init__(self, storage: Medium, layout: TableLayout) -> None:
         self.storage = storage
         self.layout = layout
-        self.texts = sql.TableTexts(layout, with_checksums=storage.verifies)
+
+    @cached_property
+    def texts(self) -> sql.TableTexts:
+        """The SQL of its reads and writes."""
+        return sql.TableTexts(self.layout, with_checksums=self.storage.verifies)
 
     def get(self, partition: KeyText, sort: KeyText) -> Row | None:
         """The item of a key."""
@@ -76,22 +78,14 @@ class StoredTable:
         return row
 
     def verify(self, rows: Iterable[Row]) -> None:
-        """Compare rows with their checksums, where the storage verifies: behind an item's JSON stands its checksum, if
-        it was written with one. Others must be a JSON object, at least.
+        """Compare rows with their checksums.
 
         Raises:
             StoreError: one is damaged.
         """
-        for _, body, checksum in cast("Iterable[tuple[int, bytes, int | None]]", rows):
-            if checksum is None:
-                try:
-                    item = orjson.loads(body)
-                except orjson.JSONDecodeError as fault:
-                    raise unreadable(self.storage.place, fault) from None
-                if not isinstance(item, dict):
-                    raise unreadable(self.storage.place, "it is no object")
-            elif crc32(body) != checksum:
-                raise unreadable(self.storage.place, "its checksum is another")
+        for _, body, checksum in cast("Iterable[tuple[int, bytes, int]]", rows):
+            if crc32(body) != checksum:
+                raise unreadable(self.storage.place, "its checksum differs")
 
     def page(self, index: int | None, bounds: Bounds, limit: int | None, bytes_max: int) -> tuple[list[Row], bool]:
         """Rows in order, ending at ``limit`` or with the row that reaches ``bytes_max``; whether it ended

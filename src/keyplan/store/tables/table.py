@@ -6,12 +6,13 @@ counts), with the numbers of its indexes in the store.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal, cast
+
+import orjson
 
 from keyplan.store.arns import arn_of
 from keyplan.store.state_delays import COPYING, SETTLING, works_of
@@ -170,7 +171,7 @@ class Table:
 
 def read_table(record: TableRecord, storage: Storage, recorder: Recorder | None = None) -> Table:
     """The table of a catalogue record. ``recorder`` records what is changed in it, where it has a stream."""
-    definition = cast("dict[str, Any]", json.loads(record.definition))
+    definition = cast("dict[str, Any]", orjson.loads(record.definition))
     partition, sort, indexes = _shape(definition)
     layout = _layout(partition, sort, indexes, record.id, record.generation)
     stream = None if recorder is None else _stream(definition, record.id, recorder)
