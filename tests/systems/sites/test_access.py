@@ -47,8 +47,8 @@ def closed(*names: str) -> dict[str, Case]:
     return dict.fromkeys(names, ("", {}))
 
 
-def social(design: Any, *, private: bool) -> World:
-    """An owner with a friend, somebody who is blocked, and a stranger who asks to follow where the owner is private."""
+def social(design: Any) -> World:
+    """An owner with a friend, a blocked user and a stranger."""
     owner, friend, blocked, stranger = "hush", "friend-hush", "blocked", "stranger"
     for name in (owner, friend, blocked, stranger):
         design.sign_up(name, name, user_id=name)
@@ -63,19 +63,17 @@ def social(design: Any, *, private: bool) -> World:
     said = design.comment(post.post_id, friend, MARK)
     design.comment(by_friend.post_id, blocked, "blocked")
     design.send_message(owner, friend, MARK)
-    design.set_private(owner, private)
-    if private:
-        design.ask_to_follow(stranger, owner)
     design.block(owner, blocked)
     talk = conversation_of(owner, friend)
-    seen = "fo" if private else "asfo"
+    seen = "asfo"
     of_post = {"post_id": post.post_id}
     of_comment = {**of_post, "created_at": said.created_at.isoformat(), "comment_id": said.comment_id}
     return World(
         {"a": None, "s": stranger, "b": blocked, "f": friend, "o": owner},
         {
-            "profile": ("asfo", {"user_id": owner}),
-            "user_by_handle": ("asfo", {"handle": "hush"}),
+            **dict.fromkeys(("profile", "profiles"), (seen, {"user_id": owner})),
+            "latest_posts": ("asbfo", {}),  # a blocked user sees what others write
+            "user_by_handle": (seen, {"handle": "hush"}),
             "posts_of_user": (seen, {"user_id": owner}),
             "post_by_id": (seen, of_post),
             "comments_on_post": (seen, of_post),
@@ -90,8 +88,6 @@ def social(design: Any, *, private: bool) -> World:
             "messages": ("fo", {"conversation_id": talk}),
             "block_of": ("o", {"blocked_id": blocked}),
             "blocks": ("o", {}),
-            "request_of": ("s" if private else "", {"user_id": owner}),
-            "follow_requests": ("o" if private else "", {}),
             "notifications": ("fo", {}),
             "notifications_seen": ("", {}),
             **closed("audience", "user_tallies", "post_tallies", "undelivered", "deliveries_of", "subscription"),
@@ -103,28 +99,16 @@ def social(design: Any, *, private: bool) -> World:
             "comment": (seen.replace("a", ""), {**of_post, "text": "x"}),
             "like": (seen.replace("a", ""), of_post),
             "unlike": ("sbfo", of_post),
-            "follow": ("f" if private else "sf", {"followed_id": owner}),
-            "ask_to_follow": ("sf", {"followed_id": owner}),
+            "follow": ("sf", {"followed_id": owner}),
             "send_message": ("sfo", {"to_user_id": owner, "text": "x"}),
             "mark_read": ("fo", {"conversation_id": talk}),
-            "accept_request": ("o", {"follower_id": stranger}),
-            **dict.fromkeys(("unfollow", "block", "unblock", "edit_profile", "set_private"), ("sbfo", {})),
-            **dict.fromkeys(("see_notifications", "remove_follower", "decline_request", "publish"), ("sbfo", {})),
+            **dict.fromkeys(("unfollow", "block", "unblock", "edit_profile"), ("sbfo", {})),
+            **dict.fromkeys(("see_notifications", "remove_follower", "publish"), ("sbfo", {})),
             "end_session": ("sbfo", {}),
             **closed("sign_up", "join", "set_password", "leave", "deliver", "sweep_post", "gather", "gather_post"),
             **closed("open_session"),
         },
     )
-
-
-def private_social(design: Any) -> World:
-    """A private owner."""
-    return social(design, private=True)
-
-
-def public_social(design: Any) -> World:
-    """A public owner."""
-    return social(design, private=False)
 
 
 def shop(design: Any) -> World:
@@ -413,8 +397,7 @@ WORLDS: dict[str, tuple[str, Callable[[Any], World]]] = {
     "blog": ("blog", blog),
     "cms": ("cms", cms),
     "papers": ("papers", papers),
-    "private social": ("social", private_social),
-    "public social": ("social", public_social),
+    "social": ("social", social),
     "shop": ("shop", shop),
 }
 

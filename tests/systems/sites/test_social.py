@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import timedelta
 from urllib.parse import quote
 
 import pytest
 
+from keyplan import now
 from keyplan.errors import Refused
 from keyplan.web import app
 from keyplan.web.application import Beside
 from keyplan_systems.pages.application import ServedSite
 from keyplan_systems.site.limits import Limit, RateLimiter
-from keyplan_systems.social import Social
+from keyplan_systems.social import Post, Social
+from keyplan_systems.social.bulk import add_posts
 from keyplan_systems.social.entities import conversation_of
 from keyplan_systems.social.site.making import make_site
 from tests.systems.sites.support import OPTIONS, Visit
+from tests.systems.support import recorded
 from tests.web.support import TestClient
 
 PASSWORD = "long enough"
@@ -181,87 +185,6 @@ def test_people_hear_of_each_other(site: ServedSite) -> None:
     assert hal.says("No notifications yet.")
 
 
-def test_a_private_account_is_for_those_who_follow_it(social: Social, site: ServedSite) -> None:
-    pia, quin, anyone = join(site, "pia"), join(site, "quin"), Visit(site.application)
-    pia.get("/")
-    pia.send("/posts", text="Between us")
-    post = pia.path
-    pia.get("/settings")
-    assert pia.send("/settings", name="Pia", bio="", private="yes") == 200
-    assert " checked" in (pia.get("/settings"), pia.text)[1]
-    for visit in (quin, anyone):
-        assert visit.get(post) == 404
-        assert visit.get("/people/pia") == 200
-        assert visit.says("This account is private")
-        assert not visit.says("Between us")
-        assert visit.get("/people/pia/followers") == 404
-    token = pia.csrf()
-    assert quin.post(f"{post}/like", {"csrf": token}) == 403
-    quin.get("/people/pia")
-    assert quin.post(f"{post}/like", {"csrf": quin.csrf()}) == 404
-    quin.get("/people/pia")
-    assert quin.post("/people/pia/follow", {"csrf": quin.csrf()}) == 409
-    quin.get("/people/pia")
-    quin.send("/people/pia/ask")
-    assert quin.says("You have asked.")
-    quin.send("/people/pia/withdraw")
-    quin.send("/people/pia/ask")
-    pia.get("/notifications")
-    assert pia.says("Quin would like to follow you.")
-    assert pia.send("/notifications", answer="accept") == 200
-    assert quin.get(post) == 200
-    quin.get("/")
-    assert quin.says("Between us")
-    quin.get("/notifications")
-    assert quin.says("Pia lets you follow")
-    pia.get("/people/pia/followers")
-    assert pia.send("/people/quin/remove") == 200
-    assert quin.get(post) == 404
-    quin.get("/people/pia")
-    quin.send("/people/pia/ask")
-    pia.get("/notifications")
-    assert pia.send("/notifications", answer="decline") == 200
-    assert pia.says("No notifications yet.")
-    pia.get("/notifications")
-    assert pia.post("/notifications", {"csrf": pia.csrf(), "answer": "accept", "follower": "nobody"}) == 404
-
-
-def test_the_api_hides_what_is_private(social: Social, site: ServedSite) -> None:
-    served = Beside(app(social, hosts=("testserver",), policy=site.policy), site.application)
-    owner, friend = social.sign_up("owner", "Owner").user_id, social.sign_up("friend", "Friend").user_id
-    social.follow(friend, owner)
-    social.set_private(owner, True)
-    post = social.publish(owner, "hush").post_id
-    social.comment(post, friend, "hush too")
-    eve = join(site, "evelyn")
-    bearer = {"authorization": "Bearer " + eve.client.cookies["social_session"].strip('"')}
-    asked = [
-        *(f"{name}?user_id={owner}" for name in ("posts_of_user", "followers", "following")),
-        *(f"{name}?post_id={post}" for name in ("post_by_id", "comments_on_post", "likes_of_post")),
-        f"follows?user_id={friend}&followed_id={owner}",
-        f"follows?user_id={owner}&followed_id={friend}",
-    ]
-    client = TestClient(served)  # without its end, which closes the design
-    for headers in ({}, bearer):
-        for path in asked:
-            answer = client.get(f"/api/{path}", headers=headers)
-            assert (answer.status_code, "hush" in answer.text) == (404, False), path
-    for pattern, status in (("like", 404), ("comment", 404), ("follow", 409)):
-        given = {"followed_id": owner} if pattern == "follow" else {"post_id": post, "text": "x"}
-        given = {name: value for name, value in given.items() if (pattern, name) != ("like", "text")}
-        assert client.post(f"/api/{pattern}", json=given, headers=bearer).status_code == status
-    assert client.post("/api/ask_to_follow", json={"followed_id": owner}, headers=bearer).status_code == 200
-    assert client.get(f"/api/request_of?user_id={owner}", headers=bearer).status_code == 200
-    name = social.user_by_handle("evelyn")
-    assert name is not None
-    social.accept_request(owner, name.user_id)
-    for path in asked[:6]:
-        assert client.get(f"/api/{path}", headers=bearer).status_code == 200, path
-    for path in ("notifications", "follow_requests"):
-        assert client.get(f"/api/{path}?user_id={owner}", headers=bearer).status_code == 400
-        assert client.get(f"/api/{path}", headers=bearer).status_code == 200
-
-
 def test_a_block_ends_reading_and_liking_in_both_directions(social: Social, site: ServedSite) -> None:
     served = Beside(app(social, hosts=("testserver",), policy=site.policy), site.application)
     visit = join(site, "reader")
@@ -269,24 +192,81 @@ def test_a_block_ends_reading_and_liking_in_both_directions(social: Social, site
     user = social.user_by_handle("reader")
     assert user is not None
     reader, client = user.user_id, TestClient(served)
-    for private in (True, False):
-        for direction in (1, -1):
-            writer = social.sign_up(f"writer{private}{direction + 1}", "Writer").user_id
-            social.follow(reader, writer)
-            social.set_private(writer, private)
-            post = social.publish(writer, "hush").post_id
-            asked = (f"posts_of_user?user_id={writer}", f"post_by_id?post_id={post}", "feed")
-            assert all("hush" in client.get(f"/api/{path}", headers=bearer).text for path in asked)
-            blocker, blocked = (writer, reader)[::direction]
-            social.block(blocker, blocked)
-            for path in asked:
-                assert "hush" not in client.get(f"/api/{path}", headers=bearer).text, path
-            visit.get("/")
-            assert not visit.says("hush")
-            assert client.post("/api/like", json={"post_id": post}, headers=bearer).status_code == 404
-            with pytest.raises(Refused):
-                social.like(post, reader)
-            assert "like" not in {heard.kind for heard in social.notifications(writer)}
+    for direction in (1, -1):
+        writer = social.sign_up(f"writer{direction + 1}", "Writer").user_id
+        social.follow(reader, writer)
+        social.send_message(writer, reader, "hush")
+        post = social.publish(writer, "hush").post_id
+        talk = f"messages?conversation_id={conversation_of(reader, writer)}"
+        asked = (f"posts_of_user?user_id={writer}", f"post_by_id?post_id={post}", "feed", "latest_posts", talk)
+        assert all("hush" in client.get(f"/api/{path}", headers=bearer).text for path in asked)
+        visit.get("/")
+        blocker, blocked = (writer, reader)[::direction]
+        social.block(blocker, blocked)
+        for path in asked:
+            assert "hush" not in client.get(f"/api/{path}", headers=bearer).text, path
+        for path in ("/", "/everyone"):
+            visit.get(path)
+            assert not visit.says("hush"), path
+        assert client.post("/api/like", json={"post_id": post}, headers=bearer).status_code == 404
+        with pytest.raises(Refused):
+            social.like(post, reader)
+        assert "like" not in {heard.kind for heard in social.notifications(writer)}
+
+
+def test_the_front_page_shows_visitors_what_everyone_writes(social: Social, site: ServedSite) -> None:
+    author = social.sign_up("gardener", "The Gardener", "Beans.").user_id
+    for name in ("ada", "bob"):
+        reader = social.user_by_handle(name)
+        assert reader is not None
+        social.follow(reader.user_id, author)
+    post = social.publish(author, "First frost").post_id
+    site.policy.rules["delete_post"].done({})  # type: ignore[misc] # forgets what other tests made the site keep
+    anyone = Visit(site.application)
+    anyone.get("/")
+    assert anyone.says("First frost")
+    assert f"/posts/{post}/likes" in anyone.text
+    assert anyone.says("People to follow")
+    assert anyone.says("@gardener · 2 followers")
+
+
+def test_posts_of_a_day_and_the_users_who_like_one_are_pages(social: Social, site: ServedSite) -> None:
+    moment = now() - timedelta(days=40)
+    author = social.sign_up("diarist", "Diarist").user_id
+    add_posts(social, [Post(user_id=author, text=f"day {at}", created_at=moment - timedelta(days=at)) for at in (0, 1)])
+    anyone = Visit(site.application)
+    anyone.get(f"/people/diarist?day={moment:%Y-%m-%d}")
+    assert (anyone.says("day 0"), anyone.says("day 1")) == (True, False)
+    anyone.get("/people/diarist?day=2001-01-01")
+    assert anyone.says("No posts on that day.")
+    assert anyone.get("/people/diarist?day=yesterday") == 400
+    post = social.posts_of_user(author).items[0].post_id
+    social.like(post, social.sign_up("fan", "A Fan").user_id)
+    anyone.get(f"/posts/{post}/likes")
+    assert anyone.says("A Fan @fan")
+
+
+def test_repeated_views_of_a_feed_query_it_once(social: Social, site: ServedSite) -> None:
+    reader = join(site, "again")
+    user = social.user_by_handle("again")
+    assert user is not None
+    writers = [social.sign_up(f"busy{number}", "Busy").user_id for number in range(30)]
+    for writer in writers:
+        social.follow(user.user_id, writer)
+        social.publish(writer, "busy")
+
+    def asked() -> int:
+        recorder = recorded(social)
+        assert reader.get("/") == 200
+        social.store.transport = recorder.inner
+        return sum("#post" in str(parameters) for operation, parameters, _ in recorder.made if operation == "Query")
+
+    reader.get("/people/busy0")
+    reader.send("/people/busy0/unfollow")  # drops what is kept
+    assert asked() >= 29
+    assert asked() == asked() == 0
+    reader.send("/posts", text="mine")
+    assert asked() >= 29
 
 
 def test_writes_of_the_api_count_against_the_limit_of_the_site(

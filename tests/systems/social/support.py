@@ -133,7 +133,7 @@ def _notifications(there: dict[type[Entity], list[Any]], users: dict[str, User])
     }
     for heard in there[Notification]:
         assert heard.by_user_id != heard.user_id
-        lasting = heard.kind == "acceptance" or (heard.kind == "follow" and users[heard.user_id].shards)
+        lasting = heard.kind == "follow" and users[heard.user_id].shards
         if not lasting and (heard.post_id is None or heard.post_id in posts):
             assert (heard.at, heard.kind, heard.by_user_id, heard.post_id) in wanted
 

@@ -84,20 +84,20 @@ def test_loaded_again_nothing_doubles(empty: Social, network: Path) -> None:
 def test_what_is_no_edge_is_told_by_line_and_the_rest_goes_in(empty: Social, tmp_path: Path) -> None:
     path = tmp_path / "bad.txt"
     lines = ["nd nw", "0 1", "1", "1 2 3 4 5", "a 2", "-1 2", "3 3", "1 2 x", "1 2 0.5 1082040961", "9" * 21 + " 1"]
-    path.write_bytes("\n".join(lines).encode() + b"\n\xff\xfe 1\n" + b"7" * 100_000 + b" 1\n5 6\n\xef\xbb\xbf0 4\n2 0")
+    path.write_bytes("\n".join(lines).encode() + b"\n\xff\xfe 1\n" + b"7" * 100_001 + b" 1\n5 6\n\xef\xbb\xbf0 4\n2 0")
     report = load(empty, path, silent)
     assert places(report) == [
-        "1: 'nd' is no user's number",
+        "1: 'nd' isn't a user's number",
         "3: one column only",
         "4: 5 columns",
-        "5: 'a' is no user's number",
-        "6: '-1' is no user's number",
+        "5: 'a' isn't a user's number",
+        "6: '-1' isn't a user's number",
         "7: user 3 follows themselves",
-        "8: 'x' is no number",
-        f"10: '{'9' * 21}' is no user's number",
-        "11: it isn't UTF-8: invalid start byte at byte 1",
-        "12: the line is longer than 65,536 bytes",
-        "14: '\\ufeff0' is no user's number",
+        "8: 'x' isn't a number",
+        f"10: '{'9' * 21}' isn't a user's number",
+        "11: the line isn't UTF-8, and left out",
+        "12: the line is longer than 100,000 bytes, and left out",
+        "14: '\\ufeff0' isn't a user's number",
     ]
     assert report.loaded == 4
     assert empty.follows("6", "5") is not None
@@ -225,7 +225,7 @@ def test_bad_posts_are_told_by_line_and_the_rest_goes_in(empty: Social, network:
     ]
     report = load(empty, write(tmp_path, "posts.jsonl", *lines), silent)
     assert [place.partition(": ")[0] for place in places(report)] == ["2", "3", "4", "5", "6", "7", "8", "10", "11"]
-    assert "isn't JSON" in places(report)[0]
+    assert "not JSON" in places(report)[0]
     assert places(report)[2] == "4: there is no user '99'"
     assert places(report)[7] == "10: the id 'mine' belongs to another post"
     assert report.loaded == 3
@@ -262,7 +262,7 @@ def test_the_real_graph_loads_whole(empty: Social, tmp_path: Path) -> None:
     path.write_text("".join(kept))
     report = load(empty, path, silent)
     assert report.loaded == len(kept) - 1
-    assert places(report) == ["1: 'nd' is no user's number"]
+    assert places(report) == ["1: 'nd' isn't a user's number"]
     edges = {tuple(line.split()) for line in kept[1:]}
     links = {(value.user_id, value.followed_id) for value in everything(empty)[Following]}
     assert links == edges | {(other, text) for text, other in edges}

@@ -12,6 +12,7 @@ from starlette.requests import Request
 from keyplan import Design
 from keyplan.systems import SiteOptions
 from keyplan_systems.pages.people import People, Person
+from keyplan_systems.site.assets import STATIC
 from keyplan_systems.site.incoming import Form, query_of
 from keyplan_systems.site.joining import Joining
 from keyplan_systems.site.limits import Limit
@@ -146,7 +147,14 @@ class SmallSite(BaseSite[Visitor, Turn[D]], Generic[D]):
     def context(self, request: Request) -> Mapping[str, Any]:  # noqa: ARG002
         """What every template knows."""
         by_mail = self.people is not None and self.people.by_mail
-        return {"site": self.look, "people": self.people is not None, "by_mail": by_mail, "can_leave": self.can_leave}
+        context = {
+            "site": self.look,
+            "people": self.people is not None,
+            "by_mail": by_mail,
+            "can_leave": self.can_leave,
+        }
+        own = {"style": f"{self.look.system}.css", "icon": f"{self.look.system}.svg"}
+        return {**context, **{name: file for name, file in own.items() if file in STATIC}}
 
     def begin(self, turn: Turn[D], *, sent: bool) -> None:
         """Count a form that is sent."""

@@ -1,4 +1,4 @@
-"""The static files of the sites: styles, the script, the icon. Their addresses change whenever they do."""
+"""The static files of the sites: styles, scripts, icons. Each address contains a hash of the content."""
 
 from __future__ import annotations
 
@@ -8,21 +8,23 @@ from importlib.resources import files
 
 __all__ = ["STATIC", "asset", "static_file"]
 
+_TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
+_FOLDER = files("keyplan_systems.site").joinpath("static")
 STATIC = {
-    "site.css": "text/css",
-    "more.css": "text/css",
-    "site.js": "text/javascript",
-    "icon.svg": "image/svg+xml",
+    entry.name: _TYPES[entry.name.rpartition(".")[2]]
+    for entry in sorted(_FOLDER.iterdir(), key=lambda entry: entry.name)
+    if entry.name.rpartition(".")[2] in _TYPES
 }
+"""The media types of the files in ``static``, by name."""
 
 
 @cache
 def static_file(name: str) -> tuple[bytes, str]:
     """A static file's content, and its version: a part of its hash."""
-    content = files("keyplan_systems.site").joinpath("static", name).read_bytes()
+    content = _FOLDER.joinpath(name).read_bytes()
     return content, hashlib.blake2b(content, digest_size=6).hexdigest()
 
 
 def asset(name: str) -> str:
-    """The address of a static file, another one whenever the file is."""
+    """The address of a static file. It changes with the content."""
     return f"/static/{name}?v={static_file(name)[1]}"

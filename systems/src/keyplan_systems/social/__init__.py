@@ -1,6 +1,4 @@
-"""A social network: users, posts, comments, likes, follows, feeds, messages. README.md tells how it follows its
-document.
-"""
+"""A social network: users, posts, comments, likes, follows, feeds and messages. See README.md."""
 
 from keyplan_systems.social.design import Social
 from keyplan_systems.social.entities import (
@@ -10,7 +8,6 @@ from keyplan_systems.social.entities import (
     Delivery,
     Follower,
     Following,
-    FollowRequest,
     Like,
     Membership,
     Message,
@@ -30,7 +27,6 @@ __all__ = [
     "Comment",
     "Credential",
     "Delivery",
-    "FollowRequest",
     "Follower",
     "Following",
     "Like",

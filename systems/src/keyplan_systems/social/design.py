@@ -1,8 +1,6 @@
-"""The design of the social network: its table, and the writes about follows, posts and messages.
+"""The design of the social network: its table, and the writes of follows, posts and messages.
 
-The entities are in ``entities.py``, the questions in ``reads.py``, the writes about people in ``people.py``; what
-decides whose posts are delivered, and which counters are spread, in ``limits.py``. Where the system departs from its
-document, README.md says why.
+Entities are in ``entities.py``, reads in ``reads.py``, writes of users in ``people.py``, thresholds in ``limits.py``.
 """
 
 from __future__ import annotations
@@ -17,12 +15,12 @@ from keyplan.errors import ConditionFailed, ItemNotFound, Refused
 from keyplan_systems.site.sessions import SessionPatterns
 from keyplan_systems.social.entities import (
     GSI1,
+    GSI2,
     Block,
     Comment,
     Delivery,
     Follower,
     Following,
-    FollowRequest,
     Like,
     Membership,
     Message,
@@ -52,87 +50,70 @@ from keyplan_systems.social.people import PeopleWrites
 __all__ = ["Social"]
 
 _REASONS = {
-    "KP602 Notification.expires_at": "what somebody did may be heard of some days longer: it is true, and does no harm",
+    "KP602 Notification.expires_at": "a notification that is shown some days longer does no harm",
     **dict.fromkeys(
         ("KP316 block", "KP316 unfollow", "KP316 remove_follower"),
-        "of the two users of a block each may follow the other; otherwise one following ends",
+        "two users of a block may follow each other; the other writes end one following",
     ),
     "KP602 Session.expires_at": "Sessions.of compares it with the time",
-    "KP303 deliveries_of": "a delivery ends within seconds, so an author has one or two that haven't",
-    "KP304 feed": "the rule is up to 200 read in rounds of 20; who follows more gets the others' posts on write",
+    "KP303 deliveries_of": "a delivery takes seconds, so an author has one or two",
+    "KP304 feed": "at most 200 followed users are read, 20 in parallel; further ones are on write",
 }
-"""Findings of ``keyplan check`` that are right so, and why."""
+"""Findings of ``keyplan check`` that are accepted, with reasons."""
 
 
 class Social(PeopleWrites, SessionPatterns, Design, ignore=_REASONS):
     """A social network: feeds, profiles, posts, comments, likes, follows, messages."""
 
-    table = Table("social-media", indexes=[GSI1])
+    table = Table("social-media", indexes=[GSI1, GSI2])
 
     @write("W7", attempts=30)
     def follow(self, user_id: str, followed_id: str) -> Writes[Following]:
-        """Follow a user: both directions and both counters, all or nothing.
+        """Follow a user: both directions and both counters in one transaction.
 
-        Raises Refused for oneself, for whom one follows already and for a private user, who is asked first;
-        ItemNotFound for unknown users.
+        Raises Refused for oneself, for a user who is followed already and after a block; ItemNotFound.
         """
-        reader, author = yield from self._strangers(user_id, followed_id, "Social.follow")
-        if author.private:
-            raise Refused(f"{followed_id!r} is private", place="Social.follow", hint="ask first: ask_to_follow")
-        link = yield from self._begin(reader, author)
-        if not author.shards:  # else there are too many to hear of each
+        if user_id == followed_id:
+            raise Refused("users can't follow themselves", place="Social.follow", hint="give two users")
+        reader = yield from self._user(user_id)
+        author = yield from self._user(followed_id)
+        yield from self._not_blocked(followed_id, user_id, "Social.follow")
+        if (yield from self.follows.read(user_id, followed_id)) is not None:
+            raise Refused(f"{user_id!r} follows {followed_id!r} already", place="Social.follow")
+        moment, delivery = now(), delivery_of(reader, author)
+        link = Following(user_id=user_id, followed_id=followed_id, since=moment, delivery=delivery)
+        yield Create(link)
+        yield Create(Follower(user_id=followed_id, follower_id=user_id, since=moment))
+        for blocker, blocked in ((user_id, followed_id), (followed_id, user_id)):
+            yield _absent(Delete(Block, user_id=blocker, blocked_id=blocked))
+        yield Update(User, user_id=user_id).set(following=Add(1))
+        changes, expected = yield from self._count_followers(author, user_id, 1, stored=delivery == "write")
+        if changes:
+            yield Update(User, user_id=followed_id).set(**changes).only_if(**expected)
+        if not author.shards:  # otherwise there are too many followers to notify of each
             yield Put(Notification.of_follow(link))
+        if delivery == "write":
+            yield Create(Subscription(user_id=followed_id, reader_id=user_id))
+            yield from (yield from self._rewrite(followed_id, user_id, wanted=True))
         return link
 
     @write("W8", attempts=30)
     def unfollow(self, user_id: str, followed_id: str) -> Writes:
-        """Stop following a user. Raises Refused for whom one doesn't follow."""
+        """Stop following a user. Raises Refused if the user isn't followed."""
         yield from self._end([(yield from self._link(user_id, followed_id, "Social.unfollow"))])
 
     @write("W23", attempts=30)
     def remove_follower(self, user_id: str, follower_id: str) -> Writes:
-        """Let somebody follow a user no longer. Raises Refused for who doesn't."""
+        """Remove a follower. Raises Refused if the user isn't followed by them."""
         yield from self._end([(yield from self._link(follower_id, user_id, "Social.remove_follower"))])
-
-    @write("W24", attempts=10)
-    def ask_to_follow(self, user_id: str, followed_id: str) -> Writes[FollowRequest]:
-        """Ask a private user to be followed; again is as good as once.
-
-        Raises Refused for oneself, for whom one follows already and for a user who isn't private; ItemNotFound.
-        """
-        _, author = yield from self._strangers(user_id, followed_id, "Social.ask_to_follow")
-        if not author.private:
-            raise Refused(f"{followed_id!r} isn't private", place="Social.ask_to_follow", hint="follow them: follow")
-        request = FollowRequest(user_id=followed_id, follower_id=user_id)
-        yield Put(request)
-        return request
-
-    @write("W25", attempts=30)
-    def accept_request(self, user_id: str, follower_id: str) -> Writes[Following]:
-        """Let somebody follow who has asked; they hear of it. Raises ItemNotFound for who hasn't, Refused as ``follow``
-        does.
-        """
-        request = yield from self.request_of.read(user_id, follower_id)
-        if request is None:
-            raise ItemNotFound(f"{follower_id!r} hasn't asked {user_id!r}", place="Social.accept_request")
-        reader, author = yield from self._strangers(follower_id, user_id, "Social.accept_request")
-        yield Delete(request)
-        link = yield from self._begin(reader, author)
-        yield Put(Notification.of_acceptance(link))
-        return link
-
-    @write("W26")
-    def decline_request(self, user_id: str, follower_id: str) -> Writes:
-        """Don't let somebody follow who has asked; they hear nothing. No error where nobody has."""
-        yield Delete(FollowRequest, user_id=user_id, follower_id=follower_id)
 
     @write("W17", attempts=30)
     def block(self, user_id: str, blocked_id: str) -> Writes[Block]:
-        """Block a user: neither of the two can read, follow, like, comment or write to the other. Followings and
-        requests between them end in the same transaction. Raises Refused for oneself, ItemNotFound.
+        """Block a user: neither of the two can read, follow, like, comment or write to the other. Followings between
+        them end in the same transaction, in both directions. Raises Refused for oneself, ItemNotFound.
         """
         if user_id == blocked_id:
-            raise Refused("nobody blocks themselves", place="Social.block", hint="give two users")
+            raise Refused("users can't block themselves", place="Social.block", hint="give two users")
         user = yield from self._user(user_id)
         blocked = yield from self._user(blocked_id)
         block = Block(user_id=user_id, blocked_id=blocked_id)
@@ -144,48 +125,18 @@ class Social(PeopleWrites, SessionPatterns, Design, ignore=_REASONS):
                 ends.append((link, author))
             else:
                 yield _absent(Delete(Following, user_id=reader.user_id, followed_id=author.user_id))
-            yield Delete(FollowRequest, user_id=author.user_id, follower_id=reader.user_id)
         yield from self._end(ends)
         return block
 
-    def _strangers(self, user_id: str, followed_id: str, place: str) -> Writes[tuple[User, User]]:
-        """Two users of whom the first may come to follow the second."""
-        if user_id == followed_id:
-            raise Refused("nobody follows themselves", place=place, hint="give two users")
-        reader = yield from self._user(user_id)
-        author = yield from self._user(followed_id)
-        yield from self._not_blocked(followed_id, user_id, place)
-        if (yield from self.follows.read(user_id, followed_id)) is not None:
-            raise Refused(f"{user_id!r} follows {followed_id!r} already", place=place)
-        return reader, author
-
-    def _begin(self, reader: User, author: User) -> Writes[Following]:
-        """One user follows another from now on."""
-        user_id, followed_id, moment = reader.user_id, author.user_id, now()
-        delivery = delivery_of(reader, author)
-        link = Following(user_id=user_id, followed_id=followed_id, since=moment, delivery=delivery)
-        yield Create(link)
-        yield Create(Follower(user_id=followed_id, follower_id=user_id, since=moment))
-        for blocker, blocked in ((user_id, followed_id), (followed_id, user_id)):
-            yield _absent(Delete(Block, user_id=blocker, blocked_id=blocked))
-        yield Update(User, user_id=user_id).set(following=Add(1))
-        changes, expected = yield from self._count_followers(author, user_id, 1, stored=delivery == "write")
-        if changes:
-            yield Update(User, user_id=followed_id).set(**changes).only_if(**expected)
-        if delivery == "write":
-            yield Create(Subscription(user_id=followed_id, reader_id=user_id))
-            yield from (yield from self._rewrite(followed_id, user_id, wanted=True))
-        return link
-
     def _link(self, user_id: str, followed_id: str, place: str) -> Writes[tuple[Following, User]]:
-        """A following, and who is followed. Raises Refused where there is none."""
+        """A following, and the followed user. Raises Refused if there is none."""
         link = yield from self.follows.read(user_id, followed_id)
         if link is None:
             raise Refused(f"{user_id!r} doesn't follow {followed_id!r}", place=place)
         return link, (yield from self._user(followed_id))
 
     def _end(self, links: Sequence[tuple[Following, User]]) -> Writes:
-        """End followings, each given with who is followed. Each user is updated once: two may follow each other."""
+        """End followings, each with its followed user. Each user is updated once, as two may follow each other."""
         users: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {}
         batches: list[Batch] = []
         for link, author in links:
@@ -211,7 +162,7 @@ class Social(PeopleWrites, SessionPatterns, Design, ignore=_REASONS):
 
     @write("W2", attempts=30)
     def publish(self, user_id: str, text: Text) -> Writes[Post]:
-        """A new post: counted by its author, and delivered into the timelines that are written. Raises ItemNotFound."""
+        """Publish a post: count it, and deliver it to the timelines of the author's audience. Raises ItemNotFound."""
         author = yield from self._user(user_id)
         readers: list[Subscription] = []
         if author.audience:
@@ -220,7 +171,7 @@ class Social(PeopleWrites, SessionPatterns, Design, ignore=_REASONS):
         yield Create(post)
         if post.shards:
             yield from _spread(PostTally(post_id=post.post_id, shard=0))
-        # Who begins or ends to follow with a timeline changes audience_changes: then the readers are asked for again.
+        # A follow or unfollow with a timeline changes audience_changes: then the audience is read again.
         yield (
             Update(User, user_id=user_id)
             .set(posts=Add(1), posts_ever=Add(1))
@@ -240,8 +191,8 @@ class Social(PeopleWrites, SessionPatterns, Design, ignore=_REASONS):
         """
         post = yield from self._post(post_id)
         author = yield from self._user(post.user_id)
-        # Who likes it or comments meanwhile changes its counters: then the leftovers are asked for again. A spread
-        # counter changes too often to wait for, and has more leftovers than one sweep anyway.
+        # A like or comment meanwhile changes the counters: then the leftovers are read again. Sharded counters change
+        # too often for that, and such a post has more leftovers than one sweep removes.
         counted = {} if post.shards else {"likes": post.likes, "comments": post.comments}
         yield Delete(post).only_if(shards=post.shards, **counted)
         for shard in range(post.shards):
@@ -249,7 +200,7 @@ class Social(PeopleWrites, SessionPatterns, Design, ignore=_REASONS):
         yield Update(User, user_id=post.user_id).set(posts=Add(-1))
         leftovers = yield from self._leftovers(post_id)
         pointers: list[TimelineEntry] = []
-        if author.audience:  # a pointer that is put just now stays, and is passed over
+        if author.audience:  # a pointer written just now stays, and is skipped by feeds
             readers = yield from self.audience.read(post.user_id)
             pointers = [TimelineEntry.of(post, reader.reader_id) for reader in readers]
         heard = [Notification.of_said(post, said) for said in leftovers if said.user_id != post.user_id]
@@ -269,7 +220,7 @@ class Social(PeopleWrites, SessionPatterns, Design, ignore=_REASONS):
 
     @write("W19", attempts=10)
     def delete_comment(self, post_id: str, created_at: datetime, comment_id: str) -> Writes:
-        """Delete a comment. Raises ItemNotFound where it isn't."""
+        """Delete a comment. Raises ItemNotFound."""
         post = yield from self._post(post_id)
         made = yield from self.comment_of.read(post_id, created_at, comment_id)
         if made is None:
@@ -280,7 +231,7 @@ class Social(PeopleWrites, SessionPatterns, Design, ignore=_REASONS):
 
     @write("W5", attempts=10)
     def like(self, post_id: str, user_id: str) -> Writes[Like]:
-        """Like a post. Raises Refused for a second time, ItemNotFound."""
+        """Like a post. Raises Refused for a second like, ItemNotFound."""
         post = yield from self._post(post_id)
         yield from self._user(user_id)
         yield from self._not_blocked(post.user_id, user_id, "Social.like")
@@ -294,7 +245,7 @@ class Social(PeopleWrites, SessionPatterns, Design, ignore=_REASONS):
 
     @write("W6", attempts=10)
     def unlike(self, post_id: str, user_id: str) -> Writes:
-        """Take a like back. Raises Refused where there is none, ItemNotFound."""
+        """Remove a like. Raises Refused if there is none, ItemNotFound."""
         post = yield from self._post(post_id)
         made = yield from self.like_of.read(post_id, user_id)
         if made is None:
@@ -307,9 +258,9 @@ class Social(PeopleWrites, SessionPatterns, Design, ignore=_REASONS):
 
     @write("W9", attempts=30)
     def send_message(self, user_id: str, to_user_id: str, text: Text) -> Writes[Message]:
-        """Send a message; the first one begins the conversation of the two. Raises Refused to oneself, ItemNotFound."""
+        """Send a message; the first one starts the conversation. Raises Refused to oneself, ItemNotFound."""
         if user_id == to_user_id:
-            raise Refused("nobody writes to themselves", place="Social.send_message", hint="give two users")
+            raise Refused("users can't write to themselves", place="Social.send_message", hint="give two users")
         yield from self._user(user_id)
         yield from self._user(to_user_id)
         yield from self._not_blocked(to_user_id, user_id, "Social.send_message")
@@ -331,23 +282,23 @@ class Social(PeopleWrites, SessionPatterns, Design, ignore=_REASONS):
                 )
                 continue
             changes: dict[str, Any] = {"unread": Add(unread)}
-            if message.sent_at >= part.last_message_at:  # else the other's clock is ahead, and theirs stays the last
+            if message.sent_at >= part.last_message_at:  # otherwise the other sender's clock is ahead
                 changes |= {"last_message_at": message.sent_at, "last_text": preview_of(text)}
             yield Update(part, **changes).only_if(last_message_at=part.last_message_at)
         return message
 
     @write("W10")
     def mark_read(self, user_id: str, conversation_id: str) -> Writes:
-        """Nothing of a conversation is unread any more. Raises ItemNotFound."""
+        """Set the number of unread messages of a conversation to zero. Raises ItemNotFound."""
         if (yield from self.membership.read(user_id, conversation_id)) is None:
             raise ItemNotFound(f"{user_id!r} has no conversation {conversation_id!r}", place="Social.mark_read")
         yield Update(Membership, user_id=user_id, conversation_id=conversation_id).set(unread=0)
 
-    # What runs beside
+    # Maintenance
 
     @write("W11")
     def deliver(self, delivery: Delivery) -> Writes[int]:
-        """End a delivery that was broken off; gives how many pointers it wrote. Again is as good as once."""
+        """Finish a delivery that was interrupted; returns the number of pointers written. Idempotent."""
         actions: list[Put | Delete] = []
         if delivery.reader_id is not None:
             posts = yield from self._posts_of(delivery.user_id)
@@ -364,18 +315,18 @@ class Social(PeopleWrites, SessionPatterns, Design, ignore=_REASONS):
 
     @write("W12")
     def sweep_post(self, post_id: str) -> Writes[int]:
-        """Remove up to 1,000 likes and comments that a deleted post has left; gives how many. Raises Refused for a post
-        that is there.
+        """Remove up to 1,000 likes and comments of a deleted post; returns their number. Raises Refused for a post that
+        exists.
         """
         if (yield from self.post_by_id.read(post_id)) is not None:
-            raise Refused(f"post {post_id!r} is there", place="Social.sweep_post", hint="delete it: delete_post")
+            raise Refused(f"post {post_id!r} exists", place="Social.sweep_post", hint="delete it: delete_post")
         leftovers = yield from self._leftovers(post_id)
         yield Batch(Delete(leftover) for leftover in leftovers)
         return len(leftovers)
 
     @write("W13", attempts=10)
     def gather(self, user_id: str) -> Writes[int]:
-        """Bring the number on a profile whose counter is spread up to date; gives it. Raises ItemNotFound."""
+        """Update the number of followers of a user whose counter is sharded; returns it. Raises ItemNotFound."""
         user = yield from self._user(user_id)
         if not user.shards:
             return user.followers
@@ -386,7 +337,7 @@ class Social(PeopleWrites, SessionPatterns, Design, ignore=_REASONS):
 
     @write("W14", attempts=10)
     def gather_post(self, post_id: str) -> Writes[Post]:
-        """Bring the numbers on a post whose counters are spread up to date. Raises ItemNotFound."""
+        """Update the numbers of a post whose counters are sharded. Raises ItemNotFound."""
         post = yield from self._post(post_id)
         if not post.shards:
             return post
@@ -403,8 +354,8 @@ class Social(PeopleWrites, SessionPatterns, Design, ignore=_REASONS):
         return post
 
     def _heard(self, post: Post, said: Like | Comment, *, heard: bool) -> Writes:
-        """Let a post's author hear of a like or a comment, or hear of it no longer. Of a post whose counters are spread
-        nobody hears each: they would all be written into one partition.
+        """Add or remove the notification of a like or a comment. A post whose counters are sharded has none: they would
+        all go to one partition.
         """
         if post.shards or said.user_id == post.user_id:
             return
@@ -422,9 +373,9 @@ class Social(PeopleWrites, SessionPatterns, Design, ignore=_REASONS):
                 return posts
 
     def _rewrite(self, author_id: str, reader_id: str, *, wanted: bool) -> Writes[list[Batch]]:
-        """The batches that write an author's posts into a reader's timeline, or out of it, after the transaction.
+        """The batches that write an author's posts into a reader's timeline, or remove them, after the transaction.
 
-        What else writes these entries must have ended, or it could undo this: then the write fails, to be tried again.
+        Raises ConditionFailed while another delivery writes the same entries, as it could undo this one.
         """
         for element in (yield from self.deliveries_of.read(author_id)):
             age = now() - element.begun_at
@@ -453,14 +404,14 @@ class Social(PeopleWrites, SessionPatterns, Design, ignore=_REASONS):
     def _count_followers(
         self, author: User, who: str, by: int, *, stored: bool
     ) -> Writes[tuple[dict[str, Any], dict[str, Any]]]:
-        """Count a follower more or less, and a timeline more or less where the author's posts are delivered to it.
-        Returns what is to change on the author, and what is expected of them.
+        """Add ``by`` to the author's followers, and to their audience if ``stored``. Returns the changes of the author
+        and their conditions.
         """
         changes: dict[str, Any] = {}
         expected: dict[str, Any] = {}
         if stored:
             changes = {"audience": Add(by), "audience_changes": Add(1)}
-            expected = {"posts_ever": author.posts_ever}  # no post since those that become entries were read
+            expected = {"posts_ever": author.posts_ever}  # no post since the posts were read
         if author.shards:
             yield Update(UserTally, user_id=author.user_id, shard=shard_of(who)).set(followers=Add(by))
             if random.randrange(GATHER_EVERY) == 0:  # noqa: S311 - to share the work, not a secret
@@ -476,7 +427,7 @@ class Social(PeopleWrites, SessionPatterns, Design, ignore=_REASONS):
         return changes, expected
 
     def _count_post(self, post: Post, who: str, what: str, by: int) -> Writes:
-        """Count a like or a comment more or less: on the post, or in one of its tallies."""
+        """Add ``by`` to a counter: of the post, or of one of its tallies."""
         if post.shards:
             tally = Update(PostTally, post_id=post.post_id, shard=shard_of(who)).set(**{what: Add(by)})
             yield tally.if_missing(_no_post(post.post_id))
@@ -491,7 +442,7 @@ class Social(PeopleWrites, SessionPatterns, Design, ignore=_REASONS):
             yield Update(post, shards=SHARDS, **totals).only_if(**expected)
             yield from _spread(PostTally(post_id=post.post_id, shard=0, **totals))
         else:
-            if getattr(post, what) + by < 0:  # it was read before what is taken back now was written
+            if getattr(post, what) + by < 0:  # the index hasn't shown the last change yet
                 post = yield from self._post(post.post_id)
             if getattr(post, what) + by < 0:
                 raise Refused(f"post {post.post_id!r} has no {what} left", place="Social", hint="try again")
@@ -503,12 +454,12 @@ def _no_post(post_id: str) -> ItemNotFound:
 
 
 def _absent(delete: Delete) -> Delete:
-    """Expect that an item isn't there: a Check expects one that is."""
+    """A condition that an item doesn't exist: a Check expects that it does."""
     return delete.only_if("attribute_not_exists(user_id)")
 
 
 def _spread(first: UserTally | PostTally) -> Writes:
-    """New tallies: the first holds what was counted until now."""
+    """Create tallies. The first one has the count so far."""
     yield Create(first)
     for shard in range(1, SHARDS):
         if isinstance(first, UserTally):

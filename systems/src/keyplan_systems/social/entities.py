@@ -1,6 +1,6 @@
-"""The entities of the social network, and their keys. The questions and writes are in ``design.py``.
+"""The entities of the social network and their keys.
 
-Times stand in keys to the microsecond, followed by the item's id, so that two posts of one minute have an order.
+A time in a key has microseconds and is followed by the item's id, so that two posts of one minute have an order.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from keyplan_systems.words import visible
 
 __all__ = [
     "GSI1",
+    "GSI2",
     "NOTIFICATIONS_KEPT",
     "Block",
     "Comment",
     "Credential",
     "Delivery",
-    "FollowRequest",
     "Follower",
     "Following",
     "Handle",
@@ -45,13 +45,15 @@ __all__ = [
 ]
 
 GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
+GSI2 = Index("GSI2", "gsi2pk", "gsi2sk", projection="KEYS_ONLY")
+"""The public timeline. A like changes no key, so it doesn't write to this index."""
 
 Id = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 Handle = Annotated[str, StringConstraints(min_length=1, max_length=50, strip_whitespace=True, to_lower=True)]
 Text = Annotated[str, StringConstraints(min_length=1, max_length=5000), AfterValidator(visible)]
 
-NotificationKind = Literal["follow", "acceptance", "like", "comment"]
+NotificationKind = Literal["follow", "like", "comment"]
 
 PREVIEW_MAX = 80
 """Characters of a message that its conversation shows."""
@@ -61,10 +63,9 @@ NOTIFICATIONS_KEPT = timedelta(days=90)
 class User(Entity):
     """A user's profile, with counters.
 
-    ``followers`` is exact until the counter is spread (``shards``); then its tallies are, and this is what was gathered
-    last. ``audience`` counts the timelines that posts are delivered to, ``audience_changes`` and ``posts_ever`` only
-    grow: what was read before a write is still so while they stand. The posts of a ``private`` user are for those who
-    follow them, and who wants to asks first.
+    ``followers`` is exact until the counter is sharded (``shards``). Then the sum of its tallies is exact, and this is
+    the last sum that was read. ``audience`` counts the timelines that posts are delivered to. ``audience_changes`` and
+    ``posts_ever`` only grow: writes use them as versions.
     """
 
     user_id: Id = Field(default_factory=ulid)
@@ -78,7 +79,6 @@ class User(Entity):
     audience: int = Field(default=0, ge=0)
     audience_changes: int = Field(default=0, ge=0)
     shards: int = Field(default=0, ge=0)
-    private: bool = False
     joined_at: datetime = Field(default_factory=now)
 
     primary = Key("user#{user_id}", "info")
@@ -95,7 +95,7 @@ class Credential(Entity):
 
 
 class Block(Entity):
-    """``user_id`` wants nothing of ``blocked_id``: no messages, no comments, no following."""
+    """``user_id`` blocks ``blocked_id``: neither can follow, like, comment on or write to the other."""
 
     user_id: Id
     blocked_id: Id
@@ -105,8 +105,8 @@ class Block(Entity):
 
 
 class Notification(Entity):
-    """Somebody did something that ``user_id`` hears of. Its key is made of what was done, so that it goes when that is
-    undone: ``at`` is its moment. It expires after a while.
+    """Another user followed ``user_id``, or liked or commented on a post of theirs. The key is built from that action,
+    so that undoing it can delete the notification.
     """
 
     user_id: Id
@@ -121,17 +121,12 @@ class Notification(Entity):
 
     @classmethod
     def of_follow(cls, link: Following) -> Self:
-        """Somebody is followed."""
+        """The notification of a new follower."""
         return cls._of(link.followed_id, "follow", link.user_id, link.since)
 
     @classmethod
-    def of_acceptance(cls, link: Following) -> Self:
-        """Somebody who asked may follow."""
-        return cls._of(link.user_id, "acceptance", link.followed_id, link.since)
-
-    @classmethod
     def of_said(cls, post: Post, said: Like | Comment) -> Self:
-        """Somebody likes a post, or comments on it."""
+        """The notification of a like or a comment."""
         if isinstance(said, Like):
             made = cls._of(post.user_id, "like", said.user_id, said.liked_at)
             text = post.text
@@ -156,9 +151,9 @@ class NotificationsSeen(Entity):
 
 
 class Post(Entity):
-    """A post, in its author's partition of posts; by its id on GSI1.
+    """A post, in its author's partition of posts; by its id in GSI1, and by time among all posts in GSI2.
 
-    ``likes`` and ``comments`` are exact until they are spread over ``shards`` tallies.
+    ``likes`` and ``comments`` are exact until they are sharded over ``shards`` tallies.
     """
 
     post_id: Id = Field(default_factory=ulid)
@@ -171,6 +166,7 @@ class Post(Entity):
 
     primary = Key("user#{user_id}#post", "date#{created_at:%Y%m%d%H%M%S%f}#post#{post_id}")
     by_id = Key("post#{post_id}", "info", index=GSI1)
+    latest = Key("posts", "date#{created_at:%Y%m%d%H%M%S%f}#post#{post_id}", index=GSI2, shards=8)
 
 
 class Comment(Entity):
@@ -205,21 +201,11 @@ class Follower(Entity):
     primary = Key("user#{user_id}#followers", "user#{follower_id}")
 
 
-class FollowRequest(Entity):
-    """``follower_id`` asks to follow the private ``user_id``, until that is accepted or declined."""
-
-    user_id: Id
-    follower_id: Id
-    asked_at: datetime = Field(default_factory=now)
-
-    primary = Key("user#{user_id}#requests", "user#{follower_id}")
-
-
 class Following(Entity):
     """``user_id`` follows ``followed_id``: the follower's side, the mirror of Follower.
 
-    ``delivery`` says how the posts come into the feed: asked for when it is read, or delivered when they are written.
-    Those on read are in GSI1 besides, so that a feed needn't read all.
+    ``delivery`` says how posts get into the feed: queried when the feed is read, or delivered when they are published.
+    Items on read are also in GSI1, so that a feed reads only those.
     """
 
     user_id: Id
@@ -257,10 +243,9 @@ class TimelineEntry(Entity):
 
 
 class Delivery(Entity):
-    """Timelines are being written: one post of an author into all (``post_id``), or all posts of an author into or out
-    of one reader's (``reader_id``). It is begun in the transaction that it follows from, and vanishes when it is done.
-
-    On GSI1 all stand in one place, in 8 shards.
+    """A write of timelines in progress: one post (``post_id``) into all timelines of its author's audience, or all
+    posts of an author into or out of the timeline of ``reader_id``. It is created in the transaction that needs it, and
+    deleted when all entries are written. All deliveries are in GSI1, in 8 shards.
     """
 
     delivery_id: Id = Field(default_factory=ulid)
@@ -293,7 +278,7 @@ class Delivery(Entity):
 
 
 class UserTally(Entity):
-    """One part of a spread counter of followers. A part may be negative; their sum isn't."""
+    """One shard of a counter of followers. A shard may be negative; the sum isn't."""
 
     user_id: Id
     shard: int = Field(ge=0)
@@ -303,7 +288,7 @@ class UserTally(Entity):
 
 
 class PostTally(Entity):
-    """One part of a post's spread counters."""
+    """One shard of a post's counters."""
 
     post_id: Id
     shard: int = Field(ge=0)

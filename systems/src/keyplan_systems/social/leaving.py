@@ -1,7 +1,5 @@
-"""A member of the network leaves: what they may take along, what goes with them, and what stays.
-
-Each step can be repeated, and the account itself goes last: a deletion that was interrupted is done again from the
-start.
+"""Export and deletion of a user's data. Each step is idempotent and the account goes last, so an interrupted deletion
+can be repeated.
 """
 
 from __future__ import annotations
@@ -22,13 +20,12 @@ PAGE = 100
 
 
 class SocialLeaving:
-    """What the network knows of somebody who leaves."""
+    """Export and deletion of a user of the network."""
 
     stays = (
-        "Your profile, your posts with all that was said of them, whom you follow, who follows you, your blocks and "
-        "your side of each conversation go for good, and your handle is free. What you said under posts of others, "
-        "what you liked and what you wrote to others stays with them, by somebody who has left, since no list is kept "
-        "of what somebody said elsewhere: delete comments before, if you want them gone."
+        "Your profile, your posts with their likes and comments, your follows, followers and blocks, and your side of "
+        "each conversation are deleted, and your handle is free. Your comments and likes on posts of others, and your "
+        "messages to others, stay without your name: there is no list of them. Delete comments before, if you want to."
     )
 
     def __init__(self, social: Social) -> None:
@@ -54,9 +51,7 @@ class SocialLeaving:
         }
 
     def leave(self, user_id: str) -> list[str]:
-        """Delete a user; gives what stays. Raises ItemNotFound; ConditionFailed where somebody does something with them
-        all the while.
-        """
+        """Delete a user; returns what stays. Raises ItemNotFound; ConditionFailed under contention."""
         social = self._social
         for post in _all(partial(social.posts_of_user, user_id)):
             social.delete_post(post.post_id)
@@ -68,8 +63,6 @@ class SocialLeaving:
             social.remove_follower(user_id, follower.follower_id)
         for block in _all(partial(social.blocks, user_id)):
             social.unblock(user_id, block.blocked_id)
-        for request in _all(partial(social.follow_requests, user_id)):
-            social.decline_request(user_id, request.follower_id)
         parts = list(_all(partial(social.conversations, user_id)))
         social.batch([Delete(item) for item in (*parts, *_all(partial(social.notifications, user_id)))])
         social.leave(user_id)

@@ -1,7 +1,7 @@
-"""Loading real input into the social network: an edge list as SNAP publishes graphs, and JSON lines of posts.
+"""Import of edge lists as SNAP publishes graphs, and of posts as JSON lines.
 
-A file is read line by line and written in steps, so that memory doesn't grow with it. A line that can't be read is a
-fault with its number, and the rest goes in. The same file can be loaded again: nothing doubles.
+Files are read line by line and written in steps, in bounded memory. A line that can't be loaded is reported by its
+number. Loading a file again changes nothing.
 """
 
 from __future__ import annotations
@@ -9,8 +9,9 @@ from __future__ import annotations
 import gzip
 import hashlib
 import zlib
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO, cast
@@ -20,7 +21,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from keyplan.errors import ErrorDetail, KeyplanError, RequestError, StoreError
 from keyplan.systems import LoadReport, Progress
-from keyplan_systems.lines import readable
+from keyplan_systems.lines import LINE_BYTES_MAX, Lines, count_lines, readable
 from keyplan_systems.social.bulk import add_follows, add_posts, add_users, parts_of, users_by_id
 from keyplan_systems.social.design import Social
 from keyplan_systems.social.entities import Following, Id, Post, Text, User
@@ -28,78 +29,64 @@ from keyplan_systems.social.entities import Following, Id, Post, Text, User
 __all__ = ["load"]
 
 EDGES_STEP = 2000
-"""Edges that are in memory at a time."""
+"""Edges in memory at a time."""
 POSTS_STEP = 500
-LINE_BYTES_MAX = 64 * 1024
-"""A longer line is no edge, and no post: 5,000 characters, escaped, are less."""
-BLOCK_BYTES = 1 << 20
 COLUMNS_MAX = 4
-"""Columns of an edge: two users, and what SNAP may add: a weight, a sign, a time."""
+"""Columns of an edge: two users, and the weight, sign or time that SNAP may add."""
 DIGITS_MAX = 20
 SINCE = datetime(2012, 1, 1, tzinfo=UTC)
-"""Since when an edge of a list is a follow: the lists don't say."""
+"""The time of the follows of an edge list, which has none."""
+_NumberedLines = Iterable[tuple[int, str]]
 SUFFIXES = frozenset({".txt", ".csv", ".tsv", ".edges", ".jsonl", ".ndjson"})
 
 
 def load(design: Social, path: Path, progress: Progress) -> LoadReport:
-    """Load an edge list, a file of posts, or the files of a folder, edge lists first; compressed ones (``.gz``) too.
+    """Load an edge list, a file of posts, or the files of a folder, edge lists first; also compressed ones (``.gz``).
 
-    An edge of an undirected graph, which is what a list is unless its comments say "Directed graph", is two follows.
-    ``loaded`` counts the lines that now stand in the network, those that already did included. Progress is in lines.
-    Raises RequestError for a file that can't be opened, StoreError when the store can't be written.
+    An edge is two follows, unless a comment of the file says "Directed graph". ``loaded`` counts the lines that are
+    stored, now or before. Progress is in lines. Raises RequestError for a file that can't be opened, StoreError if the
+    store can't be written.
     """
     report = LoadReport()
-    files = _files(path)
-    total = _lines_in(files)
+    files = sorted(_files(path), key=lambda path: (_holds_posts(path), path.name))
+    with readable(path):
+        packed = any(file.suffix.lower() == ".gz" for file in files)
+        total = None if packed else sum(count_lines(file) for file in files)
     done = 0
-    for file in sorted(files, key=lambda path: (_holds_posts(path), path.name)):
-        number = len(report.errors)
+    for file in files:
+        reading, before = _Reading(file.name, report), len(report.errors)
         with _binary(file) as opened:
-            lines = _Lines(opened, file.name, report)
             progress(done, total)
-            for read in (_load_posts if _holds_posts(file) else _load_edges)(design, lines, report):
-                progress(done + read, total)
-            done += lines.number
+            lines = reading.lines(opened)
+            for _ in (_load_posts if _holds_posts(file) else _load_edges)(design, reading, lines):
+                progress(done + reading.number, total)
+            done += reading.number
             progress(done, total)
-        report.errors[number:] = sorted(report.errors[number:], key=_line_of)
+        report.errors[before:] = sorted(report.errors[before:], key=lambda fault: int(fault.place.rpartition(":")[2]))
     return report
 
 
-# Files and lines
+@dataclass
+class _Reading:
+    """The reading of one file: the number of the last line, and the report."""
 
+    name: str
+    report: LoadReport
+    number: int = 0
 
-class _Lines:
-    """The lines of a file with their numbers, each of bounded length."""
-
-    def __init__(self, file: BinaryIO, shown: str, report: LoadReport) -> None:
-        self._file = file
-        self._shown = shown
-        self._report = report
-        self.number = 0
-
-    def __iter__(self) -> Iterator[tuple[int, str]]:
-        while line := self._file.readline(LINE_BYTES_MAX):
-            self.number += 1
-            if not line.endswith(b"\n") and len(line) == LINE_BYTES_MAX:
-                while line and not line.endswith(b"\n"):
-                    line = self._file.readline(LINE_BYTES_MAX)
-                self.fault(self.number, f"the line is longer than {LINE_BYTES_MAX:,} bytes")
-                continue
-            try:
-                text = line.decode("utf-8-sig" if self.number == 1 else "utf-8").strip()
-            except UnicodeDecodeError as error:
-                self.fault(self.number, f"it isn't UTF-8: {error.reason} at byte {error.start + 1}")
-                continue
-            if text:
-                yield self.number, text
+    def lines(self, file: BinaryIO) -> Iterator[tuple[int, str]]:
+        """The lines that aren't empty, with their numbers."""
+        for number, text in Lines(file, self.fault):
+            self.number = number
+            if text.strip():
+                yield number, text.strip()
 
     def fault(self, number: int, message: str, hint: str | None = None) -> None:
-        """Note that a line can't be taken."""
-        self._report.fault(ErrorDetail(f"{self._shown}:{number}", message, hint))
+        """Report a line that can't be loaded."""
+        self.report.fault(ErrorDetail(f"{self.name}:{number}", message, hint))
 
 
-def _line_of(fault: ErrorDetail) -> int:
-    return int(fault.place.rpartition(":")[2])
+# Files
 
 
 def _files(path: Path) -> list[Path]:
@@ -109,8 +96,7 @@ def _files(path: Path) -> list[Path]:
 
 
 def _kind(path: Path) -> str:
-    suffixes = [suffix.lower() for suffix in path.suffixes]
-    return (suffixes[-2:-1] or [""])[0] if suffixes[-1:] == [".gz"] else (suffixes or [""])[-1]
+    return Path(path.stem if path.suffix.lower() == ".gz" else path).suffix.lower()
 
 
 @contextmanager
@@ -126,23 +112,8 @@ def _binary(path: Path) -> Generator[BinaryIO]:
             raise RequestError(f"{path.name} can't be unpacked: {error}", hint="fetch it again") from None
 
 
-def _lines_in(files: list[Path]) -> int | None:
-    """How many lines there are in all; None where finding out would mean unpacking."""
-    number = 0
-    for path in files:
-        if path.suffix.lower() == ".gz":
-            return None
-        with _binary(path) as file:
-            last = b""
-            while block := file.read(BLOCK_BYTES):
-                number += block.count(b"\n")
-                last = block
-            number += bool(last) and not last.endswith(b"\n")
-    return number
-
-
 def _holds_posts(path: Path) -> bool:
-    """Whether a file holds posts: its first line that isn't blank begins with a brace."""
+    """Whether a file holds posts: its first non-blank line starts with a brace."""
     with _binary(path) as file:
         while line := file.readline(LINE_BYTES_MAX):
             text = line.removeprefix(b"\xef\xbb\xbf").strip()
@@ -154,8 +125,8 @@ def _holds_posts(path: Path) -> bool:
 # Edges
 
 
-def _load_edges(design: Social, lines: _Lines, report: LoadReport) -> Iterator[int]:
-    for part in parts_of(_edges(lines), EDGES_STEP):
+def _load_edges(design: Social, reading: _Reading, lines: _NumberedLines) -> Iterator[None]:
+    for part in parts_of(_edges(reading, lines), EDGES_STEP):
         links = [
             Following(user_id=text, followed_id=other, since=SINCE)
             for first, second, directed in part
@@ -165,16 +136,16 @@ def _load_edges(design: Social, lines: _Lines, report: LoadReport) -> Iterator[i
         there = users_by_id(design, names)
         add_users(design, (_newcomer(name) for name in names if name not in there))
         add_follows(design, links)
-        report.loaded += len(part)
-        yield lines.number
+        reading.report.loaded += len(part)
+        yield
 
 
 def _newcomer(name: str) -> User:
     return User(user_id=name, handle=f"user{name}", name=f"User {name}", joined_at=SINCE)
 
 
-def _edges(lines: _Lines) -> Iterator[tuple[str, str, bool]]:
-    """The edges, each with whether it goes one way only; what isn't one is told."""
+def _edges(reading: _Reading, lines: _NumberedLines) -> Iterator[tuple[str, str, bool]]:
+    """The edges, each with whether it is directed. Other lines are reported."""
     directed = False
     for number, text in lines:
         if text[0] in "#%":
@@ -184,27 +155,27 @@ def _edges(lines: _Lines) -> Iterator[tuple[str, str, bool]]:
         columns = text.replace(",", " ").split()
         problem = _problem(columns)
         if problem:
-            lines.fault(number, problem, "an edge is two users' numbers: 17 42")
+            reading.fault(number, problem, "an edge is two users' numbers: 17 42")
             continue
         first, second = (str(int(column)) for column in columns[:2])
         if first == second:
-            lines.fault(number, f"user {first} follows themselves", "leave it out")
+            reading.fault(number, f"user {first} follows themselves", "leave it out")
             continue
         yield first, second, directed
 
 
 def _problem(columns: list[str]) -> str | None:
-    """What is wrong with the columns of an edge."""
+    """The error in the columns of an edge, if any."""
     if not 2 <= len(columns) <= COLUMNS_MAX:
         return f"{len(columns)} columns" if len(columns) != 1 else "one column only"
     for column in columns[:2]:
         if not (column.isascii() and column.isdecimal()) or len(column) > DIGITS_MAX:
-            return f"{column[:40]!r} is no user's number"
+            return f"{column[:40]!r} isn't a user's number"
     for column in columns[2:]:
         try:
             float(column)
         except ValueError:
-            return f"{column[:40]!r} is no number"
+            return f"{column[:40]!r} isn't a number"
     return None
 
 
@@ -230,23 +201,23 @@ class _Line(BaseModel):
     id: Annotated[Id, BeforeValidator(_text)] | None = None
 
     def post(self) -> Post:
-        """The post. Without an id it gets one that is made of what it says: the same one each time."""
+        """The post. Without an id it gets a digest of its content."""
         moment = _zoned(self.created_at)
         said = "\0".join((self.user, moment.astimezone(UTC).isoformat(), self.text))
         made = hashlib.blake2b(said.encode("utf-8", "surrogatepass"), digest_size=13).hexdigest()
         return Post(post_id=self.id or made, user_id=self.user, text=self.text, created_at=moment)
 
 
-def _load_posts(design: Social, lines: _Lines, report: LoadReport) -> Iterator[int]:
-    for part in parts_of(_posts(lines), POSTS_STEP):
+def _load_posts(design: Social, reading: _Reading, lines: _NumberedLines) -> Iterator[None]:
+    for part in parts_of(_posts(reading, lines), POSTS_STEP):
         users = users_by_id(design, (post.user_id for _, post, _ in part))
         taken: dict[str, Post] = {}
         for number, post, named in part:
             same = taken.get(post.post_id) or (design.post_by_id(post.post_id) if named else None)
             if post.user_id not in users:
-                lines.fault(number, f"there is no user {post.user_id!r}", "load the users first, as an edge list")
+                reading.fault(number, f"there is no user {post.user_id!r}", "load the users first, as an edge list")
             elif same is not None and (same.user_id, same.created_at) != (post.user_id, post.created_at):
-                lines.fault(number, f"the id {post.post_id!r} belongs to another post", "give each post its own")
+                reading.fault(number, f"the id {post.post_id!r} belongs to another post", "give each post its own")
             else:
                 taken[post.post_id] = post
         try:
@@ -254,24 +225,26 @@ def _load_posts(design: Social, lines: _Lines, report: LoadReport) -> Iterator[i
         except StoreError:
             raise
         except KeyplanError as error:
-            lines.fault(part[0][0], f"this and the {len(part) - 1} lines after it: {error.message}", error.hint)
+            reading.fault(part[0][0], f"this and the {len(part) - 1} lines after it: {error.message}", error.hint)
         else:
-            report.loaded += len(taken)
-        yield lines.number
+            reading.report.loaded += len(taken)
+        yield
 
 
-def _posts(lines: _Lines) -> Iterator[tuple[int, Post, bool]]:
-    """The posts with their lines, and whether they were given an id; what isn't one is told."""
+def _posts(reading: _Reading, lines: _NumberedLines) -> Iterator[tuple[int, Post, bool]]:
+    """The posts with their lines, and whether they have an id. Other lines are reported."""
     for number, text in lines:
         try:
             line = _Line.model_validate(orjson.loads(text))
             yield number, line.post(), line.id is not None
         except orjson.JSONDecodeError as error:
-            lines.fault(number, f"it isn't JSON: {error.msg} at column {error.colno}", "one object a line")
+            reading.fault(number, f"not JSON: {error.msg} at column {error.colno}", "one object a line")
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
             where = ".".join(str(part) for part in first["loc"]) or "the line"
             message = f"{where}: {first['msg'][:1].lower()}{first['msg'][1:]}"
-            lines.fault(number, message, 'a post is {"user": "17", "text": "…", "created_at": "2026-05-04T09:30:00Z"}')
+            reading.fault(
+                number, message, 'a post is {"user": "17", "text": "…", "created_at": "2026-05-04T09:30:00Z"}'
+            )
         except OverflowError:
-            lines.fault(number, "created_at: no such moment")
+            reading.fault(number, "created_at: no such time")

@@ -1,6 +1,5 @@
-"""The writes about people: signing up, profiles, passwords, blocks, and what a user has seen of their notifications.
-
-Whom one follows is in ``design.py``.
+"""Writes of users: sign-up, profiles, passwords, unblocking, seen notifications, leaving. Follows are in
+``design.py``.
 """
 
 from __future__ import annotations
@@ -22,18 +21,18 @@ PasswordHash = Annotated[str, Field(min_length=1, max_length=500)]
 
 
 class PeopleWrites(Reads):
-    """The writes about people."""
+    """Writes of users."""
 
     @write("W1")
     def sign_up(self, handle: Handle, name: Name, bio: str = "", user_id: Id | None = None) -> Writes[User]:
-        """A new user. Raises UniqueValueTaken for a handle, ItemExists for an id that somebody has."""
+        """Add a user. Raises UniqueValueTaken for a handle in use, ItemExists for an id in use."""
         user = User(user_id=user_id or ulid(), handle=handle, name=name, bio=bio)
         yield Create(user)
         return user
 
     @write("W15")
     def join(self, handle: Handle, name: Name, password_hash: PasswordHash) -> Writes[User]:
-        """A new user, with what they sign in with. Raises UniqueValueTaken for a handle that somebody has."""
+        """Add a user with a password hash. Raises UniqueValueTaken for a handle in use."""
         user = User(handle=handle, name=name)
         yield Create(user)
         yield Create(Credential(user_id=user.user_id, password_hash=password_hash))
@@ -41,7 +40,7 @@ class PeopleWrites(Reads):
 
     @write("W16")
     def edit_profile(self, user_id: str, name: Name, bio: Bio = "") -> Writes[User]:
-        """Change the name and the text of a profile: both. Raises ItemNotFound."""
+        """Replace the name and the text of a profile. Raises ItemNotFound."""
         user = yield from Update(User, user_id=user_id).set(name=name, bio=bio).if_missing(no_user(user_id))
         return user
 
@@ -52,33 +51,25 @@ class PeopleWrites(Reads):
 
     @write("W18")
     def unblock(self, user_id: str, blocked_id: str) -> Writes:
-        """Don't block a user any more; no error where one doesn't."""
+        """Remove a block, if there is one."""
         yield Delete(Block, user_id=user_id, blocked_id=blocked_id)
-
-    @write("W21")
-    def set_private(self, user_id: str, private: bool) -> Writes[User]:
-        """Make an account private, or public again: posts of a private one are for those who follow it, and who wants
-        to follow it asks first. Who follows it stays. Raises ItemNotFound.
-        """
-        user = yield from Update(User, user_id=user_id).set(private=private).if_missing(no_user(user_id))
-        return user
 
     @write("W22")
     def see_notifications(self, user_id: str, until: datetime) -> Writes:
-        """Note that a user has seen their notifications until a moment."""
+        """Store the time up to which a user has seen their notifications."""
         yield Put(NotificationsSeen(user_id=user_id, until=until))
 
     @write("W27", attempts=10, example=Example().found(User, posts=0, following=0, followers=0, audience=0, shards=0))
     def leave(self, user_id: str) -> Writes:
-        """A user leaves, when their posts and follows are gone: profile and credential go, and the handle is free.
+        """Delete a user without posts and follows: profile and credential. The handle is free again.
 
-        Raises ItemNotFound; Refused while there is a post, or somebody follows or is followed.
+        Raises ItemNotFound; Refused while there are posts, followers or followed users.
         """
         user = yield from self._user(user_id)
         tallies = (yield from self.user_tallies.read(user_id)) if user.shards else []
         followers = sum(tally.followers for tally in tallies) if user.shards else user.followers
         if user.posts or user.following or followers:
-            raise Refused("posts and follows go first", place="Social.leave")
+            raise Refused("delete the posts and end the follows first", place="Social.leave")
         yield Delete(user).only_if(posts=0, following=0, followers=user.followers, audience=0)
         yield Delete(Credential, user_id=user_id)
         yield Delete(NotificationsSeen, user_id=user_id)
@@ -91,12 +82,12 @@ class PeopleWrites(Reads):
         return user
 
     def _not_blocked(self, user_id: str, other_id: str, place: str) -> Writes:
-        """Raises Refused where one of two users blocks the other."""
+        """Raises Refused if one of two users blocks the other."""
         of_other = yield from self.block_of.read(user_id, other_id)
         if of_other is not None or (yield from self.block_of.read(other_id, user_id)) is not None:
             raise Refused("one of the two has blocked the other", place=place)
 
 
 def no_user(user_id: str) -> ItemNotFound:
-    """The error of a user who isn't there."""
+    """The error for an unknown user."""
     return ItemNotFound(f"there is no user {user_id!r}", place="Social.profile", hint="sign up first: sign_up")

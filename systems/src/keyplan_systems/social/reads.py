@@ -1,7 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""The questions of the social network. The writes are in ``people.py`` and ``design.py``, the entities in
-``entities.py``.
-"""
+"""The read patterns of the social network."""
 
 from __future__ import annotations
 
@@ -15,7 +13,6 @@ from keyplan_systems.social.entities import (
     Delivery,
     Follower,
     Following,
-    FollowRequest,
     Handle,
     Like,
     Membership,
@@ -35,7 +32,7 @@ __all__ = ["Reads"]
 
 
 class Reads:
-    """Every question of the network."""
+    """Every read pattern."""
 
     @read(
         "S1",
@@ -44,7 +41,7 @@ class Reads:
         newest_first=True,
     )
     def feed(self, user_id: str, limit: int = 20, cursor: Cursor | None = None) -> Page[Post]:
-        """A user's feed: the posts of everyone whom the user follows, newest first."""
+        """A user's feed: the posts of all users that they follow, newest first."""
         ...
 
     @read("S2")
@@ -52,21 +49,31 @@ class Reads:
         """A user's profile."""
         ...
 
+    @read("R11")
+    def profiles(self, user_id: Each[str]) -> list[User]:
+        """The profiles of several users."""
+        ...
+
     @read("S2b", consistent=True)
     def user_by_handle(self, handle: Handle) -> User | None:
-        """A user by the handle, which one user has."""
+        """A user by their unique handle."""
         ...
 
     @read("S3", newest_first=True)
     def posts_of_user(
         self, user_id: str, created_at: Range[datetime] | None = None, limit: int = 20, cursor: Cursor | None = None
     ) -> Page[Post]:
-        """A user's posts, newest first; all, or those of a day or another time."""
+        """A user's posts, newest first: all, or those of a day or another time range."""
         ...
 
     @read("S4")
     def post_by_id(self, post_id: str) -> Post | None:
         """A post by its id."""
+        ...
+
+    @read("S12", newest_first=True, complete=True)
+    def latest_posts(self, limit: int = 20, cursor: Cursor | None = None) -> Page[Post]:
+        """The newest posts of all users."""
         ...
 
     @read("S5")
@@ -91,7 +98,7 @@ class Reads:
 
     @read("S7b")
     def following(self, user_id: str, limit: int = 50, cursor: Cursor | None = None) -> Page[Following]:
-        """Whom a user follows."""
+        """The users that a user follows."""
         ...
 
     @read("S7c")
@@ -106,7 +113,7 @@ class Reads:
 
     @read("S8b")
     def membership(self, user_id: str, conversation_id: str) -> Membership | None:
-        """A user's part in a conversation: with whom, how many messages are unread."""
+        """A user's side of a conversation: the other user, and how many messages are unread."""
         ...
 
     @read("S9", newest_first=True)
@@ -116,27 +123,27 @@ class Reads:
 
     @read("R1", items=AUDIENCE_MAX)
     def audience(self, user_id: str) -> list[Subscription]:
-        """Into whose timelines a user's posts are delivered."""
+        """The timelines that a user's posts are delivered to."""
         ...
 
     @read("R2", items=SHARDS)
     def user_tallies(self, user_id: str) -> list[UserTally]:
-        """The parts of a counter of followers that was spread; their sum is exact."""
+        """The shards of a counter of followers; their sum is exact."""
         ...
 
     @read("R3", items=SHARDS)
     def post_tallies(self, post_id: str) -> list[PostTally]:
-        """The parts of a post's counters that were spread; their sums are exact."""
+        """The shards of a post's counters; their sums are exact."""
         ...
 
     @read("R4", order_by="begun_at")
     def undelivered(self, limit: int = 20, cursor: Cursor | None = None) -> Page[Delivery]:
-        """The deliveries that haven't ended, oldest first. One runs, or was broken off: then ``deliver`` ends it."""
+        """The unfinished deliveries, oldest first. ``deliver`` finishes one that was interrupted."""
         ...
 
     @read("R5")
     def deliveries_of(self, user_id: str) -> list[Delivery]:
-        """The deliveries of an author's posts that haven't ended."""
+        """The unfinished deliveries of an author."""
         ...
 
     @read("R6")
@@ -146,7 +153,7 @@ class Reads:
 
     @read("R7")
     def credential(self, user_id: str) -> Credential | None:
-        """What a user signs in with."""
+        """A user's password hash."""
         ...
 
     @read("R8")
@@ -156,7 +163,7 @@ class Reads:
 
     @read("R9")
     def blocks(self, user_id: str, limit: int = 50, cursor: Cursor | None = None) -> Page[Block]:
-        """Whom a user blocks."""
+        """The users that a user blocks."""
         ...
 
     @read("R12")
@@ -171,27 +178,17 @@ class Reads:
 
     @read("R10")
     def comment_of(self, post_id: str, created_at: datetime, comment_id: str) -> Comment | None:
-        """A comment, by its place under its post."""
-        ...
-
-    @read("R11")
-    def request_of(self, user_id: str, follower_id: str) -> FollowRequest | None:
-        """Whether somebody has asked to follow a private user."""
+        """A comment by its key."""
         ...
 
     @read("S10", newest_first=True)
     def notifications(
         self, user_id: str, at: Range[datetime] | None = None, limit: int = 20, cursor: Cursor | None = None
     ) -> Page[Notification]:
-        """What others did that a user hears of, newest first: all of it, or of a span of time."""
+        """A user's notifications, newest first: all, or those of a time range."""
         ...
 
     @read("S10b")
     def notifications_seen(self, user_id: str) -> NotificationsSeen | None:
-        """Until when a user has seen their notifications."""
-        ...
-
-    @read("S11")
-    def follow_requests(self, user_id: str, limit: int = 50, cursor: Cursor | None = None) -> Page[FollowRequest]:
-        """Who asks to follow a private user."""
+        """The time up to which a user has seen their notifications."""
         ...

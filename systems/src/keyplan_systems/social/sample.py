@@ -1,7 +1,7 @@
-"""The sample of the social network: few are followed by many, few posts are liked by many, and one reads everybody.
+"""The sample of the social network: few users have many followers, few posts have many likes, one user follows all.
 
-The same number of users gives the same network each time. Popularity falls with a user's number as a power of it
-(Zipf). What is there already is left as it is, so that sampling again changes nothing.
+Times count back from the first sampling. Besides them, the same number of users gives the same network each time.
+Sampling again adds only what is missing.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import accumulate
 
-from keyplan import Create, Put
+from keyplan import Create, Put, now
 from keyplan.systems import Progress
 from keyplan_systems.social.bulk import add_comments, add_follows, add_likes, add_posts, add_users, parts_of
 from keyplan_systems.social.design import Social
@@ -33,15 +33,15 @@ from keyplan_systems.social.texts import BIOS, FAMILY_NAMES, FIRST_NAMES, MESSAG
 
 __all__ = ["DEMO_PASSWORD", "DEMO_USERS", "READER", "sample", "user_id"]
 
-NEWEST = datetime(2026, 5, 4, 9, 30, tzinfo=UTC)
-"""When the newest post was written."""
+JOINED_BEFORE = timedelta(days=1200)
+"""How long before the sample's newest moment its first user joined."""
 READER = 7
-"""The user who follows everybody: with more than 200 users, some are delivered into the timeline."""
+"""The user who follows all others: of more than 200, some are delivered to the timeline."""
 POSTS_EACH = 3
 """Posts of a user, on average."""
 STEP = 100
 HEARD = 3
-"""Followers, posts, and likes and comments of each, of which somebody who signs in has heard."""
+"""Followers, posts, and likes and comments of each, with notifications for the users with a password."""
 NEVER = datetime(2100, 1, 1, tzinfo=UTC)
 
 
@@ -51,16 +51,18 @@ def user_id(number: int) -> str:
 
 
 def sample(design: Social, count: int, progress: Progress) -> int:
-    """Write a network of ``count`` users; gives how many of them are new."""
+    """Write a network of ``count`` users; returns the number of new ones."""
+    first = design.profile(user_id(0))
+    newest = now().replace(second=0, microsecond=0) if first is None else first.joined_at + JOINED_BEFORE
     chance = random.Random(f"keyplan social {count}")  # noqa: S311 - a sample, and the same one each time
     weights = list(accumulate((number + 1) ** -0.8 for number in range(count)))
     total = 2 * count
     progress(0, total)
-    added = add_users(design, (_user(number) for number in range(count)))
+    added = add_users(design, (_user(number, newest) for number in range(count)))
     for numbers in parts_of(range(count), STEP):
-        add_follows(design, (link for number in numbers for link in _follows(chance, number, count, weights)))
+        add_follows(design, (link for number in numbers for link in _follows(chance, number, count, weights, newest)))
         progress(numbers[-1] + 1, total)
-    posts = _posts(chance, count, weights)
+    posts = _posts(chance, count, weights, newest)
     written = 0
     for part in parts_of(posts, STEP):
         add_posts(design, part)
@@ -68,73 +70,77 @@ def sample(design: Social, count: int, progress: Progress) -> int:
             _said(design, chance, post, count, weights)
         written += len(part)
         progress(count + count * written // len(posts), total)
-    _talk(design, chance, count)
+    _talk(design, chance, count, newest)
     for number in range(min(count, len(DEMO_USERS))):
         if design.credential(user_id(number)) is None:
             design.put(Credential(user_id=user_id(number), password_hash=DEMO_HASH))
             _hear(design, user_id(number))
-    if count > READER:
-        design.set_private(user_id(count - 1), True)
     progress(total, total)
     return added
 
 
-def _user(number: int) -> User:
-    chance = random.Random(f"keyplan social user {number}")  # noqa: S311
-    first, last = chance.choice(FIRST_NAMES), chance.choice(FAMILY_NAMES)
+def _names(number: int) -> tuple[str, str]:
+    chance = random.Random(f"keyplan social user {number}")  # noqa: S311 - the same sample each time
+    return chance.choice(FIRST_NAMES), chance.choice(FAMILY_NAMES)
+
+
+def _user(number: int, newest: datetime) -> User:
+    first, last = _names(number)
     return User(
         user_id=user_id(number),
         handle=f"{first}.{last}.{number}",
         name=f"{first.title()} {last.title()}",
-        bio=chance.choice(BIOS),
-        joined_at=NEWEST - timedelta(days=400 + chance.randrange(800), minutes=number),
+        bio=BIOS[number % len(BIOS)],
+        joined_at=newest - JOINED_BEFORE + timedelta(days=number % 800),
     )
 
 
-DEMO_USERS = tuple(_user(number).handle for number in range(2))
-"""Who can sign in to the sample's site."""
+DEMO_USERS = tuple(".".join((*_names(number), str(number))) for number in range(2))
+"""The handles of the users with a password."""
 DEMO_PASSWORD = "common ground"  # noqa: S105 - of a sample, and in its documentation
 DEMO_HASH = "$argon2id$v=19$m=65536,t=3,p=4$Bpt4zX4UBkmQ9RLLBQ80bA$xCXRcmz6DP5g8HQio7usEsCekXsll+0br5JrJo2DNFs"
-"""Its hash, the same each time as all of the sample is."""
+"""Its hash: a fixed one, as hashing takes time."""
 
 
 def _chosen(chance: random.Random, weights: Sequence[float], number: int) -> list[int]:
-    """Some users, the popular ones likelier; each once."""
+    """Some users, each once, the first ones more often."""
     return list(dict.fromkeys(chance.choices(range(len(weights)), cum_weights=weights, k=number)))
 
 
-def _follows(chance: random.Random, number: int, count: int, weights: Sequence[float]) -> Iterator[Following]:
+def _follows(
+    chance: random.Random, number: int, count: int, weights: Sequence[float], newest: datetime
+) -> Iterator[Following]:
     if number == READER:
         followed = [*range(count)]
         chance.shuffle(followed)
     else:
         followed = _chosen(chance, weights, min(count, int(3 * chance.paretovariate(1.2))))
-    since = NEWEST - timedelta(days=300 + chance.randrange(100))
+    since = newest - timedelta(days=300 + chance.randrange(100))
     for other in followed:
         if other != number:
             yield Following(user_id=user_id(number), followed_id=user_id(other), since=since)
 
 
-def _posts(chance: random.Random, count: int, weights: Sequence[float]) -> list[Post]:
-    """Posts of a year, oldest first; the popular write more. No two ids are the same."""
+def _posts(chance: random.Random, count: int, weights: Sequence[float], newest: datetime) -> list[Post]:
+    """Posts of a year, oldest first, most of them recent. The first users write more."""
     authors = chance.choices(range(count), cum_weights=weights, k=count * POSTS_EACH)
-    minutes = sorted((chance.randrange(365 * 24 * 60) for _ in authors), reverse=True)
+    minutes = sorted((60 + int(365 * 24 * 60 * chance.random() ** 3) for _ in authors), reverse=True)
     return [
         Post(
             post_id=_id(f"post {count} {place}"),
             user_id=user_id(author),
             text=post_text(chance),
-            created_at=NEWEST - timedelta(minutes=ago),
+            created_at=newest - timedelta(minutes=ago),
         )
         for place, (author, ago) in enumerate(zip(authors, minutes, strict=True))
     ]
 
 
 def _said(design: Social, chance: random.Random, post: Post, count: int, weights: Sequence[float]) -> None:
-    """Likes and comments on a post: most get few, some very many."""
+    """Likes and comments on a post: most posts get few, some very many."""
     likes = min(count // 2, int(chance.paretovariate(0.9)) - 1)
     names = [user_id(number) for number in _chosen(chance, weights, likes)]
-    later = [post.created_at + timedelta(minutes=1 + chance.randrange(3000)) for _ in names]
+    later = [post.created_at + timedelta(seconds=1 + chance.randrange(3000)) for _ in names]
     add_likes(
         design,
         post,
@@ -146,19 +152,19 @@ def _said(design: Social, chance: random.Random, post: Post, count: int, weights
             post_id=post.post_id,
             user_id=user_id(chance.randrange(count)),
             text=chance.choice(REMARKS),
-            created_at=post.created_at + timedelta(minutes=5 + 40 * place),
+            created_at=post.created_at + timedelta(seconds=300 + 40 * place),
         )
         for place in range(min(12, int(chance.paretovariate(1.1)) - 1))
     ]
     add_comments(design, post, comments)
 
 
-def _talk(design: Social, chance: random.Random, count: int) -> None:
-    """A few conversations, as sending their messages would have left them."""
+def _talk(design: Social, chance: random.Random, count: int, newest: datetime) -> None:
+    """A few conversations."""
     for number in range(min(count - 1, 12)):
         pair = user_id(number), user_id(chance.randrange(number + 1, count))
         name = conversation_of(*pair)
-        began = NEWEST - timedelta(hours=1 + 7 * number)
+        began = newest - timedelta(hours=1 + 7 * number)
         messages = [
             Message(
                 message_id=_id(f"message {name} {place}"),
@@ -175,7 +181,7 @@ def _talk(design: Social, chance: random.Random, count: int) -> None:
 
 
 def _hear(design: Social, me: str) -> None:
-    """What a user would have heard of lately; it doesn't expire, as the sample's days don't move on."""
+    """Notifications of a user. They don't expire."""
     heard = [
         Notification.of_follow(Following(user_id=link.follower_id, followed_id=me, since=link.since))
         for link in design.followers(me, limit=HEARD)
@@ -188,7 +194,7 @@ def _hear(design: Social, me: str) -> None:
 
 
 def _part(own: str, other: str, messages: Sequence[Message]) -> Membership:
-    """A user's part in a conversation. Who answers has read what came before."""
+    """A user's side of a conversation. The last sender has read the messages before."""
     return Membership(
         user_id=own,
         conversation_id=messages[-1].conversation_id,

@@ -1,7 +1,8 @@
-"""The network's site made for a server: its addresses, and who may call what of its API."""
+"""The network's site for a server: its routes, and the access rules of its API."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from datetime import datetime
 from functools import partial
@@ -9,13 +10,16 @@ from typing import Any
 
 from starlette.requests import Request
 
+from keyplan import Page
 from keyplan.errors import ItemNotFound
 from keyplan.systems import SiteOptions
 from keyplan_systems.pages.application import ServedSite, sample_logins, small_application
 from keyplan_systems.pages.people import Person
 from keyplan_systems.pages.policy import Rule, TablePolicy
 from keyplan_systems.pages.site import Look, SmallSite
+from keyplan_systems.site.kept import Kept
 from keyplan_systems.social.design import Social
+from keyplan_systems.social.entities import Post
 from keyplan_systems.social.leaving import SocialLeaving
 from keyplan_systems.social.sample import DEMO_PASSWORD, DEMO_USERS
 from keyplan_systems.social.site import hearing, pages
@@ -24,44 +28,45 @@ from keyplan_systems.social.site.seeing import Seeing
 
 __all__ = ["make_site"]
 
+FEED_SECONDS = 30
+"""For so long the first page of a feed, and of the public timeline, is kept."""
 LOOK = Look(
     system="social",
     title="Commons",
-    tagline="What the people you follow are up to.",
+    tagline="Short notes, from people you choose.",
     package="keyplan_systems.social.site",
-    navigation=(("Feed", "/"), ("People", "/people"), ("Messages", "/messages")),
-    notices={
-        "deleted": "The post is deleted.",
-        "asked": "You have asked. They decide.",
-        "welcome": "Welcome! Follow people, and their posts appear here.",
-    },
+    navigation=(("Feed", "/"), ("Everyone", "/everyone"), ("People", "/people"), ("Messages", "/messages")),
+    notices={"deleted": "The post is deleted.", "welcome": "Welcome! Follow people, and their posts appear here."},
     login="Handle",
 )
 _OWN = (
-    *("conversations", "membership", "mark_read", "publish", "unlike", "like_of", "follow"),
-    *("unfollow", "send_message", "edit_profile", "set_private", "block", "unblock", "blocks", "block_of"),
-    *("ask_to_follow", "accept_request", "decline_request", "remove_follower", "end_session"),
-    *("notifications_seen", "see_notifications", "feed"),
+    *("conversations", "membership", "mark_read", "unlike", "like_of", "blocks", "block_of", "edit_profile"),
+    *("send_message", "end_session", "notifications_seen", "see_notifications", "feed"),
 )
+_CHANGES_FEEDS = ("publish", "follow", "unfollow", "remove_follower", "block", "unblock")
 
 
 class SocialSite(SmallSite[Social]):
-    """The network's site: each page says how much there is to hear."""
+    """The network's site. Every page shows the number of new notifications."""
 
     def context(self, request: Request) -> Mapping[str, Any]:
-        """What every template knows."""
+        """The variables of every template."""
         return {**super().context(request), "unheard": partial(hearing.unheard, self.design)}
 
 
 def make_site(social: Social, options: SiteOptions) -> ServedSite:
     """The site on an open design."""
     site = SocialSite(social, LOOK, options, SocialPeople(social))
+    feeds: Kept[str, Page[Post]] = Kept(FEED_SECONDS, time.monotonic)
+    reading, writing = pages.Reading(feeds), pages.Writing(feeds)
     application = small_application(
         site,
         pages=(
-            ("/", pages.feed, "anyone"),
+            ("/", reading.feed, "anyone"),
+            ("/everyone", reading.everyone, "anyone"),
             ("/posts/{post_id}", pages.post, "anyone"),
-            ("/people", pages.find, "anyone"),
+            ("/posts/{post_id}/likes", pages.likers, "anyone"),
+            ("/people", reading.find, "anyone"),
             ("/people/{handle}", pages.profile, "anyone"),
             ("/people/{handle}/{links}", pages.links, "anyone"),
             ("/settings", pages.settings, "person"),
@@ -70,27 +75,22 @@ def make_site(social: Social, options: SiteOptions) -> ServedSite:
             ("/messages/{handle}", pages.conversation, "person"),
         ),
         forms=(
-            ("/posts", pages.publish, "person"),
+            ("/posts", writing.publish, "person"),
             ("/posts/{post_id}/comments", pages.comment, "person"),
             ("/posts/{post_id}/comments/delete", pages.delete_comment, "person"),
-            ("/posts/{post_id}/{action}", pages.post_act, "person"),
-            ("/people/{handle}/{action}", pages.act, "person"),
+            ("/posts/{post_id}/{action}", writing.post_act, "person"),
+            ("/people/{handle}/{action}", writing.act, "person"),
             ("/settings", pages.edit_profile, "person"),
-            ("/notifications", hearing.answer, "person"),
             ("/messages/{handle}", pages.write, "person"),
         ),
         leaving=SocialLeaving(social),
     )
-    return ServedSite(application, TablePolicy(site, rules(social)), sample_logins(site, DEMO_USERS, DEMO_PASSWORD))
+    policy = TablePolicy(site, rules(social, feeds))
+    return ServedSite(application, policy, sample_logins(site, DEMO_USERS, DEMO_PASSWORD))
 
 
-def rules(social: Social) -> dict[str, Rule]:
-    """Who may call what of the API: everybody reads posts and profiles; what is one's own is one's own."""
-
-    def in_conversation(caller: Person | None, given: dict[str, Any]) -> None:
-        name = str(given["conversation_id"])
-        if caller is None or social.membership(caller.user_id, name) is None:
-            raise ItemNotFound(f"you have no conversation {name!r}", place="Social.messages")
+def rules(social: Social, feeds: Kept[str, Page[Post]]) -> dict[str, Rule]:
+    """The access rules of the API. Everyone reads posts and profiles; other items are their owner's."""
 
     def own_post(caller: Person | None, given: dict[str, Any]) -> None:
         post = social.post_by_id(str(given["post_id"]))
@@ -106,18 +106,23 @@ def rules(social: Social) -> dict[str, Rule]:
         if made is None or caller is None or caller.user_id not in owners:
             raise ItemNotFound(f"you have no comment {given['comment_id']!r}", place="Social.comment_of")
 
+    def changed(given: Mapping[str, Any]) -> None:
+        names = ("user_id", "followed_id", "follower_id", "blocked_id")
+        feeds.drop("", *(str(given[name]) for name in names if name in given))
+
     seeing = Seeing(social)
     return {
-        **dict.fromkeys(("profile", "user_by_handle"), Rule("anyone", shown=seeing.profiles)),
+        **dict.fromkeys(("profile", "profiles", "user_by_handle"), Rule("anyone", shown=seeing.profiles)),
+        "latest_posts": Rule("anyone", shown=seeing.listed),
         "post_by_id": Rule("anyone", check=seeing.post),
         **dict.fromkeys(("comments_on_post", "likes_of_post"), Rule("anyone", check=seeing.post, shown=seeing.listed)),
         **dict.fromkeys(("posts_of_user", "follows"), Rule("anyone", check=seeing.user)),
         **dict.fromkeys(("followers", "following"), Rule("anyone", check=seeing.user, shown=seeing.listed)),
-        **dict.fromkeys(("notifications", "follow_requests"), Rule(own=("user_id",), shown=seeing.listed)),
+        "notifications": Rule(own=("user_id",), shown=seeing.listed),
         **dict.fromkeys(_OWN, Rule("person", own=("user_id",))),
+        **dict.fromkeys(_CHANGES_FEEDS, Rule("person", own=("user_id",), done=changed)),
         **dict.fromkeys(("comment", "like"), Rule("person", own=("user_id",), check=seeing.post)),
-        "request_of": Rule("person", own=("follower_id",)),
-        "messages": Rule("person", check=in_conversation),
-        "delete_post": Rule("person", check=own_post),
+        "messages": Rule("person", check=seeing.conversation),
+        "delete_post": Rule("person", check=own_post, done=lambda _: feeds.drop()),
         "delete_comment": Rule("person", check=own_comment),
     }

@@ -2,63 +2,155 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from datetime import datetime
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime, timedelta
 from urllib.parse import quote
 
 from starlette.responses import Response
 
+from keyplan import Page, Range
 from keyplan.errors import Refused
 from keyplan_systems.pages.site import Turn
+from keyplan_systems.site.kept import Kept
 from keyplan_systems.site.problems import Problem, not_found
 from keyplan_systems.social.design import Social
-from keyplan_systems.social.entities import Comment, Post, User, conversation_of
+from keyplan_systems.social.entities import Comment, Like, Post, User, conversation_of
 from keyplan_systems.social.site.people import HANDLE_CHARACTERS_MAX
 from keyplan_systems.social.site.seeing import Seeing, may_see, unblocked
 
 __all__ = [
-    "act",
+    "Reading",
+    "Writing",
     "comment",
     "conversation",
     "conversations",
     "delete_comment",
     "edit_profile",
-    "feed",
-    "find",
+    "likers",
     "links",
     "post",
-    "post_act",
     "profile",
-    "publish",
     "settings",
     "write",
 ]
 
 SocialTurn = Turn[Social]
+SUGGESTED_MAX = 6
+"""Users that are suggested on a page."""
 
 
-def feed(turn: SocialTurn) -> Response:
-    """The posts of those whom one follows; for others, what this is."""
-    if turn.visitor.person is None:
-        return turn.page("welcome.html")
-    social = turn.design
-    page = social.feed(turn.person.user_id, cursor=turn.cursor)
-    return turn.page("feed.html", posts=page.items, cursor=page.cursor, users=_users(social, page.items))
+class Reading:
+    """The pages with timelines. ``feeds`` keeps the first page of each feed, and the public timeline under ""."""
+
+    def __init__(self, feeds: Kept[str, Page[Post]]) -> None:
+        self._feeds = feeds
+
+    def feed(self, turn: SocialTurn) -> Response:
+        """The visitor's feed, or the public timeline with an invitation."""
+        if turn.visitor.person is None:
+            return self.everyone(turn)
+        social, me, cursor = turn.design, turn.person.user_id, turn.cursor
+        page = social.feed(me, cursor=cursor) if cursor else self._feeds.get(me, lambda: social.feed(me))
+        return self._timeline(turn, page, "Feed")
+
+    def everyone(self, turn: SocialTurn) -> Response:
+        """The newest posts of all users."""
+        page = turn.design.latest_posts(cursor=turn.cursor) if turn.cursor else self._latest(turn.design)
+        return self._timeline(turn, page, "Everyone")
+
+    def find(self, turn: SocialTurn) -> Response:
+        """The page of the user with a handle; without one, suggestions."""
+        handle = turn.query.get("handle", "").strip().removeprefix("@").lower()[:HANDLE_CHARACTERS_MAX]
+        user = turn.design.user_by_handle(handle) if handle else None
+        if user is not None and not Seeing(turn.design).is_blocked(turn.visitor.person, user):
+            return turn.go(f"/people/{quote(user.handle, safe='')}")
+        return turn.page("find.html", handle=handle, suggested=self._suggested(turn))
+
+    def _latest(self, social: Social) -> Page[Post]:
+        return self._feeds.get("", social.latest_posts)
+
+    def _timeline(self, turn: SocialTurn, page: Page[Post], heading: str) -> Response:
+        posts = unblocked(turn.design, turn.visitor.person, page.items, lambda post: post.user_id)
+        return turn.page(
+            "feed.html",
+            heading=heading,
+            posts=posts,
+            cursor=page.cursor,
+            users=_users(turn.design, posts),
+            suggested=self._suggested(turn),
+        )
+
+    def _suggested(self, turn: SocialTurn) -> list[User]:
+        """The authors of the newest posts with the most followers."""
+        social, person = turn.design, turn.visitor.person
+        users = list(_users(social, self._latest(social).items).values())
+        others = [user for user in users if person is None or user.user_id != person.user_id]
+        others.sort(key=lambda user: -user.followers)
+        return unblocked(social, person, others, lambda user: user.user_id)[:SUGGESTED_MAX]
 
 
-def _users(social: Social, things: Iterable[Post | Comment]) -> dict[str, User]:
-    """Who wrote these."""
-    result = {name: social.profile(name) for name in dict.fromkeys(element.user_id for element in things)}
-    return {name: user for name, user in result.items() if user is not None}
+def _users(social: Social, items: Iterable[Post | Comment | Like]) -> dict[str, User]:
+    """The users of posts, comments or likes, by their ids."""
+    ids = sorted({item.user_id for item in items})
+    return {user.user_id: user for user in social.profiles(ids)} if ids else {}
 
 
-def publish(turn: SocialTurn) -> Response:
-    """A new post."""
-    text = turn.form.text("text", "Text", 5000, lines=True)
-    if not turn.form:
-        raise Problem(422, "What is new?", "A post has 1 to 5,000 characters.", (("Your feed", "/"),))
-    made = turn.design.publish(turn.person.user_id, text)
-    return turn.go(f"/posts/{made.post_id}")
+class Writing:
+    """The forms that change feeds: they drop the pages that are kept."""
+
+    def __init__(self, feeds: Kept[str, Page[Post]]) -> None:
+        self._feeds = feeds
+
+    def publish(self, turn: SocialTurn) -> Response:
+        """Publish a post."""
+        text = turn.form.text("text", "Text", 5000, lines=True)
+        if not turn.form:
+            raise Problem(422, "What is new?", "A post has 1 to 5,000 characters.", (("Your feed", "/"),))
+        made = turn.design.publish(turn.person.user_id, text)
+        self._feeds.drop("", turn.person.user_id)
+        return turn.go(f"/posts/{made.post_id}")
+
+    def post_act(self, turn: SocialTurn) -> Response:
+        """Like a post, remove the like, or delete one's own post."""
+        social, result, me = turn.design, _post(turn), turn.person.user_id
+        match turn.path("action"):
+            case "like":
+                if social.like_of(result.post_id, me) is None:
+                    social.like(result.post_id, me)
+            case "unlike":
+                if social.like_of(result.post_id, me) is not None:
+                    social.unlike(result.post_id, me)
+            case "delete" if result.user_id == me:
+                social.delete_post(result.post_id)
+                self._feeds.drop()
+                return turn.go("/", "deleted")
+            case _:
+                raise not_found()
+        return turn.go(f"/posts/{result.post_id}")
+
+    def act(self, turn: SocialTurn) -> Response:
+        """Follow, unfollow, block or unblock a user, or remove a follower."""
+        social, user, me = turn.design, _user(turn), turn.person.user_id
+        actions: dict[str, Callable[[str, str], object]] = {
+            "follow": social.follow,
+            "unfollow": social.unfollow,
+            "remove": social.remove_follower,
+            "block": social.block,
+            "unblock": social.unblock,
+        }
+        action = turn.path("action")
+        if action not in actions:
+            raise not_found()
+        try:
+            actions[action](me, user.user_id)
+        except Refused as error:
+            if "already" not in error.message and "doesn't follow" not in error.message:
+                raise
+        self._feeds.drop(me, user.user_id)
+        return turn.go(f"/people/{turn.form['of']}/followers" if action == "remove" else f"/people/{user.handle}")
+
+
+# Posts
 
 
 def post(turn: SocialTurn) -> Response:
@@ -79,22 +171,14 @@ def _post(turn: SocialTurn) -> Post:
     return result
 
 
-def post_act(turn: SocialTurn) -> Response:
-    """Like a post, take that back, or delete one's own."""
-    social, result, me = turn.design, _post(turn), turn.person.user_id
-    match turn.path("action"):
-        case "like":
-            if social.like_of(result.post_id, me) is None:
-                social.like(result.post_id, me)
-        case "unlike":
-            if social.like_of(result.post_id, me) is not None:
-                social.unlike(result.post_id, me)
-        case "delete" if result.user_id == me:
-            social.delete_post(result.post_id)
-            return turn.go("/", "deleted")
-        case _:
-            raise not_found()
-    return turn.go(f"/posts/{result.post_id}")
+def likers(turn: SocialTurn) -> Response:
+    """The users who like a post."""
+    social, result = turn.design, _post(turn)
+    page = social.likes_of_post(result.post_id, cursor=turn.cursor)
+    likes = unblocked(social, turn.visitor.person, page.items, lambda like: like.user_id)
+    users = _users(social, likes)
+    listed = [users[like.user_id] for like in likes if like.user_id in users]
+    return turn.page("likers.html", post=result, users=listed, cursor=page.cursor)
 
 
 def comment(turn: SocialTurn) -> Response:
@@ -108,7 +192,7 @@ def comment(turn: SocialTurn) -> Response:
 
 
 def delete_comment(turn: SocialTurn) -> Response:
-    """Delete one's own comment, or one on one's own post."""
+    """Delete a comment: one's own, or one on one's own post."""
     social, result = turn.design, _post(turn)
     try:
         at = datetime.fromisoformat(turn.form["at"])
@@ -129,30 +213,37 @@ def _to(result: Post) -> tuple[tuple[str, str], ...]:
 
 
 def profile(turn: SocialTurn) -> Response:
-    """A user's page."""
-    social, user = turn.design, _user(turn)
-    person = turn.visitor.person
+    """A user's page with their posts: all, or those of the day ``?day=2026-05-04``."""
+    social, user, person = turn.design, _user(turn), turn.visitor.person
+    day = _day(turn.query.get("day", ""))
     seen = may_see(social, person, user.user_id)
-    posts = social.posts_of_user(user.user_id, cursor=turn.cursor) if seen else None
+    span = None if day is None else Range(ge=day, lt=day + timedelta(days=1))
+    posts = social.posts_of_user(user.user_id, span, cursor=turn.cursor) if seen else Page([], None)
     other = person is not None and person.user_id != user.user_id
-    follows = other and person is not None and social.follows(person.user_id, user.user_id) is not None
-    blocked = other and person is not None and social.block_of(person.user_id, user.user_id) is not None
     return turn.page(
         "profile.html",
         user=user,
-        posts=[] if posts is None else posts.items,
-        cursor=None if posts is None else posts.cursor,
+        posts=posts.items,
+        cursor=posts.cursor,
         users={user.user_id: user},
         other=other,
-        follows=follows,
-        blocked=blocked,
+        follows=person is not None and other and social.follows(person.user_id, user.user_id) is not None,
+        blocked=person is not None and other and social.block_of(person.user_id, user.user_id) is not None,
         seen=seen,
-        asked=other and person is not None and not seen and social.request_of(user.user_id, person.user_id) is not None,
+        day="" if day is None else f"{day:%Y-%m-%d}",
     )
 
 
+def _day(text: str) -> datetime | None:
+    """The beginning of a day in UTC. Raises Problem for a text that isn't a day."""
+    try:
+        return datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC) if text else None
+    except ValueError:
+        raise Problem(400, "No such day", "A day is such as 2026-05-04.") from None
+
+
 def links(turn: SocialTurn) -> Response:
-    """Who follows somebody, or whom they follow."""
+    """A user's followers, or the users that they follow."""
     social, user, which = turn.design, _user(turn), turn.path("links")
     if which not in {"followers", "following"} or not may_see(social, turn.visitor.person, user.user_id):
         raise not_found()
@@ -163,18 +254,9 @@ def links(turn: SocialTurn) -> Response:
         following = social.following(user.user_id, cursor=turn.cursor)
         ids, cursor = [link.followed_id for link in following.items], following.cursor
     ids = unblocked(social, turn.visitor.person, ids, str)
-    users = [follower for name in ids if (follower := social.profile(name)) is not None]
+    users = social.profiles(ids) if ids else []
     own = turn.visitor.person is not None and turn.visitor.person.user_id == user.user_id
     return turn.page("links.html", user=user, which=which, users=users, own=own, cursor=cursor)
-
-
-def find(turn: SocialTurn) -> Response:
-    """Somebody's page, by their handle; a form to ask for another where nobody has it."""
-    handle = turn.query.get("handle", "").strip().removeprefix("@").lower()[:HANDLE_CHARACTERS_MAX]
-    user = turn.design.user_by_handle(handle) if handle else None
-    if user is not None and not Seeing(turn.design).is_blocked(turn.visitor.person, user):
-        return turn.go(f"/people/{quote(user.handle, safe='')}")
-    return turn.page("find.html", handle=handle)
 
 
 def _user(turn: SocialTurn) -> User:
@@ -185,55 +267,23 @@ def _user(turn: SocialTurn) -> User:
     return user
 
 
-def act(turn: SocialTurn) -> Response:
-    """Follow somebody, or block them; or no more."""
-    social, user, me = turn.design, _user(turn), turn.person.user_id
-    try:
-        match turn.path("action"):
-            case "follow":
-                social.follow(me, user.user_id)
-            case "unfollow":
-                social.unfollow(me, user.user_id)
-            case "ask":
-                social.ask_to_follow(me, user.user_id)
-                return turn.go(f"/people/{user.handle}", "asked")
-            case "withdraw":
-                social.decline_request(user.user_id, me)
-            case "remove":
-                social.remove_follower(me, user.user_id)
-                return turn.go(f"/people/{turn.form['of']}/followers")
-            case "block":
-                social.block(me, user.user_id)
-            case "unblock":
-                social.unblock(me, user.user_id)
-            case _:
-                raise not_found()
-    except Refused as error:
-        if "already" not in error.message and "doesn't follow" not in error.message:
-            raise
-    return turn.go(f"/people/{user.handle}")
-
-
 def settings(turn: SocialTurn) -> Response:
-    """The page to change one's profile."""
+    """The form of the visitor's profile."""
     user = turn.design.profile(turn.person.user_id)
     if user is None:
         raise not_found()
-    turn.form.typed |= {"name": user.name, "bio": user.bio, "private": "yes" if user.private else ""}
+    turn.form.typed |= {"name": user.name, "bio": user.bio}
     return turn.page("settings.html", user=user)
 
 
 def edit_profile(turn: SocialTurn) -> Response:
-    """Change one's profile."""
+    """Change the visitor's profile."""
     user = turn.design.profile(turn.person.user_id)
     name = turn.form.text("name", "Name", 80)
     bio = turn.form.text("bio", "About you", 500, required=False, lines=True)
     if not turn.form or user is None:
         return turn.page("settings.html", 422, user=user)
     turn.design.edit_profile(user.user_id, name, bio)
-    private = bool(turn.form["private"])
-    if private != user.private:
-        turn.design.set_private(user.user_id, private)
     return turn.go(f"/people/{user.handle}", "saved")
 
 
@@ -241,7 +291,7 @@ def edit_profile(turn: SocialTurn) -> Response:
 
 
 def conversations(turn: SocialTurn) -> Response:
-    """One's conversations, the latest first."""
+    """The visitor's conversations, the latest first."""
     social = turn.design
     page = social.conversations(turn.person.user_id, cursor=turn.cursor)
     result = [(item, social.profile(item.with_user_id)) for item in page.items]
@@ -249,7 +299,7 @@ def conversations(turn: SocialTurn) -> Response:
 
 
 def conversation(turn: SocialTurn) -> Response:
-    """What one and another have written to each other."""
+    """The messages of a conversation."""
     social, other, me = turn.design, _user(turn), turn.person.user_id
     name = conversation_of(me, other.user_id)
     page = social.messages(name, cursor=turn.cursor)
@@ -260,7 +310,7 @@ def conversation(turn: SocialTurn) -> Response:
 
 
 def write(turn: SocialTurn) -> Response:
-    """Write to somebody."""
+    """Send a message."""
     other = _user(turn)
     text = turn.form.text("text", "Text", 5000, lines=True)
     if not turn.form:

@@ -1,19 +1,18 @@
-"""Who may see whom on the network.
+"""Which posts, users and list entries a visitor sees.
 
-Posts, followers and followings of a public user are for everybody, those of a private user for followers and the user.
-A block hides two users from each other: what they posted, liked and said, wherever it is listed. Whoever is blocked
-doesn't find the profile either; whoever blocks does, to be able to unblock.
+Everything is public, except between two users of a block: neither sees the other's posts, likes and comments, wherever
+they are listed. Blocked users don't find the profile of the blocker.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from keyplan.errors import ItemNotFound
 from keyplan_systems.pages.people import Person
 from keyplan_systems.social.design import Social
-from keyplan_systems.social.entities import Comment, Follower, Following, FollowRequest, Like, Notification, User
+from keyplan_systems.social.entities import Comment, Follower, Following, Like, Notification, Post, User
 
 __all__ = ["Seeing", "may_see", "unblocked"]
 
@@ -22,49 +21,44 @@ Caller = Person | None
 
 
 def may_see(social: Social, person: Caller, user_id: str) -> bool:
-    """Whether a visitor may read a user's posts, followers and followings."""
-    if person is not None and person.user_id == user_id:
-        return True
-    if _hidden(social, person, [user_id]):
-        return False
-    user = social.profile(user_id)
-    if user is None or not user.private:
-        return True
-    return person is not None and social.follows(person.user_id, user_id) is not None
-
-
-def _hidden(social: Social, person: Caller, user_ids: Collection[str]) -> set[str]:
-    """Those of several users who block a visitor, or are blocked by them: two batches of reads for a whole list."""
-    others = sorted(set(user_ids) - {person.user_id}) if person is not None else []
-    if person is None or not others:
-        return set()
-    blockers = {block.user_id for block in social.blocked_by(others, person.user_id)}
-    return blockers | {block.blocked_id for block in social.blocked_of(person.user_id, others)}
+    """Whether a visitor sees a user's posts, followers and followed users."""
+    return bool(unblocked(social, person, [user_id], str))
 
 
 def unblocked(social: Social, person: Caller, items: Sequence[T], user_of: Callable[[T], str]) -> list[T]:
-    """The items of a list, without those of users whom a block hides from a visitor."""
-    hidden = _hidden(social, person, [user_of(item) for item in items])
+    """The items of a list, without those of users who block the visitor or are blocked by them: two BatchGetItem."""
+    others = sorted({user_of(item) for item in items} - {person.user_id}) if person is not None else []
+    if person is None or not others:
+        return list(items)
+    hidden = {block.user_id for block in social.blocked_by(others, person.user_id)}
+    hidden |= {block.blocked_id for block in social.blocked_of(person.user_id, others)}
     return [item for item in items if user_of(item) not in hidden]
 
 
 class Seeing:
-    """The same for the REST API: raises ItemNotFound for what a caller can't see, and filters lists."""
+    """The same for the REST API: checks that raise ItemNotFound, and filters of lists."""
 
     def __init__(self, social: Social) -> None:
         self._social = social
 
     def user(self, caller: Caller, given: Mapping[str, Any]) -> None:
-        """A call about a user, and about another where it names one."""
+        """Check a call about a user, and about another one if it names one."""
         for name in ("user_id", "followed_id"):
             if name in given and not may_see(self._social, caller, str(given[name])):
-                raise ItemNotFound(f"{given[name]!r} is private", place="Social", hint="ask to follow: ask_to_follow")
+                raise ItemNotFound(f"there is no user {given[name]!r}", place="Social.profile")
 
     def post(self, caller: Caller, given: Mapping[str, Any]) -> None:
-        """A call about a post."""
+        """Check a call about a post."""
         post = self._social.post_by_id(str(given["post_id"]))
         if post is not None and not may_see(self._social, caller, post.user_id):
             raise ItemNotFound(f"there is no post {given['post_id']!r}", place="Social.post_by_id")
+
+    def conversation(self, caller: Caller, given: Mapping[str, Any]) -> None:
+        """Check a call about a conversation: it is the caller's, and neither user blocks the other."""
+        name = str(given["conversation_id"])
+        part = None if caller is None else self._social.membership(caller.user_id, name)
+        if part is None or not may_see(self._social, caller, part.with_user_id):
+            raise ItemNotFound(f"you have no conversation {name!r}", place="Social.messages")
 
     def profiles(self, caller: Caller, users: Sequence[User]) -> list[User]:
         """Profiles, without those of users who block the caller."""
@@ -75,19 +69,17 @@ class Seeing:
         return caller is not None and self._social.block_of(user.user_id, caller.user_id) is not None
 
     def listed(self, caller: Caller, items: Sequence[Any]) -> list[Any]:
-        """Comments, likes, followers, followings, requests or notifications, without those that a block hides."""
-        return unblocked(self._social, caller, items, _about)
+        """Posts, comments, likes, follows or notifications, without those that a block hides."""
+        return unblocked(self._social, caller, items, _user_of)
 
 
-def _about(item: Any) -> str:
+def _user_of(item: Post | Comment | Like | Follower | Following | Notification) -> str:
     match item:
-        case Comment() | Like():
-            return item.user_id
-        case Follower() | FollowRequest():
+        case Follower():
             return item.follower_id
         case Following():
             return item.followed_id
         case Notification():
             return item.by_user_id
         case _:
-            raise AssertionError(item)
+            return item.user_id
