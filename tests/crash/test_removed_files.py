@@ -185,3 +185,20 @@ def test_a_snapshot_in_use_keeps_a_store_from_reopening(path: str) -> None:
         snapshot.close()
         put(engine, "own", "1")
     assert missing(path, {"own": 2}) == []
+
+
+def test_a_symbolic_link_and_its_file_are_one_store(path: str, tmp_path: Path) -> None:
+    (tmp_path / "links").mkdir()
+    link = tmp_path / "links" / "link.db"
+    link.symlink_to("../store.db")
+    with Writer(str(link), "link-killed") as one, Writer(path, "file") as two:
+        for number in range(20):
+            one.put(number)
+            two.put(number)
+        read_with_another_sqlite(str(link))
+        one.kill()
+        two.put(20)
+    assert missing(path, {"link-killed": 20, "file": 21}) == []
+    assert missing(str(link), {"link-killed": 20, "file": 21}) == []
+    assert check_file(link) == []
+    assert [each.name for each in link.parent.iterdir()] == ["link.db"]

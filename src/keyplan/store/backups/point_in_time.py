@@ -59,6 +59,12 @@ def window(table: Table, now_s: float) -> tuple[float, float] | None:
     return max(kept["Since"], now_s - kept["Days"] * _DAY_S), max(kept["Since"], now_s)
 
 
+def latest_time(reader: Reader, table: Table, now_s: float) -> float:
+    """The current time, or the time of the last write in the history if the clock was set back since."""
+    newest_us = None if MEMBER not in table.definition else reader.archives.newest_write(table.stored.layout.id)
+    return now_s if newest_us is None else max(now_s, (newest_us + 1) / 1_000_000)
+
+
 def shown_moment(moment_s: float) -> str:
     """A time in error texts."""
     try:

@@ -15,7 +15,7 @@ from keyplan.dynamodb.service_errors import (
     ValidationException,
     one_or_more,
 )
-from keyplan.store.backups.point_in_time import no_history, shown_moment, window
+from keyplan.store.backups.point_in_time import latest_time, no_history, shown_moment, window
 from keyplan.store.database import Database
 from keyplan.store.requests.request_expressions import Answer, Request, condition_of, placeholders, projection_of
 from keyplan.store.storage.storage_transactions import Writer
@@ -55,7 +55,7 @@ def export_table_to_point_in_time(database: Database, request: Request) -> Answe
         table = database.fresh(writer).get(name)
         if table is None:
             raise TableNotFoundException(f"Table not found: {arn}")
-        now_s = database.clock()
+        now_s = latest_time(writer, table, database.clock())
         description, span = _accepted(table, request, number, now_s)
         job: Job = {"Description": description, "Digest": digest_of(request), "TableNumber": table.stored.layout.id}
         shown = _shown(table, request)

@@ -9,7 +9,7 @@ from keyplan.dynamodb.service_errors import (
     one_or_more,
 )
 from keyplan.store.arns import arn_of
-from keyplan.store.backups.point_in_time import no_history, shown_moment, window
+from keyplan.store.backups.point_in_time import latest_time, no_history, shown_moment, window
 from keyplan.store.backups.restoring import begin_restored, finish_restoring, of_history
 from keyplan.store.backups.table_copies import copied_definition
 from keyplan.store.chunked_work import TableWork
@@ -35,7 +35,7 @@ def restore_table_to_point_in_time(database: Database, request: Request) -> Answ
         if source is None:
             raise TableNotFoundException(f"Table not found: {source_name}")
         now_s = database.clock()
-        moment_s = _moment(source, wanted_s, now_s)
+        moment_s = _moment(source, wanted_s, latest_time(writer, source, now_s))
         definition = copied_definition(source.definition, request, now_s)
         progress = of_history(writer, source, int(moment_s * 1_000_000))
         summary = {

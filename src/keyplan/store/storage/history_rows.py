@@ -128,6 +128,12 @@ class Archives:
         row = cast("tuple[int] | None", self._run(text, None).fetchone())
         return None if row is None else row[0]
 
+    def newest_write(self, table_id: int) -> int | None:
+        """The time of the last write of a history; None while there is none."""
+        text = f"SELECT made_us FROM {history_name(table_id)} ORDER BY id DESC LIMIT 1"  # noqa: S608
+        row = cast("tuple[int] | None", self._run(text, None).fetchone())
+        return None if row is None else row[0]
+
     def first_after(self, table_id: int, moment_us: int) -> int:
         """The number of the first write after a moment, that one not included; of the next one where there is none."""
         return self._first(table_id, moment_us + 1)
