@@ -34,11 +34,10 @@ def test_somebody_joins_by_a_letter_and_is_signed_in(blog: Blog, anybody: Visit,
     assert [letter.to for letter in box.letters] == ["bea@example.com"]
     assert blog.user_by_username("bea") is None  # nothing is stored until then
     answer = follow(anybody, box)
-    assert (answer.status_code, answer.headers["location"]) == (303, "/desk?done=welcome")
-    assert "Welcome!" in text_of(anybody.get("/desk?done=welcome"))
+    assert (answer.status_code, answer.headers["location"]) == (303, "/?done=author-requested")
     user = blog.user_by_username("bea")
     assert user is not None
-    assert user.role == "author"
+    assert user.role == "reader"
     credential = blog.get(Credential, user_id=user.user_id)
     assert credential is not None
     assert credential.verified_at is not None
@@ -91,14 +90,6 @@ def test_what_is_wrong_at_the_end_is_told_too(
     assert answer.status_code == 422
     assert told in answer.text.split(f'id="{field}-fault">')[1].split("</p>")[0]
     assert blog.user_by_username("bea") is None
-
-
-def test_a_reader_may_join_and_write_later(anybody: Visit, box: Box) -> None:
-    anybody.send("/sign-up", **{**NEW, "writes": ""})
-    assert follow(anybody, box).headers["location"] == "/?done=joined"
-    assert anybody.get("/write").status_code == 403
-    assert anybody.send("/account/author", "/account").headers["location"] == "/desk?done=welcome"
-    assert anybody.get("/write").status_code == 200
 
 
 @pytest.mark.parametrize(

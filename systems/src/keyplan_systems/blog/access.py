@@ -127,7 +127,7 @@ OWN: Mapping[str, str] = {
     "posts_of_user": "drafts and archived posts are their author's and the moderators'",
     "who_saw_post": "only of one's own post, or as a moderator",
     "create_post": "user_id is the caller",
-    "edit_post": "only one's own post, or as a moderator; edited_by is the caller",
+    "edit_post": "only one's own post, or as a moderator that of an unclaimed imported author; edited_by is the caller",
     "publish": "only one's own post, or as a moderator",
     "unpublish": "only one's own post, or as a moderator",
     "archive": "only one's own post, or as a moderator",
@@ -153,7 +153,7 @@ OWN: Mapping[str, str] = {
     "take_down": "by is the caller",
     "end_session": "user_id is the caller",
     "end_sessions": "user_id is the caller",
-    "set_role": "not of a moderator",
+    "set_role": "not of a moderator; by is the caller",
     "set_status": "not of a moderator",
 }
 """What must hold of the arguments besides the role, in words: whoever opens a pattern asks for it."""

@@ -13,24 +13,27 @@ from typing import Literal
 from keyplan import Delete, SetRemove, Update, now
 from keyplan.errors import ConditionFailed, ErrorDetail, ItemNotFound, Refused, UniqueValueTaken, WriteFailed
 from keyplan_systems.blog.design import Blog
-from keyplan_systems.blog.entities import Credential, ProviderUser, User, UserStatus
+from keyplan_systems.blog.entities import ContactMessage, Credential, ProviderUser, User, UserStatus
 from keyplan_systems.blog.people import identity
 from keyplan_systems.site.passwords import hash_password, needs_rehash, password_fits
 from keyplan_systems.site.sessions import Sessions
 from keyplan_systems.site.signing import Signer
 
 __all__ = [
+    "IMPORTED_DOMAIN",
     "TooMany",
     "change_email",
     "change_password",
     "check_email_change",
     "check_joining",
     "hash_password",
+    "is_unclaimed",
     "limit",
     "moderate",
     "needs_rehash",
     "password_fits",
     "register",
+    "request_authorship",
     "reset_password",
     "sessions_of",
     "sign_in",
@@ -39,6 +42,8 @@ __all__ = [
     "verify_email",
 ]
 
+IMPORTED_DOMAIN = "imported.invalid"
+"""The domain in the email addresses of imported authors, until somebody claims the account."""
 PASSWORD_MIN = 10
 PASSWORD_MAX = 200
 
@@ -202,6 +207,24 @@ def sign_in_by_provider(blog: Blog, provider: str, external_id: str) -> User | N
 def _check_active(user: User) -> None:
     if user.status != "active":
         raise _refused([ErrorDetail("password", f"this account is {user.status}", "write to the moderators")])
+
+
+# Authors
+
+
+def request_authorship(blog: Blog, user: User) -> None:
+    """Send the moderators a reader's request to become an author."""
+    credential = blog.get(Credential, user_id=user.user_id, consistent=True)
+    if credential is None:
+        raise ItemNotFound(f"there is no user {user.user_id!r}", place="account")
+    text = f"@{user.username} asks to become an author. To agree, choose “Make author” on /moderation?order=newest."
+    blog.send_message(ContactMessage(name=user.name, email=credential.email, subject="Author request", text=text))
+
+
+def is_unclaimed(blog: Blog, user_id: str) -> bool:
+    """Whether a user was created by an import, and nobody has claimed the account yet."""
+    credential = blog.get(Credential, user_id=user_id)
+    return credential is not None and credential.email.endswith(f"@{IMPORTED_DOMAIN}")
 
 
 # Changes

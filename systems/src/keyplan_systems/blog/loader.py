@@ -22,6 +22,7 @@ from pydantic import ValidationError
 from keyplan import now
 from keyplan.errors import ErrorDetail, KeyplanError, StoreError, WriteFailed
 from keyplan.systems import LoadReport, Progress
+from keyplan_systems.blog.accounts import IMPORTED_DOMAIN
 from keyplan_systems.blog.design import Blog
 from keyplan_systems.blog.entities import (
     ADDRESS_MAX,
@@ -377,7 +378,7 @@ def _author(design: Blog, key: str, name: str, users: dict[str, User]) -> User:
     if user is None:
         user = User(username=username, name=name[:80], role="author")
         # Nobody reads mail there, and no name of the Internet ends so (RFC 2606).
-        credential = Credential(user_id=user.user_id, email=f"{username}@imported.invalid")
+        credential = Credential(user_id=user.user_id, email=f"{username}@{IMPORTED_DOMAIN}")
         try:
             design.register(user, credential)
         except WriteFailed:  # somebody else imports the same author

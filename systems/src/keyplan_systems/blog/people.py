@@ -82,9 +82,13 @@ class PeopleWrites(SessionPatterns, Reads):
         yield update.if_missing(_unknown(user_id))
 
     @write("W9")
-    def set_role(self, user_id: str, role: Role) -> Writes:
-        """Make a user a reader, an author or a moderator. Raises ItemNotFound."""
+    def set_role(self, user_id: str, role: Role, by: str | None = None) -> Writes:
+        """Make a user a reader, an author or a moderator. A change by a moderator (``by``) is logged in the same
+        transaction. Raises ItemNotFound.
+        """
         yield Update(User, user_id=user_id).set(role=role).if_missing(_unknown(user_id))
+        if by is not None:
+            yield Create(Moderation(by=by, action=f"changed a role to {role}", subject=user_id))
 
     @write("W10", attempts=30)
     def set_status(self, user_id: str, status: UserStatus, by: str | None = None) -> Writes[User]:

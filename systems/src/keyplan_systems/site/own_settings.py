@@ -25,6 +25,7 @@ SHOWN_MAX = 200
 """Characters of a site's title, and of its tagline."""
 _SHOWN = ("title", "tagline")
 _TEXTS = ("title", "tagline", "files", "smtp", "mail_from", "analytics")
+_AUTHORS = ("open", "invited", "reviewed")
 NAVIGATION = (("Latest", "/latest"), ("Popular", "/popular"), ("Tags", "/tags"))
 
 
@@ -40,6 +41,10 @@ class SiteFile:
     files: str | None = None
     smtp: str | None = None
     mail_from: str | None = None
+    authors: str = "reviewed"
+    """How readers become authors: ``open`` (immediately), ``reviewed`` (a moderator approves the request), or
+    ``invited`` (only moderators make authors).
+    """
 
     @property
     def style(self) -> str:
@@ -85,6 +90,11 @@ def read_site_file(path: Path) -> SiteFile:
                 faults.append(fault)
             else:
                 given[name] = value
+        elif name == "authors":
+            if value in _AUTHORS:
+                given[name] = value
+            else:
+                faults.append(ErrorDetail(name, f"must be one of {', '.join(_AUTHORS)}", 'authors = "reviewed"'))
         elif name == "navigation":
             given[name] = _navigation(value, faults)
         elif name == "colours":
@@ -92,7 +102,7 @@ def read_site_file(path: Path) -> SiteFile:
         elif name == "logo":
             given[name] = _logo(path.parent, value, faults)
         else:
-            known = ", ".join((*_TEXTS, "navigation", "colours", "logo"))
+            known = ", ".join((*_TEXTS, "authors", "navigation", "colours", "logo"))
             faults.append(ErrorDetail(name, "is no setting", f"these are: {known}"))
     if faults:
         raise RequestError("the site's settings can't be taken", place=str(path), errors=faults)

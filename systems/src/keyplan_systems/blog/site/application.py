@@ -110,7 +110,7 @@ _FORMS: tuple[tuple[str, Handler, Role], ...] = (
     ("/write/{post_id}/delete", writing.delete, "author"),
     ("/write/{post_id}/{action}", writing.act, "author"),
     ("/contact", contact.send, "anyone"),
-    ("/moderation/users/{user_id}", moderating.set_status, "moderator"),
+    ("/moderation/users/{user_id}", moderating.change_user, "moderator"),
     ("/inbox", moderating.handle, "moderator"),
 )
 

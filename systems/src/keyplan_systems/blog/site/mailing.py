@@ -16,7 +16,7 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from keyplan.errors import ConditionFailed, Refused, WriteFailed
-from keyplan_systems.blog.accounts import change_email, reset_password, verify_email
+from keyplan_systems.blog.accounts import IMPORTED_DOMAIN, change_email, reset_password, verify_email
 from keyplan_systems.blog.design import Blog
 from keyplan_systems.blog.entities import Credential, Post, User
 from keyplan_systems.blog.site.settings import Settings
@@ -108,6 +108,20 @@ class Mailing:
         )
         self.mail.send(email, f"Your address at {self.settings.title}", text)
 
+    def assign(self, user: User, email: str, origin: str) -> None:
+        """Send a link that makes an address that of an imported author, who then chooses a password."""
+        known = self._known(user.user_id)
+        if known is None:
+            return
+        token = self._token(f"address {email}", known, VERIFY_SECONDS)
+        text = (
+            f"Hello {user.name},\n\n"
+            f"your posts were imported into {self.settings.title}. This link makes the account yours. It works for "
+            f"three days:\n\n{origin}/email/verify?token={token}&address={quote(email)}\n\n"
+            f"Then choose a password:\n\n{origin}/password/forgotten\n"
+        )
+        self.mail.send(email, f"Your account at {self.settings.title}", text)
+
     def address_changed(self, user: User, old: str) -> None:
         """Tell whoever reads the old address that it isn't the account's any more."""
         text = (
@@ -167,7 +181,8 @@ class Mailing:
             change_email(self.blog, known.user.user_id, address)
         except Refused:  # somebody else was faster
             return False
-        self.address_changed(known.user, known.credential.email)
+        if not known.credential.email.endswith(f"@{IMPORTED_DOMAIN}"):
+            self.address_changed(known.user, known.credential.email)
         return True
 
     def _mark_verified(self, known: Known) -> bool:

@@ -15,6 +15,7 @@ from pydantic import BaseModel
 from keyplan import Page
 from keyplan.errors import AccessDenied, ErrorDetail, ItemNotFound, Refused
 from keyplan_systems.blog.access import WHO, Audience
+from keyplan_systems.blog.accounts import is_unclaimed
 from keyplan_systems.blog.entities import Comment, Post, PostSlug, PostWithContent, User
 from keyplan_systems.blog.site.cards import active_authors
 from keyplan_systems.blog.site.pages.writing import CONTENT_CHARACTERS_MAX
@@ -44,6 +45,7 @@ _FILLED: Mapping[str, Collection[str]] = {
     "moderate_comment": ("by",),
     "take_down": ("by",),
     "set_status": ("by",),
+    "set_role": ("by",),
     "end_session": ("user_id",),
     "end_sessions": ("user_id",),
     "create_post": ("imported",),
@@ -132,7 +134,7 @@ class BlogPolicy(BasePolicy[User]):
         if post is None or not _visible(post, caller) or (pattern in _PUBLISHED_POST and post.status != "published"):
             raise ItemNotFound(f"there is no such post: {post_id!r}", place=f"Blog.{pattern}")
         if pattern in _OWN_POST and caller is not None and post.user_id != caller.user_id:
-            moderates = caller.role == "moderator" and pattern != "edit_post"
+            moderates = caller.role == "moderator" and (pattern != "edit_post" or is_unclaimed(self.blog, post.user_id))
             if not moderates:
                 raise AccessDenied("it is somebody else's post", place=f"Blog.{pattern}")
 

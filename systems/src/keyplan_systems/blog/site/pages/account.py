@@ -137,10 +137,18 @@ def unlink(turn: Turn) -> Response:
 
 
 def become_author(turn: Turn) -> Response:
-    """A reader turns author."""
-    if turn.user.role == "reader":
+    """Make a reader an author, or send the request to the moderators, depending on the site's settings."""
+    authors = turn.site.settings.own.authors
+    if turn.user.role != "reader":
+        return turn.go("/desk", "welcome")
+    if authors == "open":
         turn.blog.set_role(turn.user.user_id, "author")
-    return turn.go("/desk", "welcome")
+        return turn.go("/desk", "welcome")
+    if authors == "invited":
+        raise not_found()
+    turn.limit("contact", turn.address)
+    accounts.request_authorship(turn.blog, turn.user)
+    return turn.go("/account", "author-requested")
 
 
 def end_session(turn: Turn) -> Response:

@@ -31,7 +31,7 @@ def sign_up_form(turn: Turn) -> Response:
     """The page to join."""
     if turn.visitor.user is not None:
         return turn.go("/desk")
-    return sign_up_page(turn, Form({"writes": "yes"}))
+    return sign_up_page(turn, Form())
 
 
 def sign_up(turn: Turn) -> Response:
@@ -76,7 +76,8 @@ def finish(turn: Turn) -> Response:
     turn.limit("sign-in from an address", turn.address)
     if not form:
         return _page(turn, said, form, 422)
-    writes = bool(said["writes"])
+    authors = turn.site.settings.own.authors
+    writes = bool(said["writes"]) and authors == "open"
     try:
         with turn.site.hashing:
             user = accounts.register(
@@ -95,7 +96,12 @@ def finish(turn: Turn) -> Response:
             raise _over() from None
         form.take(error)
         return _page(turn, said, form, 422)
-    return open_visit(turn, user, "/desk" if writes else "/", "welcome" if writes else "joined")
+    if writes:
+        return open_visit(turn, user, "/desk", "welcome")
+    if said["writes"] and authors == "reviewed":
+        accounts.request_authorship(turn.blog, user)
+        return open_visit(turn, user, "/", "author-requested")
+    return open_visit(turn, user, "/", "joined")
 
 
 def _page(turn: Turn, said: dict[str, str], form: Form, status: int) -> Response:

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Literal, cast
 
 from starlette.responses import Response
 
-from keyplan_systems.blog.entities import CommentStatus
+from keyplan_systems.blog import accounts
+from keyplan_systems.blog.accounts import IMPORTED_DOMAIN
+from keyplan_systems.blog.entities import CommentStatus, Credential, User
 from keyplan_systems.blog.site.cards import authors_of, cards
+from keyplan_systems.blog.site.pages.contact import EMAIL
 from keyplan_systems.blog.site.site import Turn
 from keyplan_systems.site.problems import Problem, not_found
 
-__all__ = ["comments", "handle", "inbox", "log", "posts", "set_status", "users"]
+__all__ = ["change_user", "comments", "handle", "inbox", "log", "posts", "users"]
 
 UserStatus = Literal["active", "suspended", "deleted"]
+Role = Literal["reader", "author"]
 STATUSES: dict[str, UserStatus] = {"active": "active", "suspended": "suspended", "deleted": "deleted"}
 PostStatus = Literal["published", "unpublished", "archived"]
 PAGE = 20
@@ -32,6 +37,7 @@ def users(turn: Turn) -> Response:
     return turn.page(
         "moderation.html",
         users=page.items,
+        unclaimed=_unclaimed(turn, [user.user_id for user in page]) if status == "active" else (),
         status=status,
         statuses=STATUSES,
         order=order,
@@ -41,30 +47,56 @@ def users(turn: Turn) -> Response:
     )
 
 
-def set_status(turn: Turn) -> Response:
-    """Suspend or activate a user; their sessions end at once."""
-    user_id = turn.path("user_id")
-    status = turn.form["status"]
-    if status not in {"active", "suspended"}:
-        raise Problem(400, "No such status", "A user is active or suspended.")
+def _unclaimed(turn: Turn, user_ids: list[str]) -> set[str]:
+    """The users that an import created and nobody has claimed: one request."""
+    credentials = turn.blog.get_many(Credential, [{"user_id": user_id} for user_id in user_ids])
+    return {each.user_id for each in credentials if each is not None and each.email.endswith(f"@{IMPORTED_DOMAIN}")}
+
+
+def change_user(turn: Turn) -> Response:
+    """Suspend or activate a user, whose sessions end; change the role; or assign an imported author to an address."""
+    user_id, status, role, email = turn.path("user_id"), turn.form["status"], turn.form["role"], turn.form["email"]
+    if not (email or status in {"active", "suspended"} or role in {"reader", "author"}):
+        raise Problem(400, "Invalid status or role", "A user is active or suspended, and a reader or an author.")
     if user_id == turn.user.user_id:
-        raise Problem(409, "That is you", "Nobody suspends themselves.", (("Moderation", "/moderation"),))
+        raise Problem(409, "That is you", "You can't moderate your own account.", (("Moderation", "/moderation"),))
     user = turn.blog.user(user_id) if len(user_id) <= 64 else None
     if user is None or user.status == "deleted":
         raise not_found()
     if user.role == "moderator":
-        raise Problem(409, "A moderator too", "Moderators don't suspend each other.", (("Moderation", "/moderation"),))
+        raise Problem(409, "A moderator too", "You can't moderate another moderator.", (("Moderation", "/moderation"),))
+    if email:
+        return _assign(turn, user, email.strip().lower())
+    if role:
+        turn.blog.set_role(user_id, cast("Role", role), turn.user.user_id)
+        return turn.go("/moderation?order=newest", "role")
     turn.blog.set_status(user_id, cast("UserStatus", status), turn.user.user_id)
     turn.blog.refresh_front_page(force=True)  # their posts are shown no longer, or again
     return turn.go(f"/moderation?status={user.status}", "status")
 
 
+def _assign(turn: Turn, user: User, email: str) -> Response:
+    """Send a link that makes an address that of an imported author."""
+    if not accounts.is_unclaimed(turn.blog, user.user_id):
+        raise Problem(409, "Not an imported author", "This account has an owner.", (("Moderation", "/moderation"),))
+    if not EMAIL.fullmatch(email):
+        raise Problem(422, "Invalid email address", f"{email} isn't an email address.", (("Back", "/moderation"),))
+    if turn.blog.user_by_email(email) is not None:
+        text = "Another account has this address. Moderators can edit the posts of imported authors themselves."
+        raise Problem(409, "The address is taken", text, (("Moderation", "/moderation"),))
+    turn.limit("mail", f"from {turn.address}", f"of {user.user_id}")
+    turn.after.append(partial(turn.site.mailing.assign, user, email, turn.site.origin(turn.request)))
+    return turn.go("/moderation?order=newest", "assigned")
+
+
 def posts(turn: Turn) -> Response:
     """What was published last, to be taken down where it has to be."""
     page = turn.blog.posts_by_status("published", limit=PAGE, cursor=turn.cursor)
+    imported = _unclaimed(turn, sorted({post.user_id for post in page}))
     return turn.page(
         "moderation_posts.html",
         cards=cards(page, authors_of(turn.blog, page)),
+        unclaimed={post.post_id for post in page if post.user_id in imported},
         cursor=page.cursor,
         first=turn.cursor is not None,
         path="/moderation/posts",

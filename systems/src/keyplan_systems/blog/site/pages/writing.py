@@ -13,7 +13,7 @@ from markupsafe import Markup
 from starlette.responses import HTMLResponse, Response
 
 from keyplan.errors import ItemExists, ItemNotFound, ItemTooLarge, Refused, UniqueValueTaken
-from keyplan_systems.blog import removing
+from keyplan_systems.blog import accounts, removing
 from keyplan_systems.blog.entities import CO_AUTHORS_MAX, Post, PostWithContent
 from keyplan_systems.blog.site.cards import cards_by, shown_cards
 from keyplan_systems.blog.site.rendering import post_path
@@ -191,14 +191,20 @@ def _publish(turn: Turn, saved: PostWithContent, form: Form) -> Response:
 
 
 def _own(turn: Turn, *, moderators: bool = False) -> PostWithContent:
-    """The post of the address, if it is the user's own; for others it isn't there."""
+    """The post in the URL, if the user may edit it; otherwise not found."""
     post_id = turn.path("post_id")
     content = turn.blog.whole_post(post_id) if len(post_id) <= 64 else None
     if content is None:
         raise not_found()
-    if content.post.user_id != turn.user.user_id and not (moderators and turn.visitor.moderator):
+    if not (_is_editor(turn, content.post) or (moderators and turn.visitor.moderator)):
         raise not_found()
     return content
+
+
+def _is_editor(turn: Turn, post: Post) -> bool:
+    """Whether the user may edit a post: its author and, while nobody has claimed an imported author, moderators."""
+    mine = post.user_id == turn.user.user_id
+    return mine or (turn.visitor.moderator and accounts.is_unclaimed(turn.blog, post.user_id))
 
 
 def edit_form(turn: Turn) -> Response:
@@ -277,7 +283,7 @@ def act(turn: Turn) -> Response:
     if action in {"agree", "leave"}:
         return _named(turn, agree=action == "agree")
     content = _own(turn, moderators=action in {"unpublish", "archive", "allow"})
-    if content.post.user_id != turn.user.user_id:
+    if not _is_editor(turn, content.post):
         return _moderated(turn, content.post, down=action != "allow")
     actions = {
         "publish": (turn.blog.publish, "published"),

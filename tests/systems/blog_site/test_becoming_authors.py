@@ -1,0 +1,135 @@
+"""Becoming an author: the setting ``authors``, requests to moderators, and claiming imported authors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from keyplan import now
+from keyplan.errors import RequestError
+from keyplan_systems.blog.design import Blog
+from keyplan_systems.blog.entities import Credential, User
+from keyplan_systems.blog.loader import load
+from keyplan_systems.blog.site.application import site_application
+from keyplan_systems.blog.site.site import Site
+from keyplan_systems.site.own_settings import SiteFile, read_site_file
+from tests.systems.blog_site.support import PASSWORD, Visit, text_of
+from tests.systems.blog_site.test_accounts import NEW, follow
+from tests.systems.letters import Box
+
+
+@pytest.fixture
+def visit_with(site: Site) -> Callable[[str], Visit]:
+    """A visitor of the site with a value of the setting."""
+
+    def visit(authors: str) -> Visit:
+        site.settings = replace(site.settings, own=SiteFile(authors=authors))
+        return Visit(site_application(site))
+
+    return visit
+
+
+@pytest.mark.parametrize(
+    ("authors", "joined", "asked"),
+    [
+        ("open", "/desk?done=welcome", "/desk?done=welcome"),
+        ("reviewed", "/?done=author-requested", "/account?done=author-requested"),
+        ("invited", "/?done=joined", None),
+    ],
+)
+def test_the_setting_decides_how_readers_become_authors(
+    blog: Blog, box: Box, visit_with: Callable[[str], Visit], authors: str, joined: str, asked: str | None
+) -> None:
+    visitor = visit_with(authors)
+    assert ("I would like to write" in visitor.get("/sign-up").text) == (authors != "invited")
+    visitor.send("/sign-up", **NEW)
+    assert follow(visitor, box).headers["location"] == joined
+    assert visitor.get("/write").status_code == (200 if authors == "open" else 403)
+
+    reader = visit_with(authors)
+    reader.send("/sign-up", **{**NEW, "username": "cleo", "email": "cleo@example.com", "writes": ""})
+    assert follow(reader, box, username="cleo").headers["location"] == "/?done=joined"
+    answer = reader.send("/account/author", "/account")
+    assert answer.headers.get("location") == asked
+    requests = blog.contact_messages(f"{now():%Y-%m}").items
+    assert len(requests) == (2 if authors == "reviewed" else 0)
+
+
+def test_a_moderator_makes_authors_and_readers(blog: Blog, moderator: Visit, reader: Visit, rita: User) -> None:
+    reader.send("/account/author", "/account")
+    assert "@rita asks to become an author" in text_of(moderator.get(f"/inbox?month={now():%Y-%m}"))
+    answer = moderator.send(f"/moderation/users/{rita.user_id}", "/moderation", role="author")
+    assert answer.headers["location"] == "/moderation?order=newest&done=role"
+    assert reader.get("/write").status_code == 200
+    assert "changed a role to author" in text_of(moderator.get(f"/moderation/log?month={now():%Y-%m}"))
+    moderator.send(f"/moderation/users/{rita.user_id}", "/moderation", role="reader")
+    assert reader.get("/write").status_code == 403
+    assert moderator.send(f"/moderation/users/{rita.user_id}", "/moderation", role="moderator").status_code == 400
+
+
+def test_an_invalid_setting_is_rejected(tmp_path: Path) -> None:
+    path = tmp_path / "site.toml"
+    path.write_text('authors = "anyone"')
+    with pytest.raises(RequestError) as caught:
+        read_site_file(path)
+    assert [fault.place for fault in caught.value.errors] == ["authors"]
+
+
+@pytest.fixture
+def imported(blog: Blog, tmp_path_factory: pytest.TempPathFactory) -> User:
+    """The author of an imported post."""
+    folder = tmp_path_factory.mktemp("posts")
+    (folder / "2024-01-02-old.md").write_text("---\ntitle: Old times\nauthor: Olga Old\n---\n\nA text.\n")
+    load(blog, folder, lambda _done, _total: None)
+    user = blog.user_by_username("olga-old")
+    assert user is not None
+    return user
+
+
+def test_moderators_edit_posts_of_an_unclaimed_imported_author(
+    blog: Blog, moderator: Visit, author: Visit, imported: User
+) -> None:
+    post = blog.posts_of_user(imported.user_id, "published").items[0]
+    assert f"/write/{post.post_id}" in moderator.get("/moderation/posts").text
+    assert author.get(f"/write/{post.post_id}").status_code == 404
+    whole = blog.whole_post(post.post_id)
+    assert whole is not None
+    fields = {"title": "New times", "content": "A new text.", "slug": post.slug, "tags": ""}
+    version = str(whole.content.version)
+    answer = moderator.send(f"/write/{post.post_id}", f"/write/{post.post_id}", **fields, version=version, action="")
+    assert answer.status_code == 303
+    edited = blog.post(post.post_id)
+    assert edited is not None
+    assert edited.title == "New times"
+
+
+def test_an_imported_author_is_assigned_by_mail(
+    blog: Blog, moderator: Visit, visit: Callable[[], Visit], box: Box, imported: User, ada: User
+) -> None:
+    path = f"/moderation/users/{imported.user_id}"
+    assert "imported: email address" in moderator.get("/moderation").text
+    assert moderator.send(path, "/moderation", email="ada@example.com").status_code == 409  # somebody's already
+    assert moderator.send(path, "/moderation", email="nowhere").status_code == 422
+    answer = moderator.send(path, "/moderation", email="olga@example.com")
+    assert answer.headers["location"] == "/moderation?order=newest&done=assigned"
+    letter = box.letters[-1]
+    assert letter.to == "olga@example.com"
+
+    olga = visit()
+    olga.send("/email/verify", letter.link, token=letter.token, address="olga@example.com")
+    assert [each.to for each in box.letters] == ["olga@example.com"]  # none to the import's address
+    olga.send("/password/forgotten", email="olga@example.com")
+    reset = box.letters[-1]
+    assert olga.send("/password/reset", reset.link, token=reset.token, new=PASSWORD).status_code == 303
+    post = blog.posts_of_user(imported.user_id, "published").items[0]
+    assert olga.sign_in("olga-old").get(f"/write/{post.post_id}").status_code == 200
+    credential = blog.get(Credential, user_id=imported.user_id)
+    assert credential is not None
+    assert credential.email == "olga@example.com"
+
+    assert moderator.get(f"/write/{post.post_id}").status_code == 404
+    assert moderator.send(path, "/moderation", email="other@example.com").status_code == 409
+    assert moderator.send(f"/moderation/users/{ada.user_id}", "/moderation", email="x@example.com").status_code == 409
