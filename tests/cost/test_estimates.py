@@ -18,6 +18,7 @@ from keyplan import (
     Design,
     Each,
     Entity,
+    Example,
     Field,
     Index,
     Key,
@@ -129,7 +130,7 @@ class Books(Design):
         changed: Book = yield Update(book, status="sold")
         return changed
 
-    @write("W3")
+    @write("W3", example=Example().found(Book, status="sold"))
     def take_back(self, book_id: str) -> Writes:
         book = yield from self.book.read(book_id)
         if book is None or book.status == "draft":

@@ -252,13 +252,8 @@ def _constants(design: CompiledDesign, owner: type[Any] | None) -> dict[tuple[st
                 result.setdefault((entity.name, name), []).extend(values_asked(constant))
     analyzer = WriteAnalyzer(design, owner)
     for write in design.writes.values():
-        code = analyzer.from_code(write).code
-        for action in code.actions:
-            if action.entity is not None:
-                for name, value in action.compared:
-                    result.setdefault((action.entity.name, name), []).append(value)
-        for need in code.field_needs:
-            result.setdefault((need.entity, need.field), []).extend(need.values)
+        for name, field, value in analyzer.from_code(write).code.compared:
+            result.setdefault((name, field), []).append(value)
     return result
 
 

@@ -172,9 +172,8 @@ def requests_of_write(
 ) -> tuple[tuple[Request, ...], str]:
     """The requests that a write makes on an empty table, and a note on what they leave open."""
     design, pattern, code = analysis.design, analysis.pattern, analysis.code
-    if code.outside or code.not_followed:
-        what = next(iter([*code.outside, *(f"calls {name}, which can't be followed" for name in code.not_followed)]))
-        return (), f"The requests are unknown: its body isn't run, since it {what}."
+    if code.not_run:
+        return (), f"The requests are unknown: {code.not_run}."
     target = Target(design.table.name, design.table)
     answers = {name: Answer(read, target, b"") for name, read in design.reads.items()}
     compiler = WriteCompiler(design.entities, target)

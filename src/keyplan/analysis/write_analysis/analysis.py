@@ -140,7 +140,7 @@ class WriteAnalysis:
         batch = ["BatchWriteItem"] if "Batch" in self.kinds else []
         most = max((len(run.mutations) for run in self.runs.finished), default=0)
         several = len([action for action in self.actions if not action.batched]) > 1 or most > 1
-        several |= self.code.loops or self.code.repeats or self.joined
+        several |= self.code.loops or self.joined
         if self.actions and all(action.batched for action in self.actions) and not most:
             kinds = []  # the write sends its batch only
         if len(kinds) == 1 and not several and not self._may_claim:

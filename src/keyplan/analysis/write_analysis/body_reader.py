@@ -1,40 +1,29 @@
 """What a write's body can do, read from its syntax tree: the reads and actions of every branch.
 
-Names are resolved: ``from keyplan import Create as New`` is Create, and a variable called ``Delete`` is a variable.
-What the code doesn't say (an entity chosen at run time, changes passed on with ``**``) is left open here, and shown by
-dry runs (``typical_world.py``).
+The body, and the author's functions that it calls, are evaluated once with abstract values: which entity a value is an
+instance of, and whether it comes from a read. Names are resolved: ``from keyplan import Create as New`` is Create. What
+the code doesn't determine stays open.
 """
 
 from __future__ import annotations
 
 import ast
+import builtins
+import enum
 import inspect
+import re
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from importlib.util import resolve_name
+from types import ModuleType
 from typing import Any
 
-from keyplan.analysis.write_analysis.body_values import (
-    OPEN,
-    BodyValues,
-    arguments_of,
-    asked,
-    chain,
-    compared,
-    constants,
-    copied,
-    expected,
-    fields_given,
-    folded_by,
-    loaded,
-    lowers,
-    named,
-    new_keys,
-    parts_changed,
-)
-from keyplan.analysis.write_analysis.code import Action, Ask, FieldNeed, WrittenCode
-from keyplan.analysis.write_analysis.outside_calls import outside_calls
+from keyplan.analysis.write_analysis.code import Action, Ask, WrittenCode
+from keyplan.analysis.write_analysis.outside_calls import LOCAL, OPEN, Call, outside_calls
 from keyplan.analysis.write_analysis.sources import FunctionNode, Sources, is_authors, package_of, unwrapped
 from keyplan.model.compiled.compiled_design import CompiledDesign, WritePattern, entities_in
+from keyplan.model.compiled.return_types import ShapeKind
 from keyplan.model.declared import actions as words
 from keyplan.model.declared.entity import Entity
 from keyplan.model.declared.example_values import limits
@@ -43,87 +32,133 @@ from keyplan.model.stored.stored_entity import CompiledEntity
 
 __all__ = ["code_of"]
 
-ACTIONS: Mapping[type[Any], str] = {
-    element: element.__name__ for element in (words.Put, words.Create, words.Update, words.Delete, words.Check)
-}
-_OF_ACTIONS = frozenset({"only_if", "or_create", "idempotent", "if_missing", "set", "at"})
-"""Methods that actions alone have."""
+CALLS_MAX = 2_000
+"""Calls of the author's functions that are followed in one write."""
+_ACTIONS: tuple[type[Any], ...] = (words.Put, words.Create, words.Update, words.Delete, words.Check, words.Batch)
+_CHANGES: tuple[type[Any], ...] = (
+    words.Add,
+    words.Append,
+    words.SetAdd,
+    words.SetRemove,
+    words.IfNotExists,
+    words.Remove,
+)
+_PART_CHANGES = {"set": "set", "add": "Add", "append": "Append", "remove": "Remove"}
+_METHODS = frozenset({"at", "final", "if_missing", "idempotent", "only_if", "or_create", "previous", *_PART_CHANGES})
+"""Methods of actions that return the action."""
+_GROWTH = frozenset({"add", "append", "extend", "insert", "setdefault", "update"})
+"""Methods of lists, sets and dicts that add elements."""
+_FOLDS = frozenset({"lower", "casefold", "upper"})
+_SUMS = frozenset({"sum", "len", "min", "max", "any", "all", "abs", "round"})
+_ARITHMETIC = ast.Add | ast.Sub | ast.Mult | ast.Div | ast.FloorDiv | ast.BitOr
+_DISPLAYS = ast.List | ast.Tuple | ast.Set | ast.Dict | ast.ListComp | ast.SetComp | ast.DictComp
+_COLLECTIONS = frozenset({list, tuple, set, frozenset, dict})
+_Comprehension = ast.GeneratorExp | ast.ListComp | ast.SetComp | ast.DictComp
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Value:
+    """What is known of a value. ``known``: the object that its name refers to. ``cls``: the entity class that it, or
+    each of its elements, is an instance of; ``returns``: that of what ``yield from`` it returns. ``given``: the fields
+    that it is constructed or copied with; ``parts``: of a tuple. ``checked``: the fields that were tested.
+
+    ``read``: it comes from a read; ``asked``: it is an item that was read; ``computed``: computed from what was read;
+    ``grown``: all that was read, and more. ``fields``: the entities' fields that it uses; ``results`` and ``counts``:
+    the reads whose result, or number of items, it uses. ``unbounded``: a parameter or read of any number of elements.
+    ``actions``: the actions that it is; ``path``: of the part that ``at()`` selects.
+    """
+
+    known: Any = OPEN
+    cls: type[Any] | None = None
+    returns: type[Any] | None = None
+    given: Mapping[str, tuple[ast.expr, Value]] = field(default_factory=dict[str, Any])
+    built: bool = False
+    parts: tuple[Value, ...] = ()
+    checked: set[str] = field(default_factory=set[str])
+    read: bool = False
+    asked: bool = False
+    computed: bool = False
+    grown: bool = False
+    fields: frozenset[tuple[str, str]] = frozenset()
+    results: frozenset[str] = frozenset()
+    counts: frozenset[str] = frozenset()
+    unbounded: str | None = None
+    actions: tuple[Action, ...] = ()
+    path: ast.expr | None = None
+
+
+def _union(values: Iterable[Value]) -> Value:
+    """A value that uses all of these."""
+    values = list(values)
+    return Value(
+        read=any(value.read for value in values),
+        computed=any(value.computed for value in values),
+        fields=frozenset().union(*(value.fields for value in values)),
+        results=frozenset().union(*(value.results for value in values)),
+        counts=frozenset().union(*(value.counts for value in values)),
+        unbounded=next((value.unbounded for value in values if value.unbounded), None),
+    )
 
 
 def code_of(pattern: WritePattern, design: CompiledDesign, owner: type[Any] | None, sources: Sources) -> WrittenCode:
-    """The code of a write. ``owner``: the design's class, where helpers are methods of it."""
-    code = WrittenCode(pattern)
-    kinds_by_parameter = {
-        parameter.name: entities_in(parameter.annotation) for parameter in pattern.signature.parameters
-    }
-    by_instance = {
-        name: design.entities[kinds[0]]
-        for name, kinds in kinds_by_parameter.items()
-        if len(set(kinds)) == 1 and kinds[0] in design.entities
-    }
-    code.entities.update(dict.fromkeys(entity.name for entity in by_instance.values()))
-    reader = _Reader(design, owner, sources, code)
-    code.known = reader.function(pattern.function, by_instance)
-    return code
+    """The code of a write. ``owner``: the design's class, for helpers that are its methods."""
+    reader = _Reader(design, owner, sources, WrittenCode(pattern))
+    arguments: dict[str, Value] = {}
+    for parameter in pattern.signature.parameters:
+        kinds = set(entities_in(parameter.annotation)) & design.entities.keys()
+        entity = design.entities[kinds.pop()] if len(kinds) == 1 else None
+        if entity is not None:
+            reader.code.entities[entity.name] = None
+        many = kind_of(parameter.annotation) in _COLLECTIONS and limits(parameter.annotation, "length")[1] is None
+        arguments[parameter.name] = Value(
+            cls=None if entity is None else entity.cls,
+            read=entity is not None,
+            unbounded=parameter.name if many else None,
+        )
+    reader.code.known = reader.call(pattern.function, arguments, ()) is not None
+    return reader.code
 
 
 class _Reader:
-    """Follows a write's function, and the functions that it calls: its own, not those of libraries."""
+    """Follows a write's function, and the author's functions that it calls."""
 
     def __init__(self, design: CompiledDesign, owner: type[Any] | None, sources: Sources, code: WrittenCode) -> None:
         self.design = design
         self.owner = owner
         self.sources = sources
-        self.found = code
-        self.seen: dict[Any, bool] = {}
-        """The functions that were read, and whether they make actions."""
+        self.code = code
+        self.batches = 0
+        self.calls = 0
+        self._running: list[Any] = []
         self._package = package_of(code.pattern.function)
 
-    def function(
-        self,
-        function: Any,
-        instances: Mapping[str, CompiledEntity],
-        *,
-        looped: bool = False,
-        unbounded: str | None = None,
-    ) -> bool:
+    def call(self, function: Any, arguments: Mapping[str, Value], loops: Sequence[_Loop]) -> Value | None:
+        """Evaluate a function's body. Returns what it returns; None if its source can't be read."""
         code = unwrapped(function)
-        if code is None:
-            return False
-        node = self.sources.function(code)
-        if node is None:
-            return False
-        scope = _Scope(self, inspect.unwrap(function), node, instances, looped=looped)
-        scope.unbounded.append(unbounded)
+        node = None if code is None else self.sources.function(code)
+        if node is None or function in self._running:
+            return None
+        self.calls += 1
+        if self.calls > CALLS_MAX:
+            self.code.not_followed[f"more than {CALLS_MAX:,} functions"] = None
+            return None
+        self._running.append(function)
+        scope = _Scope(self, inspect.unwrap(function), node, arguments, loops)
         for statement in node.body:
-            scope.visit(statement)
-        is_followed = self._is_followed
-        for what, name in outside_calls(node.body, scope, is_followed):
-            if what is not None:
-                self.found.outside[what] = None
-            else:
-                self.found.not_followed[name] = None
-        return True
+            scope.statement(statement)
+        self._running.pop()
+        result = _union(scope.returned)
+        first = next(iter(scope.returned), result)
+        cls = scope.entity_class(node.returns) or first.cls
+        actions = tuple(action for value in scope.returned for action in value.actions)
+        result = replace(result, returns=cls, results=frozenset(), unbounded=None)
+        return replace(result, parts=first.parts, asked=first.asked, grown=first.grown, actions=actions)
 
-    def _is_followed(self, function: Any) -> bool:
-        return self.authors(function) is not None
-
-    def follow(self, value: Any, *, looped: bool, unbounded: str | None = None) -> None:
-        """Read a helper too, once. ``unbounded``: what the loop goes through in which it is called."""
-        function = getattr(value, "__func__", value)
-        if function in self.seen:
-            self.found.repeats |= self.seen[function]
-        elif inspect.isfunction(function) and is_authors(function, self._package):
-            self.seen[function] = False
-            before = len(self.found.actions)
-            self.function(function, {}, looped=looped, unbounded=unbounded)
-            self.seen[function] = any(not action.batched for action in self.found.actions[before:])
-
-    def authors(self, value: Any) -> FunctionNode | None:
-        """The code of a function that is the author's own."""
+    def is_followed(self, value: Any) -> bool:
+        """Whether a value is a function of the author's whose source can be read."""
         function = getattr(value, "__func__", value)
         code = unwrapped(function) if inspect.isfunction(function) and is_authors(function, self._package) else None
-        return None if code is None else self.sources.function(code)
+        return code is not None and self.sources.function(code) is not None
 
     def methods(self, name: str) -> Iterator[Any]:
         """The functions of that name that the design and its entities have."""
@@ -134,550 +169,637 @@ class _Reader:
                 yield getattr(value, "fget", None) or value
 
 
-class _Scope(BodyValues, ast.NodeVisitor):
-    """One function's body: what names stand for, which hold instances, and which hold what was read."""
+@dataclass(frozen=True, slots=True)
+class _Loop:
+    """A loop around a statement. ``unbounded``: what it iterates over, if any number; ``many``: not over a literal."""
+
+    unbounded: str | None
+    many: bool
+
+
+class _Scope:
+    """The evaluation of one function's body."""
 
     def __init__(
         self,
         reader: _Reader,
         function: Any,
         node: FunctionNode,
-        instances: Mapping[str, CompiledEntity],
-        *,
-        looped: bool,
+        arguments: Mapping[str, Value],
+        loops: Sequence[_Loop],
     ) -> None:
-        super().__init__(reader, reader.found, function, instances)
         self.reader = reader
+        self.code = reader.code
+        self.design = reader.design
+        self.globals: Mapping[str, Any] = getattr(function, "__globals__", {})
+        self.names = {name: Value() for name in function.__code__.co_varnames} | _closure(function)
+        self.loops = list(loops)
+        self.returned: list[Value] = []
         for argument in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs):
-            entity = self._one(argument.annotation)
-            if entity is not None:
-                self.instances.setdefault(argument.arg, entity)
-        self.read = set(self.instances)
-        self.built: dict[str, frozenset[str]] = {}
-        self.held: dict[str, int] = {}
-        self.checked: dict[str, set[str]] = {}
-        self.results: dict[str, str] = {}
-        self.loops = int(looped)
-        self.unbounded: list[str | None] = []
-        self.rounds = int(looped)
-        self.asked: set[str] = set()
-        self.many = {
-            argument.arg
-            for argument in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
-            if self._is_unbounded(argument)
-        }
-        self.batches = 0
+            value = arguments.get(argument.arg, Value(known=LOCAL) if argument.arg == "cls" else Value())
+            cls = self.entity_class(argument.annotation)
+            if cls is not None and value.cls is None and value.known is OPEN:
+                value = replace(value, cls=cls, read=True)
+            self.names[argument.arg] = value
 
     # Statements
 
-    def visit_Import(self, node: ast.Import) -> None:
-        self.imported(node)
+    def statement(self, node: ast.AST) -> None:
+        match node:
+            case ast.Assign(targets=targets, value=value):
+                result = self._kept(value)
+                for target in targets:
+                    self._bind(target, result)
+            case ast.AnnAssign(target=target, value=ast.expr() as value):
+                self._bind(target, self._kept(value))
+            case ast.AugAssign(target=target, op=op, value=value):
+                loaded = ast.Name(target.id, ast.Load()) if isinstance(target, ast.Name) else target
+                self._bind(target, self._kept(ast.BinOp(loaded, op, value)))
+            case ast.If(test=test):
+                results, before = self._tested(test).results, len(self.code.actions)
+                self._statements((*node.body, *node.orelse))
+                for read in results:
+                    self.code.decided.setdefault(read, []).extend(self.code.actions[before:])
+            case ast.While(test=test):
+                self.loops.append(_Loop(None, many=True))
+                self._tested(test)
+                self._statements(node.body)
+                self.loops.pop()
+            case ast.For():
+                self._for(node)
+            case ast.Assert(test=test):
+                self._tested(test)
+            case ast.Match(subject=subject, cases=cases):
+                self._tested(subject)
+                for case in cases:
+                    if case.guard is not None:
+                        self._tested(case.guard)
+                    self._statements(case.body)
+            case ast.FunctionDef(name=name):  # its effect is where it is called; it is taken for called here
+                self.names |= {argument.arg: Value() for argument in node.args.args} | {name: Value(known=LOCAL)}
+                self._statements(node.body)
+            case ast.Return(value=ast.expr() as value):
+                self.returned.append(self.value(value))
+            case ast.Import() | ast.ImportFrom():
+                self._imported(node)
+            case ast.With():
+                for item in node.items:
+                    if not isinstance(item.context_expr, ast.Call):
+                        self.code.not_followed[ast.unparse(item.context_expr)] = None
+                self._children(node)
+            case ast.AsyncFor() | ast.AsyncWith():
+                self.code.outside["uses an event loop"] = None
+                self._children(node)
+            case _:
+                self._children(node)
 
-    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
-        self.imported_from(node)
+    def _statements(self, nodes: Iterable[ast.stmt]) -> None:
+        for node in nodes:
+            self.statement(node)
 
-    def visit_Assign(self, node: ast.Assign) -> None:
-        self._assigned(node.targets, node.value)
+    def _children(self, node: ast.AST) -> None:
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.expr):
+                self.value(child)
+            else:
+                self.statement(child)
 
-    def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
-        if node.value is not None:
-            self._assigned([node.target], node.value)
+    def _for(self, node: ast.For) -> None:
+        source = self.value(node.iter)
+        self._draw(node.target, source)
+        self.loops.append(_Loop(source.unbounded, not isinstance(node.iter, ast.Tuple | ast.List)))
+        self._statements(node.body)
+        self.loops.pop()
+        self._statements(node.orelse)
 
-    def visit_NamedExpr(self, node: ast.NamedExpr) -> None:
-        self._assigned([node.target], node.value)
+    def _imported(self, node: ast.Import | ast.ImportFrom) -> None:
+        for alias in node.names:
+            if isinstance(node, ast.Import):
+                name = alias.name if alias.asname else alias.name.partition(".")[0]
+                found = sys.modules.get(name, OPEN)
+            else:
+                name = alias.name
+                found = getattr(sys.modules.get(self._module(node)), name, OPEN)
+            self.names[alias.asname or name] = Value(found)
 
-    def visit_AugAssign(self, node: ast.AugAssign) -> None:
-        self._assigned([node.target], ast.BinOp(loaded(node.target), node.op, node.value))
+    def _module(self, node: ast.ImportFrom) -> str:
+        if not node.level:
+            return node.module or ""
+        try:
+            return resolve_name("." * node.level + (node.module or ""), str(self.globals["__package__"]))
+        except (ImportError, KeyError):
+            return ""
 
-    def _assigned(self, targets: Iterable[ast.expr], value: ast.expr) -> None:
-        entity, read = self._value(value)
-        built = self._built(value)
-        known, computed, grown = self.value_of(value), self.is_computed(value), self.is_grown(value)
-        asked = self._asks_for(value) or self._is_asked_for(value)
-        many, result = self.asked_many(value), self._read_of(value)
-        sources = frozenset(source for kind in {*self.instances.values()} for source in self.fields_in(value, kind))
-        before = len(self.reader.found.actions)
-        self.visit(value)
-        held = self._held_by(value, before)
-        for target in targets:
-            if isinstance(target, ast.Subscript):
-                self.set_within(target)
-                continue
-            if isinstance(target, ast.Tuple | ast.List):
-                self._unpacked(target, value, read=read)
-                continue
-            for name in ast.walk(target):
-                if not isinstance(name, ast.Name):
-                    continue
-                self._forget(name.id)
-                self.names[name.id] = known
-                if entity is not None:
-                    self.instances[name.id] = entity
-                if built is not None:
-                    self.built[name.id] = built
-                if held is not None:
-                    self.held[name.id] = held
-                if sources:
-                    self.sources[name.id] = sources
-                if many is not None:
-                    self.lists[name.id] = many
-                if result is not None:
-                    self.results[name.id] = result
-                self.counts.update((name.id, element) for element in self.counts_in(value))
-                noted = ((self.read, read), (self.computed, computed), (self.grown, grown), (self.asked, asked))
-                for names, holds in noted:
-                    if holds:
-                        names.add(name.id)
+    # Variables
 
-    def _unpacked(self, target: ast.Tuple | ast.List, value: ast.expr, *, read: bool) -> None:
-        """Several variables are given the parts of one value."""
-        parts = value.elts if isinstance(value, ast.Tuple | ast.List) else self._parts(value)
-        for position, expression in enumerate(target.elts):
-            part = parts[position] if len(parts) == len(target.elts) else None
-            for name in (each for each in ast.walk(expression) if isinstance(each, ast.Name)):
-                self._forget(name.id)
-                self.names[name.id] = OPEN
-                entity = self._part_of(part) if name is expression else None
-                if entity is not None:
-                    self.instances[name.id] = entity
-                if read or (part is not None and self.from_read(part)):
-                    self.read.add(name.id)
+    def _kept(self, node: ast.expr) -> Value:
+        """What a variable is given: the result of a read only as it is, and an action only if it is one."""
+        value = self.value(node)
+        if not isinstance(node, ast.YieldFrom):
+            value = replace(value, results=frozenset())
+        return replace(value, unbounded=None, actions=value.actions if len(value.actions) == 1 else ())
 
-    def _part_of(self, part: ast.expr | None) -> CompiledEntity | None:
-        if isinstance(part, ast.Name) and part.id in self.instances:
-            return self.instances[part.id]
-        return self.entity_named(part.func if isinstance(part, ast.Call) else part)
+    def _bind(self, target: ast.expr, value: Value) -> None:
+        match target:
+            case ast.Name(id=name):
+                self.names[name] = value
+            case ast.Tuple(elts=targets) | ast.List(elts=targets):
+                parts = value.parts if len(value.parts) == len(targets) else [Value(read=value.read)] * len(targets)
+                for element, part in zip(targets, parts, strict=True):
+                    self._bind(
+                        element, replace(part, read=part.read or value.read, results=frozenset(), unbounded=None)
+                    )
+            case ast.Subscript(value=ast.Name(id=name), slice=key):  # an element of a copy of what was read is set
+                self.value(key)
+                owner = self.names.get(name, Value())
+                if owner.read and owner.cls is None:
+                    grown = owner.grown or not isinstance(key, ast.Constant)
+                    self.names[name] = replace(owner, computed=True, grown=grown)
+            case ast.Starred(value=inner):
+                self._bind(inner, Value(read=value.read))
+            case _:
+                self._children(target)
 
-    def _parts(self, value: ast.expr) -> Sequence[ast.expr]:
-        """The parts of the tuple that a helper is declared to give."""
-        call = value.value if isinstance(value, ast.YieldFrom) else value
-        helper = unwrapped(next(iter(self.called(call.func)), None)) if isinstance(call, ast.Call) else None
-        node = None if helper is None else self.reader.sources.function(helper)
-        for subscript in () if node is None or node.returns is None else ast.walk(node.returns):
-            if (
-                isinstance(subscript, ast.Subscript)
-                and self.value_of(subscript.value) is tuple
-                and isinstance(subscript.slice, ast.Tuple)
-            ):
-                return subscript.slice.elts
-        return ()
+    def _draw(self, target: ast.expr, source: Value) -> None:
+        """Bind a loop's variables to elements of a value."""
+        element = Value(read=source.read, cls=source.cls if isinstance(target, ast.Name) else None)
+        if isinstance(target, ast.Tuple | ast.List):
+            element = replace(element, parts=tuple(Value(read=source.read) for _ in target.elts))
+        self._bind(target, element)
 
-    def _forget(self, name: str) -> None:
-        """A variable is given another value."""
-        self.instances.pop(name, None)
-        self.built.pop(name, None)
-        self.held.pop(name, None)
-        self.checked.pop(name, None)
-        self.counts.pop(name, None)
-        self.sources.pop(name, None)
-        self.lists.pop(name, None)
-        self.results.pop(name, None)
-        for names in (self.read, self.computed, self.grown, self.asked):
-            names.discard(name)
-
-    def _asks_for(self, value: ast.expr) -> bool:
-        """Whether a value is what a read of the write gives, and one item."""
-        if not isinstance(value, ast.YieldFrom) or not isinstance(value.value, ast.Call):
-            return False
-        return self._value(value)[0] is not None
-
-    def _held_by(self, value: ast.expr, before: int) -> int | None:
-        """Which action an expression is: one made in it, or one that a variable holds."""
-        base, _ = chain(value)
-        if isinstance(base, ast.Name):
-            return self.held.get(base.id)
-        if not isinstance(base, ast.Call):
-            return None
-        made = len(self.reader.found.actions) - before  # by a helper, of which one action can be held
-        return before if self.kind_of(base.func, ACTIONS) or (made == 1 and isinstance(value, ast.Call)) else None
-
-    def _value(self, value: ast.expr) -> tuple[CompiledEntity | None, bool]:
-        """The entity that a value is an instance of, and whether the value comes from what was read."""
-        if isinstance(value, ast.YieldFrom) and isinstance(value.value, ast.Call):
-            name = asked(value.value.func)
-            if name in self.reader.design.reads:
-                shape = self.reader.design.reads[name].shape
-                element = len(shape.entities) == 1 and not shape.told
-                return self.reader.design.entities[shape.entities[0]] if element else None, True
-            helper = unwrapped(next(iter(self.called(value.value.func)), None))
-            node = None if helper is None else self.reader.sources.function(helper)
-            return (None if node is None else self._one(node.returns)), helper is not None
-        if isinstance(value, ast.Call):
-            return self.entity_named(value.func), self.from_read(value)
-        if isinstance(value, ast.Name):
-            return self.instances.get(value.id), value.id in self.read
-        return None, self.from_read(value)
-
-    def visit_If(self, node: ast.If) -> None:
-        self._decided_by(node.test)
-        self.visit(node.test)
-        if isinstance(node.body[-1], ast.Raise):
-            self._needed(node.test, holds=False)
-        elif node.orelse and isinstance(node.orelse[-1], ast.Raise):
-            self._needed(node.test, holds=True)
-        reads = set(self._tested_reads(node.test))
-        before = len(self.found.actions)
-        for statement in (*node.body, *node.orelse):
-            self.visit(statement)
-        for read in reads:
-            self.found.decided.setdefault(read, []).extend(range(before, len(self.found.actions)))
-
-    def _tested_reads(self, test: ast.expr) -> Iterator[str]:
-        """The reads whose result a test looks at."""
+    def _tested(self, test: ast.expr) -> Value:
+        """Evaluate a test, and note the fields and counts that it looks at."""
         for node in ast.walk(test):
-            read = self.results.get(node.id) if isinstance(node, ast.Name) else self._read_of(node)
-            if read is not None:
-                yield read
+            entity, name = self._field(node)
+            if entity is not None and isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+                self.names[node.value.id].checked.add(name)
+            if isinstance(node, ast.Compare):
+                entity, name = self._field(node.left)
+                values = [value for part in node.comparators for value in self._constants(part)]
+                self.code.compared += [(entity.name, name, value) for value in values if entity is not None]
+        value = self.value(test)
+        self.code.counted |= value.counts
+        return value
 
-    def visit_IfExp(self, node: ast.IfExp) -> None:
-        self._decided_by(node.test)
-        self.generic_visit(node)
+    def _field(self, node: ast.expr | ast.AST) -> tuple[CompiledEntity | None, str]:
+        """The entity and the name of a field that ``variable.field`` is."""
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            entity = self._entity(self.names.get(node.value.id, Value()).cls)
+            if entity is not None and node.attr in entity.fields:
+                return entity, node.attr
+        return None, ""
 
-    def visit_Assert(self, node: ast.Assert) -> None:
-        self._decided_by(node.test)
-        self.generic_visit(node)
-        self._needed(node.test, holds=True)
+    def _constants(self, node: ast.expr) -> Iterator[Any]:
+        """The value of a literal or an Enum member, or those in a tuple, list or set of them."""
+        if isinstance(node, ast.Tuple | ast.List | ast.Set):
+            for part in node.elts:
+                yield from self._constants(part)
+        elif isinstance(node, ast.Constant):
+            yield node.value
+        elif isinstance(node, ast.Attribute):
+            cls = self._known(node.value)
+            if isinstance(cls, type) and issubclass(cls, enum.Enum) and hasattr(cls, node.attr):
+                yield getattr(cls, node.attr)
 
-    def _needed(self, test: ast.expr, *, holds: bool) -> None:
-        """Note what a test says of reads and fields where it holds, or doesn't, since the body raises otherwise."""
-        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-            self._needed(test.operand, holds=not holds)
-        elif isinstance(test, ast.BoolOp):
-            if isinstance(test.op, ast.And) is holds:
-                for part in test.values:
-                    self._needed(part, holds=holds)
-        elif isinstance(test, ast.Compare):
-            op = test.ops[0]
-            if len(test.ops) == 1 and isinstance(op, ast.Eq | ast.NotEq | ast.Is | ast.IsNot | ast.In | ast.NotIn):
-                equal = isinstance(op, ast.Eq | ast.Is | ast.In) is holds
-                values = self.constants_in(test.comparators[0])
-                if values is not None:
-                    self._needed_value(test.left, values, equal=equal)
-        else:
-            self._needed_value(test, (None, False, 0, ""), equal=not holds)
+    # Names
 
-    def _needed_value(self, tested: ast.expr, values: tuple[Any, ...], *, equal: bool) -> None:
-        if isinstance(tested, ast.NamedExpr):
-            tested = tested.target
-        read = self.results.get(tested.id) if isinstance(tested, ast.Name) else self._read_of(tested)
-        if read is not None and None in values:
-            there = not equal
-            self.found.needs[read] = there if self.found.needs.get(read, there) is there else None
-        elif isinstance(tested, ast.Attribute) and isinstance(tested.value, ast.Name):
-            entity = self.instances.get(tested.value.id)
-            if entity is not None and tested.attr in entity.fields:
-                self.found.field_needs.append(FieldNeed(entity.name, tested.attr, values, equal))
+    def _known(self, node: ast.AST | None) -> Any:
+        """The object that a name or a dotted name refers to."""
+        if isinstance(node, ast.Name):
+            if node.id in self.names:
+                return self.names[node.id].known
+            entity = self.design.by_name.get(node.id)  # a class that was local to the function of the design
+            local = OPEN if entity is None else entity.cls
+            return self.globals.get(node.id, getattr(builtins, node.id, local))
+        if isinstance(node, ast.Attribute):
+            return _member_of(self._known(node.value), node.attr)
+        return OPEN
 
-    def _read_of(self, value: ast.AST) -> str | None:
-        """The read whose result an expression is."""
-        if isinstance(value, ast.YieldFrom) and isinstance(value.value, ast.Call):
-            return asked(value.value.func)
-        return None
+    def _entity(self, cls: Any) -> CompiledEntity | None:
+        return self.design.entities.get(cls) if isinstance(cls, type) else None
 
-    def visit_While(self, node: ast.While) -> None:
-        self._decided_by(node.test)
-        self._loop(node)
+    def entity_class(self, annotation: ast.expr | None) -> type[Any] | None:
+        """The entity that an annotation names, if it is exactly one."""
+        found: dict[type[Any], None] = {}
+        for node in () if annotation is None else ast.walk(annotation):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                entity = self.design.by_name.get(node.value)
+            else:
+                entity = self._entity(self._known(node))
+            if entity is not None:
+                found[entity.cls] = self.code.entities[entity.name] = None
+        return next(iter(found)) if len(found) == 1 else None
 
-    def visit_match_case(self, node: ast.match_case) -> None:
-        if node.guard is not None:
-            self._decided_by(node.guard)
-        self.generic_visit(node)
-
-    def visit_Match(self, node: ast.Match) -> None:
-        self._decided_by(node.subject)
-        self.generic_visit(node)
-
-    def _decided_by(self, test: ast.expr) -> None:
-        """Note the fields of instances that a test looks at, and the counts."""
-        self.found.counted.update(self.counts_in(test))
-        for attribute in ast.walk(test):
-            if (
-                isinstance(attribute, ast.Attribute)
-                and isinstance(attribute.value, ast.Name)
-                and attribute.value.id in self.instances
-            ):
-                entity = self.instances[attribute.value.id]
-                if attribute.attr in entity.fields:
-                    self.checked.setdefault(attribute.value.id, set()).add(attribute.attr)
-
-    def visit_For(self, node: ast.For) -> None:
-        self._drawn(node.target, node.iter)
-        self.visit(node.iter)
-        self.loops += 1
-        many = not isinstance(node.iter, ast.Tuple | ast.List)
-        self.rounds += many
-        self.unbounded.append(self._unbounded_in(node.iter))
-        for statement in node.body:
-            self.visit(statement)
-        self.unbounded.pop()
-        self.rounds -= many
-        self.loops -= 1
-        for statement in node.orelse:
-            self.visit(statement)
-
-    def _is_unbounded(self, argument: ast.arg) -> bool:
-        """Whether a parameter of the write is a collection of any length."""
-        parameter = self.found.pattern.signature.by_name.get(argument.arg)
-        if parameter is None or kind_of(parameter.annotation) not in {list, tuple, set, frozenset, dict}:
-            return False
-        return limits(parameter.annotation, "length")[1] is None
-
-    def _unbounded_in(self, source: ast.expr) -> str | None:
-        """What a loop goes through, if nothing bounds it: a parameter, or all that a read without a limit gives."""
-        for node in ast.walk(source):
-            if isinstance(node, ast.Name) and node.id in self.many:
-                return node.id
-            name = asked(node) if isinstance(node, ast.Attribute) else None
-            pattern = self.design.reads.get(name or "")
-            if pattern is not None and pattern.shape.many and pattern.limit is None:
-                return pattern.name
-        return None
-
-    def _drawn(self, target: ast.expr, source: ast.expr) -> None:
-        """A loop's variables are drawn from what it goes through."""
-        entity, read = self._value(source)
-        for name in ast.walk(target):
-            if isinstance(name, ast.Name):
-                self._forget(name.id)
-                self.names[name.id] = OPEN
-                if read:
-                    self.read.add(name.id)
-                if entity is not None and name is target:
-                    self.instances[name.id] = entity
-
-    def _comprehended(self, node: ast.GeneratorExp | ast.ListComp | ast.SetComp | ast.DictComp) -> None:
-        """Its variables are its own."""
-        before = dict(self.names), dict(self.instances), set(self.read), dict(self.built), dict(self.held)
-        for generator in node.generators:
-            self._drawn(generator.target, generator.iter)
-        self.unbounded += [self._unbounded_in(generator.iter) for generator in node.generators]
-        self._loop(node)
-        del self.unbounded[-len(node.generators) :]
-        self.names, self.instances, self.read, self.built, self.held = before
-
-    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> None:
-        self._comprehended(node)
-
-    def visit_ListComp(self, node: ast.ListComp) -> None:
-        self._comprehended(node)
-
-    def visit_SetComp(self, node: ast.SetComp) -> None:
-        self._comprehended(node)
-
-    def visit_DictComp(self, node: ast.DictComp) -> None:
-        self._comprehended(node)
-
-    def _loop(self, node: ast.AST) -> None:
-        self.loops += 1
-        self.rounds += 1
-        self.generic_visit(node)
-        self.rounds -= 1
-        self.loops -= 1
-
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
-        """A function within: what it does is done where it is called, and taken for done here."""
-        self.names[node.name] = OPEN
-        self.generic_visit(node)
-
-    # Names and calls
-
-    def visit_Name(self, node: ast.Name) -> None:
-        if isinstance(node.ctx, ast.Load):
-            self._mention(node)
-
-    def visit_Attribute(self, node: ast.Attribute) -> None:
-        name = asked(node)
-        if name in self.reader.design.reads:
-            self.reader.found.asks.append(Ask(name, node.lineno, looped=self.rounds > 0))
-            entities = self.reader.design.reads[name].shape.entities
-            self.reader.found.entities.update(dict.fromkeys(entity.__name__ for entity in entities))
-        self._mention(node)
-        self.generic_visit(node)
-
-    def _mention(self, node: ast.expr) -> None:
-        kind = self.kind_of(node, {**ACTIONS, words.Batch: "Batch"})
+    def _mention(self, known: Any) -> None:
+        kind = _kind(known, _ACTIONS)
         if kind:
-            self.reader.found.mentioned[kind] = None
-            self._in_loop()
+            self.code.mentioned[kind] = None
+            self.code.loops |= bool(self.loops)
+        elif (entity := self._entity(known)) is not None:
+            self.code.entities[entity.name] = None
+
+    # Expressions
+
+    def value(self, node: ast.expr) -> Value:
+        match node:
+            case ast.Name():
+                value = self.names.get(node.id)
+                value = Value(self._known(node)) if value is None else value
+                self._mention(value.known)
+                return value
+            case ast.Attribute():
+                return self._member(node)[1]
+            case ast.Call():
+                return self._call(node)
+            case ast.YieldFrom(value=ast.Call(func=function) as call) if _read_of(function) in self.design.reads:
+                self.value(call)
+                return self._read(str(_read_of(function)))
+            case ast.YieldFrom(value=inner):
+                value = self.value(inner)
+                return replace(value, cls=value.returns, actions=())
+            case ast.NamedExpr(target=target, value=inner):
+                self._bind(target, self._kept(inner))
+                return self.names[target.id]
+            case ast.IfExp(test=test, body=body, orelse=orelse):
+                return _union([self._tested(test), self.value(body), self.value(orelse)])
+            case ast.BinOp(left=left, op=op, right=right):
+                parts = [self.value(left), self.value(right)]
+                value = _union(parts)
+                display = isinstance(left, _DISPLAYS) or isinstance(right, _DISPLAYS)
+                grown = value.read and display and isinstance(op, ast.Add | ast.BitOr)
+                computed = value.computed or (value.read and isinstance(op, _ARITHMETIC))
+                return replace(value, grown=grown, computed=computed or grown)
+            case ast.List(elts=elements) | ast.Tuple(elts=elements) | ast.Set(elts=elements):
+                values = [self.value(element) for element in elements]
+                pairs = zip(elements, values, strict=True)
+                grown = len(values) > 1 and any(isinstance(each, ast.Starred) and value.read for each, value in pairs)
+                value = _union(values)
+                return replace(value, grown=grown, computed=value.computed or grown, parts=tuple(values))
+            case ast.Dict(keys=keys, values=elements):
+                values = [self.value(element) for element in elements]
+                unpacked = [value for key, value in zip(list(keys), values, strict=True) if key is None]
+                grown = len(values) > 1 and any(value.read for value in unpacked)
+                value = _union([*values, *(self.value(key) for key in keys if key is not None)])
+                return replace(value, grown=grown, computed=value.computed or grown)
+            case ast.Subscript(value=inner, slice=key):
+                return _union([self.value(inner), self.value(key)])
+            case ast.Lambda(body=body):
+                return replace(self.value(body), known=LOCAL)
+            case _ if isinstance(node, _Comprehension):
+                return self._comprehension(node)
+            case ast.Await():
+                self.code.outside["uses an event loop"] = None
+        return _union([self.value(child) for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr)])
+
+    def _comprehension(self, node: _Comprehension) -> Value:
+        names, before = dict(self.names), len(self.loops)
+        sources: list[Value] = []
+        for generator in node.generators:
+            sources.append(self.value(generator.iter))
+            self._draw(generator.target, sources[-1])
+            self.loops.append(_Loop(sources[-1].unbounded, many=True))
+            for test in generator.ifs:
+                self.value(test)
+        elements = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
+        values = [self.value(element) for element in elements]
+        del self.loops[before:]
+        self.names = names
+        return _union([*sources, *values])
+
+    def _member(self, node: ast.Attribute) -> tuple[Value, Value]:
+        """The values of ``owner`` and of ``owner.member``."""
+        name = _read_of(node)
+        if name in self.design.reads:
+            self.code.asks.append(Ask(name, node.lineno, looped=any(loop.many for loop in self.loops)))
+            entities = self.design.reads[name].shape.entities
+            self.code.entities.update(dict.fromkeys(entity.__name__ for entity in entities))
+            return Value(), Value()
+        owner = self.value(node.value)
+        known = _member_of(owner.known, node.attr)
+        self._mention(known)
+        entity = self._entity(owner.cls)
+        fields = owner.fields if entity is None else frozenset({(entity.name, node.attr)})
+        value = replace(_union([owner]), known=known, fields=fields)
+        return owner, value
+
+    def _read(self, name: str) -> Value:
+        """What a read of the write returns."""
+        pattern = self.design.reads[name]
+        shape = pattern.shape
+        cls = shape.entities[0] if len(shape.entities) == 1 and not shape.told else None
+        counts = frozenset({name}) if shape.kind is ShapeKind.COUNT else frozenset[str]()
+        unbounded = name if shape.many and pattern.limit is None else None
+        results = frozenset({name})
+        return Value(
+            cls=cls, read=True, asked=cls is not None, counts=counts, results=results, unbounded=unbounded
+        )  # fmt: skip
+
+    # Calls
+
+    def _call(self, node: ast.Call) -> Value:
+        function = node.func
+        helpers = self._judged(function)
+        if isinstance(function, ast.Attribute):
+            owner, target = self._member(function)
         else:
-            self.entity_named(node)
+            owner, target = Value(), self.value(function)
+        kind = _kind(target.known, _ACTIONS)
+        self.reader.batches += kind == "Batch"
+        positional = [self.value(argument) for argument in node.args]
+        named = [(keyword.arg, keyword.value, self.value(keyword.value)) for keyword in node.keywords]
+        self.reader.batches -= kind == "Batch"
+        if kind and kind != "Batch":
+            return Value(actions=(self._action(kind, node, positional, named),))
+        attribute = function.attr if isinstance(function, ast.Attribute) else ""
+        if owner.actions and attribute in _METHODS:
+            for action in owner.actions:
+                self._further(action, attribute, node, owner.path, positional, named)
+            path = node.args[0] if attribute == "at" and node.args else None
+            return replace(owner, path=path)
+        result = _union([owner, *positional, *(value for _, _, value in named)])
+        given = {name: (expression, value) for name, expression, value in named if name is not None}
+        if isinstance(target.known, type) and issubclass(target.known, Entity):
+            return replace(result, cls=target.known, given=given, built=True)
+        if attribute == "model_copy" and owner.cls is not None:
+            return replace(result, cls=owner.cls, asked=owner.asked, given=self._updated(node))
+        if isinstance(function, ast.Name) and function.id in _SUMS and function.id not in self.names:
+            many = {name for value in positional for name in value.results if self.design.reads[name].shape.many}
+            return replace(result, computed=result.computed or result.read, counts=result.counts | many)
+        if isinstance(function, ast.Attribute):
+            self._method(function, owner)
+        results = [self._followed(helper, node, positional, given) for helper in helpers]
+        followed = [each for each in results if each is not None]
+        if len(followed) == 1:
+            return followed[0]
+        return _union([result, *followed])
 
-    def _in_loop(self) -> None:
-        self.reader.found.loops |= self.loops > 0
+    def _updated(self, call: ast.Call) -> Mapping[str, tuple[ast.expr, Value]]:
+        """The fields in ``item.model_copy(update={...})``."""
+        update = next((keyword.value for keyword in call.keywords if keyword.arg == "update"), None)
+        if not isinstance(update, ast.Dict):
+            return {}
+        pairs = zip(update.keys, update.values, strict=True)
+        return {str(key.value): (value, self.value(value)) for key, value in pairs if isinstance(key, ast.Constant)}
 
-    def visit_Call(self, node: ast.Call) -> None:
-        base, methods = chain(node)
-        self.found.folded.update(folded_by(ast.Expression(node)))
-        if isinstance(base, ast.Name) and base.id in self.held:
-            self._further(self.held[base.id], methods)
-            self.generic_visit(node)
-            return
-        if isinstance(base, ast.Call):
-            kind = self.kind_of(base.func, ACTIONS)
-            if kind:
-                self._action(kind, base, methods)
-                return
-            if self.kind_of(base.func, {words.Batch: "Batch"}):
-                self.batches += 1
-                self.generic_visit(node)
-                self.batches -= 1
-                return
-        if isinstance(base, ast.Call) and base is not node and methods.keys() & _OF_ACTIONS:
-            self._made_elsewhere(base, methods)
-            return
-        self._calls_directly(node.func)
-        self.grows(node)
-        looped, unbounded = self.loops > 0, self._gone_through()
-        for helper in self.called(node.func):
-            self._folds(node, helper)
-            self.reader.follow(helper, looped=looped, unbounded=unbounded)
-        self.generic_visit(node)
-
-    def _calls_directly(self, function: ast.expr) -> None:
-        """Note a call of a pattern, or of a verb that every design has."""
-        if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name) and function.value.id == "self":
+    def _method(self, function: ast.Attribute, owner: Value) -> None:
+        """Note a call of a pattern, a fold by case, and the growth of a copy of what was read."""
+        name = function.value.id if isinstance(function.value, ast.Name) else ""
+        if name == "self":
             verb = getattr(self.reader.owner, function.attr, None)
             if function.attr in self.design.patterns or getattr(verb, "__module__", "").startswith("keyplan."):
-                self.found.direct_calls.setdefault(function.attr, function.lineno)
+                self.code.direct_calls.setdefault(function.attr, function.lineno)
+        if function.attr in _FOLDS:
+            self.code.folded.update(_named(function.value))
+        if function.attr in _GROWTH and name in self.names and owner.read and owner.cls is None:
+            self.names[name] = replace(owner, grown=True, computed=True)
 
-    def _made_elsewhere(self, base: ast.Call, methods: Mapping[str, list[ast.Call]]) -> None:
-        """An action that a helper makes is given further changes, or a condition: ``moved(item).only_if(...)``."""
-        before = len(self.reader.found.actions)
-        self.visit(base)
-        for position in range(before, len(self.reader.found.actions)):
-            self._further(position, methods)
-        for call in (each for calls in methods.values() for each in calls):
-            for part in (*call.args, *(keyword.value for keyword in call.keywords)):
-                self.visit(part)
+    def _judged(self, function: ast.expr) -> list[Any]:
+        """The author's functions that a call may be of. Notes what the call does outside."""
+        base = function.value if isinstance(function, ast.Subscript) else function  # ``set[str]()``
+        known = self._known(base) if base is function or isinstance(self._known(base), type) else OPEN
+        owner = self._known(function.value) if isinstance(function, ast.Attribute) else OPEN
+        helpers = list(self._called(function, known))
+        call = Call(function, known, owner, self._known(_root(function)), bool(helpers))
+        for what, name in outside_calls(call, self.reader.is_followed, self.names):
+            if what is None:
+                self.code.not_followed[name] = None
+            else:
+                self.code.outside[what] = None
+        return helpers
 
-    def _gone_through(self) -> str | None:
-        """What a loop goes through that stands around, if nothing bounds it."""
-        return next((text for text in self.unbounded if text is not None), None)
+    def _called(self, function: ast.expr, known: Any) -> Iterator[Any]:
+        """The functions that a call may be of."""
+        if inspect.isfunction(known) or isinstance(known, staticmethod | classmethod):
+            yield known
+        elif isinstance(function, ast.Attribute) and known is OPEN:
+            write = function.value.attr if isinstance(function.value, ast.Attribute) else ""
+            if function.attr == "in_transaction" and write in self.design.writes:
+                yield self.design.writes[write].function
+            else:
+                yield from self.reader.methods(function.attr)
 
-    def _folds(self, node: ast.Call, helper: Any) -> None:
-        """What a helper folds of what it is given is folded here."""
-        function = self.reader.authors(helper)
-        if function is not None:
-            folded = {*folded_by(function)}
-            for name, value in arguments_of(node, function):
-                if name in folded:
-                    self.found.folded.update(named(value))
-
-    def _further(self, position: int, methods: Mapping[str, list[ast.Call]]) -> None:
-        """A variable's action is given further changes, or a condition."""
-        actions = self.reader.found.actions
-        action = actions[position]
-        changes = {
-            keyword.arg: keyword.value for call in methods.get("set", ()) for keyword in call.keywords if keyword.arg
-        }
-        actions[position] = replace(
-            action,
-            changes={
-                **action.changes,
-                **parts_changed(methods),
-                **{name: self.change_of(value) for name, value in changes.items()},
-            },
-            from_read=action.from_read | self.computed_fields(changes, None) | self.computed_parts(methods),
-            grown=action.grown | {name for name, value in changes.items() if self.is_grown(value)},
-            keyed=action.keyed.union(new_keys(methods)),
-            lowered=action.lowered | {name for name, value in changes.items() if lowers(value)},
-            conditional=action.conditional or "only_if" in methods,
-            expects=action.expects.union(expected(methods.get("only_if", ()))),
-            creates=action.creates or "or_create" in methods,
-            once=action.once or "idempotent" in methods,
-            named_by=action.named_by | self.named_in(methods.get("idempotent", ())),
-            must_exist=action.must_exist or "if_missing" in methods,
-            open=action.open
-            or any(keyword.arg is None for call in methods.get("set", ()) for keyword in call.keywords),
-        )
-
-    def _action(self, kind: str, base: ast.Call, methods: Mapping[str, list[ast.Call]]) -> None:
-        self._mention(base.func)
-        target = base.args[0] if base.args else None
-        entity, built = self._target(target)
-        by_class = not self._is_instance(target) and (
-            self.entity_named(target) is not None or isinstance(self.value_of(target), type)
-        )
-        changes: dict[str, ast.expr] = {}
-        unnamed = False
-        if kind == "Update":
-            calls = [*methods.get("set", ()), *([] if by_class else [base])]
-            keywords = [keyword for call in calls for keyword in call.keywords]
-            changes = {keyword.arg: keyword.value for keyword in keywords if keyword.arg is not None}
-            unnamed = any(keyword.arg is None for keyword in keywords)
-        given = fields_given(target) if kind in {"Put", "Create"} else {}
-        self.reader.found.actions.append(
-            Action(
-                kind=kind,
-                entity=entity,
-                line=base.lineno,
-                changes={**parts_changed(methods), **{name: self.change_of(value) for name, value in changes.items()}},
-                from_read=self.computed_fields(changes, given)
-                | self.computed_parts(methods)
-                | self.own_fields(entity, changes),
-                grown=frozenset(
-                    name
-                    for name, value in {**changes, **given}.items()
-                    if self.is_grown(value) or self.of_itself(entity, name, value)
-                ),
-                keyed=frozenset(new_keys(methods)),
-                checked=frozenset(self._checked(target, entity)),
-                built=built,
-                conditional="only_if" in methods,
-                expects=frozenset(expected(methods.get("only_if", ()))),
-                creates="or_create" in methods,
-                once="idempotent" in methods,
-                named_by=self.named_in(methods.get("idempotent", ())),
-                must_exist="if_missing" in methods,
-                looped=self.loops > 0,
-                batched=self.batches > 0,
-                lowered=frozenset(name for name, value in changes.items() if lowers(value)),
-                open=unnamed,
-                by_instance=not by_class,
-                outside=self._outside(target),
-                asked_for=self._is_asked_for(target),
-                unbounded=self._gone_through(),
-                constants=tuple(constants({**changes, **given}, methods.get("only_if", ()))),
-                compared=tuple(compared(methods.get("only_if", ()))),
-            )
-        )
-        for call in (base, *(node for calls in methods.values() for node in calls)):
-            for part in (*call.args, *(keyword.value for keyword in call.keywords)):
-                self.visit(part)
-
-    def _is_asked_for(self, target: ast.expr | None) -> bool:
-        target = copied(target) or target
-        return isinstance(target, ast.Name) and target.id in self.asked
-
-    def _outside(self, target: ast.expr | None) -> str | None:
-        """The class of entities, if it isn't in the design."""
-        node = target.func if isinstance(target, ast.Call) else target
-        value = self.value_of(node)
-        is_entity = isinstance(value, type) and issubclass(value, Entity)
-        return value.__name__ if is_entity and value not in self.reader.design.entities else None
-
-    def _checked(self, target: ast.expr | None, entity: CompiledEntity | None) -> set[str]:
-        """The fields of the action's item that were looked at before."""
-        if isinstance(target, ast.Name) and target.id in self.instances:
-            return self.checked.get(target.id, set())
-        same = (names for name, names in self.checked.items() if self.instances.get(name) is entity)
-        return {name for names in same for name in names}
-
-    def _is_instance(self, node: ast.expr | None) -> bool:
-        return isinstance(node, ast.Name) and node.id in self.instances
-
-    def _target(self, node: ast.expr | None) -> tuple[CompiledEntity | None, frozenset[str] | None]:
-        """The entity of an action's target, and the fields it is built with right there."""
-        if isinstance(node, ast.Name) and node.id in self.instances:
-            return self.instances[node.id], self.built.get(node.id)
-        original = copied(node)
-        if original is not None:
-            return self._target(original)[0], None
-        if isinstance(node, ast.Call):
-            return self.entity_named(node.func), self._built(node)
-        return self.entity_named(node), None
-
-    def _built(self, node: ast.expr) -> frozenset[str] | None:
-        if not isinstance(node, ast.Call) or self.entity_named(node.func) is None:
+    def _followed(
+        self, helper: Any, call: ast.Call, positional: Sequence[Value], given: Mapping[str, tuple[ast.expr, Value]]
+    ) -> Value | None:
+        """Evaluate a function of the author's with these arguments."""
+        helper = getattr(helper, "__func__", helper)
+        code = unwrapped(helper)
+        if code is None or not (self.reader.is_followed(helper) or helper in _functions(self.design)):
             return None
-        return frozenset(keyword.arg for keyword in node.keywords if keyword.arg is not None)
+        names = list(code.co_varnames[: code.co_argcount])
+        if names[:1] in (["self"], ["cls"]) and isinstance(call.func, ast.Attribute):
+            del names[0]
+        arguments = dict(zip(names, positional, strict=False)) | {name: value for name, (_, value) in given.items()}
+        arguments = {name: replace(each, results=frozenset(), unbounded=None) for name, each in arguments.items()}
+        folded = self.code.folded
+        self.code.folded = set()
+        result = self.reader.call(helper, arguments, self.loops)
+        own, self.code.folded = self.code.folded, folded
+        expressions = dict(zip(names, call.args, strict=False)) | {name: node for name, (node, _) in given.items()}
+        self.code.folded.update(own, *(_named(node) for name, node in expressions.items() if name in own))
+        return result
+
+    # Actions
+
+    def _action(
+        self,
+        kind: str,
+        node: ast.Call,
+        positional: Sequence[Value],
+        named: Sequence[tuple[str | None, ast.expr, Value]],
+    ) -> Action:
+        target = positional[0] if positional else Value()
+        by_class = isinstance(target.known, type)
+        cls = target.known if by_class else target.cls
+        entity = self._entity(cls)
+        outside = isinstance(cls, type) and issubclass(cls, Entity) and entity is None
+        action = Action(
+            kind,
+            entity,
+            node.lineno,
+            checked=self._checked(node.args[0] if node.args else None, target, entity),
+            built=frozenset(target.given) if target.built else None,
+            looped=bool(self.loops),
+            batched=self.reader.batches > 0,
+            by_instance=not by_class,
+            outside=cls.__name__ if outside and cls is not None else None,
+            asked_for=target.asked,
+            unbounded=next((loop.unbounded for loop in self.loops if loop.unbounded), None),
+        )
+        if kind == "Update" and not by_class:
+            self._changed(action, named)
+        if kind in {"Put", "Create"}:
+            for name, (expression, value) in target.given.items():
+                _note_value(action, name, expression, value)
+        self.code.actions.append(action)
+        return action
+
+    def _checked(self, node: ast.expr | None, target: Value, entity: CompiledEntity | None) -> frozenset[str]:
+        """The fields of the action's item that were tested before."""
+        if isinstance(node, ast.Name) and target.cls is not None:
+            return frozenset(target.checked)
+        same = (value for value in self.names.values() if entity is not None and value.cls is entity.cls)
+        return frozenset(name for value in same for name in value.checked)
+
+    def _changed(self, action: Action, named: Iterable[tuple[str | None, ast.expr, Value]]) -> None:
+        """Note the changes of an update."""
+        for name, node, value in named:
+            if name is None:
+                action.open = True
+                continue
+            change = self._change(node)
+            action.changes[name] = change
+            if change == "set":
+                _note_value(action, name, node, value)
+            elif change == "Add" and isinstance(node, ast.Call) and node.args:
+                match node.args[0]:
+                    case ast.UnaryOp(op=ast.USub(), operand=amount) if not isinstance(amount, ast.Constant):
+                        action.lowered.add(name)
+            entity = action.entity
+            if entity is None or (entity.name, name) not in value.fields or name not in entity.fields:
+                continue
+            stored = entity.fields[name]
+            adds = isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.BitOr)
+            if adds or isinstance(node, ast.JoinedStr):  # ``note=f"{item.note} {text}"``
+                if kind_of(stored.annotation) in {str, bytes, *_COLLECTIONS}:
+                    action.from_read.add(name)
+                    action.grown.add(name)
+            elif change == "Add" and not stored.bounds:  # ``stock=Add(-min(item.stock, wanted))``
+                action.from_read.add(name)
+
+    def _change(self, node: ast.expr) -> str:
+        """The kind of change that a value is: ``Add``, ``Append``, ...; else ``set``."""
+        return (_kind(self._known(node.func), _CHANGES) if isinstance(node, ast.Call) else "") or "set"
+
+    def _further(
+        self,
+        action: Action,
+        method: str,
+        call: ast.Call,
+        path: ast.expr | None,
+        positional: Sequence[Value],
+        named: Sequence[tuple[str | None, ast.expr, Value]],
+    ) -> None:
+        """Apply a method of an action: further changes, or a condition."""
+        if path is not None and method in _PART_CHANGES:
+            name, keyed = _changed_part(path)
+            if name is None:
+                return
+            if action.changes.get(name) not in {"Add", "Append"}:
+                action.changes[name] = _PART_CHANGES[method]
+            action.keyed |= {name} if keyed and method != "remove" else set()
+            if method == "set" and positional and positional[0].computed:
+                action.from_read.add(name)
+        elif method == "set":
+            self._changed(action, named)
+        elif method == "only_if":
+            action.conditional = True
+            self._conditioned(action, call)
+        elif method == "idempotent":
+            action.once = True
+            arguments = (*call.args, *(keyword.value for keyword in call.keywords))
+            action.named_by |= {
+                name
+                for node in arguments
+                for name in _named(node)
+                if self.names.get(name, Value()).cls is None and not isinstance(self.globals.get(name), str | int)
+            }
+        action.creates |= method == "or_create"
+        action.must_exist |= method == "if_missing"
+
+    def _conditioned(self, action: Action, call: ast.Call) -> None:
+        """Note the fields and literals of a condition."""
+        given = {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg is not None}
+        text = call.args[0].value if call.args and isinstance(call.args[0], ast.Constant) else None
+        pairs = [(name, name) for name in given]
+        if call.args:
+            text = text if isinstance(text, str) else ""
+            pairs = re.findall(r"(\w+) *(?:=|<>|<=?|>=?) *:(\w+)", text)
+            action.expects |= {*re.findall(r"(?<!:)\b\w+", text)}
+        action.expects |= given.keys()
+        for name, parameter in pairs:
+            value = given.get(parameter)
+            if not isinstance(value, ast.Constant):
+                continue
+            if not call.args:
+                _note_constant(action, name, value)
+            near = [value.value + step for step in (-1, 0, 1)] if type(value.value) is int else [value.value]
+            if action.entity is not None:
+                self.code.compared += [(action.entity.name, name, each) for each in near]
+
+
+def _note_value(action: Action, name: str, node: ast.expr, value: Value) -> None:
+    """Note where a field's new value comes from."""
+    if value.computed:
+        action.from_read.add(name)
+    if value.grown:
+        action.grown.add(name)
+    _note_constant(action, name, node)
+
+
+def _note_constant(action: Action, name: str, node: ast.expr) -> None:
+    if isinstance(node, ast.Constant) and isinstance(node.value, str | int | float | bool | bytes):
+        action.constants.append((name, node.value))
+
+
+def _changed_part(path: ast.expr) -> tuple[str | None, bool]:
+    """The field that ``lambda item: item.field[key]`` starts with, and whether it has a key that isn't a literal."""
+    node = path.body if isinstance(path, ast.Lambda) else None
+    name, keyed = None, False
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        if isinstance(node, ast.Attribute):
+            name = node.attr
+        elif not isinstance(node.slice, ast.Constant) and isinstance(node.value, ast.Attribute):
+            keyed = True
+        node = node.value
+    return name, keyed
+
+
+def _kind(known: Any, kinds: Iterable[type[Any]]) -> str:
+    """The name of the action, or change, that a class is."""
+    if not isinstance(known, type):
+        return ""
+    return next((cls.__name__ for cls in kinds if issubclass(known, cls)), "")
+
+
+def _member_of(owner: Any, name: str) -> Any:
+    if isinstance(owner, ModuleType):
+        return getattr(owner, name, OPEN)
+    return inspect.getattr_static(owner, name, OPEN) if isinstance(owner, type) else OPEN
+
+
+def _read_of(node: ast.expr) -> str | None:
+    """The read of ``self.article.read``."""
+    if isinstance(node, ast.Attribute) and node.attr == "read" and isinstance(node.value, ast.Attribute):
+        return node.value.attr
+    return None
+
+
+def _root(node: ast.expr) -> ast.expr:
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node
+
+
+def _named(node: ast.expr) -> Iterator[str]:
+    """The names of variables and attributes in an expression."""
+    for part in ast.walk(node):
+        if isinstance(part, ast.Name):
+            yield part.id
+        elif isinstance(part, ast.Attribute):
+            yield part.attr
+
+
+def _functions(design: CompiledDesign) -> set[Any]:
+    return {write.function for write in design.writes.values()}
+
+
+def _closure(function: Any) -> dict[str, Value]:
+    """The values of a function's free variables."""
+    result: dict[str, Value] = {}
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=False):
+        try:
+            result[name] = Value(cell.cell_contents)
+        except ValueError:  # it isn't assigned yet
+            result[name] = Value()
+    return result

@@ -74,20 +74,14 @@ def dry_runs(
     traffic: Traffic,
 ) -> DryRuns:
     """Run a write's body once for each of its cases, unless its code can't be read or calls what reaches outside."""
-    if not code.known:
-        return DryRuns(unknown="its body isn't run: its source can't be read")
-    if code.outside or code.not_followed:
-        what = (*code.outside, *(f"calls {name}, which can't be followed" for name in code.not_followed))
-        return DryRuns(unknown=f"its body isn't run: it {what[0]}")
-    if code.direct_calls:
-        return DryRuns(unknown=f"its body isn't run: it calls self.{next(iter(code.direct_calls))}")
+    if code.not_run:
+        return DryRuns(unknown=code.not_run)
     done: list[DryRun] = []
     idle: list[DryRun] = []
     refused: list[Refused] = []
     errors: list[Exception] = []
-    needed = _needed(design, code, typical)
     for case in _cases(design, pattern, code):
-        world = _TypicalWorld(design, typical, Finds(traffic), case, needed)
+        world = _TypicalWorld(design, typical, Finds(traffic), case)
         try:
             run = _run(cls, pattern, world, traffic)
         except Problem as problem:
@@ -127,57 +121,25 @@ def _run(cls: type[Any], pattern: WritePattern, world: _TypicalWorld, traffic: T
 
 @dataclass(frozen=True)
 class _Case:
-    """Which reads find nothing, and what the author gives as an example."""
+    """An example, and the reads that find nothing. ``extra``: those that find nothing in this case only."""
 
     name: str
     missing: frozenset[str]
     example: Example
     extra: frozenset[str] = frozenset()
-    """The reads that find nothing in this case alone."""
 
 
 def _cases(design: CompiledDesign, pattern: WritePattern, code: WrittenCode) -> Iterator[_Case]:
-    """For each example: every read finds an item, no read finds one. A read whose result the body refuses, by raising
-    when it is there or when it isn't, is in both as the body requires.
-    """
-    reads = {name for ask in code.asks for name in [ask.name] if not code.needs.get(ask.name)}
-    optional = {name for name in reads if name in design.reads and _may_be_empty(design.reads[name])}
+    """For each example: every read finds an item, then no read does."""
+    reads = (design.reads[ask.name] for ask in code.asks)
+    optional = frozenset(read.name for read in reads if read.shape.optional or read.shape.many or read.shape.told)
     for number, example in enumerate(pattern.examples or (Example(),), 1):
-        missing = example.reads_missing | {name for name, there in code.needs.items() if there is False}
+        missing = example.reads_missing
         which = f"example {number}" if len(pattern.examples) > 1 else ""
         nothing = f"{which}, no read finds an item" if which else "no read finds an item"
-        yield _Case(which, frozenset(missing), example)
+        yield _Case(which, missing, example)
         if optional - missing:
-            yield _Case(nothing, frozenset(missing | optional), example, frozenset(optional - missing))
-
-
-def _needed(design: CompiledDesign, code: WrittenCode, typical: Typical) -> dict[str, dict[str, Any]]:
-    """By entity, the field values that the body requires, and that typical items don't have."""
-    result: dict[str, dict[str, Any]] = {}
-    for need in code.field_needs:
-        entity = design.by_name[need.entity]
-        stored, values = entity.fields[need.field], [*need.values]
-        chosen = result.setdefault(entity.name, {})
-        if stored.computed or need.field in chosen:
-            continue
-        if not need.equal:
-            flags = [True, False] if kind_of(stored.annotation) is bool else []
-            nothing = [None] if is_optional(stored.annotation) else []
-            usual = getattr(typical.instance(entity), need.field)
-            others = [usual, *choices_of(stored.annotation), *flags, *nothing]
-            others.append(typical_value(stored.annotation, need.field, serial=7))
-            values = [value for value in others if value not in need.values]
-        for value in values:
-            try:
-                chosen.update(entity.check_fields({need.field: value}))
-                break
-            except ArgumentError:
-                continue
-    return result
-
-
-def _may_be_empty(pattern: ReadPattern) -> bool:
-    return pattern.shape.optional or pattern.shape.many or pattern.shape.told
+            yield _Case(nothing, missing | optional, example, optional - missing)
 
 
 @dataclass
@@ -188,8 +150,6 @@ class _TypicalWorld:
     values: Typical
     finds: Finds
     case: _Case
-    needed: Mapping[str, Fields]
-    """By entity, the field values that the body requires."""
     notes: list[str] = field(default_factory=list[str])
     there: list[Entity] = field(default_factory=list[Entity])
     absent: list[Item] = field(default_factory=list[Item])
@@ -208,7 +168,7 @@ class _TypicalWorld:
 
     def instance(self, entity: CompiledEntity, known: Fields, serial: int = 0) -> Entity:
         """A typical instance with these values and those of the example, which exists from now on."""
-        given = {**self.needed.get(entity.name, {}), **self.case.example.fields.get(entity.cls, {})}
+        given = self.case.example.fields.get(entity.cls, {})
         result = self.values.instance(entity, {**given, **known}, serial)
         self.there.append(result)
         return result

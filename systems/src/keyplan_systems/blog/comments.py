@@ -18,7 +18,7 @@ CommentText = Annotated[str, Field(min_length=1, max_length=5000)]
 class CommentWrites(Reads):
     """The writes about comments. A hidden or removed one keeps its place, for the replies."""
 
-    @write("W33", attempts=10)
+    @write("W33", attempts=10, example=Example().found(Post, status="published"))
     def add_comment(
         self, post_id: str, user_id: str, text: CommentText, thread_id: str | None = None
     ) -> Writes[Comment]:

@@ -7,7 +7,7 @@ read (docs/decisions/0084).
 
 from __future__ import annotations
 
-from keyplan import Check, Create, Cursor, Delete, Page, Writes, write
+from keyplan import Check, Create, Cursor, Delete, Example, Page, Writes, write
 from keyplan.errors import ItemNotFound, Refused
 from keyplan_systems.blog.counting import counted
 from keyplan_systems.blog.entities import FOLLOWS_MAX, Follow, Post, User
@@ -20,7 +20,7 @@ __all__ = ["FollowWrites", "posts_with_others"]
 class FollowWrites(Reads):
     """The writes about following."""
 
-    @write("W38", attempts=10)
+    @write("W38", attempts=10, example=Example().missing("follows"))
     def follow(self, user_id: str, author_id: str) -> Writes[bool]:
         """A user follows an author: whether they didn't before.
 

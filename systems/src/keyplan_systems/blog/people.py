@@ -8,7 +8,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Annotated
 
-from keyplan import Add, Check, Create, Delete, Field, Put, SetAdd, Update, Writes, now, write
+from keyplan import Add, Check, Create, Delete, Example, Field, Put, SetAdd, Update, Writes, now, write
 from keyplan.errors import ItemNotFound, Refused
 from keyplan_systems.blog.entities import (
     ContactMessage,
@@ -127,7 +127,7 @@ class PeopleWrites(SessionPatterns, Reads):
 
     # External identities
 
-    @write("W26", attempts=10)
+    @write("W26", attempts=10, example=Example().missing("provider_user"))
     def link_provider(self, user_id: str, provider: str, external_id: str) -> Writes[ProviderUser]:
         """Let an external identity sign a user in. Raises Refused when it signs another in already, ItemNotFound."""
         user = yield from self.provider_user.read(provider, external_id)

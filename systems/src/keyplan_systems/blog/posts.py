@@ -43,7 +43,7 @@ _COUNTERS: dict[PostStatus, str] = {"unpublished": "drafts", "published": "publi
 class PostWrites(NamingWrites):
     """The writes of authors."""
 
-    @write("W2", attempts=10)
+    @write("W2", attempts=10, example=Example().missing("post"))
     def create_post(self, post: Post, content: str, imported: str | None = None) -> Writes[PostWithContent]:
         """Create an unpublished post with its text; its slug must be free, and its author active.
 
@@ -122,7 +122,7 @@ class PostWrites(NamingWrites):
             yield from self._retag(post_id, post.published_at, post.tags, tags)
         return PostWithContent(_after(post, edit), text)
 
-    @write("W4", attempts=30)
+    @write("W4", attempts=30, example=Example().found(Post, taken_down=False))
     def publish(self, post_id: str) -> Writes[Post]:
         """Publish a post that isn't: it is listed, its tags lead to it, its author's counters say so.
 
@@ -131,7 +131,7 @@ class PostWrites(NamingWrites):
         """
         return (yield from self._published(post_id, now()))
 
-    @write("W4b", attempts=30)
+    @write("W4b", attempts=30, example=Example().found(Post, taken_down=False))
     def publish_as_of(self, post_id: str, published_at: datetime) -> Writes[Post]:
         """Publish a post with the date that it had elsewhere: for an import. Raises as ``publish``."""
         return (yield from self._published(post_id, published_at))

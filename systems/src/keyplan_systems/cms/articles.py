@@ -144,7 +144,7 @@ class ArticleWrites(Reads):
             )
         )
 
-    @write("W7", attempts=30)
+    @write("W7", attempts=30, example=Example().found(Article, status="archived"))
     def unarchive(self, article_id: str) -> Writes[Article]:
         """Make an archived article a draft again. Raises ItemNotFound; Refused for one that isn't archived."""
         article = yield from self._known(article_id)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from keyplan import Create, Delete, Update, Writes, write
+from keyplan import Create, Delete, Example, Update, Writes, write
 from keyplan.errors import ItemNotFound, Refused
 from keyplan_systems.cms.entities import Credential, Event, Founded, Id, Member, Role
 from keyplan_systems.cms.publishing import PublishingWrites
@@ -50,7 +50,7 @@ class MemberWrites(PublishingWrites):
         """Replace a password. Raises ConditionFailed if the stored hash isn't ``old_hash``."""
         yield Update(Credential, member_id=member_id).set(password_hash=password_hash).only_if(password_hash=old_hash)
 
-    @write("W24", attempts=10)
+    @write("W24", attempts=10, example=Example().missing("founded"))
     def leave(self, member_id: Id) -> Writes:
         """A member leaves: what others see of them and their credential go, and their address is free. Articles stay.
 

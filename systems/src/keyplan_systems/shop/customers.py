@@ -64,7 +64,7 @@ class CustomerWrites(Reads):
         user = yield from update.if_missing(_unknown(user_id, "Shop.rename_user"))
         return user
 
-    @write("W31", attempts=10)
+    @write("W31", attempts=10, example=Example().found(User, merchant_id=None))
     def leave(self, user_id: Id) -> Writes:
         """A customer leaves: profile, credential, addresses and carts go, and the email address is free. Orders stay.
 

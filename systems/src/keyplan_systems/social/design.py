@@ -67,7 +67,7 @@ class Social(PeopleWrites, SessionPatterns, Design, ignore=_REASONS):
 
     table = Table("social-media", indexes=[GSI1, GSI2])
 
-    @write("W7", attempts=30)
+    @write("W7", attempts=30, example=Example().missing("block_of", "follows"))
     def follow(self, user_id: str, followed_id: str) -> Writes[Following]:
         """Follow a user: both directions and both counters in one transaction.
 
@@ -206,7 +206,7 @@ class Social(PeopleWrites, SessionPatterns, Design, ignore=_REASONS):
         heard = [Notification.of_said(post, said) for said in leftovers if said.user_id != post.user_id]
         yield Batch(Delete(leftover) for leftover in (*leftovers, *pointers, *heard))
 
-    @write("W4", attempts=10)
+    @write("W4", attempts=10, example=Example().missing("block_of"))
     def comment(self, post_id: str, user_id: str, text: Text) -> Writes[Comment]:
         """Comment on a post. Raises ItemNotFound."""
         post = yield from self._post(post_id)
@@ -229,7 +229,7 @@ class Social(PeopleWrites, SessionPatterns, Design, ignore=_REASONS):
         yield from self._count_post(post, made.user_id, "comments", -1)
         yield from self._heard(post, made, heard=False)
 
-    @write("W5", attempts=10)
+    @write("W5", attempts=10, example=Example().missing("block_of", "like_of"))
     def like(self, post_id: str, user_id: str) -> Writes[Like]:
         """Like a post. Raises Refused for a second like, ItemNotFound."""
         post = yield from self._post(post_id)
@@ -256,7 +256,7 @@ class Social(PeopleWrites, SessionPatterns, Design, ignore=_REASONS):
 
     # Messages
 
-    @write("W9", attempts=30)
+    @write("W9", attempts=30, example=Example().missing("block_of"))
     def send_message(self, user_id: str, to_user_id: str, text: Text) -> Writes[Message]:
         """Send a message; the first one starts the conversation. Raises Refused to oneself, ItemNotFound."""
         if user_id == to_user_id:
@@ -313,7 +313,7 @@ class Social(PeopleWrites, SessionPatterns, Design, ignore=_REASONS):
         yield Batch([Delete(delivery)])
         return len(actions)
 
-    @write("W12")
+    @write("W12", example=Example().missing("post_by_id"))
     def sweep_post(self, post_id: str) -> Writes[int]:
         """Remove up to 1,000 likes and comments of a deleted post; returns their number. Raises Refused for a post that
         exists.

@@ -54,7 +54,7 @@ def _global_index(subject: Subject, ask: Ask) -> str | None:
 
 def _decides(written: WriteAnalysis, read: str) -> bool:
     """Whether the read's result decides between actions of which one expects nothing."""
-    actions = [written.actions[at] for at in written.code.decided.get(read, ())]
+    actions = written.code.decided.get(read, ())
     return any(action.kind in {"Put", "Update"} and not action.conditional for action in actions)
 
 
