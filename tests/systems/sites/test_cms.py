@@ -13,7 +13,7 @@ from keyplan.web import app
 from keyplan.web.application import Beside
 from keyplan_systems.cms import Article, Cms
 from keyplan_systems.cms.differences import LINES_MAX, differences
-from keyplan_systems.cms.entities import MAIN, Preview
+from keyplan_systems.cms.entities import BODY_BYTES_MAX, MAIN, Preview
 from keyplan_systems.cms.publishing import token_hash
 from keyplan_systems.cms.sample import DEMO_PASSWORD, sample
 from keyplan_systems.cms.site.making import make_site
@@ -96,6 +96,15 @@ def test_an_author_writes_and_an_editor_publishes(cms: Cms, site: ServedSite) ->
     assert editor.send(f"{path}/unpublish") == 200
     assert anyone.get("/content/butter") == 404
     assert_lists_agree(cms)
+
+
+def test_the_largest_body_that_an_item_holds_is_saved_unchanged(site: ServedSite) -> None:
+    editor = visit(site, "editor")
+    path = begun(editor, "A long text", "word " * (BODY_BYTES_MAX // 5 - 1))
+    editor.get(path)
+    assert editor.send(path, action="save", excerpt="A summary.") == 200
+    assert editor.send(path, action="save", content="ä" * (BODY_BYTES_MAX // 2 + 1)) == 422
+    assert editor.says(f"a version holds {BODY_BYTES_MAX:,}")
 
 
 def test_of_two_who_save_the_second_is_asked(site: ServedSite) -> None:

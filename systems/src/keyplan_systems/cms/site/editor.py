@@ -10,7 +10,7 @@ from starlette.responses import HTMLResponse, Response
 
 from keyplan.errors import ItemExists, ItemTooLarge, Refused
 from keyplan_systems.cms.design import Cms
-from keyplan_systems.cms.entities import EXCERPT_MAX, TAGS_MAX, Article, ArticleVersion
+from keyplan_systems.cms.entities import BODY_BYTES_MAX, EXCERPT_MAX, TAGS_MAX, Article, ArticleVersion
 from keyplan_systems.cms.settings import Settings
 from keyplan_systems.cms.site.desk import SLUG_CHARACTERS_MAX, TITLE_CHARACTERS_MAX, taken_slug
 from keyplan_systems.cms.site.people import may_publish, may_write
@@ -24,9 +24,9 @@ from keyplan_systems.words import slug_from
 __all__ = ["Editor", "own_article"]
 
 CmsTurn = Turn[Cms]
-TEXT_CHARACTERS_MAX = 100_000
 PREVIEW_CHARACTERS = 5_000
-"""A preview of so many characters counts as one more."""
+"""A preview of this many characters costs one more attempt."""
+PREVIEW_COST_MAX = 20
 TAG_CHARACTERS_MAX = 100
 EARLIEST, LATEST = datetime(2000, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC)
 
@@ -90,7 +90,7 @@ class Editor:
             return self._page(turn, article, form)
         title = form.text("title", "Title", TITLE_CHARACTERS_MAX)
         excerpt = form.text("excerpt", "Summary", EXCERPT_MAX, required=False)
-        content = form.text("content", "Text", TEXT_CHARACTERS_MAX, required=False, lines=True)
+        content = form.text("content", "Text", BODY_BYTES_MAX, required=False, lines=True)
         based_on = form.number("version", "Version")
         publishing = form["action"] == "publish"
         if publishing and not may_publish(turn.person):
@@ -100,8 +100,8 @@ class Editor:
         cms, name = turn.design, article.article_id
         try:
             saved = cms.save_draft(name, content, turn.person.user_id, title, excerpt or None, based_on)
-        except ItemTooLarge:
-            form.fault("content", "the text is too long to be stored")
+        except ItemTooLarge as error:
+            form.fault("content", f"{error.message}; {error.hint}")
             return self._page(turn, article, form, 422)
         except Refused as error:
             if any(fault.place == "based_on" for fault in error.errors):
@@ -210,10 +210,10 @@ def _typed(article: Article, version: ArticleVersion | None) -> Form:
 
 def _rendered(turn: CmsTurn, form: Form) -> str:
     """The text of a form as readers see it. What isn't known counts by its length: rendering takes a while."""
-    typed = form["content"][:TEXT_CHARACTERS_MAX].replace("\r\n", "\n")
+    typed = form["content"][:BODY_BYTES_MAX].replace("\r\n", "\n")
     content = plain_markdown(without_title(typed, form["title"])).text
     if not is_rendered(content):
-        turn.limit("preview", turn.person.user_id, cost=1 + len(content) / PREVIEW_CHARACTERS)
+        turn.limit("preview", turn.person.user_id, cost=min(1 + len(content) / PREVIEW_CHARACTERS, PREVIEW_COST_MAX))
     return render_markdown(content)
 
 
