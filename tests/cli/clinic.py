@@ -1,6 +1,6 @@
 # mypy: disable-error-code="empty-body"
-"""A design with what commands say rarely: a scan that is called, a filter on what an index waits for, a collection, a
-local index, a write that can't work, brackets in its words.
+"""A design with rare features: a scan, a filter, a collection, a local index, an invalid write, and markup in its
+docstrings.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Visit(Entity):
 
 
 class Hour(Entity):
-    """An hour that can be had: nothing asks for it."""
+    """A free hour. No pattern reads it."""
 
     doctor: str
     at: datetime

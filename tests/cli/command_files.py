@@ -1,4 +1,4 @@
-"""The files that the tests of commands read."""
+"""Files for the tests of commands."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ count = 40_000_000
 
 @pytest.fixture
 def files(folder: Path) -> None:
-    """What the commands name."""
+    """The files that the commands name."""
     (folder / "traffic.toml").write_text(TRAFFIC)
     (folder / "baseline.json").write_text(BASELINE)
     shutil.copy(Path(__file__).with_name("clinic.py"), folder)

@@ -1,4 +1,4 @@
-"""An empty working folder for each test."""
+"""An empty working directory for each test."""
 
 from __future__ import annotations
 

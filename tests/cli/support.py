@@ -1,4 +1,4 @@
-"""Running ``keyplan`` as a person does: in this process for speed, and as a program where that is what is tested."""
+"""Runs ``keyplan`` in this process, or as a program."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LIBRARY = "tests.web.library:Library"
 
 
 def run(*arguments: str, env: dict[str, str] | None = None) -> Result:
-    """Run in this process. What isn't an exit is a bug, and raised."""
+    """Run in this process. Exceptions other than SystemExit are raised."""
     result = CliRunner().invoke(cli, list(arguments), env={"COLUMNS": "120", **(env or {})}, prog_name="keyplan")
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
@@ -28,7 +28,7 @@ def run(*arguments: str, env: dict[str, str] | None = None) -> Result:
 
 
 def json_of(*arguments: str) -> Any:
-    """What a command that succeeds prints with ``--json``: indented by two."""
+    """The output of a successful command with ``--json``, indented by two."""
     result = run(*arguments, "--json")
     assert result.exit_code == 0, result.output
     printed = json.loads(result.stdout)
@@ -38,7 +38,7 @@ def json_of(*arguments: str) -> Any:
 
 
 def program(*arguments: str, cwd: Path | None = None, stderr: int = subprocess.PIPE, **more: Any) -> Process:
-    """Start ``keyplan`` as a program of its own, of the same library as here."""
+    """Start ``keyplan`` as a program, with this library."""
     path = os.pathsep.join(str(Path(folder).absolute()) for folder in ("", *sys.path))
     return Process(
         [sys.executable, "-c", "from keyplan.cli import main; main()", *arguments],

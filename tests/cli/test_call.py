@@ -22,7 +22,7 @@ def article() -> Article:
     return made
 
 
-def test_one_entity_for_people_and_as_json(article: Article) -> None:
+def test_an_entity_as_text_and_json(article: Article) -> None:
     shown = run("call", "cms", "article", f"article_id={article.article_id}")
     assert shown.exit_code == 0
     assert "Keys 2" in shown.output
@@ -31,7 +31,7 @@ def test_one_entity_for_people_and_as_json(article: Article) -> None:
     assert (result["title"], result["tags"]) == ("Keys 2", ["b", "ä"])
 
 
-def test_a_page_is_a_table_and_tells_how_to_go_on(article: Article) -> None:
+def test_a_page_is_a_table_with_the_next_command(article: Article) -> None:
     shown = run("call", "cms", "articles_by_author", "author_id=c#", "limit=2")
     assert "article_id" in shown.output
     assert "2 items" in shown.output
@@ -41,13 +41,13 @@ def test_a_page_is_a_table_and_tells_how_to_go_on(article: Article) -> None:
     assert rest["cursor"] is None
 
 
-def test_nothing_is_said_to_be_nothing(article: Article) -> None:
+def test_no_item_prints_nothing(article: Article) -> None:
     assert run("call", "cms", "article", "article_id=none").output == "nothing\n"
     assert json_of("call", "cms", "article", "article_id=none") is None
     assert run("call", "cms", "articles_by_tag", "tag=none").output == "nothing\n"
 
 
-def test_a_write_takes_json_and_repeated_names(article: Article) -> None:
+def test_a_write_with_json_and_repeated_names(article: Article) -> None:
     new = json_of("call", "cms", "create_article", 'article:={"title": "=:=", "slug": "s", "author_id": "ada"}')
     assert new["title"] == "=:="
     changed = json_of("call", "cms", "retag", f"article_id={new['article_id']}", "tags=z", "tags=a=b", "tags=c#")
@@ -56,7 +56,7 @@ def test_a_write_takes_json_and_repeated_names(article: Article) -> None:
     assert run("call", "cms", "delete_article", f"article_id={new['article_id']}").output == "Done.\n"
 
 
-def test_ranges_and_many_values_and_lines() -> None:
+def test_ranges_lists_and_iterators() -> None:
     with Library.open("library.db") as library:
         for number in range(4):
             library.add_book(Book(isbn=str(number), title="T", price_cents=number))
@@ -75,7 +75,7 @@ def test_ranges_and_many_values_and_lines() -> None:
     assert "2 items" in whole
 
 
-def test_all_faults_at_once_on_stderr(article: Article) -> None:
+def test_all_errors_are_on_stderr(article: Article) -> None:
     result = run("call", "cms", "articles_by_author", "autor=1", "limit=0", "limit=1", "x", "y:={")
     assert result.exit_code == 2
     assert result.stdout == ""
@@ -108,7 +108,7 @@ def test_errors_as_json_on_stdout(article: Article) -> None:
         (["create_article", 'article:={"title": ""}'], 2, "ArgumentError"),
     ],
 )
-def test_exit_statuses_tell_wrong_input_from_refusals(
+def test_exit_statuses_of_invalid_input_and_rejected_writes(
     article: Article, arguments: list[str], status: int, code: str
 ) -> None:
     result = run("call", "cms", *arguments, "--json")
@@ -116,7 +116,7 @@ def test_exit_statuses_tell_wrong_input_from_refusals(
     assert json.loads(result.stdout)["error"]["code"] == code
 
 
-def test_a_store_that_isnt_there_isnt_made(folder: Path) -> None:
+def test_a_missing_store_is_not_created(folder: Path) -> None:
     result = run("call", "cms", "article", "article_id=1")
     assert result.exit_code == 1
     assert "cms.db" in result.stderr
@@ -126,7 +126,7 @@ def test_a_store_that_isnt_there_isnt_made(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "told"), [(b"not a database at all" * 100, "isn't"), (b"SQLite format 3\x00" + b"\xff" * 4000, "")]
 )
-def test_a_file_that_is_no_store_is_told(folder: Path, content: bytes, told: str) -> None:
+def test_a_file_that_is_not_a_store_is_an_error(folder: Path, content: bytes, told: str) -> None:
     (folder / "cms.db").write_bytes(content)
     result = run("call", "cms", "article", "article_id=1")
     assert result.exit_code == 1
@@ -135,7 +135,7 @@ def test_a_file_that_is_no_store_is_told(folder: Path, content: bytes, told: str
     assert (folder / "cms.db").read_bytes() == content
 
 
-def test_the_store_is_named_by_option_or_environment(article: Article, folder: Path) -> None:
+def test_the_store_of_option_and_environment(article: Article, folder: Path) -> None:
     (folder / "cms.db").rename(folder / "other.db")
     for name in ("cms.db-wal", "cms.db-shm"):
         assert not (folder / name).exists()
@@ -145,7 +145,7 @@ def test_the_store_is_named_by_option_or_environment(article: Article, folder: P
     assert run(*asked).exit_code == 1
 
 
-def test_what_is_stored_cant_steer_the_terminal() -> None:
+def test_stored_text_cannot_control_the_terminal() -> None:
     with Library.open("library.db") as library:
         library.add_book(Book(isbn="1", title="\x1b[31mred\x07\r\x9b2J[bold]x[/bold]"))
     for arguments in (["book", "isbn=1"], ["on_shelf", "shelf=none"]):
@@ -156,7 +156,7 @@ def test_what_is_stored_cant_steer_the_terminal() -> None:
     assert "\x1b" not in result.output
 
 
-def test_a_name_that_isnt_unicode_is_told() -> None:
+def test_a_name_that_is_not_unicode() -> None:
     result = run("call", LIBRARY, "book", "isbn=\udcff", "--json")
     assert result.exit_code in {1, 2}
     assert "error" in json.loads(result.stdout)

@@ -1,4 +1,4 @@
-"""``keyplan check``: what is shown, exit statuses, files. What it finds is tested in ``tests/check``."""
+"""``keyplan check``: output, exit statuses, files. Findings are tested in ``tests/check``."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def inbox(folder: Path) -> Path:
 
 
 @pytest.mark.usefixtures("inbox")
-def test_a_finding_is_shown_with_its_place_its_numbers_and_what_to_do() -> None:
+def test_a_finding_has_its_place_numbers_and_hint() -> None:
     result = run("check", "inbox.py")
     assert result.exit_code == 1
     flat = " ".join(result.output.split())
@@ -62,8 +62,8 @@ def test_a_finding_is_shown_with_its_place_its_numbers_and_what_to_do() -> None:
     assert "no rates are known" in flat
 
 
-def test_no_line_of_a_finding_ends_in_spaces(inbox: Path) -> None:
-    """Those that are silenced and those that a baseline knows neither."""
+def test_findings_have_no_trailing_spaces(inbox: Path) -> None:
+    """Neither ignored ones nor those in a baseline."""
     inbox.write_text(INBOX.replace("(Design)", '(Design, ignore={"KP201 Message.primary": "some twenty a day"})'))
     assert run("check", "inbox.py", "--write-baseline", "known.json").exit_code == 0
     output = run("check", "inbox.py", "--all", "--baseline", "known.json").output
@@ -73,11 +73,11 @@ def test_no_line_of_a_finding_ends_in_spaces(inbox: Path) -> None:
 
 @pytest.mark.usefixtures("inbox")
 @pytest.mark.parametrize(("least", "status"), [("error", 0), ("warning", 1), ("info", 1), ("never", 0)])
-def test_the_exit_status_is_by_the_worst_finding(least: str, status: int) -> None:
+def test_the_exit_status_follows_the_highest_severity(least: str, status: int) -> None:
     assert run("check", "inbox.py", "--fail-on", least).exit_code == status
 
 
-def test_a_silenced_finding_is_shown_with_its_reason_if_asked_for(inbox: Path) -> None:
+def test_all_shows_ignored_findings_with_their_reasons(inbox: Path) -> None:
     inbox.write_text(INBOX.replace("(Design)", '(Design, ignore={"KP201 Message.primary": "some twenty a day"})'))
     result = run("check", "inbox.py")
     assert (result.exit_code, "Nothing found (1 silenced: --all shows them)." in result.output) == (0, True)
@@ -124,7 +124,7 @@ def test_every_design_of_a_file_is_checked(inbox: Path) -> None:
     assert names("inbox.py:Second", "cms") == ["Second", "Cms"]
 
 
-def test_a_design_that_cant_work_is_a_finding(inbox: Path) -> None:
+def test_an_invalid_design_is_a_finding(inbox: Path) -> None:
     inbox.write_text(INBOX.replace("limit: int = 20, ", "sender: str, limit: int = 20, "))
     result = run("check", "inbox.py")
     assert result.exit_code == 1
@@ -144,14 +144,14 @@ def test_a_design_that_cant_work_is_a_finding(inbox: Path) -> None:
         ("", "it has none"),
     ],
 )  # fmt: skip
-def test_a_file_that_fails_is_told(folder: Path, text: str, told: str) -> None:
+def test_a_failing_file_is_an_error(folder: Path, text: str, told: str) -> None:
     (folder / "bad.py").write_text(text)
     result = run("check", "bad.py")
     assert (result.exit_code, told in result.stderr) == (2, True)
     assert "Traceback" not in result.output
 
 
-def test_traffic_brings_load_into_it(inbox: Path) -> None:
+def test_traffic_enables_load_rules(inbox: Path) -> None:
     Path("traffic.toml").write_text("[patterns.M1]\nper_second = 100\npeak_per_second = 90_000\nitems = 500\n")
     result: Any = json.loads(run("check", str(inbox), "--traffic", "traffic.toml", "--json").stdout)["reports"][0]
     assert "KP501" in {finding["code"] for finding in result["findings"]}
@@ -159,7 +159,7 @@ def test_traffic_brings_load_into_it(inbox: Path) -> None:
 
 
 @pytest.mark.usefixtures("inbox")
-def test_traffic_that_doesnt_fit_is_told_whole() -> None:
+def test_all_errors_of_a_traffic_file_are_reported() -> None:
     Path("traffic.toml").write_text('[patterns.M2]\nper_second = -1\n[table]\nregion = "x"\n')
     result = run("check", "inbox.py", "--traffic", "traffic.toml")
     assert result.exit_code == 2
@@ -172,7 +172,7 @@ def test_traffic_that_doesnt_fit_is_told_whole() -> None:
     )
 
 
-def test_one_traffic_file_serves_every_design_that_is_named(inbox: Path) -> None:
+def test_one_traffic_file_for_several_designs(inbox: Path) -> None:
     second = INBOX[INBOX.index("class Inbox") :].replace("class Inbox", "class Second")
     inbox.write_text(INBOX + second.replace("M1", "S1").replace("def messages", "def latest"))
     Path("traffic.toml").write_text("[patterns]\nM1 = { per_second = 3 }\nlatest = { per_second = 4 }\n")
@@ -184,7 +184,7 @@ def test_one_traffic_file_serves_every_design_that_is_named(inbox: Path) -> None
 
 
 def test_each_of_several_files_imports_from_its_own_folder(folder: Path) -> None:
-    """As where a hook names all the designs of a repository: findings stand in their own files."""
+    """As for a hook that names all designs of a repository: findings are in their own files."""
     for name, template in (("one", "MESSAGES"), ("two", "MESSAGE#{message_id}")):
         (folder / name).mkdir()
         entity, design = INBOX.replace("MESSAGES", template).split("class Inbox")
@@ -202,13 +202,13 @@ def test_each_of_several_files_imports_from_its_own_folder(folder: Path) -> None
 
 
 @pytest.mark.usefixtures("inbox")
-def test_all_names_that_mean_nothing_are_told_at_once() -> None:
+def test_all_unknown_names_are_reported_together() -> None:
     result = run("check", "nowhere.py", "zzz", "inbox.py", "--traffic", "none.toml")
     assert result.exit_code == 2
     assert all(literal in result.stderr for literal in ("3 errors", "nowhere.py", "'zzz'", "none.toml"))
 
 
-def test_beside_a_design_that_cant_work_the_others_are_checked(inbox: Path) -> None:
+def test_designs_next_to_an_invalid_one_are_checked(inbox: Path) -> None:
     Path("broken.py").write_text(INBOX.replace("limit: int = 20, ", "sender: str, limit: int = 20, "))
     Path("traffic.toml").write_text("[patterns.of_the_broken_one]\nper_second = 1\n")
     result = run("check", str(inbox), "broken.py", "--traffic", "traffic.toml", "--json")
@@ -221,13 +221,13 @@ def test_a_system_by_its_name() -> None:
     assert json_of("check", "cms")["reports"][0]["patterns"] > 10
 
 
-def test_what_is_shown_cant_steer_a_terminal(inbox: Path) -> None:
+def test_findings_cannot_control_the_terminal(inbox: Path) -> None:
     inbox.write_text(INBOX.replace('"MESSAGES"', '"MESS\\x1b[31mAGES"'))
     assert "\x1b[31m" not in run("check", "inbox.py").output
 
 
 def test_no_store_and_no_network_is_imported() -> None:
-    """It is to answer within a second, the interpreter's start included: what it doesn't need stays away."""
+    """It must answer within a second, including the interpreter's start."""
     code = "import sys; from keyplan.cli.group import cli; cli(['check', 'cms'], standalone_mode=False)"
     code += "; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -235,7 +235,7 @@ def test_no_store_and_no_network_is_imported() -> None:
     assert unwanted.isdisjoint(done.stdout.split())
 
 
-def test_the_hook_and_the_workflow_call_what_is_there() -> None:
+def test_the_documented_hook_and_workflow_run() -> None:
     (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
     assert (hook["id"], hook["language"]) == ("keyplan-check", "python")
     assert re.search(hook["files"], "src/shop/design.py")

@@ -10,7 +10,7 @@ from keyplan_systems.cms import Article, Cms
 from tests.cli.support import LIBRARY, run
 
 
-def test_it_makes_the_table_and_says_so_and_again_does_nothing() -> None:
+def test_create_is_idempotent() -> None:
     first = run("create", "cms", "--db", "x.db")
     assert (first.exit_code, first.output) == (
         0,
@@ -22,7 +22,7 @@ def test_it_makes_the_table_and_says_so_and_again_does_nothing() -> None:
     assert (again.exit_code, again.output) == (0, "The table cms exists in x.db, with all its indexes.\n")
 
 
-def test_it_lets_items_expire_where_the_design_says_so() -> None:
+def test_create_enables_ttl() -> None:
     assert "Items expire by expires_at." in run("create", LIBRARY).output
     assert "expire" not in run("create", LIBRARY).output
     with Engine.open("library.db") as engine:
@@ -59,7 +59,7 @@ class Note(Entity):
 
 
 class Notes(Design):
-    """As it was before it had indexes."""
+    """The design before it had indexes."""
 
     table = Table("notes")
 
@@ -69,7 +69,7 @@ class Notes(Design):
         ...
 
 
-def test_it_adds_missing_indexes_and_fills_them(folder: Path) -> None:
+def test_create_adds_and_fills_missing_indexes(folder: Path) -> None:
     with Notes.open("notes.db") as notes:
         notes.create(Note(name="1", author="a", tag="t"))
     (folder / "design.py").write_text(NOTES)
@@ -85,7 +85,7 @@ def test_it_adds_missing_indexes_and_fills_them(folder: Path) -> None:
     assert run("call", "design.py", "by_author", "author=a", "--db", "notes.db").exit_code == 0
 
 
-def test_a_table_with_another_key_is_told_and_left(folder: Path) -> None:
+def test_a_table_with_another_key_is_left_unchanged(folder: Path) -> None:
     with Notes.open("notes.db"):
         pass
     (folder / "other.py").write_text(
@@ -99,8 +99,8 @@ def test_a_table_with_another_key_is_told_and_left(folder: Path) -> None:
     assert "doesn't match the design" in result.stderr
 
 
-def test_nothing_is_added_to_what_may_be_anybodys_table() -> None:
-    """A slip in --db mustn't make another application's items expire, or put an index on its table."""
+def test_another_applications_table_is_left_unchanged() -> None:
+    """With a wrong --db, it must not change another application's table."""
     assert run("create", "cms", "--db", "x.db").exit_code == 0
     with Engine.open("x.db") as engine:
         table = engine.call("DescribeTable", {"TableName": "cms"})["Table"]
@@ -118,7 +118,7 @@ def test_nothing_is_added_to_what_may_be_anybodys_table() -> None:
     assert state["TimeToLiveStatus"] == "DISABLED"
 
 
-def test_a_folder_that_isnt_there_is_told() -> None:
+def test_a_missing_folder_is_an_error() -> None:
     result = run("create", "cms", "--db", "none/cms.db")
     assert result.exit_code == 1
     assert "folder" in result.stderr

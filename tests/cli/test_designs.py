@@ -1,4 +1,4 @@
-"""Finding the design that a NAME means, and what is said when there is none."""
+"""Finding the design of a NAME, and the messages if there is none."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ def notes(folder: Path) -> Path:
 
 
 @pytest.mark.parametrize("name", ["sub/notes.py:MyNotes", "sub/notes.py", "./sub/notes.py"])
-def test_a_file_with_its_neighbours(notes: Path, name: str) -> None:
+def test_a_file_imports_its_neighbors(notes: Path, name: str) -> None:
     assert json_of("explain", name, "note")["key_condition"] == "pk = NOTE#{name}, sk = META"
 
 
-def test_a_modules_class_and_its_file_by_its_name() -> None:
+def test_a_class_of_a_module() -> None:
     assert run("create", "tests.web.library:Library").exit_code == 0
     assert Path("library.db").is_file()
 
 
-def test_the_name_of_a_class_becomes_a_files(notes: Path) -> None:
+def test_the_database_file_is_named_for_the_class(notes: Path) -> None:
     assert run("create", str(notes)).exit_code == 0
     assert Path("my-notes.db").is_file()
 
@@ -67,7 +67,7 @@ def test_the_name_of_a_class_becomes_a_files(notes: Path) -> None:
         ("../..:x", "can't be imported"),
     ],
 )
-def test_what_isnt_there_is_told_with_a_hint(name: str, told: str) -> None:
+def test_unknown_names_have_a_hint(name: str, told: str) -> None:
     result = run("explain", name)
     assert result.exit_code == 2
     assert told in result.stderr
@@ -86,7 +86,7 @@ def test_what_isnt_there_is_told_with_a_hint(name: str, told: str) -> None:
         (DESIGN + "\nclass Other(MyNotes): ...", "MyNotes, Other"),
     ],
 )
-def test_a_file_that_fails_is_told_with_its_line(folder: Path, text: str, told: str) -> None:
+def test_a_failing_file_is_reported_with_its_line(folder: Path, text: str, told: str) -> None:
     (folder / "helper.py").write_text('PREFIX = "NOTE"')
     (folder / "bad.py").write_text(text)
     result = run("explain", "bad.py")
@@ -97,8 +97,8 @@ def test_a_file_that_fails_is_told_with_its_line(folder: Path, text: str, told: 
         assert "bad.py:1" in result.stderr
 
 
-def test_what_is_installed_below_a_designs_folder_stays_imported(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A design kept apart from another takes only its own modules with it: not those of a .venv beside it."""
+def test_packages_installed_below_the_folder_stay_imported(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Importing a design separately removes only its own modules, not those of a .venv next to it."""
     monkeypatch.delitem(sys.modules, "helper", raising=False)
     packages = notes.parent / ".venv" / "lib" / "site-packages"
     packages.mkdir(parents=True)
@@ -115,15 +115,15 @@ def test_what_is_installed_below_a_designs_folder_stays_imported(notes: Path, mo
         del sys.modules["installed_below"]
 
 
-def test_only_systems_have_samples_and_loaders(notes: Path) -> None:
+def test_only_systems_have_sample_data_and_imports(notes: Path) -> None:
     for arguments in (("sample", str(notes)), ("import", str(notes), ".")):
         result = run(*arguments)
         assert result.exit_code == 2
         assert "systems that have one: blog, cms, " in result.stderr
 
 
-def test_ctrl_c_that_pydantic_made_an_error_of_ends_as_ctrl_c_does(notes: Path) -> None:
-    """Pydantic's core makes a SchemaError of whatever ends the building of a schema."""
+def test_ctrl_c_inside_pydantic(notes: Path) -> None:
+    """Pydantic's core converts a KeyboardInterrupt to a SchemaError."""
     text = """
         from pydantic_core import SchemaError
         raise SchemaError('Error building "model" validator: KeyboardInterrupt: ')
@@ -136,7 +136,7 @@ def test_ctrl_c_that_pydantic_made_an_error_of_ends_as_ctrl_c_does(notes: Path) 
     assert (refused.exit_code, "SchemaError" in refused.stderr) == (2, True)
 
 
-def test_of_several_that_are_near_the_nearest_is_meant(folder: Path) -> None:
+def test_the_nearest_name_is_suggested(folder: Path) -> None:
     (folder / "several.py").write_text(
         "from keyplan import Design\nfrom keyplan.model.deferral import deferred\n"
         "with deferred():\n    class Ordersets(Design): ...\n    class Orders(Design): ...\n"

@@ -1,6 +1,4 @@
-"""What is said of a NAME that can't be followed, word by word and with its line, as agreed upon; and what is left
-behind of a design that was found beside others.
-"""
+"""Errors for NAMEs that can't be imported, and cleanup after importing a design separately."""
 
 from __future__ import annotations
 
@@ -53,7 +51,7 @@ FILES = {
 
 @pytest.fixture(autouse=True)
 def left_as_it_was(folder: Path) -> Iterator[None]:
-    """The files are there; modules and the path are afterwards as they were."""
+    """Checks that modules and the path are unchanged afterwards."""
     for name, text in FILES.items():
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(text)
@@ -64,8 +62,8 @@ def left_as_it_was(folder: Path) -> Iterator[None]:
         del sys.modules[name]
 
 
-def test_all_designs_of_a_file_are_its_own(folder: Path) -> None:
-    """Those that it borrows are meant where it has none of its own: then there is none to choose."""
+def test_imported_designs_are_not_a_files_own(folder: Path) -> None:
+    """Imported designs count if the file has none of its own: then there is none to choose."""
     there = ("notes.py", "two.py", "borrowed_too.py", "notes.py:MyNotes", "notes:MyNotes", "cms")
     for name in there:
         assert find_all(name), name
@@ -74,7 +72,7 @@ def test_all_designs_of_a_file_are_its_own(folder: Path) -> None:
             find_all(name)
 
 
-def test_folders_are_searched_once_and_last(folder: Path) -> None:
+def test_folders_are_appended_to_the_path_once(folder: Path) -> None:
     before = list(sys.path)
     find("notes.py")
     find("two.py:Others")
@@ -84,8 +82,8 @@ def test_folders_are_searched_once_and_last(folder: Path) -> None:
     assert sys.path.count(str(folder)) == 1
 
 
-def test_what_was_imported_beside_is_forgotten_of_files_alone(folder: Path) -> None:
-    """What a module's name means stays imported, as does what was there before, and what stands elsewhere."""
+def test_only_modules_of_files_are_removed(folder: Path) -> None:
+    """Modules given by name stay imported, as do those that were before, and those elsewhere."""
     path = list(sys.path)
     with apart("package.notes:MyNotes") as forgotten:
         find("package.notes:MyNotes")

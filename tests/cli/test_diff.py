@@ -1,4 +1,4 @@
-"""``keyplan diff``. What is said of a change is tested in ``tests/diff``."""
+"""``keyplan diff``. Changes are tested in ``tests/diff``."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_the_exit_status(change: tuple[str, str], statuses: tuple[int, ...], fol
     assert tuple(result) == statuses
 
 
-def test_designs_that_cant_be_compared_are_told_at_once(folder: Path) -> None:
+def test_errors_of_both_designs_are_reported_together(folder: Path) -> None:
     (folder / "broken.py").write_text("import nothing_there\n", encoding="utf-8")
     result = run("diff", "broken.py:Shop", "gone.py:Shop")
     assert result.exit_code == 2
@@ -72,7 +72,7 @@ def test_designs_that_cant_be_compared_are_told_at_once(folder: Path) -> None:
     assert "mutually exclusive" in run("diff", "cms", "cms", "--json", "--markdown").output
 
 
-def test_a_design_that_cant_work_is_told(folder: Path) -> None:
+def test_an_invalid_design_is_reported(folder: Path) -> None:
     text = changed(('"ORDER#{order_id}", "HEAD"', '"USER#{order_id}", "PROFILE"'))
     (folder / "broken.py").write_text(text, encoding="utf-8")
     result = run("diff", "cms", "broken.py:Shop")

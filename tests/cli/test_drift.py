@@ -49,12 +49,12 @@ def differences(design: str) -> tuple[int, list[dict[str, Any]]]:
     return result.exit_code, json.loads(result.stdout)["differences"]
 
 
-def test_a_table_as_the_design_has_it(design: str) -> None:
+def test_a_matching_table(design: str) -> None:
     result = run("drift", design)
     assert (result.exit_code, result.stdout) == (0, "The table notes in notes.db matches the design.\n")
 
 
-def test_a_missing_index_is_serious_and_one_too_many_is_not(design: str) -> None:
+def test_a_missing_index_is_serious_and_an_extra_one_is_not(design: str) -> None:
     change("UpdateTable", GlobalSecondaryIndexUpdates=[{"Delete": {"IndexName": "BY_AUTHOR"}}])
     another = {
         "IndexName": "OTHER",
@@ -79,7 +79,7 @@ def test_a_missing_index_is_serious_and_one_too_many_is_not(design: str) -> None
     assert "remove it" in shown
 
 
-def test_a_narrower_projection_another_key_and_another_expiry(design: str) -> None:
+def test_differences_of_projection_key_and_ttl(design: str) -> None:
     for name in ("BY_AUTHOR", "BY_TAG"):
         change("UpdateTable", GlobalSecondaryIndexUpdates=[{"Delete": {"IndexName": name}}])
     narrow = {
@@ -108,7 +108,7 @@ def test_a_narrower_projection_another_key_and_another_expiry(design: str) -> No
     }
 
 
-def test_a_table_or_a_file_that_is_not_there_is_told(design: str) -> None:
+def test_a_missing_table_or_file_is_an_error(design: str) -> None:
     missing = run("drift", design, "--db", "nowhere.db")
     assert missing.exit_code == 1
     assert not Path("nowhere.db").exists()
@@ -118,8 +118,8 @@ def test_a_table_or_a_file_that_is_not_there_is_told(design: str) -> None:
     assert json.loads(empty.stdout)["error"]["code"] == "StoreError"
 
 
-def test_items_older_than_an_index_or_unreadable_are_counted(design: str) -> None:
-    """The table matches the design, and yet an index lacks entries."""
+def test_stale_and_unreadable_items_are_counted(design: str) -> None:
+    """The table matches the design, but an index lacks entries."""
     whole = {
         "pk": "NOTE#a", "sk": "META", "name": "a", "author": "x", "tag": "t",
         "author_pk": "AUTHOR#x", "author_sk": "a", "tag_pk": "TAG#t",

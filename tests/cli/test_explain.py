@@ -1,4 +1,4 @@
-"""``keyplan explain``. What it explains is tested in ``tests/client/test_explain.py``."""
+"""``keyplan explain``. Explanations are tested in ``tests/explain``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.cli.support import LIBRARY, json_of, run
 
 
 @pytest.mark.parametrize("name", ["cms", LIBRARY])
-def test_a_design_is_a_table_of_its_patterns(name: str) -> None:
+def test_a_design_is_a_table_of_access_patterns(name: str) -> None:
     shown = run("explain", name)
     assert shown.exit_code == 0
     flat = " ".join(shown.output.split())
@@ -28,8 +28,8 @@ def test_a_design_is_a_table_of_its_patterns(name: str) -> None:
     assert "GetItem" in shown.output
 
 
-def test_a_design_without_words_of_its_own_has_none(folder: Path) -> None:
-    """It isn't described by what the docstring of every design's base class says."""
+def test_a_design_without_a_docstring(folder: Path) -> None:
+    """The base class's docstring doesn't describe it."""
     text = """
 from keyplan import Design, Entity, Key, Table, read
 
@@ -55,7 +55,7 @@ class Further(Told):
     assert all("What is noted." in run("explain", f"notes.py:{name}").output for name in ("Told", "Further"))
 
 
-def test_one_pattern_with_names_in_the_place_of_values() -> None:
+def test_a_pattern_with_parameter_names_as_values() -> None:
     shown = run("explain", "cms", "articles_by_author").output
     assert 'gsi1pk = AUTHOR#{author_id}, begins_with(gsi1sk, "ARTICLE#")' in shown
     assert "Query" in shown
@@ -63,7 +63,7 @@ def test_one_pattern_with_names_in_the_place_of_values() -> None:
     assert json.loads(shown[start:])["IndexName"] == "GSI1"
 
 
-def test_one_pattern_with_arguments() -> None:
+def test_a_pattern_with_arguments() -> None:
     result = json_of("explain", "cms", "articles_by_author", "author_id=c#", "limit=3")
     assert result["symbolic"] is False
     (request,) = result["requests"]
@@ -71,7 +71,7 @@ def test_one_pattern_with_arguments() -> None:
     assert request["parameters"]["Limit"] == 4
 
 
-def test_a_note_is_shown_as_it_is() -> None:
+def test_a_note_is_shown_verbatim() -> None:
     result = explained(Cms, "article", None)
     said: dict[str, Any] = {name: f"[bold]{name}[0][/bold]" for name in ("note", "proof", "doc")}
     noted = replace(result, explanation=replace(result.explanation, **said))
@@ -101,20 +101,20 @@ def test_every_pattern_of_the_cms(pattern: str) -> None:
     assert json_of("explain", "cms", pattern)["pattern"] == pattern
 
 
-def test_requests_of_many_partitions_are_cut_for_people_only() -> None:
+def test_many_requests_are_truncated_in_text_only() -> None:
     arguments = [f"shelf={number}" for number in range(9)]
     assert "and 5 more" in run("explain", LIBRARY, "on_shelves", *arguments).output
     assert len(json_of("explain", LIBRARY, "on_shelves", *arguments)["requests"]) == 9
 
 
-def test_faults_are_told() -> None:
+def test_errors_are_reported() -> None:
     result = run("explain", "cms", "article", "id=1")
     assert result.exit_code == 2
     assert "id: unknown parameter" in result.stderr
     assert run("explain", "cms", "articl").exit_code == 2
 
 
-def test_what_a_call_takes_and_why_not_another_key() -> None:
+def test_the_cost_and_the_alternatives() -> None:
     shown = run("explain", "cms", "articles_by_author").output
     assert "1 request, 1.5 read units" in shown
     assert "not Article.primary" in shown
@@ -146,7 +146,7 @@ def test_every_pattern_in_markdown(pattern: str) -> None:
     assert run("explain", "cms", pattern, "--markdown").output.startswith("### ")
 
 
-def test_two_forms_at_once_are_refused() -> None:
+def test_two_formats_are_rejected() -> None:
     result = run("explain", "cms", "--markdown", "--json")
     assert result.exit_code == 2
     assert "mutually exclusive" in result.output

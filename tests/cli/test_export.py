@@ -27,8 +27,8 @@ def exported(*arguments: str) -> str:
     return result.stdout
 
 
-def test_the_choices_are_those_that_there_are() -> None:
-    """They are spelt out in the command, so that its help loads nothing."""
+def test_the_choices_are_the_registered_formats() -> None:
+    """They are listed in the command, so that its help imports nothing."""
     assert tuple(FORMATS) == _FORMATS
     assert tuple(STREAM_VIEWS) == _VIEWS
     assert tuple(TABLE_CLASSES) == _CLASSES
@@ -44,7 +44,7 @@ def test_each_format_of_a_system_and_of_a_design(name: str, to: str, folder: Pat
     assert list(folder.iterdir()) == [], "no store is opened"
 
 
-def test_templates_in_both_forms() -> None:
+def test_templates_in_both_formats() -> None:
     in_yaml = yaml.load(exported("cms", "--to", "cloudformation"), Loader)
     assert in_yaml == json.loads(exported("cms", "--to", "cloudformation", "--json"))
     assert "resource" in json.loads(exported("cms", "--to", "terraform", "--json"))
@@ -76,14 +76,14 @@ def test_options_reach_the_template() -> None:
     assert list(requests) == ["CreateTable", "UpdateTimeToLive", "UpdateContinuousBackups"]
 
 
-def test_a_policy_for_a_place() -> None:
+def test_a_policy_for_a_region_and_account() -> None:
     text = exported("cms", "--to", "iam", "--region", "eu-west-1", "--account", "123456789012", "--table-name", "cms-2")
     resources = [value for statement in json.loads(text)["Statement"] for value in statement["Resource"]]
     arn = "arn:aws:dynamodb:eu-west-1:123456789012:table/cms-2"
     assert resources == [arn, f"{arn}/index/GSI1"]
 
 
-def test_workbench_has_the_sample_or_what_a_store_holds(folder: Path) -> None:
+def test_workbench_has_the_items_of_the_sample_or_a_store(folder: Path) -> None:
     def items(*arguments: str) -> int:
         (table,) = json.loads(exported("cms", "--to", "workbench", *arguments))["DataModel"]
         return sum(len(facet["TableData"]) for facet in table["TableFacets"])
@@ -95,8 +95,8 @@ def test_workbench_has_the_sample_or_what_a_store_holds(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("to", ["svg", "html"])
-def test_a_picture_has_the_sample_or_what_a_store_holds(to: str) -> None:
-    """Without items it is one of templates."""
+def test_a_picture_has_the_items_of_the_sample_or_a_store(to: str) -> None:
+    """Without items it shows key templates."""
     assert run("sample", "cms", "--count", "2", "--db", "two.db").exit_code == 0
     empty, sampled, stored = (
         exported("cms", "--to", to, *more) for more in (("--sample", "0"), ("--sample", "2"), ("--db", "two.db"))
@@ -107,7 +107,7 @@ def test_a_picture_has_the_sample_or_what_a_store_holds(to: str) -> None:
     assert len(sampled) > len(empty)
 
 
-def test_what_workbench_leaves_out_is_told() -> None:
+def test_omissions_of_workbench_are_reported() -> None:
     result = run("export", "tests.contract.design:Everything", "--to", "workbench")
     assert result.exit_code == 0
     assert "LSI1 is omitted" in result.stderr
@@ -126,7 +126,7 @@ def test_output_to_a_file_and_requests_into_a_folder(folder: Path) -> None:
     assert list(json.loads((folder / "all.json").read_text(encoding="utf-8"))) == ["CreateTable", "UpdateTimeToLive"]
 
 
-def test_a_folder_is_made_with_those_above_it(folder: Path) -> None:
+def test_a_folder_is_created_with_its_parents(folder: Path) -> None:
     for _ in range(2):
         assert run("export", LIBRARY, "--to", "create-table", "-o", "a/b/c/").exit_code == 0
     assert sorted(path.name for path in (folder / "a/b/c").iterdir()) == [
@@ -140,7 +140,7 @@ def test_a_folder_is_made_with_those_above_it(folder: Path) -> None:
 
 
 def test_a_thousand_items_of_a_store_are_written(folder: Path) -> None:
-    """They come in as many pages as the store has, as long as more are wanted."""
+    """In as many pages as the store returns."""
     del folder
     asked: list[Any] = []
 
@@ -168,7 +168,7 @@ def test_a_thousand_items_of_a_store_are_written(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(("count", "sampled"), [(0, []), (3, [3])])
-def test_of_a_system_alone_there_is_a_sample(count: int, sampled: list[int]) -> None:
+def test_only_systems_have_sample_data(count: int, sampled: list[int]) -> None:
     made: list[int] = []
     found = find("cms")
     assert found.system is not None
@@ -178,7 +178,7 @@ def test_of_a_system_alone_there_is_a_sample(count: int, sampled: list[int]) -> 
     assert made == sampled
 
 
-def test_every_fault_of_the_options_is_told() -> None:
+def test_all_errors_of_the_options_are_reported() -> None:
     wrong = ("--table-name", "a b", "--read-units", "0", "--tag", "x", "--region", "mars", "--sample", "3")
     result = run("export", "cms", "--to", "terraform", *wrong)
     assert result.exit_code == 2
@@ -205,7 +205,7 @@ def test_every_fault_of_the_options_is_told() -> None:
         (("cms", "--to", "workbench", "--db", "none.db"), "none.db"),
     ],
 )
-def test_what_cant_be_done_is_told(arguments: tuple[str, ...], told: str) -> None:
+def test_unsupported_exports_are_reported(arguments: tuple[str, ...], told: str) -> None:
     result = run("export", *arguments)
     assert result.exit_code in {1, 2}
     assert told in result.output + result.stderr

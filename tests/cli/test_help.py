@@ -1,4 +1,4 @@
-"""Help, the version, and what isn't loaded for them."""
+"""Help, the version, and the modules that they import."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_help_names_every_command_with_examples() -> None:
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_each_command_explains_itself_with_an_example(name: str) -> None:
+def test_each_command_has_help_with_an_example(name: str) -> None:
     result = run(name, "--help")
     assert result.exit_code == 0
     assert f"  keyplan {name} " in result.output
@@ -35,7 +35,7 @@ def test_the_version() -> None:
 @pytest.mark.parametrize(
     "arguments", [(), ("nothing",), ("serve",), ("call", "cms"), ("sample", "cms", "--count", "0")]
 )
-def test_what_cant_be_understood_is_usage(arguments: tuple[str, ...]) -> None:
+def test_invalid_arguments_print_usage(arguments: tuple[str, ...]) -> None:
     result = run(*arguments)
     assert result.exit_code == 2
     assert "Usage:" in result.output
@@ -53,16 +53,16 @@ def loaded(arguments: str) -> set[str]:
 
 
 @pytest.mark.parametrize("arguments", ["--help", "serve --help", "explain --help"])
-def test_help_loads_no_server_and_nothing_to_draw(arguments: str) -> None:
+def test_help_imports_neither_server_nor_rich(arguments: str) -> None:
     assert not loaded(arguments) & {"starlette", "uvicorn", "rich", "yaml"}
 
 
 @pytest.mark.parametrize("module", ["pydantic", "apsw"])
-def test_help_loads_nothing_heavy(module: str) -> None:
+def test_help_imports_no_expensive_module(module: str) -> None:
     assert module not in loaded("--help")
 
 
-def test_a_pipe_that_closes_is_no_failure_to_tell_of() -> None:
+def test_a_closed_pipe_is_not_reported() -> None:
     with program("explain", "cms", "--json") as started:
         assert started.stdout is not None
         assert started.stderr is not None

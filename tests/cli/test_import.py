@@ -21,7 +21,7 @@ def posts(folder: Path) -> Path:
     return path
 
 
-def test_a_folder_goes_in_and_is_there(posts: Path) -> None:
+def test_a_folder_is_imported(posts: Path) -> None:
     result = run("import", "cms", str(posts))
     assert result.exit_code == 0, result.output
     assert result.stdout == "Imported 2 into cms.db.\n"
@@ -29,7 +29,7 @@ def test_a_folder_goes_in_and_is_there(posts: Path) -> None:
     assert sorted(item["title"] for item in tagged["items"]) == ["One", "Two"]
 
 
-def test_what_doesnt_go_in_is_told_by_file_and_line_and_the_rest_goes_in(posts: Path) -> None:
+def test_errors_are_reported_and_the_rest_is_imported(posts: Path) -> None:
     (posts / "2026-01-03-bad.md").write_text("---\ntitle: [\n---\n\nText\n")
     result = run("import", "cms", str(posts))
     assert result.exit_code == 3
@@ -43,7 +43,7 @@ def test_what_doesnt_go_in_is_told_by_file_and_line_and_the_rest_goes_in(posts: 
 
 
 @pytest.mark.parametrize("given", ["nowhere", "file.md"])
-def test_what_is_no_folder_is_wrong_input(given: str) -> None:
+def test_a_missing_folder_is_invalid_input(given: str) -> None:
     Path("file.md").write_text("x")
     result = run("import", "cms", given, "--json")
     assert result.exit_code == 2
@@ -51,7 +51,7 @@ def test_what_is_no_folder_is_wrong_input(given: str) -> None:
     assert not Path("cms.db").exists()
 
 
-def test_the_sample_is_the_same_each_time() -> None:
+def test_the_sample_data_is_reproducible() -> None:
     for db in ("a.db", "b.db"):
         result = run("sample", "cms", "--count", "12", "--db", db)
         assert result.exit_code == 0

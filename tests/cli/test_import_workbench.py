@@ -1,4 +1,4 @@
-"""``keyplan import-workbench``. How templates are found is tested in ``tests/workbench``."""
+"""``keyplan import-workbench``. Templates are tested in ``tests/workbench``."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def written(folder: Path, model: object) -> str:
     return "model.json"
 
 
-def test_a_model_becomes_a_design_that_is_explained(folder: Path) -> None:
+def test_a_generated_design_can_be_explained(folder: Path) -> None:
     assert run("export", "cms", "--to", "workbench", "-o", "model.json").exit_code == 0
     result = run("import-workbench", "model.json", "-o", "made.py")
     assert (result.exit_code, result.stdout) == (0, "Wrote made.py: Cms.\n")
@@ -29,7 +29,7 @@ def test_a_model_becomes_a_design_that_is_explained(folder: Path) -> None:
     assert run("import-workbench", "model.json").stdout == (folder / "made.py").read_text(encoding="utf-8")
 
 
-def test_and_is_exported_again_with_the_same_keys(folder: Path) -> None:
+def test_an_imported_design_exports_the_same_keys(folder: Path) -> None:
     for name, made in ((LIBRARY, "Library"), ("tests.contract.design:Everything", "Everything")):
         assert run("export", name, "--to", "workbench", "-o", "model.json").exit_code == 0
         assert run("import-workbench", "model.json", "-o", "made.py").exit_code == 0
@@ -43,15 +43,15 @@ def test_and_is_exported_again_with_the_same_keys(folder: Path) -> None:
         assert keys[0] == keys[1]
 
 
-def test_what_a_model_leaves_open_is_told(folder: Path) -> None:
+def test_guesses_are_reported(folder: Path) -> None:
     model = table({"Order": (("PK", "SK"), [])})
     result = run("import-workbench", written(folder, model))
     assert result.exit_code == 0
     assert "Order: TODO: the model has no sample of it" in result.stderr
 
 
-def test_a_question_that_no_key_answers_is_left_out_and_told(folder: Path) -> None:
-    """The index doesn't hold all that an order has."""
+def test_an_unsupported_access_pattern_is_omitted_and_reported(folder: Path) -> None:
+    """The index doesn't project all attributes of an order."""
     order = {"PK": "O#1", "SK": "META", "GSI1PK": "M#1", "GSI1SK": "O#1", "total": 5}
     model = table({"Order": (("PK", "SK"), [order])})
     model["DataModel"][0]["GlobalSecondaryIndexes"][0]["Projection"] = {"ProjectionType": "KEYS_ONLY"}
@@ -61,7 +61,7 @@ def test_a_question_that_no_key_answers_is_left_out_and_told(folder: Path) -> No
     assert [value["pattern"] for value in json_of("explain", "made.py")] == ["order"]
 
 
-def test_kinds_whose_keys_cant_be_told_apart_are_one_entity_and_reported(folder: Path) -> None:
+def test_entities_with_overlapping_keys_are_merged_and_reported(folder: Path) -> None:
     items = [[{"PK": f"{kind}{number}", "SK": f"x-{kind}-{number}"} for number in (1, 2)] for kind in "ab"]
     mixed = [{"PK": "7", "SK": "x"}, {"PK": "8", "SK": "y"}]
     model = table({"One": (("PK", "SK"), mixed), "Two": (("PK", "SK"), items[0])})
@@ -72,7 +72,7 @@ def test_kinds_whose_keys_cant_be_told_apart_are_one_entity_and_reported(folder:
 
 
 def test_items_that_would_be_stored_differently_are_reported(folder: Path) -> None:
-    """Nothing says why they aren't in the index."""
+    """The condition for being in the index is unknown."""
     items: list[dict[str, str]] = [{"PK": f"T#{number}", "SK": "META", "queue": "all"} for number in range(4)]
     for item in items[:2]:
         item |= {"GSI1PK": "Q#all", "GSI1SK": item["PK"]}
@@ -83,10 +83,8 @@ def test_items_that_would_be_stored_differently_are_reported(folder: Path) -> No
 
 
 @pytest.mark.parametrize("place", ["Order.primary", "Shop.order"])
-def test_what_stays_wrong_whatever_is_left_out_is_told_once(
-    place: str, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A fault that is no question's, and one of a question that was left out already."""
+def test_a_remaining_error_is_reported_once(place: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An error of the design itself, and one of an omitted access pattern."""
     made: list[MadeModule] = []
 
     def wrong(module: MadeModule) -> NoReturn:
@@ -106,7 +104,7 @@ def test_what_stays_wrong_whatever_is_left_out_is_told_once(
     assert run("import-workbench", model).stdout == (folder / "made.py").read_text()
 
 
-def test_faults_are_told_by_place(folder: Path) -> None:
+def test_errors_have_places(folder: Path) -> None:
     result = run("import-workbench", written(folder, {"DataModel": [{"TableName": "a"}]}))
     assert result.exit_code == 2
     assert "model.json: invalid NoSQL Workbench model: 1 fault" in result.stderr

@@ -1,6 +1,4 @@
-"""``keyplan plan``: every plan is verified before it is shown, what gives wrong answers isn't, and Ctrl-C ends it with
-the best so far.
-"""
+"""``keyplan plan``: plans are verified, those with wrong results are omitted, and Ctrl-C prints the best one so far."""
 
 from __future__ import annotations
 
@@ -56,7 +54,7 @@ def module(tmp_path: Path) -> Path:
     return path
 
 
-def test_each_plan_says_what_it_was_verified_on(module: Path) -> None:
+def test_a_plan_shows_how_it_was_verified(module: Path) -> None:
     shown = run("plan", f"{module}:Orders")
     assert shown.exit_code == 0, shown.output
     assert re.search(r"Verified on 3 generated stores of \d+ items", shown.output)
@@ -65,7 +63,7 @@ def test_each_plan_says_what_it_was_verified_on(module: Path) -> None:
     assert all(plan["verified"]["stores"] >= 3 and plan["verified"]["unanswered"] == [] for plan in plans)
 
 
-def test_a_plan_that_gives_a_wrong_answer_is_not_shown(module: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_plan_with_a_wrong_result_is_omitted(module: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     looked_at = verifying.looked_at
 
     def doubtful(design: type[Any], **options: Any) -> Report:
@@ -91,10 +89,8 @@ def doubtful_of_all() -> Report:
     raise AssertionError("it is wrong")
 
 
-def test_ctrl_c_ends_with_the_best_so_far(tmp_path: Path) -> None:
-    """In a terminal, where the progress bar is drawn: Ctrl-C goes to the program as it says what it does. While plans
-    are searched for, tests/planner sends it.
-    """
+def test_ctrl_c_prints_the_best_plan_so_far(tmp_path: Path) -> None:
+    """In a terminal, with a progress bar. tests/planner interrupts the search."""
     path = tmp_path / "orders.py"
     path.write_text(MODULE.format(slow=SLOW))
     before = path.read_text()

@@ -1,4 +1,4 @@
-"""The secret of a site: where it is kept, and how much of it there must be."""
+"""A site's secret: where it is stored, and its minimum length."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def none_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(VARIABLE, raising=False)
 
 
-def test_a_kept_secret_has_so_many_bytes_at_least(folder: Path) -> None:
+def test_the_minimum_length_of_a_stored_secret(folder: Path) -> None:
     file = folder / "kept.secret"
     for length, ends in ((SECRET_BYTES - 1, True), (SECRET_BYTES, False), (SECRET_BYTES + 1, False)):
         file.write_bytes(b"x" * length + b"\n")
@@ -28,7 +28,7 @@ def test_a_kept_secret_has_so_many_bytes_at_least(folder: Path) -> None:
             assert secret_of("site.db", file) == b"x" * length
 
 
-def test_a_given_secret_has_so_many_characters_at_least(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_minimum_length_of_a_given_secret(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, "s" * (GIVEN_CHARACTERS_MIN - 1))
     with pytest.raises(RequestError, match=f"{VARIABLE} is too short"):
         secret_of("site.db", None)
@@ -45,7 +45,7 @@ def test_a_given_secret_has_so_many_characters_at_least(monkeypatch: pytest.Monk
         (":memory:", Path("own.secret"), "own.secret"),
     ],
 )
-def test_a_secret_is_kept_for_its_owner_and_stays(db: str, file: Path | None, kept: str, folder: Path) -> None:
+def test_a_secret_is_private_and_persistent(db: str, file: Path | None, kept: str, folder: Path) -> None:
     made = secret_of(db, file)
     assert len(made) >= SECRET_BYTES
     assert [path.name for path in folder.iterdir()] == [kept]
@@ -53,13 +53,13 @@ def test_a_secret_is_kept_for_its_owner_and_stays(db: str, file: Path | None, ke
     assert secret_of(db, file) == made
 
 
-def test_a_store_in_memory_has_a_new_one_each_time(folder: Path) -> None:
+def test_a_store_in_memory_has_a_new_secret(folder: Path) -> None:
     first, second = secret_of(":memory:", None), secret_of(":memory:", None)
     assert len(first) == len(second) == SECRET_BYTES
     assert first != second
     assert list(folder.iterdir()) == []
 
 
-def test_a_secret_that_cant_be_kept_is_refused(folder: Path) -> None:
+def test_a_secret_that_cannot_be_stored_is_an_error(folder: Path) -> None:
     with pytest.raises(StoreError, match="--secret-file"):
         secret_of("site.db", folder / "none" / "x.secret")

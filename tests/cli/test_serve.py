@@ -33,7 +33,7 @@ def serving(folder: Path, *arguments: str) -> Iterator[tuple[Process, str]]:
         yield started, address.group()
 
 
-def test_it_serves_the_api_and_the_page_and_stops_cleanly(folder: Path) -> None:
+def test_serve_the_api_and_the_page_and_stop(folder: Path) -> None:
     with serving(folder, "--sample", "5") as (started, address):
         assert "Sign in" in urlopen(f"{address}/").read().decode()
         assert "Cms" in urlopen(f"{address}/docs").read().decode()
@@ -50,7 +50,7 @@ def test_it_serves_the_api_and_the_page_and_stops_cleanly(folder: Path) -> None:
     assert not (folder / "cms.db-wal").exists()
 
 
-def test_only_the_owner_reads_the_files_of_a_store(folder: Path) -> None:
+def test_store_files_are_private(folder: Path) -> None:
     before = set(folder.iterdir())
     with serving(folder, "--sample", "5"):
         modes = {
@@ -60,7 +60,7 @@ def test_only_the_owner_reads_the_files_of_a_store(folder: Path) -> None:
     assert set(modes.values()) == {"0o600"}
 
 
-def test_files_that_others_can_read_are_reported(folder: Path) -> None:
+def test_files_readable_by_others_are_reported(folder: Path) -> None:
     with serving(folder, "--sample", "5"):
         pass
     (folder / "cms.db").chmod(0o644)
@@ -128,7 +128,7 @@ def test_the_studio_of_an_invalid_file_opens_it_once_it_is_saved_valid(
     assert (folder / "store.db").exists()
 
 
-def test_a_sample_is_written_to_an_empty_table_only(folder: Path) -> None:
+def test_sample_data_needs_an_empty_table(folder: Path) -> None:
     for expected in ("", "no sample data is written"):
         with serving(folder, "--sample", "3") as (started, _):
             started.send_signal(signal.SIGTERM)
@@ -136,7 +136,7 @@ def test_a_sample_is_written_to_an_empty_table_only(folder: Path) -> None:
             assert expected in text
 
 
-def test_other_sites_names_for_this_machine_are_refused(folder: Path) -> None:
+def test_other_host_names_are_rejected(folder: Path) -> None:
     with serving(folder) as (_, address):
         with pytest.raises(HTTPError) as refused:
             urlopen(Request(f"{address}/openapi.json", headers={"Host": "evil.example"}))
@@ -144,7 +144,7 @@ def test_other_sites_names_for_this_machine_are_refused(folder: Path) -> None:
             assert answer.code == 421
 
 
-def test_a_port_in_use_is_told(folder: Path) -> None:
+def test_a_port_in_use_is_an_error(folder: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()

@@ -1,4 +1,4 @@
-"""``keyplan serve`` of a system with a site: the blog at /, its API beside it, and the secret that it signs with."""
+"""``keyplan serve`` with a site: the blog at /, its API, and its secret."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.cli.support import program
 
 @contextmanager
 def serving(folder: Path, *arguments: str) -> Iterator[tuple[str, str]]:
-    """The blog on a free port: its address, and what the command said."""
+    """The blog on a free port: its address, and the command's output."""
     with program("serve", "blog", "--port", "0", *arguments, cwd=folder) as started:
         assert started.stdout is not None
         text = ""
@@ -34,7 +34,7 @@ def serving(folder: Path, *arguments: str) -> Iterator[tuple[str, str]]:
         yield address.group(), text
 
 
-def test_the_site_its_api_and_the_way_to_sign_in(folder: Path) -> None:
+def test_the_site_its_api_and_the_sign_in_hint(folder: Path) -> None:
     with serving(folder, "--sample", "5") as (address, said):
         assert "Marginalia" in urlopen(f"{address}/").read().decode()
         assert "Access patterns" in urlopen(f"{address}/docs").read().decode()
@@ -49,19 +49,19 @@ def test_the_site_its_api_and_the_way_to_sign_in(folder: Path) -> None:
     assert stat.S_IMODE(secret.stat().st_mode) == 0o600
 
 
-def test_what_a_caller_says_of_where_it_comes_from_counts_only_behind_another_server(folder: Path) -> None:
+def test_forwarded_addresses_count_only_behind_a_proxy(folder: Path) -> None:
     forwarded = {"X-Forwarded-Proto": "https", "X-Forwarded-For": "192.0.2.1"}
     with serving(folder) as (address, _):
         robots = urlopen(Request(f"{address}/robots.txt", headers=forwarded)).read().decode()
         assert f"Sitemap: {address}/sitemap.xml" in robots
 
 
-def test_a_public_sample_is_warned_of(folder: Path) -> None:
+def test_a_public_site_with_sample_data_warns(folder: Path) -> None:
     with serving(folder, "--sample", "1", "--origin", "https://blog.example.com") as (_, said):
         assert "everybody knows that password" in said
 
 
-def test_without_the_sample_nobody_is_named_and_a_public_address_is_known(folder: Path) -> None:
+def test_a_site_without_sample_data(folder: Path) -> None:
     with serving(folder, "--origin", "https://blog.example.com/", "--secret-file", "own.secret") as (address, said):
         assert "Sign in as" not in said
         page = urlopen(Request(f"{address}/", headers={"Host": "blog.example.com"})).read().decode()
@@ -72,14 +72,14 @@ def test_without_the_sample_nobody_is_named_and_a_public_address_is_known(folder
 
 
 @pytest.mark.parametrize("origin", ["blog.example.com", "ftp://blog.example.com", "https://", "https://a.example/path"])
-def test_an_address_that_is_none_is_told(folder: Path, origin: str) -> None:
+def test_an_invalid_origin_is_an_error(folder: Path, origin: str) -> None:
     with program("serve", "blog", "--origin", origin, cwd=folder) as started:
         _, text = started.end()
     assert started.returncode == 2
     assert "https://blog.example.com" in text
 
 
-def test_a_secret_is_made_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_secret_is_created_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("KEYPLAN_SECRET", raising=False)
     monkeypatch.chdir(tmp_path)
     db = str(tmp_path / "a.db")
@@ -93,7 +93,7 @@ def test_a_secret_is_made_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
 
 
-def test_a_secret_is_given_or_cannot_be_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_given_secret_and_one_that_cannot_be_stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KEYPLAN_SECRET", "a secret that somebody gives")
     assert secret_of("a.db") == b"a secret that somebody gives"
     monkeypatch.setenv("KEYPLAN_SECRET", "short")

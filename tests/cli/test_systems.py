@@ -1,4 +1,4 @@
-"""Systems that packages bring: found by their entry points, and what is said of one that is missing or broken."""
+"""Systems from entry points, and errors for missing or broken ones."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def bring(folder: Path, package: str, name: str, text: str = SYSTEM, attribute: 
 
 @pytest.fixture
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A folder of packages that are installed, and forgotten after the test."""
+    """A folder of installed packages, removed after the test."""
     folder = tmp_path / "site"
     folder.mkdir()
     monkeypatch.syspath_prepend(str(folder))
@@ -62,18 +62,18 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
             del sys.modules[name]
 
 
-def test_the_packages_own_five_are_found() -> None:
+def test_the_five_systems_are_found() -> None:
     assert {"blog", "cms", "papers", "shop", "social"} <= set(system_names())
 
 
-def test_anyones_package_may_bring_one(site: Path) -> None:
+def test_a_package_can_provide_a_system(site: Path) -> None:
     bring(site, "any-library", "library")
     assert run("sample", "library").exit_code == 0
     assert json_of("call", "library", "book", "isbn=2") == {"isbn": "2"}
     assert Path("library.db").is_file()
 
 
-def test_only_the_system_that_is_asked_for_is_imported(site: Path) -> None:
+def test_only_the_named_system_is_imported(site: Path) -> None:
     bring(site, "broken-library", "library", "raise RuntimeError('never')")
     assert "library" in system_names()
     assert system("cms").name == "cms"
@@ -92,7 +92,7 @@ def test_only_the_system_that_is_asked_for_is_imported(site: Path) -> None:
         (SYSTEM.replace("isbn: str) ->", "isbm: str) ->"), "Book has no field 'isbm'"),
     ],
 )
-def test_a_broken_one_is_a_message(site: Path, text: str, said: str) -> None:
+def test_a_broken_system_is_an_error(site: Path, text: str, said: str) -> None:
     bring(site, "bad-library", "library", text)
     result = run("explain", "library")
     assert result.exit_code == 2
@@ -100,7 +100,7 @@ def test_a_broken_one_is_a_message(site: Path, text: str, said: str) -> None:
     assert "Traceback" not in result.output
 
 
-def test_two_packages_with_one_name_are_named(site: Path) -> None:
+def test_two_packages_with_the_same_system_are_named(site: Path) -> None:
     bring(site, "first-library", "library")
     bring(site, "second-library", "library")
     with pytest.raises(RequestError) as raised:
@@ -108,7 +108,7 @@ def test_two_packages_with_one_name_are_named(site: Path) -> None:
     assert "several packages provide a system 'library': first-library, second-library" in str(raised.value)
 
 
-def test_the_same_object_brought_twice_is_one(site: Path) -> None:
+def test_identical_entry_points_count_once(site: Path) -> None:
     bring(site, "first-library", "library")
     (site / "again-1.0.dist-info").mkdir()
     for name in ("METADATA", "entry_points.txt"):
@@ -117,7 +117,7 @@ def test_the_same_object_brought_twice_is_one(site: Path) -> None:
     assert system("library").title == "Books"
 
 
-def test_a_missing_package_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_package_has_an_install_hint(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.metadata.entry_points", lambda **_: ())
     assert system_names() == ()
     with pytest.raises(UnknownDesign) as raised:
@@ -129,7 +129,7 @@ def test_a_missing_package_says_what_to_install(monkeypatch: pytest.MonkeyPatch)
         assert "pip install keyplan-systems" in result.stderr
 
 
-def test_who_has_the_five_is_told_the_names(site: Path) -> None:
+def test_an_unknown_system_lists_the_installed_ones(site: Path) -> None:
     assert hint_for("zzz") == "installed are blog, cms, papers, shop, social"
     assert hint_for("cmss") == "did you mean cms?"
     bring(site, "any-library", "library")

@@ -1,4 +1,4 @@
-"""What a neighbor file or stored text could do to a command: nothing."""
+"""Neighbor files and stored text can't affect a command."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tests of the client share: a transport that records, and one that is told what to answer."""
+"""Shared by the client's tests: transports that record requests or return prepared responses."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ Answer = Callable[[str, dict[str, Any]], dict[str, Any]]
 
 
 class Recorder:
-    """Stands before a design's transport: remembers requests, and lets a test bend the answers.
+    """A transport that records requests, and can change responses.
 
-    ``before`` is called with each request, and may raise; ``around`` makes another answer of the store's. What asks on
-    and on is ended.
+    ``before`` is called with each request, and may raise; ``around`` returns another response. Too many requests raise
+    an error.
     """
 
     def __init__(self, design: Design) -> None:
@@ -37,12 +37,11 @@ class Recorder:
 
     @property
     def operations(self) -> list[str]:
-        """The operations of the requests, in order."""
         return [operation for operation, _ in self.requests]
 
 
 def record(design: Design) -> Recorder:
-    """Put a recorder before the transport of an opened design."""
+    """Record the requests of an open design."""
     recorder = Recorder(design)
     design.store.transport = recorder
     return recorder

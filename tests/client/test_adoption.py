@@ -1,6 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""A table that others write to: their items are never returned and trip nothing; and ours, written by something else,
-are read when their keys fit."""
+"""Tables with other programs' items: those of other entities are skipped; those with matching keys are read."""
 
 from __future__ import annotations
 
@@ -16,7 +15,7 @@ GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
 
 
 class Device(Entity):
-    """Stands before its readings."""
+    """Its key is a prefix of its readings' keys."""
 
     device_id: str = Field(default_factory=ulid)
     name: str = "unnamed"
@@ -25,7 +24,7 @@ class Device(Entity):
 
 
 class Reading(Entity):
-    """All of it is in its keys."""
+    """All its fields are in its keys."""
 
     device_id: str
     at: datetime
@@ -44,8 +43,6 @@ class Both(NamedTuple):
 
 
 class Devices(Design):
-    """Those."""
-
     table = Table("devices", indexes=[GSI1])
 
     @read("R1", newest_first=True)
@@ -83,7 +80,7 @@ STRANGE = ["READING", "READING#", "READING#yesterday", "READING#2026-03-01", "ZZ
 STRANGE += ["READING#2026-13-45T12:00:00.000000Z"]
 
 
-def test_items_of_others_are_never_returned_and_trip_nothing(devices: Devices) -> None:
+def test_items_of_other_entities_are_skipped(devices: Devices) -> None:
     for sort in STRANGE:
         put(devices, pk="DEVICE#d", sk=sort, at={"N": "7"}, device_id={"L": []}, gsi1pk="ROOM#r", gsi1sk=sort)
     device = devices.put(Device(device_id="d"))
@@ -105,7 +102,7 @@ def test_items_of_others_are_never_returned_and_trip_nothing(devices: Devices) -
     assert sorted(result, key=repr) == sorted([device, *ours], key=repr)
 
 
-def test_fields_that_stand_only_in_the_keys_are_read_from_them(devices: Devices) -> None:
+def test_fields_are_read_from_keys(devices: Devices) -> None:
     put(
         devices,
         pk="DEVICE#a$c1",
@@ -119,17 +116,17 @@ def test_fields_that_stand_only_in_the_keys_are_read_from_them(devices: Devices)
     assert devices.get(Reading, device_id="a#1", at=NOON) == wanted
 
 
-def test_a_key_says_more_than_a_default(devices: Devices) -> None:
+def test_a_key_takes_precedence_over_a_default(devices: Devices) -> None:
     put(devices, pk="DEVICE#d", sk="#META")
     assert devices.get(Device, device_id="d") == Device(device_id="d", name="unnamed")
 
 
-def test_attributes_of_others_are_passed_over(devices: Devices) -> None:
+def test_unknown_attributes_are_ignored(devices: Devices) -> None:
     put(devices, pk="DEVICE#d", sk="#META", device_id="d", name="n", firmware={"M": {}}, level={"BOOL": True})
     assert devices.get(Device, device_id="d") == Device(device_id="d", name="n")
 
 
-def test_ours_that_cannot_be_read_is_told_with_its_place(devices: Devices) -> None:
+def test_an_invalid_item_is_reported_with_its_place(devices: Devices) -> None:
     put(devices, pk="DEVICE#d", sk="#META", device_id="d", name={"N": "1"})
     with pytest.raises(InvalidItemError) as caught:
         devices.get(Device, device_id="d")
@@ -139,7 +136,7 @@ def test_ours_that_cannot_be_read_is_told_with_its_place(devices: Devices) -> No
 
 
 class Parcel(Entity):
-    """Its place stands in an index's key alone, where another program wrote it."""
+    """Its place is only in an index key, written by another program."""
 
     number: str
     weight: int = 0
@@ -151,15 +148,13 @@ class Parcel(Entity):
 
 
 class Parcels(Design):
-    """Those."""
-
     table = Table("parcels", indexes=[GSI1])
 
     @read("P1")
     def parcel(self, number: str) -> Parcel | None: ...
 
 
-def test_an_optional_field_that_only_an_index_key_holds_is_read_from_it() -> None:
+def test_an_optional_field_is_read_from_an_index_key() -> None:
     """Read as None, it would be lost when the item is put back."""
     entity = Parcels.compiled.by_name["Parcel"]
     key = {"pk": {"S": "PARCEL#1"}, "sk": {"S": "#HEAD"}, "number": {"S": "1"}}

@@ -1,4 +1,4 @@
-"""Opening from asynchronous code: the same as ``open``, and the event loop goes on."""
+"""``aopen``: the same as ``open``, without blocking the event loop."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.client.test_tables import Note, Notes, Slow
 
 
 class Waits:
-    """An asynchronous transport that yields to the event loop before each answer."""
+    """A transport that yields to the event loop before each response."""
 
     def __init__(self, slow: Slow) -> None:
         self.slow = slow
@@ -35,7 +35,7 @@ class Waits:
         return [await self.call(*each) for each in requests]
 
 
-def test_it_opens_makes_the_table_and_closes(tmp_path: Path) -> None:
+def test_aopen_creates_the_table_and_aclose_closes_it(tmp_path: Path) -> None:
     async def main() -> Note | None:
         async with await Notes.aopen(tmp_path / "notes.db", secret="s") as notes:
             await notes.aio.put(Note(name="1", author="ada"))
@@ -47,7 +47,7 @@ def test_it_opens_makes_the_table_and_closes(tmp_path: Path) -> None:
 
 
 class Awaited(Design):
-    """Reads that are awaited, without ``aio``."""
+    """Asynchronous reads, without ``aio``."""
 
     table = Table("awaited", indexes=Notes.table.indexes, entities=[Note])
 
@@ -62,7 +62,7 @@ class Awaited(Design):
         return note
 
 
-def test_a_read_that_is_declared_with_async_is_awaited(tmp_path: Path) -> None:
+def test_async_reads_are_awaited(tmp_path: Path) -> None:
     async def main() -> tuple[Note | None, Note | None, Note | None, Note | None]:
         async with await Awaited.aopen(tmp_path / "notes.db", secret="s") as notes:
             await notes.aio.put(Note(name="1", author="ada"))
@@ -73,7 +73,7 @@ def test_a_read_that_is_declared_with_async_is_awaited(tmp_path: Path) -> None:
     assert asyncio.run(main()) == (ada, ada, bob, None)
 
 
-def test_the_event_loop_goes_on_while_a_table_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_creating_a_table_does_not_block_the_event_loop(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tables, "POLL_SECONDS", 0.001)
     engine = Engine.open(":memory:")
     engine.call("CreateTable", Notes.table.create_request("notes"))
@@ -106,7 +106,7 @@ def test_the_event_loop_goes_on_while_a_table_is_made(monkeypatch: pytest.Monkey
     assert waits.threads == {threading.get_ident()}
 
 
-def test_what_is_wrong_is_the_same_error(tmp_path: Path) -> None:
+def test_errors_are_those_of_open(tmp_path: Path) -> None:
     def error_of(design: type[Design], url: str, **options: Any) -> Exception:
         with pytest.raises((StoreError, DesignError)) as awaited:
             asyncio.run(design.aopen(url, **options))
@@ -121,7 +121,7 @@ def test_what_is_wrong_is_the_same_error(tmp_path: Path) -> None:
     assert isinstance(error_of(Design, ":memory:"), DesignError)
 
 
-def test_a_store_that_fails_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_store_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     engine = Engine.open(":memory:")
     engine.call("CreateTable", Notes.table.create_request("notes"))
     closed: list[bool] = []

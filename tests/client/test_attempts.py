@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""``attempts=`` repeats what was decided by reading and has changed since, and nothing else."""
+"""``attempts=`` retries a write only if what it read has changed."""
 
 from __future__ import annotations
 
@@ -35,8 +35,6 @@ KEYS = Index("KEYS", "gsi2pk", "gsi2sk", projection="KEYS_ONLY")
 
 
 class Member(Entity):
-    """With a unique name."""
-
     member_id: str
     name: str
     status: str = "new"
@@ -48,8 +46,6 @@ class Member(Entity):
 
 
 class Line(Entity):
-    """One of a list."""
-
     book: str
     number: int
 
@@ -58,7 +54,7 @@ class Line(Entity):
 
 
 class Club(Design):
-    """A write for each thing that may fail."""
+    """One write per cause of failure."""
 
     table = Table("club", indexes=[GSI1])
 
@@ -193,7 +189,7 @@ FAILS: dict[str, tuple[type[WriteFailed], Callable[[Club], Any]]] = {
 
 
 @pytest.mark.parametrize("what", list(FAILS))
-def test_what_cannot_be_cured_is_tried_once(club: Club, what: str) -> None:
+def test_permanent_failures_are_not_retried(club: Club, what: str) -> None:
     club.create(Member(member_id="1", name="ada"))
     club.create(Line(book="b", number=0))
     error, call = FAILS[what]
@@ -204,7 +200,7 @@ def test_what_cannot_be_cured_is_tried_once(club: Club, what: str) -> None:
 
 
 def _meanwhile(club: Club, *steps: Callable[[], Any]) -> Any:
-    """Let somebody else write just before each of the next writes."""
+    """Let another client write just before each of the next writes."""
     requests = record(club)
     left = list(steps)
 
@@ -219,7 +215,7 @@ def _meanwhile(club: Club, *steps: Callable[[], Any]) -> Any:
 
 
 @pytest.mark.parametrize("also", [False, True], ids=["one request", "a transaction"])
-def test_what_is_missing_is_said_as_the_action_has_it(club: Club, *, also: bool) -> None:
+def test_a_missing_item_raises_the_actions_error(club: Club, *, also: bool) -> None:
     club.create(Member(member_id="ann", name="ann", n=int(not also)))
     requests = record(club)
     with pytest.raises(ItemNotFound, match="there is no member 'nobody'"):
@@ -230,20 +226,20 @@ def test_what_is_missing_is_said_as_the_action_has_it(club: Club, *, also: bool)
         club.raise_n("bob", also=also)
 
 
-def test_what_was_read_and_has_changed_is_tried_again(club: Club) -> None:
+def test_a_changed_item_is_retried(club: Club) -> None:
     club.create(Member(member_id="1", name="ada"))
     other = Club(club.store)
     _meanwhile(club, *[lambda: other.update(Member, member_id="1", n=Add(10))] * 3)
     assert club.count("1") == 31
 
 
-def test_what_was_missing_and_is_there_now_is_tried_again(club: Club) -> None:
+def test_a_created_item_is_retried(club: Club) -> None:
     requests = _meanwhile(club, lambda: Club(club.store).create(Member(member_id="1", name="1")))
     club.make("1")
     assert requests.operations.count("GetItem") == 2
 
 
-def test_what_was_listed_and_has_grown_is_tried_again(club: Club) -> None:
+def test_a_grown_list_is_retried(club: Club) -> None:
     other = Club(club.store)
     steps = [lambda n=n: other.create(Line(book="b", number=n)) for n in range(4)]
     _meanwhile(club, *steps)
@@ -252,7 +248,7 @@ def test_what_was_listed_and_has_grown_is_tried_again(club: Club) -> None:
     assert club.next_of_all("b") == 6
 
 
-def test_what_two_reads_of_an_attempt_differ_about_is_tried_again(club: Club) -> None:
+def test_different_reads_of_one_item_are_retried(club: Club) -> None:
     requests = record(club)
 
     def before(operation: str, _: dict[str, Any]) -> None:
@@ -265,13 +261,13 @@ def test_what_two_reads_of_an_attempt_differ_about_is_tried_again(club: Club) ->
     assert requests.operations.count("GetItem") == 2
 
 
-def test_a_value_that_reading_said_is_free_is_tried_again(club: Club) -> None:
+def test_a_unique_value_taken_after_the_read_is_retried(club: Club) -> None:
     other = Club(club.store)
     _meanwhile(club, lambda: other.create(Member(member_id="x", name="name-0")))
     assert club.free_name("1") == "name-1"
 
 
-def test_what_was_listed_and_stands_in_the_way_is_tried_twice_at_most(club: Club) -> None:
+def test_an_item_from_an_index_is_retried_once(club: Club) -> None:
     club.create(Line(book="b", number=0))
     requests = record(club)
     with pytest.raises(ItemExists):
@@ -279,7 +275,7 @@ def test_what_was_listed_and_stands_in_the_way_is_tried_twice_at_most(club: Club
     assert _writes(requests) == 1  # it was read, and is as it was read
 
 
-def test_a_final_action_ends_the_write(club: Club) -> None:
+def test_a_final_action_is_not_retried(club: Club) -> None:
     club.create(Member(member_id="1", name="ada"))
     requests = _meanwhile(club, lambda: Club(club.store).update(Member, member_id="1", n=3))
     with pytest.raises(ConditionFailed):
@@ -287,7 +283,7 @@ def test_a_final_action_ends_the_write(club: Club) -> None:
     assert requests.operations.count("GetItem") == 1
 
 
-def test_a_write_that_gives_up_on_what_it_read_is_tried_again(club: Club) -> None:
+def test_a_write_failed_by_its_own_body_is_retried(club: Club) -> None:
     club.create(Member(member_id="1", name="ada"))
     requests = record(club)
     reads = [0]
@@ -305,8 +301,6 @@ def test_a_write_that_gives_up_on_what_it_read_is_tried_again(club: Club) -> Non
 
 
 class Task(Entity):
-    """Something that many want to change."""
-
     name: str
     n: int = 0
     state: str = "open"
@@ -316,7 +310,7 @@ class Task(Entity):
 
 
 class Tasks(Design):
-    """A write that is made at random: it reads some items, and expects things of some."""
+    """A random write: it reads some items, and has conditions on some."""
 
     table = Table("tasks")
 
@@ -331,7 +325,7 @@ class Tasks(Design):
             yield action
 
 
-def test_a_put_over_an_older_version_is_tried_once(club: Club) -> None:
+def test_a_put_of_an_old_version_is_not_retried(club: Club) -> None:
     with Tasks.open(":memory:") as tasks:
         task = tasks.put(Task(name="a"))
         tasks.put(task)
@@ -342,8 +336,8 @@ def test_a_put_over_an_older_version_is_tried_once(club: Club) -> None:
 
 
 @pytest.mark.parametrize("kept", [False, True])
-def test_a_write_that_raises_behind_its_actions_is_run_once(kept: bool) -> None:
-    """Where what it raises isn't for what an action leaves."""
+def test_an_error_after_the_actions_is_not_retried(kept: bool) -> None:
+    """If the error doesn't depend on an action's result."""
     runs = 0
 
     class Raising(Design):

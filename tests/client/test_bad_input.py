@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Whatever is given to a design, no exception but a KeyplanError leaves it: random calls with values of every kind."""
+"""Random calls with values of all kinds raise only KeyplanErrors."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from tests.bad_input import CONDITIONS, DAY, FIELDS, MOMENT, TEXTS, VALUES, Othe
 
 
 class Caller:
-    """Makes calls at random: plain ones, or those to await."""
+    """Makes random calls, synchronously or asynchronously."""
 
     def __init__(self, design: Things, seed: random.Random, *, awaited: bool = False) -> None:
         self.design = design
@@ -114,7 +114,7 @@ class Caller:
         return cast("Callable[..., Any]", pattern.aio if self.awaited else pattern)
 
     def call(self) -> Any:
-        """One call of any kind: its answer, or what is to be awaited."""
+        """One call of any kind: its result, or an awaitable."""
         name = self.seed.choice(list(self.parameters))
         verbs: Any = self.design.aio if self.awaited else self.design
         calls: list[Callable[[], Any]] = [
@@ -138,13 +138,13 @@ class Caller:
         return self.seed.choice(calls)()
 
     def once(self) -> None:
-        """One call, and its whole answer."""
+        """One call, and its whole result."""
         answer = self.call()
         if isinstance(answer, Iterator):
             list(answer)
 
     async def once_awaited(self) -> None:
-        """The same, awaited."""
+        """One asynchronous call, and its whole result."""
         answer = self.call()
         if isinstance(answer, AsyncIterator):
             async for _ in answer:
@@ -154,7 +154,7 @@ class Caller:
 
 
 @pytest.mark.parametrize("number", range(4))
-def test_every_call_is_answered_or_refused(number: int) -> None:
+def test_random_calls_raise_only_keyplan_errors(number: int) -> None:
     with Things.open(":memory:", secret="s") as design:
         caller = Caller(design, random.Random(f"bad input {number}"))
         refused = 0
@@ -166,7 +166,7 @@ def test_every_call_is_answered_or_refused(number: int) -> None:
         assert refused > 300
 
 
-def test_every_awaited_call_is_answered_or_refused() -> None:
+def test_random_asynchronous_calls_raise_only_keyplan_errors() -> None:
     async def calls(design: Things) -> int:
         caller = Caller(design, random.Random("bad input, awaited"), awaited=True)
         refused = 0
@@ -192,25 +192,25 @@ def test_every_awaited_call_is_answered_or_refused() -> None:
     ],
     ids=lambda url: ascii(url)[:40],
 )  # fmt: skip
-def test_no_url_does_worse_than_a_keyplan_error(url: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_random_urls_raise_only_keyplan_errors(url: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(KeyplanError):
         Things.open(url)
 
 
 @pytest.mark.parametrize("secret", [5, "\ud800", []])
-def test_a_secret_is_a_text_or_bytes(secret: Any) -> None:
+def test_a_secret_is_str_or_bytes(secret: Any) -> None:
     with pytest.raises(KeyplanError):
         Things.open(":memory:", secret=secret)
 
 
-def test_a_path_with_a_null_says_so() -> None:
+def test_a_path_with_a_null_character() -> None:
     with pytest.raises(StoreError, match="isn't a file path"):
         Things.open("a\x00b")
 
 
 class Meeting(Entity):
-    """Its moments are stored as another program stores them."""
+    """Its timestamps have another program's format."""
 
     room: str
     due: Annotated[datetime, StoredAs("ms")]
@@ -230,8 +230,8 @@ class Meetings(Design):
 
 
 @pytest.mark.parametrize("value", ["x", 1, b"b", 1.5, "\ud800", Decimal("NaN")], ids=repr)
-def test_a_parameter_of_any_type_is_refused_where_its_field_has_no_form_for_it(value: Any) -> None:
-    """It escaped as an AttributeError of the code that writes moments."""
+def test_a_value_that_its_field_cannot_encode_is_rejected(value: Any) -> None:
+    """It raised AttributeError."""
     with Meetings.open(":memory:") as meetings:
         with pytest.raises(ArgumentError) as error:
             meetings.due(value)

@@ -1,4 +1,4 @@
-"""Batches go on until everything is done: nothing unprocessed is lost or handed back."""
+"""Batches retry unprocessed items until all are done."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def orders(count: int) -> list[Order]:
 
 
 def half(call: Any, operation: str, parameters: dict[str, Any]) -> dict[str, Any]:
-    """A store that takes the first half of each batch only (of one: all)."""
+    """A store that processes only the first half of each batch (of one: all)."""
     if not operation.startswith("Batch"):
         return call(operation, parameters)  # type: ignore[no-any-return]
     ((table, wanted),) = parameters["RequestItems"].items()
@@ -43,7 +43,7 @@ def half(call: Any, operation: str, parameters: dict[str, Any]) -> dict[str, Any
 
 
 @pytest.mark.parametrize("count", [1, 25, 26, 240])
-def test_a_batch_of_writes_loses_nothing(count: int, pauses: list[float]) -> None:
+def test_unprocessed_writes_are_retried(count: int, pauses: list[float]) -> None:
     with Everything.open(":memory:") as design:
         recorder = record(design)
         recorder.around = half
@@ -61,7 +61,7 @@ def test_a_batch_of_writes_loses_nothing(count: int, pauses: list[float]) -> Non
         assert all(0 <= pause <= 2 for pause in pauses)
 
 
-def test_a_batch_of_reads_asks_a_hundred_keys_at_a_time(pauses: list[float]) -> None:
+def test_a_batch_read_requests_100_keys_at_a_time(pauses: list[float]) -> None:
     with Everything.open(":memory:") as design:
         design.batch([Put(order) for order in orders(230)])
         recorder = record(design)
@@ -76,7 +76,7 @@ def test_a_batch_of_reads_asks_a_hundred_keys_at_a_time(pauses: list[float]) -> 
 
 
 @pytest.mark.parametrize("operation", ["BatchWriteItem", "BatchGetItem"])
-def test_a_store_that_never_takes_the_rest_is_told(operation: str, pauses: list[float]) -> None:
+def test_items_that_remain_unprocessed_raise_an_error(operation: str, pauses: list[float]) -> None:
     def nothing(call: Any, name: str, parameters: dict[str, Any]) -> dict[str, Any]:
         if name != operation:
             return call(name, parameters)  # type: ignore[no-any-return]
@@ -96,7 +96,7 @@ def test_a_store_that_never_takes_the_rest_is_told(operation: str, pauses: list[
 
 
 class Job(Entity):
-    """Work that is noted until it is done."""
+    """Work to do."""
 
     name: str
     primary = Key("JOB#{name}", "JOB")
@@ -111,20 +111,20 @@ class Result(Entity):
 
 
 class Jobs(Design):
-    """A write of several batches."""
+    """A write with several batches."""
 
     table = Table("jobs", entities=[Job, Result])
 
     @write("W1")
     def work(self, name: str, count: int) -> Writes:
-        """Note the work in a transaction, do it in a batch, and remove the note in another."""
+        """Record the work in a transaction, do it in a batch, and delete the record in another."""
         yield Create(Job(name=name))
         yield Batch(Put(Result(name=name, number=number)) for number in range(count))
         yield Batch([Delete(Job, name=name)])
 
 
 def latter_half(call: Any, operation: str, parameters: dict[str, Any]) -> dict[str, Any]:
-    """A store that takes the last half of each batch first."""
+    """A store that processes the last half of each batch first."""
     if operation == "BatchWriteItem":
         ((table, writes),) = parameters["RequestItems"].items()
         parameters = {**parameters, "RequestItems": {table: writes[::-1]}}
@@ -132,8 +132,8 @@ def latter_half(call: Any, operation: str, parameters: dict[str, Any]) -> dict[s
 
 
 @pytest.mark.parametrize("count", [1, 24, 60])
-def test_of_several_batches_of_a_write_each_is_done_before_the_next(count: int, pauses: list[float]) -> None:
-    """So the last one can remove a note of what is still to do, although the store leaves much of the first."""
+def test_batches_of_a_write_run_one_after_the_other(count: int, pauses: list[float]) -> None:
+    """So the last batch can delete the record of unfinished work, even if the store leaves items unprocessed."""
     with Jobs.open(":memory:") as design:
         recorder = record(design)
         recorder.around = latter_half

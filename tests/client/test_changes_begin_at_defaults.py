@@ -1,4 +1,4 @@
-"""A change of what is stored begins where an item without the attribute is read to be: at the field's default."""
+"""Relative changes of a missing attribute start at the field's default."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MADE = itertools.count(1)
 
 
 class Item(Entity):
-    """A field of each kind that changes can begin at, older items have none of them."""
+    """One field per kind of relative change; older items lack them."""
 
     name: str
     n: int = 5
@@ -48,8 +48,6 @@ class Item(Entity):
 
 
 class Locked(Entity):
-    """The same, with a version."""
-
     name: str
     n: int = 5
     lines: list[str] = ["a", "b"]  # noqa: RUF012 - pydantic copies it
@@ -59,13 +57,11 @@ class Locked(Entity):
 
 
 class Items(Design):
-    """Their table."""
-
     table = Table("items", entities=[Item, Locked])
 
 
 def _older(items: Items, name: str, **attributes: Any) -> None:
-    """An item of before there were those fields."""
+    """An item from before these fields existed."""
     item = {"pk": {"S": f"ITEM#{name}"}, "sk": {"S": "HEAD"}, "name": {"S": name}, **attributes}
     items.store.transport.call("PutItem", {"TableName": "items", "Item": item})
 
@@ -88,7 +84,7 @@ CHANGES: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("changes", CHANGES, ids=str)
 @pytest.mark.parametrize("way", ["instance", "class", "or_create"])
-def test_each_change_gives_what_the_instance_says(changes: dict[str, Any], way: str) -> None:
+def test_each_change_equals_that_of_the_instance(changes: dict[str, Any], way: str) -> None:
     with Items.open(":memory:") as items:
         if way != "or_create":
             _older(items, "a")
@@ -118,7 +114,7 @@ def _applied(value: Any, change: Any) -> Any:
 
 
 @pytest.mark.parametrize("change", [Add(9), Add(-13)], ids=str)
-def test_bounds_hold_from_the_default_on(change: Add) -> None:
+def test_bounds_apply_to_defaults(change: Add) -> None:
     with Items.open(":memory:") as items:
         _older(items, "a")
         with pytest.raises(ConditionFailed):
@@ -128,7 +124,7 @@ def test_bounds_hold_from_the_default_on(change: Add) -> None:
 
 @pytest.mark.parametrize("change", [SetAdd({"y"}), SetRemove({"x"})], ids=str)
 @pytest.mark.parametrize("by_class", [True, False])
-def test_a_set_that_cannot_begin_at_its_default_is_refused(change: Any, by_class: bool) -> None:
+def test_a_set_with_a_nonempty_default_is_rejected(change: Any, by_class: bool) -> None:
     with Items.open(":memory:") as items:
         _older(items, "a")
         target: Any = Item if by_class else items.get(Item, name="a")
@@ -137,7 +133,7 @@ def test_a_set_that_cannot_begin_at_its_default_is_refused(change: Any, by_class
 
 
 @pytest.mark.parametrize(("name", "change"), [("anew", Add(1)), ("words", Append(["second"]))])
-def test_a_default_that_is_made_anew_is_no_beginning(name: str, change: Any) -> None:
+def test_a_default_factory_is_no_start_value(name: str, change: Any) -> None:
     with Items.open(":memory:") as items:
         _older(items, "a")
         with pytest.raises(ConditionFailed):
@@ -147,8 +143,8 @@ def test_a_default_that_is_made_anew_is_no_beginning(name: str, change: Any) -> 
         assert getattr(after, name) == _applied(getattr(whole, name), change)
 
 
-def test_old_and_new_items_count_alike() -> None:
-    """Whatever attributes are there, changes made at random give what a dictionary of defaults gives."""
+def test_changes_of_old_and_new_items_are_equal() -> None:
+    """Random changes give the same as a dictionary of defaults, whatever attributes are stored."""
     seed = random.Random("defaults")
     stored = {"n": {"N": "1"}, "lines": {"L": [{"S": "z"}]}, "zero": {"N": "4"}, "tags": {"SS": ["t", "u"]}}
     for _ in range(150):
@@ -167,7 +163,7 @@ def test_old_and_new_items_count_alike() -> None:
 
 
 class Bounded(Entity):
-    """A number that must stay above a bound, which it may not reach."""
+    """A number with an exclusive lower bound."""
 
     name: str
     above: Annotated[int, PydanticField(gt=-5)] = 0
@@ -177,8 +173,6 @@ class Bounded(Entity):
 
 
 class Bounds(Design):
-    """Its table."""
-
     table = Table("bounds", entities=[Bounded])
 
 
@@ -186,7 +180,7 @@ class Bounds(Design):
     ("changes", "allowed"),
     [({"above": -4}, True), ({"above": -5}, False), ({"below": 4}, True), ({"below": 5}, False)],
 )
-def test_a_change_from_nothing_stays_off_a_bound_that_is_no_value(changes: dict[str, int], *, allowed: bool) -> None:
+def test_a_change_of_a_missing_number_keeps_an_exclusive_bound(changes: dict[str, int], *, allowed: bool) -> None:
     with Bounds.open(":memory:") as bounds:
         item = {"pk": {"S": "BOUNDED#a"}, "sk": {"S": "HEAD"}, "name": {"S": "a"}}
         bounds.store.transport.call("PutItem", {"TableName": "bounds", "Item": item})

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""How many items there are where those of another entity have the same keys on an index: each is looked at."""
+"""Counts in an index where other entities have the same keys: each item is read."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Farm(Design):
         yield Create(Hen(place=place, number=number, town=town))
 
 
-def test_others_of_the_same_key_are_not_counted() -> None:
+def test_other_entities_are_not_counted() -> None:
     with Farm.open(":memory:") as farm:
         for number in range(3):
             farm.add("a", number, "Bern")
@@ -61,6 +61,6 @@ def test_others_of_the_same_key_are_not_counted() -> None:
 
 
 @pytest.mark.parametrize("name", ["in_town", "of_number", "in_place"])
-def test_the_store_does_not_count_them(name: str) -> None:
+def test_the_client_counts_items(name: str) -> None:
     plan = Farm.compiled.reads[name].plan
     assert getattr(plan, "counted", None) is False

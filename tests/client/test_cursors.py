@@ -1,4 +1,4 @@
-"""Cursors are good for one question, whole, and from whoever holds the secret."""
+"""Cursors are valid for one access pattern, unchanged, and signed with the secret."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def filled(secret: str | None = "secret") -> Everything:
     return design
 
 
-def test_a_cursor_of_another_question_is_refused() -> None:
+def test_a_cursor_of_another_access_pattern_is_rejected() -> None:
     with filled() as design:
         cursor = design.posts("u", limit=2).cursor
         assert cursor is not None
@@ -41,7 +41,7 @@ def test_a_cursor_of_another_question_is_refused() -> None:
 
 
 @pytest.mark.parametrize("secret", ["secret", None])
-def test_a_cursor_that_was_cut_or_changed_is_refused(secret: str | None) -> None:
+def test_a_truncated_or_changed_cursor_is_rejected(secret: str | None) -> None:
     with filled(secret) as design:
         cursor = design.posts("u", limit=2).cursor
         assert cursor is not None
@@ -56,7 +56,7 @@ def test_a_cursor_that_was_cut_or_changed_is_refused(secret: str | None) -> None
             assert caught.value.place == "Everything.posts.cursor"
 
 
-def test_a_cursor_that_was_signed_by_another_is_refused() -> None:
+def test_a_cursor_with_another_signature_is_rejected() -> None:
     with filled("one") as everything, filled("two") as two, filled(None) as none:
         cursor = everything.posts("u", limit=2).cursor
         for other in (two, none):
@@ -73,7 +73,7 @@ def test_a_cursor_that_was_signed_by_another_is_refused() -> None:
         st.none() | st.integers(-(2**60), 2**60) | st.text(max_size=4) | st.datetimes(timezones=st.just(UTC)),
     ),
 )
-def test_positions_are_read_back(position: list[str], arguments: dict[str, object]) -> None:
+def test_positions_round_trip(position: list[str], arguments: dict[str, object]) -> None:
     cursor = write_cursor(position, "D.p", arguments, KEY)
     assert read_cursor(cursor, "D.p", arguments, KEY) == position
     with pytest.raises(CursorError):

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Amounts below one are amounts as well: a bound of a number holds whichever way it is changed."""
+"""Bounds of numbers hold for fractional changes too."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def jars() -> Iterator[Jars]:
         ("1", "0.5", True),
     ],
 )
-def test_a_part_of_one_is_kept_within_the_bounds(jars: Jars, before: str, amount: str, holds: bool) -> None:
+def test_fractional_changes_keep_bounds(jars: Jars, before: str, amount: str, holds: bool) -> None:
     jars.create(Jar(name="a", litres=Decimal(before)))
     if holds:
         jars.filled("a", Decimal(amount))
@@ -68,7 +68,7 @@ def test_a_part_of_one_is_kept_within_the_bounds(jars: Jars, before: str, amount
 
 
 @pytest.mark.parametrize(("amount", "holds"), [("0.5", True), ("1", False), ("-0.5", True), ("-1", False)])
-def test_a_bound_that_is_excluded_is_never_reached(jars: Jars, amount: str, holds: bool) -> None:
+def test_an_exclusive_bound_is_never_reached(jars: Jars, amount: str, holds: bool) -> None:
     jars.create(Jar(name="a"))
     if holds:
         jars.dropped("a", Decimal(amount))

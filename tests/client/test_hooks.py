@@ -1,4 +1,4 @@
-"""What hooks are told: whose request it was, what it cost, and the sums by pattern with the hottest keys."""
+"""Hooks receive requests with their access pattern and cost; ``Usage`` sums them and finds hot keys."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def notes() -> Iterator[Notes]:
         yield design
 
 
-def test_a_request_is_told_with_its_pattern_and_its_units(notes: Notes) -> None:
+def test_a_request_is_reported_with_its_pattern_and_units(notes: Notes) -> None:
     records: list[CallRecord] = []
     notes.store.on_call = records.append
     notes.add(Note(name="a", author="ada"))
@@ -91,7 +91,7 @@ def test_a_request_is_told_with_its_pattern_and_its_units(notes: Notes) -> None:
     assert records[1].parameters["Key"] == {"pk": {"S": "NOTE#a"}, "sk": {"S": "META"}}
 
 
-def test_a_call_of_a_pattern_is_told_when_it_has_ended(notes: Notes) -> None:
+def test_a_call_is_reported_at_its_end(notes: Notes) -> None:
     records: list[PatternRecord] = []
     notes.store.watch(records.append)
     with pytest.raises(ItemNotFound):
@@ -108,8 +108,8 @@ def test_a_call_of_a_pattern_is_told_when_it_has_ended(notes: Notes) -> None:
     ]
 
 
-def test_times_are_those_of_the_call(notes: Notes) -> None:
-    """Of a pattern and of each of its requests; of an iterator, what is spent in it and not between its items."""
+def test_latencies(notes: Notes) -> None:
+    """Of an access pattern and each of its requests; an iterator counts the time in it, not between its items."""
     calls: list[CallRecord] = []
     patterns: list[PatternRecord] = []
     notes.store.on_call = calls.append
@@ -133,7 +133,7 @@ def test_times_are_those_of_the_call(notes: Notes) -> None:
     )
 
 
-def test_calls_of_tasks_at_once_are_kept_apart(notes: Notes) -> None:
+def test_calls_of_concurrent_tasks_are_separate(notes: Notes) -> None:
     records: list[PatternRecord] = []
     notes.store.watch(records.append)
 
@@ -147,7 +147,7 @@ def test_calls_of_tasks_at_once_are_kept_apart(notes: Notes) -> None:
     assert [record.write_units for record in records if record.pattern == "Notes.put"] == [2]
 
 
-def test_calls_of_threads_at_once_are_kept_apart(notes: Notes) -> None:
+def test_calls_of_concurrent_threads_are_separate(notes: Notes) -> None:
     records: list[PatternRecord] = []
     notes.store.watch(records.append)
     with ThreadPoolExecutor(4) as pool:
@@ -172,10 +172,8 @@ def test_an_iterator_is_one_call(notes: Notes, *, awaited: bool) -> None:
 
 
 @pytest.mark.parametrize("awaited", [False, True])
-def test_a_hook_that_raises_is_logged_and_the_call_goes_on(
-    notes: Notes, caplog: pytest.LogCaptureFixture, *, awaited: bool
-) -> None:
-    """A write that is done mustn't look as if it had failed; and its own fault isn't covered by the hook's."""
+def test_errors_of_hooks_are_logged(notes: Notes, caplog: pytest.LogCaptureFixture, *, awaited: bool) -> None:
+    """A finished write mustn't appear to have failed; and its own error isn't hidden by the hook's."""
     records: list[PatternRecord] = []
 
     def fails(record: object) -> None:
@@ -191,8 +189,8 @@ def test_a_hook_that_raises_is_logged_and_the_call_goes_on(
     assert [log_record.name for log_record in caplog.records] == ["keyplan.hooks"] * 4
 
 
-def test_an_iterator_that_is_left_ends_without_an_error(notes: Notes) -> None:
-    """Only what it has read is counted."""
+def test_an_abandoned_iterator_ends_without_an_error(notes: Notes) -> None:
+    """Only the pages that were read count."""
     notes.batch([_put(n) for n in range(250)])
     records: list[PatternRecord] = []
     notes.store.watch(records.append)
@@ -214,7 +212,7 @@ def test_an_iterator_that_is_left_ends_without_an_error(notes: Notes) -> None:
 
 @pytest.mark.filterwarnings("ignore:This process.*is multi-threaded:DeprecationWarning")
 def test_awaited_in_a_forked_process_and_after_closing(notes: Notes) -> None:
-    """Threads don't come along into a forked process, and end with the design."""
+    """A forked process has no threads, and they end with the design."""
     notes.put(NOTE)
     asyncio.run(_get(notes))
     child = os.fork()
@@ -249,7 +247,7 @@ def test_usage_sums_by_pattern(notes: Notes) -> None:
     assert pattern_usage.latency_ms >= pattern_usage.latency_ms_max > 0
 
 
-def test_usage_knows_the_hottest_keys_of_the_table_and_of_indexes(notes: Notes) -> None:
+def test_usage_lists_the_hottest_keys_of_table_and_indexes(notes: Notes) -> None:
     usage = notes.store.watch(Usage(Notes.table))
     notes.batch([_put(n) for n in range(10)])
     for _ in range(5):
@@ -264,7 +262,7 @@ def test_usage_knows_the_hottest_keys_of_the_table_and_of_indexes(notes: Notes) 
 @given(
     st.lists(st.tuples(st.integers(0, 12), st.integers(1, 9), st.sampled_from(["GetItem", "DeleteItem"])), max_size=120)
 )
-def test_the_sketch_keeps_what_took_more_than_its_share(taken: list[tuple[int, int, str]]) -> None:
+def test_the_sketch_keeps_every_heavy_key(taken: list[tuple[int, int, str]]) -> None:
     usage = Usage(Notes.table, keys=4)
     true: dict[str, float] = {}
     for number, units, operation in taken:
@@ -284,8 +282,8 @@ def _put(number: int) -> Put:
     return Put(Note(name=f"{number}", author="ada"))
 
 
-def test_units_of_reads_and_writes_are_told_apart() -> None:
-    """A transaction's write counts what it read besides; of reads all are read units."""
+def test_read_and_write_units_are_separate() -> None:
+    """A transaction's write includes its reads; those of reads are read units."""
     units = {"CapacityUnits": 7.0, "ReadCapacityUnits": 2.0, "WriteCapacityUnits": 5.0}
     for operation, capacity, expected in (
         ("Query", {"CapacityUnits": 2.5}, (2.5, 0)),

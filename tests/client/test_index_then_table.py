@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""An index holds a part of what is asked for, and the table the rest: items that change or go between both reads."""
+"""Reads of a partial index and then the table, while items change in between."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def sheets() -> Iterator[Sheets]:
 
 
 def changed_between(sheets: Sheets, change: Any) -> Recorder:
-    """Do this once, after the index and before the table is read."""
+    """Run a function once, between reading the index and the table."""
     recorder = record(sheets)
 
     def before(operation: str, parameters: dict[str, Any]) -> None:
@@ -62,7 +62,7 @@ def numbers(sheets: Any) -> list[int]:
 
 
 def asked(sheets: Sheets, recorder: Recorder) -> list[int]:
-    """How many items each request asked the table for."""
+    """The number of items per request to the table."""
     return [
         len(parameters["RequestItems"][sheets.store.table_name]["Keys"])
         for operation, parameters in recorder.requests
@@ -70,7 +70,7 @@ def asked(sheets: Sheets, recorder: Recorder) -> list[int]:
     ]
 
 
-def test_what_is_gone_or_is_no_items_key_is_passed_over_and_made_up_for(sheets: Sheets) -> None:
+def test_deleted_and_foreign_items_are_replaced_by_later_ones(sheets: Sheets) -> None:
     foreign = {"pk": "LEAFLET", "sk": "HEAD", "lean_pk": "SHELF#a", "lean_sk": "0002"}
     item = {name: {"S": text} for name, text in foreign.items()}
     sheets.store.transport.call("PutItem", {"TableName": sheets.store.table_name, "Item": item})
@@ -89,7 +89,7 @@ def test_what_is_gone_or_is_no_items_key_is_passed_over_and_made_up_for(sheets: 
 
 
 class Labelled(Entity):
-    """Its label isn't in the index: that it is another's item is seen in the table only."""
+    """Its discriminator isn't in the index: only the table shows that an item is another's."""
 
     number: int
     shelf: str
@@ -107,7 +107,7 @@ class Labels(Design):
     def some(self, shelf: str) -> list[Labelled]: ...
 
 
-def test_an_item_of_another_label_is_passed_over() -> None:
+def test_an_item_with_another_discriminator_is_skipped() -> None:
     with Labels.open(":memory:") as labels:
         for number in range(3):
             labels.put(Labelled(number=number, shelf="a"))
@@ -117,7 +117,7 @@ def test_an_item_of_another_label_is_passed_over() -> None:
         assert [labelled.number for labelled in labels.some("a")] == [0, 2]
 
 
-def test_the_last_one_is_the_last_that_is_there(sheets: Sheets) -> None:
+def test_the_last_page_has_no_cursor(sheets: Sheets) -> None:
     recorder = changed_between(sheets, lambda: [sheets.delete(Sheet, number=number) for number in (6, 7)])
     assert (last := sheets.last("a")) is not None
     assert last.number == 5

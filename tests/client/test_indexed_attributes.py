@@ -1,5 +1,5 @@
-"""A field that is stored under the name of an index's key attribute keeps to what a key can hold, whether the item has
-a key on that index or not; and whichever way it is written.
+"""A field in an index's key attribute must have a valid key value, in every write, with or without a key on that
+index.
 """
 
 # mypy: disable-error-code="empty-body"
@@ -33,7 +33,7 @@ BY_PICTURE = Index("BY_PICTURE", Binary("picture"), "day")
 
 
 class Game(Entity):
-    """Stands in BY_MAP while it is open."""
+    """In BY_MAP while it is open."""
 
     game_id: str
     map: str
@@ -44,7 +44,7 @@ class Game(Entity):
 
 
 class Player(Entity):
-    """Has no key on any index, and attributes that are called as theirs."""
+    """Has no key on any index, but attributes of the same names."""
 
     game_id: str
     name: str
@@ -56,7 +56,7 @@ class Player(Entity):
 
 
 class Guest(Entity, extra="allow"):
-    """Takes values of other names."""
+    """Accepts values under other names."""
 
     name: str
 
@@ -64,7 +64,7 @@ class Guest(Entity, extra="allow"):
 
 
 class Portrait(Entity):
-    """Stands in BY_PICTURE."""
+    """In BY_PICTURE."""
 
     name: str
     picture: bytes
@@ -75,8 +75,6 @@ class Portrait(Entity):
 
 
 class Royale(Design):
-    """Games, and who plays them."""
-
     table = Table("royale", indexes=[BY_MAP, BY_PICTURE], entities=[Guest, Portrait])
 
     @read("R1")
@@ -154,9 +152,7 @@ UNFIT: tuple[tuple[Entity, str, str], ...] = (
 
 
 @pytest.mark.parametrize(("item", "place", "message"), UNFIT)
-def test_what_no_key_can_hold_is_refused_before_anything_is_sent(
-    royale: Royale, item: Entity, place: str, message: str
-) -> None:
+def test_invalid_key_values_are_rejected_before_sending(royale: Royale, item: Entity, place: str, message: str) -> None:
     for attempt in (royale.put, royale.create):
         with pytest.raises(KeyFieldError) as caught:
             attempt(item)
@@ -172,12 +168,12 @@ def test_what_no_key_can_hold_is_refused_before_anything_is_sent(
         Guest.model_validate({"name": "a", "map": "x", "level": 5}),
     ],
 )
-def test_the_longest_are_taken(royale: Royale, item: Entity) -> None:
+def test_the_longest_key_values_are_accepted(royale: Royale, item: Entity) -> None:
     royale.put(item)
 
 
 @pytest.mark.parametrize("unfit", ["", "x" * 2049])
-def test_an_update_keeps_to_it_too(royale: Royale, unfit: str) -> None:
+def test_updates_are_checked_too(royale: Royale, unfit: str) -> None:
     royale.put(Game(game_id="1", map="Dirty Desert"))
     royale.put(Player(game_id="1", name="a"))
     changes: tuple[Callable[[], object], ...] = (
@@ -195,7 +191,7 @@ def test_an_update_keeps_to_it_too(royale: Royale, unfit: str) -> None:
     royale.draw(royale.player("1", "a"), b"x" * 2048)
 
 
-def test_a_key_holds_2048_bytes_of_binary_and_no_more(royale: Royale) -> None:
+def test_a_binary_key_has_at_most_2048_bytes(royale: Royale) -> None:
     royale.put(Portrait(name="a", picture=b"x" * 2048, day="1"))
     with pytest.raises(KeyFieldError, match="would be 2049 bytes long"):
         royale.put(Portrait(name="a", picture=b"x" * 2049, day="1"))

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Several junctions that lead to one answer; and how far merged partitions are read."""
+"""Unions of junctions, and how far merged partitions are read."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
 
 
 class Note(Entity):
-    """An end: in its box, by its number."""
+    """An end, by box and number."""
 
     box: str
     number: int
@@ -42,7 +42,7 @@ class Opened(Entity):
 
 
 class Pointer(Entity):
-    """Names one note, and stands in the notes' order."""
+    """Names one note, and sorts like the notes."""
 
     reader: str
     from_box: str
@@ -56,7 +56,7 @@ POINTERS = Through(Pointer, box="from_box")
 
 
 class Desk(Design):
-    """One question by two junctions, in both directions."""
+    """One read through two junctions, in both directions."""
 
     table = Table("desk", indexes=[GSI1])
 
@@ -71,7 +71,7 @@ class Desk(Design):
 
 
 @pytest.mark.nightly
-def test_verified() -> None:
+def test_verify_finds_no_difference() -> None:
     boxes, names = st.sampled_from(["a", "b", "c#"]), st.sampled_from(["x", "y$"])
     values: dict[Any, st.SearchStrategy[Any]] = {"box": boxes, "from_box": boxes, "name": names, "reader": names}
     report = verify(Desk, stores=examples(30, 100), seed=seed(3), strategies={**values, "number": st.integers(0, 3)})
@@ -80,7 +80,7 @@ def test_verified() -> None:
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 7, 40])
 @pytest.mark.parametrize("pattern", ["notes", "newest"])
-def test_each_note_once_in_order_over_pages(limit: int, pattern: str) -> None:
+def test_a_union_returns_each_item_once_in_order(limit: int, pattern: str) -> None:
     chance = random.Random(limit)
     with Desk.open(":memory:") as desk:
         wanted: set[tuple[int, str, str]] = set()
@@ -117,7 +117,7 @@ def _all(desk: Desk, entity: type[Entity]) -> list[Any]:
     return [compiled.from_item(item) for item in items if compiled.matches(item)]
 
 
-def test_it_is_explained_by_both_ways() -> None:
+def test_a_union_is_explained() -> None:
     explanation = explain(Desk, "notes")
     assert explanation.operation == "Query, Query, Query, BatchGetItem"
     assert explanation.key == "Opened.primary → Note.primary → Pointer.primary → Note.primary"
@@ -126,7 +126,7 @@ def test_it_is_explained_by_both_ways() -> None:
 
 
 class Essay(Entity):
-    """An end whose partition has a constant besides what the junction names."""
+    """An end whose partition key has a constant besides the junction's fields."""
 
     box: str
     state: Literal["draft", "out", "old"]
@@ -138,7 +138,7 @@ class Essay(Entity):
 
 
 class Cover(Entity):
-    """An end with a constant in its key, which is read by it."""
+    """An end with a constant in its key."""
 
     box: str
     state: Literal["draft", "out", "old"]
@@ -147,7 +147,7 @@ class Cover(Entity):
 
 
 class Shelf(Design):
-    """Constants, and several values, beside a junction's."""
+    """Constants, and ``Each`` values, besides a junction's fields."""
 
     table = Table("shelf", indexes=[GSI1])
 
@@ -167,7 +167,7 @@ class Shelf(Design):
     def german(self, reader: str, limit: int = 5, cursor: Cursor | None = None) -> Page[Essay]: ...
 
 
-def test_an_end_found_by_a_constant_besides_equals_a_filter() -> None:
+def test_a_constant_in_the_key_equals_a_filter() -> None:
     values: dict[Any, st.SearchStrategy[Any]] = {
         "box": st.sampled_from(["a", "b#"]),
         "reader": st.sampled_from(["x", "y"]),
@@ -179,7 +179,7 @@ def test_an_end_found_by_a_constant_besides_equals_a_filter() -> None:
     assert [len(explain(Shelf, name).requests) > 0 for name in Shelf.compiled.reads] == [True] * 5
 
 
-def test_junctions_that_make_no_one_answer_are_refused() -> None:
+def test_incompatible_junctions_are_rejected() -> None:
     class Loose(Entity):
         reader: str
         box: str
@@ -234,7 +234,7 @@ def test_junctions_that_make_no_one_answer_are_refused() -> None:
 
 
 def test_partitions_are_read_no_further_than_the_page() -> None:
-    """Of 45 boxes the first 20 give the page; the others are asked only for what lies before its last note."""
+    """Of 45 boxes the first 20 fill the page; the others are read only up to its last note."""
     with Desk.open(":memory:") as desk:
         for box in range(45):
             desk.put(Opened(reader="me", box=f"{box:02d}"))
@@ -259,9 +259,9 @@ def test_partitions_are_read_no_further_than_the_page() -> None:
         assert sum("BETWEEN" in bound or ">=" in bound for bound in bounds[21:]) >= 25
 
 
-def test_links_are_read_no_further_than_the_page_and_an_item_more() -> None:
-    """Links whose ends are gone are made up for: each query asks for as many as the page still lacks, and a further
-    one that says whether anything follows.
+def test_links_are_read_one_item_beyond_the_page() -> None:
+    """Links to deleted ends are replaced: each query requests as many as the page lacks, and one more, to know whether
+    there is a next page.
     """
     with Desk.open(":memory:") as desk:
         for number in range(12):

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Requests in the log: a line each, with names and numbers, and without a single value."""
+"""The request log: one line per request, without values."""
 
 from __future__ import annotations
 
@@ -72,14 +72,14 @@ def test_lines_of_requests(store: str, tmp_path: Path, caplog: pytest.LogCapture
     assert SECRET not in caplog.text
 
 
-def test_errors_by_their_names(caplog: pytest.LogCaptureFixture) -> None:
+def test_errors_are_logged_by_name(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG, "keyplan.requests")
     with open_test_store(Notes) as notes, throttled(notes, 1), pytest.raises(DynamoDBError):
         notes.note("a")
     assert caplog.messages[-1].endswith("ProvisionedThroughputExceededException")
 
 
-def test_without_a_reader_nothing_is_asked_for() -> None:
-    """The level is asked when a design is opened; then requests cost what they did."""
+def test_without_the_debug_level_nothing_is_logged() -> None:
+    """The level is read when a design is opened; then requests cost the same as before."""
     with Notes.open(":memory:") as notes:
         assert not notes.store.watched

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Merged partitions: one cursor, nothing lost and nothing twice, while others write."""
+"""Merged partitions: one cursor, nothing lost or repeated during concurrent writes."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ def all_pages(design: Design, pattern: str, limit: int, meanwhile: Any, **argume
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 7, 100])
 @pytest.mark.parametrize("newest_first", [True, False])
-def test_items_written_meanwhile_neither_hide_nor_repeat_others(limit: int, newest_first: bool) -> None:
-    """In shards (ascending), and over a junction's partitions (descending), with many items at one moment."""
+def test_concurrent_writes_neither_hide_nor_repeat_items(limit: int, newest_first: bool) -> None:
+    """In shards (ascending), and in a junction's partitions (descending), with many items per timestamp."""
     choice = random.Random(f"{limit}{newest_first}")
     with Everything.open(":memory:") as design:
         old: list[Any]
@@ -72,7 +72,7 @@ def test_items_written_meanwhile_neither_hide_nor_repeat_others(limit: int, newe
     assert times == sorted(times, reverse=newest_first)
 
 
-def test_items_deleted_meanwhile_disturb_nothing() -> None:
+def test_concurrent_deletes() -> None:
     with Everything.open(":memory:") as design:
         old = [design.put(event(number)) for number in range(30)]
 
@@ -83,7 +83,7 @@ def test_items_deleted_meanwhile_disturb_nothing() -> None:
         assert [element for element in old if element not in pages] == []
 
 
-def test_partitions_that_come_and_go_meanwhile_disturb_nothing() -> None:
+def test_partitions_added_and_removed_concurrently() -> None:
     with Everything.open(":memory:") as design:
         for number in range(10):
             design.put(Follow(user_id="me", followed_id=f"u{number}"))
@@ -99,7 +99,7 @@ def test_partitions_that_come_and_go_meanwhile_disturb_nothing() -> None:
         assert len(pages) == len({repr(value) for value in pages})
 
 
-def test_partitions_are_asked_in_parallel_batches() -> None:
+def test_partitions_are_queried_in_parallel() -> None:
     with Everything.open(":memory:") as design:
         recorder = record(design)
         batches: list[int] = []
@@ -114,7 +114,7 @@ def test_partitions_are_asked_in_parallel_batches() -> None:
     assert batches == [20, 20, 5]
 
 
-def test_a_stream_reads_as_it_is_taken() -> None:
+def test_an_iterator_reads_on_demand() -> None:
     with Everything.open(":memory:") as design:
         for number in range(250):
             design.put(Post(user_id="u", post_id=f"{number:03d}", created_at=NOON))
@@ -134,8 +134,8 @@ def test_a_stream_reads_as_it_is_taken() -> None:
         assert asyncio.run(first()) == "000"
 
 
-def test_entries_with_equal_sort_keys_stay_in_the_order_of_their_index() -> None:
-    """An index has them in an order of its own, which is no order of their keys; a cursor stands in it."""
+def test_entries_with_equal_sort_keys_keep_the_indexs_order() -> None:
+    """The index orders them by itself, and a cursor is a position in that order."""
     partitions: list[list[str]] = []
 
     def turned(call: Any, operation: str, parameters: dict[str, Any]) -> dict[str, Any]:
@@ -183,8 +183,8 @@ class Scores(Design):
 
 
 @pytest.mark.parametrize("at_bound", [0, 5, 6, 7, 20])
-def test_what_lies_on_an_excluded_bound_is_passed_over(at_bound: int) -> None:
-    """A part of a partition that holds nothing but what its bound excludes is no end of what the others are read to."""
+def test_items_on_an_exclusive_bound_are_skipped(at_bound: int) -> None:
+    """A part of a partition with only excluded items mustn't end the reading of the others."""
     with Scores.open(":memory:") as scores:
         low = [Player(name=f"low{number:02d}", team="ab"[number % 5 == 4], score=0) for number in range(at_bound)]
         high = [Player(name=f"high{number}", team="abc"[number % 3], score=number // 2) for number in range(2, 9)]

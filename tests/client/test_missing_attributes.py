@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Conditions on fields with defaults, where items lack the attribute: limits, indexes, versions, rejected designs."""
+"""Conditions on fields with defaults, for items without the attribute."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def put(tasks: Tasks, **more: str) -> None:
     tasks.store.transport.call("PutItem", {"TableName": "tasks", "Item": attributes})
 
 
-def test_what_is_added_counts_toward_the_limits_before_sending() -> None:
+def test_added_conditions_count_toward_the_limits() -> None:
     with Tasks.open(":memory:") as tasks:
         put(tasks)
         assert len(tasks.ranked("a", list(range(250)))) == 1
@@ -57,8 +57,8 @@ def test_what_is_added_counts_toward_the_limits_before_sending() -> None:
             tasks.transact([Update(Task, team="a", number="1").set(rank=1).only_if(text, **many)])
 
 
-def test_a_value_in_an_index_key_alone_is_not_the_default() -> None:
-    """Another program keeps it there: a read finds it, and no comparison takes it for the default."""
+def test_a_value_only_in_an_index_key_is_not_the_default() -> None:
+    """Another program stores it there: a read finds it, and comparisons don't use the default."""
     with Tasks.open(":memory:") as tasks:
         put(tasks, gsi1pk="STATUS#done", gsi1sk="1")
         task = tasks.get(Task, team="a", number="1")
@@ -69,13 +69,13 @@ def test_a_value_in_an_index_key_alone_is_not_the_default() -> None:
             tasks.update(Update(task, rank=1).only_if(status="open"))
 
 
-def test_an_index_that_lacks_the_key_of_another_is_filtered_by_what_it_holds() -> None:
+def test_a_partial_index_is_filtered_by_its_projection() -> None:
     with Tasks.open(":memory:") as tasks:
         put(tasks)
         assert (tasks.in_index("open"), tasks.in_index("done")) == (1, 0)
 
 
-def test_an_item_without_a_version_takes_one_write_of_what_was_read() -> None:
+def test_an_item_without_a_version_accepts_one_write() -> None:
     with Tasks.open(":memory:") as tasks:
         for by_put in (True, False):
             put(tasks)
@@ -92,7 +92,7 @@ def test_an_item_without_a_version_takes_one_write_of_what_was_read() -> None:
             tasks.transact([Create(Task(team="a", number="1"))])
 
 
-def test_two_defaults_in_one_filter_are_refused() -> None:
+def test_two_defaults_in_one_filter_are_rejected() -> None:
     class Note(Entity):
         team: str
         rank: int = 1

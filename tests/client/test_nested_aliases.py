@@ -1,4 +1,4 @@
-"""Fields of nested models with aliases: stored, read, compared and changed under the alias, on every path."""
+"""Aliases in nested models: used in every operation on stored values."""
 
 # mypy: disable-error-code="empty-body"
 from __future__ import annotations
@@ -44,7 +44,7 @@ def _stored(things: Things) -> Any:
     return things.store.transport.call("Scan", {"TableName": "things"})["Items"][0]
 
 
-def test_every_path_goes_by_the_alias() -> None:
+def test_aliases_are_used_in_every_operation() -> None:
     spot = Spot(Room="r", Floor=2, Desks=[Desk(Room="d")])
     with Things.open(":memory:") as things:
         thing = things.put(Thing(thing_id="1", where=spot, notes=["n"], spots={"a": spot}, either=spot))
@@ -61,7 +61,7 @@ def test_every_path_goes_by_the_alias() -> None:
         assert _stored(things)["where"]["M"].keys() == {"Room", "Floor", "Desks"}
 
 
-def test_what_was_written_under_the_name_or_lacks_a_default_is_read() -> None:
+def test_items_with_names_or_without_defaults_are_read() -> None:
     with Things.open(":memory:") as things:
         for where in ({"room": {"S": "r"}, "floor": {"N": "7"}}, {"Room": {"S": "r"}, "floor": {"N": "7"}}):
             item = {"pk": {"S": "THING#1"}, "sk": {"S": "HEAD"}, "thing_id": {"S": "1"}, "where": {"M": where}}
@@ -72,7 +72,7 @@ def test_what_was_written_under_the_name_or_lacks_a_default_is_read() -> None:
             assert things.update(Update(thing, notes=["x"]).only_if("where.floor = :n", n=7)).notes == ["x"]
 
 
-def test_what_was_read_can_be_expected_where_a_nested_default_is_missing() -> None:
+def test_a_value_with_nested_defaults_can_be_expected() -> None:
     with Things.open(":memory:") as things:
         item = {"pk": "THING#1", "sk": "HEAD", "thing_id": "1"}
         where = {"where": {"M": {"Room": {"S": "r"}}}}
@@ -91,7 +91,7 @@ def test_what_was_read_can_be_expected_where_a_nested_default_is_missing() -> No
         Field(alias="other"),
     ],
 )
-def test_an_alias_that_is_not_read_back_is_refused(field: Any) -> None:
+def test_a_serialization_alias_alone_is_rejected(field: Any) -> None:
     model: Any = type("M", (BaseModel,), {"__annotations__": {"n": int, "other": int}, "n": field, "other": 1})
     body = {"__annotations__": {"a": str, "m": model}, "primary": Key("A#{a}", "H"), "__module__": __name__}
     entity: Any = type("E", (Entity,), body)

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Updates of parts of a field, of what is only set once, and writes that carry out others."""
+"""Updates of parts of fields, IfNotExists, and writes in other writes' transactions."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ CHANGES: dict[str, tuple[Callable[[Update[User]], Update[User]], dict[str, Any]]
 
 @pytest.mark.parametrize("by_class", [False, True], ids=["instance", "class"])
 @pytest.mark.parametrize("name", CHANGES)
-def test_parts_change(app: App, user: User, name: str, by_class: bool) -> None:
+def test_parts_are_updated(app: App, user: User, name: str, by_class: bool) -> None:
     make, wanted = CHANGES[name]
     update: Update[User] = Update(User, user_id="1") if by_class else Update(user)
     after = app.update(make(update))
@@ -207,7 +207,7 @@ def test_parts_change(app: App, user: User, name: str, by_class: bool) -> None:
         (lambda update: update.at(lambda user: user.counts["a"]).set(1).or_create(), UpdateRejected),
     ],
 )
-def test_what_cannot_change_is_refused(
+def test_invalid_changes_are_rejected(
     app: App, user: User, change: Callable[[Update[Any]], Update[Any]], error: type[Exception]
 ) -> None:
     with pytest.raises(error):
@@ -215,7 +215,7 @@ def test_what_cannot_change_is_refused(
     assert app.user("1") == user
 
 
-def test_once_is_only_when_new_and_index_keys_are_made_of_what_is_known(app: App) -> None:
+def test_if_not_exists_and_index_keys(app: App) -> None:
     first, later = datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 2, 1, tzinfo=UTC)
     assert app.hit("a", first) == Visit(page="a", hits=1, first_seen=first, site="main")
     assert asyncio.run(app.hit.aio("a", later)) == Visit(page="a", hits=2, first_seen=first, site="main")
@@ -226,7 +226,7 @@ def test_once_is_only_when_new_and_index_keys_are_made_of_what_is_known(app: App
         app.update(Update(Visit, page="a").set(first_seen=IfNotExists("yesterday")))
 
 
-def test_a_write_joins_another_in_one_transaction(app: App, user: User) -> None:
+def test_a_write_in_the_transaction_of_another(app: App, user: User) -> None:
     moment = datetime(2026, 1, 1, tzinfo=UTC)
     app.move_and_hit(user, "Faro", moment)
     result = app.user("1")
@@ -239,8 +239,8 @@ def test_a_write_joins_another_in_one_transaction(app: App, user: User) -> None:
 
 
 @pytest.mark.parametrize("key", ["", "\ud800", "x" * 65_536])
-def test_keys_of_maps_that_no_expression_can_name(app: App, user: User, key: str) -> None:
-    """A map may hold some of them; DynamoDB takes none of them as a name."""
+def test_invalid_map_keys(app: App, user: User, key: str) -> None:
+    """A map may have such keys, but DynamoDB doesn't support them in expressions."""
     with pytest.raises(ArgumentError, match=r"User\.settings") as caught:
         app.transact([Update(user).at(lambda user: user.settings[key]).set("dark")])
     assert "a map key" in caught.value.message

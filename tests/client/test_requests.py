@@ -1,4 +1,4 @@
-"""What a call costs: requests, and the SQL statements that the embedded store runs for them."""
+"""The number of requests, and of the embedded store's SQL statements, per call."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ COSTS = [
 
 
 @pytest.mark.parametrize(("pattern", "arguments", "operations", "statements"), COSTS)
-def test_a_read_costs(
+def test_requests_and_statements_of_reads(
     cms: Cms, pattern: str, arguments: dict[str, Any], operations: list[str], statements: int | None
 ) -> None:
     recorder = record(cms)
@@ -64,7 +64,7 @@ def _reachable(value: Any, depth: int = 3) -> Any:
             yield from _reachable(getattr(inner, "__self__", inner), depth - 1)
 
 
-def test_the_next_page_begins_behind_the_last(cms: Cms) -> None:
+def test_the_next_page_starts_after_the_last_item(cms: Cms) -> None:
     first = cms.articles_by_author("ada", limit=10)
     recorder = record(cms)
     second = cms.articles_by_author("ada", limit=10, cursor=first.cursor)
@@ -72,7 +72,7 @@ def test_the_next_page_begins_behind_the_last(cms: Cms) -> None:
     assert [item.article_id for item in first.items + second.items] == [f"{number:02d}" for number in range(29, 9, -1)]
 
 
-def test_a_verb_is_one_request(cms: Cms) -> None:
+def test_a_crud_method_is_one_request(cms: Cms) -> None:
     recorder = record(cms)
     article = cms.create(Article(article_id="x", title="t", slug="s", author_id="ada"))
     changed = cms.update(article, title="u", updated_at=datetime(2026, 3, 1, tzinfo=UTC))
@@ -82,7 +82,7 @@ def test_a_verb_is_one_request(cms: Cms) -> None:
     assert recorder.operations == ["PutItem", "UpdateItem", "PutItem", "GetItem", "DeleteItem"]
 
 
-def test_a_page_never_reads_on_through_a_long_run_of_others_items_one_by_one(cms: Cms) -> None:
+def test_runs_of_other_items_are_skipped_in_large_requests(cms: Cms) -> None:
     for number in range(300):
         item = {"pk": {"S": "ARTICLE#07"}, "sk": {"S": f"VERSION#x{number:03d}"}}
         cms.store.transport.call("PutItem", {"TableName": "cms", "Item": item})

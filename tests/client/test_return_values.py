@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""What a ``yield`` and the verbs give is what stands in the store; where that can't be known, nothing is made up."""
+"""A ``yield`` and the CRUD methods return what is stored, or nothing if that is unknown."""
 
 from __future__ import annotations
 
@@ -42,8 +42,6 @@ GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
 
 
 class Counter(Entity):
-    """Not locked."""
-
     name: str
     n: int = 0
     label: str = "old"
@@ -55,8 +53,6 @@ class Counter(Entity):
 
 
 class Locked(Entity):
-    """With a version."""
-
     name: str
     n: int = 0
     label: str = ""
@@ -66,8 +62,6 @@ class Locked(Entity):
 
 
 class Member(Entity):
-    """With a unique value."""
-
     name: str
     email: str
     n: int = 0
@@ -77,7 +71,7 @@ class Member(Entity):
 
 
 class Visit(Entity):
-    """Made by the update that counts it, and expiring."""
+    """Created by the update that counts it, with a TTL."""
 
     path: str
     n: int = 0
@@ -87,7 +81,7 @@ class Visit(Entity):
 
 
 class Counting(Design):
-    """A write for each way to come to a value."""
+    """One write per way to get a value."""
 
     table = Table("counting", indexes=[GSI1], entities=[Locked, Member, Visit])
 
@@ -232,7 +226,7 @@ def counting() -> Any:
         yield design
 
 
-def test_an_update_of_a_stale_instance_gives_what_is_stored(counting: Counting) -> None:
+def test_an_update_of_a_stale_instance_returns_the_stored_item(counting: Counting) -> None:
     stale = counting.put(Counter(name="a"))
     counting.update(Counter, name="a", n=Add(1))
     requests = record(counting)
@@ -241,7 +235,7 @@ def test_an_update_of_a_stale_instance_gives_what_is_stored(counting: Counting) 
     assert counting.bump(stale) == counting.get(Counter, name="a")
 
 
-def test_an_atomic_counter_gives_its_number_in_one_request(counting: Counting) -> None:
+def test_an_atomic_counter_returns_its_value_in_one_request(counting: Counting) -> None:
     counting.put(Counter(name="a", n=4, label="x", seen={"b"}))
     requests = record(counting)
     assert counting.number("a") == 5
@@ -253,7 +247,7 @@ def test_an_atomic_counter_gives_its_number_in_one_request(counting: Counting) -
     assert requests.operations == ["UpdateItem"] * 6
 
 
-def test_a_deletion_gives_what_it_removed(counting: Counting) -> None:
+def test_a_delete_returns_the_deleted_item(counting: Counting) -> None:
     old = counting.put(Counter(name="a"))
     counting.update(Counter, name="a", n=Add(7))
     requests = record(counting)
@@ -265,7 +259,7 @@ def test_a_deletion_gives_what_it_removed(counting: Counting) -> None:
     assert requests.operations == ["DeleteItem", "DeleteItem", "PutItem", "DeleteItem", "DeleteItem"]
 
 
-def test_what_a_transaction_leaves_is_not_made_up(counting: Counting) -> None:
+def test_unknown_results_of_a_transaction_are_not_guessed(counting: Counting) -> None:
     element, two = counting.put(Counter(name="a")), counting.put(Counter(name="b"))
     assert counting.two(element, two) == (None, None)
     requests = record(counting)
@@ -279,7 +273,7 @@ def test_what_a_transaction_leaves_is_not_made_up(counting: Counting) -> None:
     assert counting.not_last(element, more=False) == counting.get(Counter, name="a") == Counter(name="a", n=2)
 
 
-def test_what_is_certain_is_given_in_a_transaction(counting: Counting) -> None:
+def test_known_results_of_a_transaction_are_returned(counting: Counting) -> None:
     locked = counting.create(Locked(name="a", label="x"))
     assert (
         counting.locked_and_more(locked)
@@ -299,7 +293,7 @@ def test_what_is_certain_is_given_in_a_transaction(counting: Counting) -> None:
     assert counting.put(Visit(path="d", until=last)).until == last.replace(microsecond=0)
 
 
-def test_nothing_is_sent_before_the_end_where_nobody_asks(counting: Counting) -> None:
+def test_nothing_is_sent_early_if_results_are_unused(counting: Counting) -> None:
     counting.put(Counter(name="wrong"))
     requests = record(counting)
     with pytest.raises(ValueError, match="before anything is sent"):
@@ -310,7 +304,7 @@ def test_nothing_is_sent_before_the_end_where_nobody_asks(counting: Counting) ->
     assert "ReturnValues" not in requests.requests[-1][1]
 
 
-def test_nothing_is_sent_early_while_another_action_may_follow(counting: Counting) -> None:
+def test_nothing_is_sent_early_if_another_action_may_follow(counting: Counting) -> None:
     counting.put(Counter(name="a"))
     assert counting.before_a_batch("a").n == 1  # a batch comes after all that has a condition
     assert counting.helper_and_more("a") is None
@@ -318,7 +312,7 @@ def test_nothing_is_sent_early_while_another_action_may_follow(counting: Countin
     assert counting.number("a") == 3
 
 
-def test_what_is_computed_of_it_is_computed_of_what_is_stored(counting: Counting) -> None:
+def test_computed_fields_use_stored_values(counting: Counting) -> None:
     counting.put(Counter(name="a", n=4, label="x"))
     requests = record(counting)
     assert counting.computed("a") == "x-10"
@@ -328,15 +322,15 @@ def test_what_is_computed_of_it_is_computed_of_what_is_stored(counting: Counting
     assert requests.operations == ["UpdateItem", "GetItem", "UpdateItem", "DeleteItem", "DeleteItem"]
 
 
-def test_who_goes_on_by_what_was_stored_is_refused(counting: Counting) -> None:
+def test_an_action_after_a_used_result_is_rejected(counting: Counting) -> None:
     counting.put(Counter(name="a", n=4))
     counting.decides_by_it("a")
     with pytest.raises(RequestError, match="follows one whose result was needed"):
         counting.decides_by_it("a")
 
 
-def test_who_raises_by_what_was_stored_has_seen_what_is_stored(counting: Counting) -> None:
-    """And not what was likely before it was asked."""
+def test_an_error_based_on_a_result_sees_the_stored_item(counting: Counting) -> None:
+    """Not what was likely before the request."""
     high = counting.put(Counter(name="a", n=9))
     low = counting.put(Counter(name="a", n=0))
     assert counting.at_most(high, 5) == 1
@@ -346,7 +340,7 @@ def test_who_raises_by_what_was_stored_has_seen_what_is_stored(counting: Countin
     assert counting.get(Counter, name="a") == Counter(name="a", n=9)
 
 
-def test_who_raises_by_what_is_certain_has_sent_nothing(counting: Counting) -> None:
+def test_an_error_based_on_a_known_result_sends_nothing(counting: Counting) -> None:
     locked = counting.create(Locked(name="a", n=5))
     requests = record(counting)
     with pytest.raises(ValueError, match="6 are too many"):
@@ -355,7 +349,7 @@ def test_who_raises_by_what_is_certain_has_sent_nothing(counting: Counting) -> N
     assert counting.at_most(locked, 6) == 6
 
 
-def test_a_claim_that_changes_hands_goes_by_transaction(counting: Counting) -> None:
+def test_a_changed_claim_is_a_transaction(counting: Counting) -> None:
     member = counting.create(Member(name="ada", email="a@b"))
     counting.update(Member, name="ada", n=Add(5))
     assert counting.moved(member, "c@d") is None
@@ -363,17 +357,17 @@ def test_a_claim_that_changes_hands_goes_by_transaction(counting: Counting) -> N
     assert counting.delete(counting.get(Member, name="ada") or member) is None
 
 
-def test_a_failed_last_action_fails_as_ever(counting: Counting) -> None:
+def test_a_failed_last_action(counting: Counting) -> None:
     with pytest.raises(ConditionFailed, match="doesn't exist"):
         counting.number("nobody")
 
 
-def test_an_update_says_all_of_it(counting: Counting) -> None:
+def test_an_update_object_takes_no_other_changes(counting: Counting) -> None:
     with pytest.raises(RequestError, match="pass changes in the Update"):
         counting.update(Update(Counter, name="a").set(n=1), n=2)
 
 
-def test_the_same_from_asynchronous_code() -> None:
+def test_asynchronous_results() -> None:
     asyncio.run(_awaited())
 
 
@@ -400,7 +394,7 @@ CHANGES: list[dict[str, Any]] = [
 
 
 class Pair(Entity):
-    """Fields of each kind, which updates change beside each other."""
+    """A field per kind, for updates in combination."""
 
     name: str
     n: int = 3
@@ -412,8 +406,6 @@ class Pair(Entity):
 
 
 class LockedPair(Entity):
-    """The same with a version."""
-
     name: str
     n: int = 3
     label: str | None = None
@@ -425,7 +417,7 @@ class LockedPair(Entity):
 
 
 class Pairs(Design):
-    """One update or two, with expectations of any fields."""
+    """One or two updates, with conditions on any fields."""
 
     table = Table("pairs", entities=[Pair, LockedPair])
 
@@ -451,7 +443,7 @@ def _pair(seed: random.Random, kind: type[Any]) -> Any:
 
 
 @pytest.mark.parametrize("kind", [Pair, LockedPair])
-def test_whatever_is_given_is_what_stands_there(kind: type[Any]) -> None:
+def test_random_updates_return_the_stored_item(kind: type[Any]) -> None:
     seed = random.Random(f"given {kind.__name__}")
     given = {"alone": 0, "together": 0}
     for _ in range(400):

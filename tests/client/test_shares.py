@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""A page of merged partitions takes its share of each: about one entry too many a partition, and few requests."""
+"""A page of merged partitions reads about one excess entry per partition, in few requests."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Log(Design):
 
 
 @pytest.mark.parametrize("limit", [1, 25, *(pytest.param(limit, marks=pytest.mark.nightly) for limit in (3, 10, 100))])
-def test_paging_through_shards_reads_little_more_than_it_gives(limit: int) -> None:
+def test_paging_through_shards_reads_few_excess_items(limit: int) -> None:
     with Log.open(":memory:") as log:
         stored = [Event(event_id=str(number), day=DAY, at=NOON + timedelta(seconds=number)) for number in range(1500)]
         for event in stored:
@@ -66,8 +66,8 @@ def test_paging_through_shards_reads_little_more_than_it_gives(limit: int) -> No
         assert len(looked_at) / pages <= 8 * 3
 
 
-def test_an_iterator_of_shards_reads_longer_parts_the_further_it_goes() -> None:
-    """Each part begins in all shards anew; a caller who stops has paid for no more than twice what it took."""
+def test_an_iterator_of_shards_reads_growing_parts() -> None:
+    """Each part reads all shards; a caller that stops has paid for at most twice what it took."""
     with Log.open(":memory:") as log:
         stored = [Event(event_id=str(number), day=DAY, at=NOON + timedelta(seconds=number)) for number in range(1500)]
         for event in stored:
@@ -107,8 +107,8 @@ class Numbers(Design):
     def numbers(self, day: date, limit: int = 10, cursor: Cursor | None = None) -> Page[Numbered]: ...
 
 
-def test_what_only_looks_like_an_item_takes_no_place_on_a_page() -> None:
-    """Something else's items, whose keys begin as an entity's do: pages are as long without them."""
+def test_foreign_items_take_no_place_on_a_page() -> None:
+    """Other programs' items with similar keys: pages are as long without them."""
     with Numbers.open(":memory:") as log:
         right = [Numbered(number=number, day=DAY, at=NOON + timedelta(seconds=number)) for number in range(60)]
         for one in right:
@@ -134,8 +134,8 @@ def test_what_only_looks_like_an_item_takes_no_place_on_a_page() -> None:
         assert [len(page.items) for page in pages] == [9] * 6 + [6]
 
 
-def test_what_lies_beyond_a_page_is_not_read_as_an_instance() -> None:
-    """What can't be read fails the page that it stands on, and none before."""
+def test_items_beyond_a_page_are_not_parsed() -> None:
+    """An unreadable item fails its own page, and none before."""
     with Numbers.open(":memory:") as log:
         for number in range(40):
             log.put(Numbered(number=number, day=DAY, at=NOON + timedelta(seconds=number)))

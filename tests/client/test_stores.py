@@ -1,4 +1,4 @@
-"""Stores: which are one, who is told of what, who closes what; and how a table is looked at when a design is opened."""
+"""Stores: identity, hooks, closing, and comparing tables when a design is opened."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def listens(one: Store) -> bool:
     return one.watched
 
 
-def test_which_stores_are_one(tmp_path: Path) -> None:
+def test_store_identity(tmp_path: Path) -> None:
     (tmp_path / "a.db").touch()
     (tmp_path / "linked.db").symlink_to(tmp_path / "a.db")
     urls = [
@@ -64,8 +64,8 @@ def test_which_stores_are_one(tmp_path: Path) -> None:
     assert first.beside("other").table_name == "other"
 
 
-def test_who_is_told() -> None:
-    """The backend tells as long as one of its stores has somebody to tell."""
+def test_hooks_of_shared_stores() -> None:
+    """The backend has a hook as long as one of its stores has one."""
     backend = Backend()
     first = store(":memory:", backend)
     second = first.beside("other")
@@ -103,8 +103,8 @@ def test_who_is_told() -> None:
     assert backend.on_call is None
 
 
-def test_who_closes_what() -> None:
-    """Whoever opened it; another leaves, and is told nothing more."""
+def test_closing_shared_stores() -> None:
+    """The first store closes the backend; another only leaves, and gets no more records."""
     backend = Backend()
     first = store(":memory:", backend)
     second, third = first.beside("b"), first.beside("c")
@@ -119,14 +119,14 @@ def test_who_closes_what() -> None:
     assert backend.closed == 1
 
 
-def test_a_report_keeps_so_many_faults() -> None:
+def test_a_report_keeps_a_limited_number_of_errors() -> None:
     report = LoadReport()
     for number in range(FAULTS_KEPT + 2):
         report.fault(ErrorDetail(f"line {number}", "wrong"))
     assert (FAULTS_KEPT, len(report.errors), report.more_faults) == (1000, 1000, 2)
 
 
-def test_threads_that_nobody_asked_for_are_ended_too() -> None:
+def test_unused_designs_start_no_threads() -> None:
     """A design that was opened and closed has started none."""
     idle, used = Workers(1, "idle"), Workers(1, "used")
     assert used.submit(int, "3").result() == 3

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Iterators fetch the next part while the last one is used, and pay for nothing that nobody asked for."""
+"""Iterators prefetch the next part, and read nothing more than needed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PARTS = [list(range(10)), list(range(10, 20)), list(range(20, 25))]
 
 
 class Source:
-    """Three parts; remembers which were asked for."""
+    """Three parts; records which were read."""
 
     def __init__(self, *, fails_at: int | None = None) -> None:
         self.asked: list[int] = []
@@ -55,14 +55,14 @@ def pool() -> Iterator[ThreadPoolExecutor]:
         yield made
 
 
-def test_all_items_are_given_in_order(pool: ThreadPoolExecutor) -> None:
+def test_items_are_returned_in_order(pool: ThreadPoolExecutor) -> None:
     for ahead in (None, pool):
         source = Source()
         assert list(stream(source.part, run, ahead)) == list(range(25))
         assert source.asked == [0, 1, 2]
 
 
-def test_the_next_part_is_fetched_from_the_middle_of_a_part_on(pool: ThreadPoolExecutor) -> None:
+def test_the_next_part_is_prefetched_at_the_middle(pool: ThreadPoolExecutor) -> None:
     source = Source()
     items = stream(source.part, run, pool)
     assert [next(items) for _ in range(5)] == list(range(5))
@@ -74,7 +74,7 @@ def test_the_next_part_is_fetched_from_the_middle_of_a_part_on(pool: ThreadPoolE
     assert source.asked == [0, 1]
 
 
-def test_a_fault_in_what_was_fetched_ahead_comes_where_its_items_would(pool: ThreadPoolExecutor) -> None:
+def test_a_prefetch_error_is_raised_at_its_items(pool: ThreadPoolExecutor) -> None:
     items = stream(Source(fails_at=1).part, run, pool)
     assert [next(items) for _ in range(10)] == list(range(10))
     with pytest.raises(StoreError):
@@ -82,7 +82,7 @@ def test_a_fault_in_what_was_fetched_ahead_comes_where_its_items_would(pool: Thr
 
 
 @pytest.mark.parametrize("ahead", [False, True])
-def test_awaited_all_items_are_given_in_order(*, ahead: bool) -> None:
+def test_asynchronous_items_are_returned_in_order(*, ahead: bool) -> None:
     async def everything() -> list[Any]:
         return [value async for value in stream_async(source.part, run_async, ahead=ahead)]
 
@@ -91,7 +91,7 @@ def test_awaited_all_items_are_given_in_order(*, ahead: bool) -> None:
     assert source.asked == [0, 1, 2]
 
 
-def test_awaited_one_who_stops_leaves_no_task_behind() -> None:
+def test_an_abandoned_asynchronous_iterator_leaves_no_task() -> None:
     async def some() -> int:
         items: AsyncGenerator[Any, None] = stream_async(source.part, run_async, ahead=True)
         async with aclosing(items):
@@ -113,7 +113,7 @@ class Line(Entity):
 
 
 class Books(Design):
-    """An iterator that ends at a limit."""
+    """An iterator with a limit."""
 
     table = Table("books")
 
@@ -145,7 +145,7 @@ AwaitedLeaves = TypeAliasType("AwaitedLeaves", AwaitedStream[Leaf])
 
 
 class Others(Design):
-    """Iterators under other names: an import's, a variable's, a type's."""
+    """Iterator types under other names: imported, a variable, an alias."""
 
     table = Table("others")
 
@@ -172,7 +172,7 @@ async def _taken(answer: AsyncIterator[Any]) -> list[Any]:
     return [item async for item in answer]
 
 
-def test_an_iterator_is_one_under_any_name() -> None:
+def test_iterator_types_under_other_names() -> None:
     with Others.open(":memory:") as others:
         leaf = others.put(Leaf(box="a", name="x"))
         untyped: Any = others

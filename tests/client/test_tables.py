@@ -1,4 +1,4 @@
-"""A table that another process makes, changes or deletes at this moment; and one that isn't described as one."""
+"""Tables that another process is creating, changing or deleting; and invalid descriptions."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Notes(Design):
 
 
 class Slow:
-    """An engine whose table is for some descriptions in other states than ACTIVE."""
+    """An engine whose table isn't ACTIVE in the first descriptions."""
 
     def __init__(self, engine: Engine, states: list[str], index_states: list[str] | None = None) -> None:
         self.engine = engine
@@ -76,27 +76,27 @@ def opened(slow: Slow, monkeypatch: pytest.MonkeyPatch) -> Store:
     return open_store(":memory:", Notes.compiled, create=None)
 
 
-def test_opening_waits_for_a_table_that_another_process_makes(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Else its first call would fail."""
+def test_opening_waits_for_a_table_being_created(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Otherwise its first call would fail."""
     slow = Slow(engine, ["CREATING", "CREATING"])
     opened(slow, monkeypatch)
     assert slow.states == []
 
 
-def test_opening_does_not_wait_for_a_table_that_changes(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It can be used meanwhile, and a service mustn't stand still for an index that is filled."""
+def test_opening_does_not_wait_for_an_updating_table(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The table can be used meanwhile, so a service needn't wait for an index to be filled."""
     slow = Slow(engine, ["UPDATING", "UPDATING"], ["ACTIVE"])
     opened(slow, monkeypatch)
     assert slow.states == ["UPDATING"]
 
 
-def test_a_table_that_is_being_deleted_is_told(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_table_being_deleted_is_an_error(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(StoreError, match="is being deleted") as raised:
         opened(Slow(engine, ["DELETING"]), monkeypatch)
     assert raised.value.place == "Notes.open"
 
 
-def test_readiness_is_that_of_the_indexes_too(engine: Engine) -> None:
+def test_creation_waits_for_indexes(engine: Engine) -> None:
     slow = Slow(engine, ["UPDATING"], ["CREATING", "CREATING", "ACTIVE"])
     result = converse(tables.until_ready("notes"), slow)
     assert result["TableStatus"] == "ACTIVE"
@@ -104,7 +104,7 @@ def test_readiness_is_that_of_the_indexes_too(engine: Engine) -> None:
 
 
 @pytest.mark.parametrize("answer", [{}, {"Table": None}, {"Table": []}, {"Table": {"TableStatus": "ACTIVE"}}])
-def test_what_is_no_description(answer: dict[str, Any], engine: Engine) -> None:
+def test_an_invalid_description_is_an_error(answer: dict[str, Any], engine: Engine) -> None:
     class Other(Slow):
         def call(self, operation: str, parameters: dict[str, Any]) -> dict[str, Any]:
             return answer
@@ -113,8 +113,8 @@ def test_what_is_no_description(answer: dict[str, Any], engine: Engine) -> None:
         converse(tables.describe_table("notes"), Other(engine, []))
 
 
-def test_an_index_of_the_other_kind_by_the_same_name(engine: Engine) -> None:
-    """``keyplan create`` can't add it: the service refuses a second index of the name."""
+def test_a_local_and_a_global_index_of_the_same_name(engine: Engine) -> None:
+    """``keyplan create`` can't add it: the service rejects a second index of that name."""
     wanted = Notes.table.create_request("other")
     (index,) = wanted.pop("GlobalSecondaryIndexes")
     local = {**index, "KeySchema": [wanted["KeySchema"][0], {"AttributeName": "author_sk", "KeyType": "RANGE"}]}

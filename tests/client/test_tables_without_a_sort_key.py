@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""A table whose key is its partition alone: pages of its indexes go on behind items that nothing else names."""
+"""Tables without a sort key: paging through their indexes."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Beds(Design):
     def beds(self, limit: int = 2, cursor: Cursor | None = None) -> Page[Bed]: ...
 
 
-def test_pages_go_on_behind_what_its_partition_key_names() -> None:
+def test_pages_continue_after_the_partition_key() -> None:
     made = [Bed(bed_id=str(number), ward="a", floor=1 + number // 4) for number in range(7)]
     with Beds.open(":memory:") as beds:
         for bed in made:

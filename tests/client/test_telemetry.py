@@ -1,4 +1,4 @@
-"""OpenTelemetry: spans of patterns with their requests beneath, and metrics by pattern."""
+"""OpenTelemetry: spans of access patterns and their requests, and metrics."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from keyplan.telemetry import Telemetry
 from tests.client.test_hooks import NOTE, Notes
 
 
-def test_a_call_is_a_span_and_its_requests_are_spans_beneath() -> None:
+def test_calls_and_requests_are_nested_spans() -> None:
     spans = InMemorySpanExporter()
     provider = TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(spans))

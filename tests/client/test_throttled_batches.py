@@ -1,4 +1,4 @@
-"""Batches of which whole requests are refused, since the table is throttled: they go on while any is taken."""
+"""Batches of which some requests are throttled as a whole: they continue while there is progress."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 def refusing(which: Callable[[int], bool], kind: str = "ProvisionedThroughputExceededException") -> Any:
-    """A store that refuses some of the batches' requests, by their number."""
+    """A store that throttles the batch requests with these numbers."""
     number = -1
 
     def around(call: Any, operation: str, parameters: dict[str, Any]) -> dict[str, Any]:
@@ -48,7 +48,7 @@ def refusing(which: Callable[[int], bool], kind: str = "ProvisionedThroughputExc
     return around
 
 
-def test_nothing_is_lost_when_most_requests_are_refused(pauses: list[float]) -> None:
+def test_nothing_is_lost_when_most_requests_are_throttled(pauses: list[float]) -> None:
     with Notes.open(":memory:") as notes:
         record(notes).around = refusing(lambda number: number % 3 > 0)
         notes.batch([Put(note) for note in NOTES])
@@ -56,8 +56,8 @@ def test_nothing_is_lost_when_most_requests_are_refused(pauses: list[float]) -> 
     assert pauses
 
 
-def test_after_a_refusal_requests_are_made_one_by_one_and_then_in_parallel_again() -> None:
-    """Else those that were taken beside a refused one would be made again and again."""
+def test_throttled_batches_continue_sequentially_and_then_in_parallel() -> None:
+    """Otherwise, successful requests next to a throttled one would be repeated again and again."""
     with Notes.open(":memory:") as notes:
         recorder = record(notes)
         recorder.around = refusing(lambda number: number == 3)
@@ -66,7 +66,7 @@ def test_after_a_refusal_requests_are_made_one_by_one_and_then_in_parallel_again
         assert len(writes) <= len(NOTES) // 25 + PARALLEL_MAX
 
 
-def test_a_store_that_refuses_everything_is_told(pauses: list[float]) -> None:
+def test_permanent_throttling_is_an_error(pauses: list[float]) -> None:
     with Notes.open(":memory:") as notes:
         record(notes).around = refusing(lambda number: True)
         with pytest.raises(StoreError, match=r"625 of 625 writes .* remain unprocessed after 3\d s"):
@@ -74,7 +74,7 @@ def test_a_store_that_refuses_everything_is_told(pauses: list[float]) -> None:
     assert 30 <= sum(pauses) < 33
 
 
-def test_other_errors_end_it_at_once(pauses: list[float]) -> None:
+def test_other_errors_are_raised_immediately(pauses: list[float]) -> None:
     with Notes.open(":memory:") as notes:
         record(notes).around = refusing(lambda number: number == 1, "ValidationException")
         with pytest.raises(DynamoDBError, match="too much"):

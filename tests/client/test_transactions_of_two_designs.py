@@ -1,4 +1,4 @@
-"""Writes of two designs in one transaction: how it is sent, who is told of it, and how often it is tried."""
+"""Writes of two designs in one transaction: requests, hooks and attempts."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def both() -> Iterator[tuple[Shop, Ledger]]:
 
 @pytest.mark.parametrize("carry_out", WAYS)
 @pytest.mark.parametrize("watched", [False, True])
-def test_what_they_give_and_who_is_told(both: tuple[Shop, Ledger], carry_out: Carry, watched: bool) -> None:
+def test_results_and_hooks(both: tuple[Shop, Ledger], carry_out: Carry, watched: bool) -> None:
     shop, ledger = both
     told: list[PatternRecord] = []
     if watched:
@@ -50,7 +50,7 @@ def test_what_they_give_and_who_is_told(both: tuple[Shop, Ledger], carry_out: Ca
 
 
 @pytest.mark.parametrize("carry_out", WAYS)
-def test_what_is_refused_before_anything_is_sent(both: tuple[Shop, Ledger], carry_out: Carry) -> None:
+def test_invalid_calls_send_nothing(both: tuple[Shop, Ledger], carry_out: Carry) -> None:
     shop, ledger = both
     recorder = record(shop)
     for writes, says in (
@@ -76,8 +76,8 @@ def test_what_is_refused_before_anything_is_sent(both: tuple[Shop, Ledger], carr
     assert recorder.requests == []
 
 
-def test_as_often_as_the_most_patient_of_them(both: tuple[Shop, Ledger], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Five times, as one of them says; in between it is decided anew by what is read."""
+def test_the_highest_attempts_applies(both: tuple[Shop, Ledger], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Five attempts, as one of them allows; each reads again."""
     shop, ledger = both
     pauses: list[float] = []
     monkeypatch.setattr("keyplan.client.conversations.time.sleep", pauses.append)

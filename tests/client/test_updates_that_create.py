@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Updates with ``or_create``: one request that changes an item or makes it where it is missing, never half of it."""
+"""Updates with ``or_create``: one request that changes an item, or creates a complete one."""
 
 from __future__ import annotations
 
@@ -39,8 +39,6 @@ GSI = Index("GSI", "gsipk", "gsisk")
 
 
 class Count(Entity):
-    """A counter in parts."""
-
     name: str
     part: int = Field(ge=0)
     value: int = Field(default=0, ge=0)
@@ -51,7 +49,7 @@ class Count(Entity):
 
 
 class Strict(Entity):
-    """One that needs more than its key."""
+    """One with a required field."""
 
     name: str
     kind: str
@@ -95,8 +93,6 @@ class Locked(Entity):
 
 
 class Counts(Design):
-    """Counters."""
-
     table = Table("counts", indexes=[GSI], entities=[Strict, Listed, Claimed, Locked])
 
     @read("C1")
@@ -122,7 +118,7 @@ def counts() -> Iterator[Counts]:
         yield opened
 
 
-def test_one_request_makes_the_item_or_changes_it(counts: Counts) -> None:
+def test_one_request_creates_or_updates(counts: Counts) -> None:
     requests = record(counts)
     counts.add("a#b", 1, 2)
     counts.add("a#b", 1, 3)
@@ -133,7 +129,7 @@ def test_one_request_makes_the_item_or_changes_it(counts: Counts) -> None:
     assert world.rows[0].item["name"] == {"S": "a#b"}
 
 
-def test_bounds_hold_of_a_missing_item_too(counts: Counts) -> None:
+def test_bounds_apply_to_a_missing_item(counts: Counts) -> None:
     with pytest.raises(ConditionFailed):
         counts.add("a", 0, -1)
     assert counts.count("a", 0) is None
@@ -143,7 +139,7 @@ def test_bounds_hold_of_a_missing_item_too(counts: Counts) -> None:
         counts.add("a", 0, -1)
 
 
-def test_conditions_are_asked_of_a_missing_item(counts: Counts) -> None:
+def test_conditions_apply_to_a_missing_item(counts: Counts) -> None:
     counts.add_up_to("a", 2)
     counts.add_up_to("a", 2)
     with pytest.raises(ConditionFailed):
@@ -160,7 +156,7 @@ def test_in_a_transaction(counts: Counts) -> None:
     ]
 
 
-def test_every_addition_counts_when_many_begin_at_once(tmp_path: Path) -> None:
+def test_concurrent_first_additions_all_count(tmp_path: Path) -> None:
     with Counts.open(tmp_path / "counts.db") as counts, ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda _: counts.add("a", 0, 1), range(200)))
         assert counts.count("a", 0) == Count(name="a", part=0, value=200)
@@ -181,7 +177,7 @@ def test_every_addition_counts_when_many_begin_at_once(tmp_path: Path) -> None:
         (Update(Locked, name="a").set(value=Add(1)), "a version"),
     ],
 )
-def test_what_would_make_half_an_item_is_refused(counts: Counts, action: Any, message: str | None) -> None:
+def test_incomplete_items_are_rejected(counts: Counts, action: Any, message: str | None) -> None:
     if message is None:
         counts.transact([action.or_create()])
         check_invariants(scan(counts))

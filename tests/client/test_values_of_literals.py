@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Fields with few values, of which items of other programs have another: they are told, and never read as if right."""
+"""Literal fields with other values, written by other programs, are reported as invalid items."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from keyplan.errors import InvalidItemError
 
 
 class Level(Entity):
-    """Each way in which a literal stands in a field's type."""
+    """A Literal in each position of a field's type."""
 
     name: str
     alone: Literal[1, 2] = 1
@@ -51,7 +51,7 @@ WRONG: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("field", WRONG)
-def test_another_value_is_told(levels: Levels, field: str) -> None:
+def test_an_unknown_literal_is_an_invalid_item(levels: Levels, field: str) -> None:
     key = Levels.compiled.by_name["Level"].to_item(Level(name="a"))
     levels.store.transport.call("PutItem", {"TableName": "levels", "Item": {**key, field: WRONG[field]}})
     with pytest.raises(InvalidItemError, match=rf"Level\.{field}"):
@@ -59,7 +59,7 @@ def test_another_value_is_told(levels: Levels, field: str) -> None:
     assert isinstance(levels.any_level("a"), InvalidItem)
 
 
-def test_the_values_come_back(levels: Levels) -> None:
+def test_literals_round_trip(levels: Levels) -> None:
     level = Level(name="a", alone=2, maybe=2, word="high", several=[2, 1])
     levels.put(level)
     assert levels.level("a") == level

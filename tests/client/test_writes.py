@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Every write keeps keys, claims, versions and types right, whoever writes besides."""
+"""Writes keep keys, claims, versions and types correct, also with concurrent writers."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ GSI2 = Index("GSI2", "gsi2pk", "gsi2sk")
 
 
 class Account(Entity):
-    """Locked, with unique values."""
+    """With a version and unique values."""
 
     account_id: str
     email: str
@@ -69,7 +69,7 @@ class Account(Entity):
 
 
 class Note(Entity):
-    """Locked, without claims, so that it can be put."""
+    """With a version, without claims, so that it can be put."""
 
     note_id: str
     text: str = ""
@@ -79,7 +79,7 @@ class Note(Entity):
 
 
 class Product(Entity):
-    """Keys of several fields, one of them computed; and fields with limits."""
+    """Keys of several fields, one of them computed; and bounded fields."""
 
     product_id: str
     brand: str
@@ -103,8 +103,6 @@ class Product(Entity):
 
 
 class Shop(Design):
-    """Those."""
-
     table = Table("shop", indexes=[GSI1, GSI2], entities=[Account, Note, Product])
 
     @read("R1")
@@ -118,7 +116,7 @@ class Shop(Design):
 
     @write("W1", attempts=5)
     def count(self, note_id: str) -> Writes[int]:
-        """Reads, and writes what follows from it."""
+        """Read, and write depending on the result."""
         note = yield from self.note.read(note_id)
         number = len(note.text) + 1
         yield Update(note, text="x" * number)
@@ -147,7 +145,7 @@ def raw(shop: Shop, partition: str) -> Any:
 # Locks
 
 
-def test_a_lock_holds_in_every_verb(shop: Shop) -> None:
+def test_versions_are_checked_by_every_crud_method(shop: Shop) -> None:
     old = shop.create(Note(note_id="n"))
     new = shop.put(old)
     assert (old.version, new.version) == (1, 2)
@@ -169,19 +167,19 @@ def test_a_lock_holds_in_every_verb(shop: Shop) -> None:
     assert shop.note("n").version == 3
 
 
-def test_an_update_by_class_counts_without_asking(shop: Shop) -> None:
+def test_an_update_by_class_increments_the_version(shop: Shop) -> None:
     shop.create(Note(note_id="n"))
     shop.transact([Update(Note, note_id="n").set(text="t")])
     assert shop.note("n") == Note(note_id="n", text="t", version=2)
 
 
-def test_a_version_is_not_changed_by_hand(shop: Shop) -> None:
+def test_a_version_cannot_be_set(shop: Shop) -> None:
     note = shop.create(Note(note_id="n"))
     with pytest.raises(UpdateRejected, match="the version field is updated automatically"):
         shop.update(note, version=7)
 
 
-def test_a_write_that_lost_a_race_is_made_anew(shop: Shop) -> None:
+def test_a_write_that_lost_a_race_is_retried(shop: Shop) -> None:
     note = shop.create(Note(note_id="n"))
     recorder = record(shop)
     raced: list[Any] = []
@@ -208,7 +206,7 @@ def test_a_write_that_lost_a_race_is_made_anew(shop: Shop) -> None:
 # Claims
 
 
-def test_claims_are_taken_moved_released_and_used_again(shop: Shop) -> None:
+def test_claims_are_created_moved_released_and_reused(shop: Shop) -> None:
     ada = shop.create(Account(account_id="a", email="x@y", phone="1"))
     with pytest.raises(UniqueValueTaken, match="email 'x@y' belongs to another Account"):
         shop.create(Account(account_id="b", email="x@y"))
@@ -224,7 +222,7 @@ def test_claims_are_taken_moved_released_and_used_again(shop: Shop) -> None:
     assert shop.in_city("Bern") == [eve]
 
 
-def test_claims_that_are_moved_by_two_at_once(shop: Shop) -> None:
+def test_concurrent_moves_of_claims(shop: Shop) -> None:
     stale = shop.create(Account(account_id="a", email="one@y"))
     shop.update(stale, email="two@y")
     with pytest.raises(WriteFailed):
@@ -234,7 +232,7 @@ def test_claims_that_are_moved_by_two_at_once(shop: Shop) -> None:
     assert len(scan(shop).claims) == 1
 
 
-def test_claims_are_not_forgotten_by_blind_writes(shop: Shop) -> None:
+def test_writes_that_would_lose_claims_are_rejected(shop: Shop) -> None:
     ada = shop.create(Account(account_id="a", email="x@y"))
     refused: list[tuple[Any, str]] = [
         (lambda: shop.put(ada), "Put can't release the unique values"),
@@ -250,7 +248,7 @@ def test_claims_are_not_forgotten_by_blind_writes(shop: Shop) -> None:
 # Keys
 
 
-def test_keys_are_made_anew_when_their_fields_change(shop: Shop) -> None:
+def test_keys_are_recomputed_when_their_fields_change(shop: Shop) -> None:
     element = shop.create(product())
     two = shop.update(element, rank=7)
     three = shop.update(two, brand="bolt")
@@ -268,7 +266,7 @@ def test_keys_are_made_anew_when_their_fields_change(shop: Shop) -> None:
     assert "gsi2pk" not in raw(shop, "PRODUCT#p")
 
 
-def test_a_key_is_not_made_of_fields_that_have_changed_meanwhile(shop: Shop) -> None:
+def test_a_key_is_not_recomputed_from_stale_fields(shop: Shop) -> None:
     stale = shop.create(product())
     shop.update(stale, brand="bolt")
     for changes in ({"rank": 3}, {"status": "old"}, {"rank": Add(1)}, {"tags": {"x"}}):
@@ -280,7 +278,7 @@ def test_a_key_is_not_made_of_fields_that_have_changed_meanwhile(shop: Shop) -> 
 
 
 class Pair(Entity):
-    """Stands in the partition of its first name, which is made of both."""
+    """In the partition of its first name; its key is computed from both."""
 
     pair_id: str
     left: str
@@ -292,7 +290,7 @@ class Pair(Entity):
     @computed_field  # type: ignore[prop-decorator]
     @property
     def initial(self) -> str:
-        """The letter that it is filed under."""
+        """The letter for its partition."""
         return min(self.left, self.right)[:1]
 
 
@@ -305,7 +303,7 @@ FewByMarks = TypeAliasType("FewByMarks", Annotated[int, Ge(0), Le(9)])
 
 
 class Bounded(Entity):
-    """The same bounds, said in each way."""
+    """The same bounds, declared in several ways."""
 
     bounded_id: str
     own: int = Field(default=5, ge=0, le=9)
@@ -321,7 +319,7 @@ class Bounded(Entity):
 
 
 class Unbounded(Entity):
-    """Of several types, bounds of one aren't the others'."""
+    """A union type: the bounds of one member don't apply to the others."""
 
     unbounded_id: str
     number: FewByField | int = 5
@@ -335,7 +333,7 @@ class BoundedDesign(Design):
 
 @pytest.mark.parametrize("name", [name for name in Bounded.model_fields if name != "bounded_id"])
 @pytest.mark.parametrize("amount", [3, -3])
-def test_two_that_add_at_once_stay_within_bounds_however_they_are_said(name: str, amount: int) -> None:
+def test_concurrent_additions_keep_bounds(name: str, amount: int) -> None:
     with BoundedDesign.open(":memory:") as design:
         stale = design.create(Bounded(bounded_id="b"))
         design.update(stale, **{name: Add(amount)})
@@ -346,7 +344,7 @@ def test_two_that_add_at_once_stay_within_bounds_however_they_are_said(name: str
         assert design.update(design.create(Unbounded(unbounded_id="u")), number=Add(50)).number == 55
 
 
-def test_two_changes_that_each_leave_the_primary_key_do_not_change_it_together() -> None:
+def test_changes_cannot_change_a_computed_primary_key() -> None:
     with Pairs.open(":memory:") as pairs:
         stale = pairs.create(Pair(pair_id="p", left="Ada", right="Abel"))
         pairs.update(stale, left="Zoe")
@@ -354,7 +352,7 @@ def test_two_changes_that_each_leave_the_primary_key_do_not_change_it_together()
             pairs.update(stale, right="Yan")
 
 
-def test_a_set_is_shown_in_one_order() -> None:
+def test_sets_are_shown_sorted() -> None:
     with Pairs.open(":memory:") as pairs:
         stale = pairs.create(Pair(pair_id="p", left="Ada", right="Abel", tags=frozenset("hgfedcba")))
         text = re.escape("tags is {'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'}, expected {'a', 'b', 'c', 'd', 'y', 'z'}")
@@ -363,7 +361,7 @@ def test_a_set_is_shown_in_one_order() -> None:
 
 
 @pytest.mark.parametrize("changes", [{"brand": "b"}, {"rank": 1}, {"status": "old"}, {"tags": {"a"}}, {"rank": Add(1)}])
-def test_keys_cannot_be_made_anew_by_class(shop: Shop, changes: dict[str, Any]) -> None:
+def test_keys_cannot_be_recomputed_by_class(shop: Shop, changes: dict[str, Any]) -> None:
     shop.create(product())
     with pytest.raises(UpdateRejected, match=r"it is part of the key by_(brand|label)"):
         shop.transact([Update(Product, product_id="p").set(**changes)])
@@ -381,7 +379,7 @@ def test_keys_cannot_be_made_anew_by_class(shop: Shop, changes: dict[str, Any]) 
         ({}, UpdateRejected, "the update changes nothing"),
     ],
 )
-def test_updates_that_are_refused(shop: Shop, changes: Any, error: type[Exception], message: str) -> None:
+def test_invalid_updates_are_rejected(shop: Shop, changes: Any, error: type[Exception], message: str) -> None:
     element = shop.create(product())
     with pytest.raises(error) as caught:
         shop.update(element, **changes)
@@ -405,7 +403,7 @@ def test_updates_that_are_refused(shop: Shop, changes: Any, error: type[Exceptio
         ({"at": datetime(2026, 3, 1)}, "has no time zone"),  # noqa: DTZ001 - that is the case
     ],
 )
-def test_what_does_not_fit_a_field_is_never_written(shop: Shop, changes: Any, said: str) -> None:
+def test_invalid_values_are_never_written(shop: Shop, changes: Any, said: str) -> None:
     element = shop.create(product())
     by_class = Update(Product, product_id="p").set(**changes)
     for call in (lambda: shop.update(element, **changes), lambda: shop.transact([by_class])):
@@ -426,7 +424,7 @@ def test_changes_by_class(shop: Shop) -> None:
     assert shop.get(Product, product_id="p") == product(price=Decimal(3)), "a default is read again"
 
 
-def test_a_number_keeps_to_its_bounds_whatever_is_stored(shop: Shop) -> None:
+def test_numbers_keep_their_bounds(shop: Shop) -> None:
     stale = shop.create(product(stock=3))
     shop.update(stale, stock=1)
     with pytest.raises(ConditionFailed):
@@ -439,7 +437,7 @@ def test_a_number_keeps_to_its_bounds_whatever_is_stored(shop: Shop) -> None:
     assert result.stock == 0
 
 
-def test_empty_sets_and_nothing_are_not_stored(shop: Shop) -> None:
+def test_empty_sets_and_none_are_not_stored(shop: Shop) -> None:
     element = shop.create(product(tags={"a"}, note="n", at=datetime(2026, 3, 1, tzinfo=UTC)))
     two = shop.update(element, tags=SetRemove({"a"}), note=None, at=None)
     stored = raw(shop, "PRODUCT#p")
@@ -450,7 +448,7 @@ def test_empty_sets_and_nothing_are_not_stored(shop: Shop) -> None:
     assert shop.update(three, tags=set()).tags == set()
 
 
-def test_computed_fields_are_the_same_in_every_zone() -> None:
+def test_computed_fields_do_not_depend_on_the_time_zone() -> None:
     class Event(Entity):
         event_id: str
         at: datetime
@@ -516,7 +514,7 @@ def test_conditions_by_fields_and_in_dynamodbs_grammar(shop: Shop) -> None:
         ("stock > :n", {"n": 1, "m": 2}, r"not \['m', 'n'\]"),
     ],
 )
-def test_conditions_that_cannot_be_asked(shop: Shop, condition: str, values: dict[str, Any], message: str) -> None:
+def test_invalid_conditions_are_rejected(shop: Shop, condition: str, values: dict[str, Any], message: str) -> None:
     with pytest.raises(RequestError, match=message):
         shop.transact([Update(product(), note="x").only_if(condition, **values)])
 
@@ -524,7 +522,7 @@ def test_conditions_that_cannot_be_asked(shop: Shop, condition: str, values: dic
 # Transactions
 
 
-def test_which_action_failed_and_why(shop: Shop) -> None:
+def test_failures_name_the_action_and_the_reason(shop: Shop) -> None:
     element = shop.create(product(stock=5))
     shop.create(Account(account_id="a", email="x@y"))
     with pytest.raises(TransactionFailed) as caught:
@@ -547,21 +545,21 @@ def test_which_action_failed_and_why(shop: Shop) -> None:
     assert scan(shop).size == 3
 
 
-def test_two_actions_for_one_item_are_refused(shop: Shop) -> None:
+def test_two_actions_on_one_item_are_rejected(shop: Shop) -> None:
     with pytest.raises(RequestError, match="two actions of one transaction on the same item"):
         shop.transact([Create(Note(note_id="n")), Delete(Note, note_id="n")])
     with pytest.raises(RequestError, match="two actions of one batch on the same item"):
         shop.batch([Put(product()), Delete(Product, product_id="p")])
 
 
-def test_a_transaction_has_a_hundred_operations(shop: Shop) -> None:
+def test_a_transaction_has_at_most_100_operations(shop: Shop) -> None:
     with pytest.raises(RequestError, match="101 operations in one transaction; DynamoDB allows 100"):
         shop.transact([Create(Note(note_id=str(number))) for number in range(101)])
     shop.transact([Create(Note(note_id=str(number))) for number in range(100)])
     assert scan(shop).size == 100
 
 
-def test_entities_of_other_designs_are_refused(shop: Shop) -> None:
+def test_entities_of_other_designs_are_rejected(shop: Shop) -> None:
     class Stranger(Entity):
         name: str
         primary = Key("S#{name}", "M")
@@ -576,7 +574,7 @@ def test_entities_of_other_designs_are_refused(shop: Shop) -> None:
         shop.get(Note, id="n")
 
 
-def test_what_was_made_without_validation_is_validated(shop: Shop) -> None:
+def test_unvalidated_instances_are_validated(shop: Shop) -> None:
     with pytest.raises(ArgumentError, match="this Product is not valid"):
         shop.put(product().model_copy(update={"stock": "many"}))
     with pytest.raises(ArgumentError, match="this Product is not valid"):
@@ -584,14 +582,14 @@ def test_what_was_made_without_validation_is_validated(shop: Shop) -> None:
 
 
 def test_an_item_created_with_a_version_keeps_it(shop: Shop) -> None:
-    """As one that is moved from elsewhere: the next write counts on."""
+    """As when moved from elsewhere: the next write counts on."""
     note = shop.create(Note(note_id="n", version=7))
     assert note.version == 7
     assert shop.note("n").version == 7
     assert shop.put(note).version == 8
 
 
-def test_actions_are_shown_as_they_are_written() -> None:
+def test_repr_of_actions() -> None:
     note = Note(note_id="1")
     assert repr(Update(note, text="a")) == f"Update({note!r})"
     assert repr(Delete(note)) == f"Delete({note!r})"

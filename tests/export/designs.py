@@ -1,6 +1,7 @@
 # mypy: disable-error-code="empty-body"
-"""The designs that every format is tried on: the five systems', those of other tests, one of odd names, and one with
-the words that other programs' tables need."""
+"""Designs for the export tests: the five systems, others, one with odd names, and one with features of other
+libraries' tables.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""CloudFormation: cfn-lint passes each template, YAML and JSON say the same, and the table is the design's."""
+"""CloudFormation: cfn-lint accepts the templates, YAML and JSON are equal, and the table is the design's."""
 
 from __future__ import annotations
 
@@ -60,14 +60,14 @@ def test_cfn_lint_passes(name: str, deployment: Deployment) -> None:
     assert [str(value) for value in result] == []
 
 
-def test_cfn_lint_would_not_pass_a_wrong_one() -> None:
+def test_cfn_lint_rejects_a_wrong_template() -> None:
     text = cloudformation_yaml(Blog.compiled, Deployment()).replace("AttributeName: sk", "AttributeName: other", 1)
     assert lint(text, config=ManualArgs(regions=["eu-west-1"]))
 
 
 @pytest.mark.parametrize("deployment", [Deployment(), WHOLE], ids=["plain", "whole"])
 @pytest.mark.parametrize("name", NAMES)
-def test_yaml_and_json_say_the_same(name: str, deployment: Deployment) -> None:
+def test_yaml_and_json_are_equal(name: str, deployment: Deployment) -> None:
     assert loaded(name, deployment) == json.loads(cloudformation_json(design(name).compiled, deployment))
 
 
@@ -99,7 +99,7 @@ def test_options_are_properties() -> None:
     assert set(whole["Outputs"]) == {"TableName", "TableArn", "StreamArn"}
 
 
-def test_comments_say_what_keys_hold_and_whom_an_index_serves() -> None:
+def test_comments_describe_keys_and_indexes() -> None:
     text = cloudformation_yaml(design("Library").compiled, Deployment())
     assert "- IndexName: BY_PRICE # priced\n" in text
     assert "- AttributeName: price_pk # KIND#{kind}\n" in text
@@ -122,9 +122,9 @@ DOCUMENT = {
 the design follows the table."""
 
 
-def test_the_blogs_template_is_its_documents() -> None:
-    """The resource's name and shape, the billing mode; and every index of the document that the design has, under its
-    names. Which it hasn't, the blog's README says with the reason.
+def test_the_blogs_template_matches_its_document() -> None:
+    """The resource's name and shape, the billing mode, and each of the document's indexes that the design has. The
+    blog's README explains the missing ones.
     """
     whole = loaded("Blog", Deployment())
     assert list(whole["Resources"]) == ["DynamoDBTable"]

@@ -1,4 +1,4 @@
-"""The requests: botocore's own model of the API takes them, and a store that got them is the design's."""
+"""The requests: valid for botocore's model of the API, and they create the design's table."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def service() -> Any:
 
 @pytest.mark.parametrize("deployment", [Deployment(), WHOLE], ids=["plain", "whole"])
 @pytest.mark.parametrize("name", NAMES)
-def test_the_api_takes_them(name: str, deployment: Deployment) -> None:
+def test_the_requests_are_valid(name: str, deployment: Deployment) -> None:
     result = requests(design(name).compiled, deployment)
     assert next(iter(result)) == "CreateTable"
     for operation, request in result.items():
@@ -34,7 +34,7 @@ def test_the_api_takes_them(name: str, deployment: Deployment) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_store_that_got_them_is_the_designs(name: str, tmp_path: Path) -> None:
+def test_the_requests_create_the_designs_table(name: str, tmp_path: Path) -> None:
     """Opening compares the table with the design."""
     where = str(tmp_path / "made.db")
     cls = design(name)
@@ -48,7 +48,7 @@ def test_a_store_that_got_them_is_the_designs(name: str, tmp_path: Path) -> None
     assert expiry["TimeToLiveDescription"].get("AttributeName") == cls.compiled.ttl_attribute
 
 
-def test_what_only_an_update_sets_follows() -> None:
+def test_update_requests_follow() -> None:
     assert list(requests(design("Odd").compiled, WHOLE)) == [
         "CreateTable",
         "UpdateTimeToLive",

@@ -1,4 +1,4 @@
-"""How a table is deployed: every fault of the options at once."""
+"""Deployment options, with all errors reported together."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def error_details_of(error: pytest.ExceptionInfo[RequestError]) -> list[str]:
     return [f"{fault.place}: {fault.message}" for fault in error.value.errors]
 
 
-def test_every_fault_is_told() -> None:
+def test_all_errors_are_reported() -> None:
     tags = {"aws:x": "1", "": "2", "a": "b" * 257, "semi;colon": "x"}
     with pytest.raises(RequestError) as error:
         Deployment(table_name="a b", billing="provisioned", write_units=0, tags=tags)
@@ -34,20 +34,20 @@ def test_on_demand_has_no_units() -> None:
     assert error_details_of(error) == ["read units: not allowed with on-demand billing"]
 
 
-def test_a_table_may_have_50_tags() -> None:
+def test_a_table_has_at_most_50_tags() -> None:
     Deployment(tags={str(number): "" for number in range(50)})
     with pytest.raises(RequestError, match="51 tags"):
         Deployment(tags={str(number): "" for number in range(51)})
 
 
-def test_tags_as_they_are_typed() -> None:
+def test_parsing_tags() -> None:
     assert tags_of(["a=b", "c=", "d=e=f"]) == {"a": "b", "c": "", "d": "e=f"}
     with pytest.raises(RequestError) as error:
         tags_of(["a", "b=1", "b=2"])
     assert error_details_of(error) == ["tag 'a': isn't name=value", "tag 'b': duplicate"]
 
 
-def test_places() -> None:
+def test_regions_and_accounts() -> None:
     assert Place().arn("t") == "arn:aws:dynamodb:*:*:table/t"
     assert Place(region="cn-north-1").arn("t") == "arn:aws-cn:dynamodb:cn-north-1:*:table/t"
     assert Place(region="us-gov-west-1", account="123456789012").arn("t") == (

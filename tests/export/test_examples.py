@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""One example of each export format, compared as text: ``python -m tests.export.test_examples`` writes them again."""
+"""One recorded example per export format: ``python -m tests.export.test_examples`` writes them."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _example(name: str) -> Path:
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_a_format_is_written_as_its_example(name: str) -> None:
+def test_exports_match_the_recorded_examples(name: str) -> None:
     assert _written(name).splitlines() == _example(name).read_text(encoding="utf-8").splitlines()
 
 

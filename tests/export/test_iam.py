@@ -1,4 +1,4 @@
-"""The policy allows what the patterns send, and nothing else."""
+"""The policy allows exactly the requests of the access patterns."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def policy_of(cls: type[Design]) -> dict[str, Any]:
 
 
 def allowed(cls: type[Design]) -> set[tuple[str, str]]:
-    """Every action with each of its resources."""
+    """Every allowed action with each of its resources."""
     return {
         (action.removeprefix("dynamodb:"), resource.removeprefix(f"{ARN}{cls.compiled.table.name}"))
         for statement in policy_of(cls)["Statement"]
@@ -43,7 +43,7 @@ def allowed(cls: type[Design]) -> set[tuple[str, str]]:
 
 
 def needed(operation: str, parameters: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """What a request needs to be allowed."""
+    """The permissions that a request needs."""
     if operation == "TransactWriteItems":
         yield from ((PARTS[kind], "") for item in parameters["TransactItems"] for kind in item)
     elif operation == "TransactGetItems":
@@ -54,7 +54,7 @@ def needed(operation: str, parameters: dict[str, Any]) -> Iterator[tuple[str, st
 
 
 class Listening:
-    """A transport that notes what the requests need."""
+    """A transport that records the permissions that requests need."""
 
     def __init__(self, inner: Any) -> None:
         self.inner = inner
@@ -68,8 +68,8 @@ class Listening:
         return [self.call(*request) for request in requests]
 
 
-def test_what_a_librarys_patterns_send_is_allowed() -> None:
-    """Each pattern once, on a store with something in it, so that junctions and claims are followed to their ends."""
+def test_all_requests_of_a_design_are_allowed() -> None:
+    """Each pattern on a filled store, so that junctions and claims are followed."""
     given: list[tuple[str, dict[str, Any]]] = [
         ("add_book", {"book": {"isbn": "1", "title": "T"}}),
         ("register", {"reader": {"reader_id": "r", "email": "e"}}),
@@ -92,7 +92,7 @@ def test_what_a_librarys_patterns_send_is_allowed() -> None:
     assert unused == {("DescribeTable", "")}, "asked when a design is opened"
 
 
-def test_what_opening_asks_is_allowed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_opening_a_design_is_allowed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: set[str] = set()
     call = Engine.call
 
@@ -107,7 +107,7 @@ def test_what_opening_asks_is_allowed(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_indexes_are_those_that_reads_use(name: str) -> None:
+def test_indexes_are_those_used_by_reads(name: str) -> None:
     cls = design(name)
     used = {f"/index/{index}" for read_pattern in cls.compiled.reads.values() for index in _indexes(read_pattern.plan)}
     assert {resource for _, resource in allowed(cls) if resource} == used
@@ -122,7 +122,7 @@ def _indexes(plan: Any) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_it_is_a_policy(name: str) -> None:
+def test_the_policy_is_valid(name: str) -> None:
     """cfn-lint knows IAM's grammar."""
     resource = {
         "Type": "AWS::IAM::ManagedPolicy",
@@ -151,7 +151,7 @@ class Note(Entity):
 
 
 def checked(note: Note) -> list[Check]:
-    """A helper that is no generator."""
+    """A helper that isn't a generator."""
     return [Check(element) for element in [note]]
 
 
@@ -193,8 +193,8 @@ class Small(Design):
         ("forget_all", ("BatchWriteItem", "DeleteItem")),
     ],
 )
-def test_a_write_needs_what_its_actions_need(pattern: str, rights: tuple[str, ...]) -> None:
-    """Its helpers' actions too, and those on its entities' claims."""
+def test_a_write_needs_the_permissions_of_its_actions(pattern: str, rights: tuple[str, ...]) -> None:
+    """Including its helpers' actions, and those on claims."""
     assert WriteAnalyzer(Small.compiled, Small).analysis(Small.compiled.writes[pattern]).rights == rights
 
 

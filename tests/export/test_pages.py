@@ -1,4 +1,4 @@
-"""Markdown and Mermaid: every entity, key, index and pattern is there, and nothing breaks out of its cell or node."""
+"""Markdown and Mermaid: complete, and escaped."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_the_page_has_a_row_for_everything(name: str) -> None:
         assert len(set(table)) == 1
 
 
-def test_a_page_is_rendered_as_it_is_meant() -> None:
+def test_special_characters_are_escaped() -> None:
     """Pipes, tags and backticks of a design stay text."""
     text = MarkdownIt("commonmark", {"html": True}).enable("table").render(page("Odd"))
     assert "<code>$&quot;%&lt;N&gt;|`#{yes}</code>" in text
@@ -74,8 +74,8 @@ def test_the_flowchart_has_a_node_for_everything_and_an_arrow_for_each_index_key
     assert {line.strip() for line in rest} <= {"end", "direction TB"}
 
 
-def test_words_of_other_programs_tables_are_told() -> None:
-    """Labels, folded case and slots are parts of a key, which no template shows."""
+def test_features_of_other_libraries_are_described() -> None:
+    """Discriminators, case folding and counter shards change keys, but aren't in templates."""
     rows = {line.split(" | ")[0]: line for line in page("Words").splitlines() if line.startswith("| **")}
     assert rows["| **Task**"].endswith("all; the key is in lower case; in each `__edb_e__` is `task` |")
     assert rows["| **Counter**"].endswith("all, in 10 slots |")
@@ -83,7 +83,7 @@ def test_words_of_other_programs_tables_are_told() -> None:
     assert 'entity_Task["Task (__edb_e__ = task)<br/>$task_1"]' in flowchart(design("Words").compiled)
 
 
-def test_what_means_something_to_mermaid_is_escaped() -> None:
+def test_mermaid_syntax_is_escaped() -> None:
     text = flowchart(design("Odd").compiled)
     assert "$#quot;%#lt;N#gt;|#96;#35;{yes}" in text
     assert 'index_odd_name_2[("odd-name.2<br/>a, b, c, d<br/>O|1")]' in text

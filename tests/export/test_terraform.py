@@ -1,4 +1,4 @@
-"""Terraform: HCL's own grammar reads it, and HCL and JSON say the same."""
+"""Terraform: the HCL is valid, and equal to the JSON."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _bare(text: str) -> str:
 
 
 def plain(value: Any) -> Any:
-    """What the parser gives, in the form that JSON has: no quotes within texts, a single block not in a list."""
+    """The parser's result in JSON's form: no quotes within strings, a single block not in a list."""
     if isinstance(value, dict):
         result = {_bare(name): plain(element) for name, element in value.items() if not name.startswith("__")}
         return {
@@ -49,7 +49,7 @@ def plain(value: Any) -> Any:
 
 @pytest.mark.parametrize("deployment", [Deployment(), WHOLE], ids=["plain", "whole"])
 @pytest.mark.parametrize("name", NAMES)
-def test_hcl_and_json_say_the_same(name: str, deployment: Deployment) -> None:
+def test_hcl_and_json_are_equal(name: str, deployment: Deployment) -> None:
     label, body = from_hcl(name, deployment)
     other, wanted = from_json(name, deployment)
     assert label == other
@@ -98,8 +98,8 @@ def test_options_are_arguments() -> None:
     assert body["ttl"] == {"attribute_name": "gone", "enabled": True}
 
 
-def test_a_text_is_no_template() -> None:
-    """HCL's and JSON's texts can hold templates: what begins one is doubled."""
+def test_strings_are_not_templates() -> None:
+    """HCL's and JSON's strings can contain templates, whose start is doubled."""
     text = hcl_text(["resource", 'a"b'], {"name": "${x} %{if} \\ é", "tags": {"${k}": "v"}})
     (resource,) = hcl2.loads(text)["resource"]
     body = next(iter(resource.values()))
@@ -107,5 +107,5 @@ def test_a_text_is_no_template() -> None:
     assert '"$${k}" = "v"' in text
 
 
-def test_a_name_is_a_word_in_terraform() -> None:
+def test_resource_names_are_valid() -> None:
     assert 'resource "aws_dynamodb_table" "table_2_odd_table" {' in terraform_hcl(design("Odd").compiled, Deployment())

@@ -1,4 +1,4 @@
-"""The Workbench model: what its readers need is there, and the sample's items stand under their facets."""
+"""The Workbench model: complete, with the sample items in their facets."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_a_facet_for_each_entity_and_each_claim(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_indexes_that_it_has_no_place_for_are_told(name: str) -> None:
+def test_unsupported_indexes_are_reported(name: str) -> None:
     compiled = design(name).compiled
     (table,) = made(name)["DataModel"]
     shown = {index["IndexName"] for index in table["GlobalSecondaryIndexes"]}
@@ -51,7 +51,7 @@ def test_indexes_that_it_has_no_place_for_are_told(name: str) -> None:
         assert set(value["KeyAttributes"]) <= {"PartitionKey", "SortKey"}
 
 
-def test_the_sample_stands_under_its_facets_with_every_attribute_listed() -> None:
+def test_sample_items_are_in_their_facets_with_all_attributes() -> None:
     with Cms.open(":memory:") as cms:
         SYSTEM.sample(cms, 5, lambda _done, _total: None)
         items = cms.store.transport.call("Scan", {"TableName": "cms"})["Items"]
@@ -70,7 +70,7 @@ def test_the_sample_stands_under_its_facets_with_every_attribute_listed() -> Non
     assert number == len(items) > 5
 
 
-def test_claims_stand_under_a_facet_of_their_own_and_others_items_nowhere() -> None:
+def test_claims_have_a_facet_and_other_items_have_none() -> None:
     with Library.open(":memory:") as library:
         library.call("register", {"reader": {"reader_id": "r", "email": "e"}})
         library.call("add_book", {"book": {"isbn": "1", "title": "T"}})
@@ -81,8 +81,8 @@ def test_claims_stand_under_a_facet_of_their_own_and_others_items_nowhere() -> N
     assert counts == {"Book": 1, "Reader": 1, "Reader.by_email": 1}
 
 
-def test_null_has_no_place() -> None:
-    """A field whose default isn't None is stored as NULL when it is None: Workbench has no such type."""
+def test_null_attributes_are_omitted() -> None:
+    """A field with a default other than None stores None as NULL, which Workbench lacks."""
     item = {"pk": {"S": "BOOK#1"}, "sk": {"S": "#META"}, "title": {"S": "T"}, "cover": {"NULL": True}}
     (table,) = made("Library", [item])["DataModel"]
     (facet,) = [value for value in table["TableFacets"] if value["TableData"]]
@@ -90,7 +90,7 @@ def test_null_has_no_place() -> None:
     assert {"AttributeName": "cover", "AttributeType": "B"} in table["NonKeyAttributes"]
 
 
-def test_types_follow_the_fields() -> None:
+def test_types_of_attributes() -> None:
     (table,) = made("Library")["DataModel"]
     types = {attribute["AttributeName"]: attribute["AttributeType"] for attribute in table["NonKeyAttributes"]}
     wanted = {
@@ -102,8 +102,8 @@ def test_types_follow_the_fields() -> None:
     assert "expires_at" not in table["SampleDataFormats"]
 
 
-def test_types_are_those_of_what_is_stored() -> None:
-    """Stored forms, labels, and a moment that is no text."""
+def test_types_of_stored_forms() -> None:
+    """Stored forms, discriminators, and a numeric timestamp."""
     (table,) = made("Words")["DataModel"]
     types = {attribute["AttributeName"]: attribute["AttributeType"] for attribute in table["NonKeyAttributes"]}
     wanted = {

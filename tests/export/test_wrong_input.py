@@ -1,4 +1,4 @@
-"""What exports say of wrong input, and texts in places that few designs have."""
+"""Errors for wrong input, and strings in rare places."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from keyplan.formats.yaml_json import Noted, json_tree, plain
 from tests.export.designs import design
 
 
-def test_a_deployment_says_what_nobody_asked_for_is_off() -> None:
+def test_defaults_of_a_deployment() -> None:
     assert dataclasses.asdict(Deployment()) == {
         "table_name": None, "billing": "on-demand", "read_units": None, "write_units": None,
         "table_class": "standard", "deletion_protection": False, "recovery": False, "stream": None, "tags": {},
@@ -24,7 +24,7 @@ def test_a_deployment_says_what_nobody_asked_for_is_off() -> None:
 
 
 @pytest.mark.parametrize("units", [-1, 0, 1, 2])
-def test_units_begin_with_one(units: int) -> None:
+def test_units_are_at_least_1(units: int) -> None:
     def made() -> Deployment:
         return Deployment(billing="provisioned", read_units=units, write_units=5)
 
@@ -36,11 +36,11 @@ def test_units_begin_with_one(units: int) -> None:
 
 
 @pytest.mark.parametrize(("name", "letters"), [("a" * 128, "b" * 256), ("a", "")])
-def test_tags_as_long_as_they_may_be(name: str, letters: str) -> None:
+def test_tags_of_the_maximum_length(name: str, letters: str) -> None:
     assert Deployment(tags={name: letters}).tags == {name: letters}
 
 
-def test_a_region_that_is_nearly_one() -> None:
+def test_a_misspelled_region_has_a_hint() -> None:
     with pytest.raises(RequestError) as error:
         Place(region="eu-west-11")
     assert error.value.errors[0].hint == "did you mean eu-west-1?"
@@ -49,13 +49,13 @@ def test_a_region_that_is_nearly_one() -> None:
     assert error.value.errors[0].hint == "give one such as eu-west-1"
 
 
-def test_texts_of_trees() -> None:
+def test_strings_in_trees() -> None:
     tree = {"a": [1, {"b": "é"}], "c": Noted("d", "why"), "e": ("f", Noted(None, "g"))}
     assert plain(tree) == {"a": [1, {"b": "é"}], "c": "d", "e": ["f", None]}
     assert json_tree({"a": {"b": "é"}}) == '{\n  "a": {\n    "b": "é"\n  }\n}\n'
 
 
-def test_members_of_a_mapping_stand_below_each_other_in_hcl() -> None:
+def test_maps_in_hcl() -> None:
     text = hcl_text(["resource"], {"tags": {"a": "1", "long": "2"}, "none": {}, "list": [1, "x"]})
     assert '"a"    = "1"' in text
     assert '"long" = "2"' in text
@@ -64,7 +64,7 @@ def test_members_of_a_mapping_stand_below_each_other_in_hcl() -> None:
 
 
 @pytest.mark.parametrize("name", ["markdown", "mermaid"])
-def test_a_page_has_no_json(name: str) -> None:
+def test_markdown_has_no_json(name: str) -> None:
     inputs = Inputs(design=design("Blog").compiled)
     with pytest.raises(RequestError) as error:
         export(name, inputs, as_json=True)

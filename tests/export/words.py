@@ -1,6 +1,6 @@
 # mypy: disable-error-code="empty-body"
-"""A design with the words that other programs' tables need, and those that came late: stored forms, key styles, labels,
-views, slots, tokens, constant keys, questions of counts and of whole indexes.
+"""A design with rare features: stored forms, key styles, discriminators, views, counter shards, tokens, constant
+keys, counts and index scans.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Task(Entity):
 
 
 class Note(Entity):
-    """It has a task's key, and its label."""
+    """Has the key of a task, and a discriminator."""
 
     task_id: str
     text: str
@@ -76,7 +76,7 @@ class Note(Entity):
 
 
 class Counter(Entity):
-    """A number in slots."""
+    """A sharded counter."""
 
     path: str
     slot: int = CounterShards(10)
@@ -86,7 +86,7 @@ class Counter(Entity):
 
 
 class Root(Entity, extra="allow"):
-    """Only one, under a key without a field."""
+    """A single item, whose key has no field."""
 
     name: str
     version: Version = 0
@@ -113,21 +113,21 @@ class Event(Entity):
 
 
 class EventRow(View[Event]):
-    """What a list shows."""
+    """The columns of a list."""
 
     event_id: str
     title: str
 
 
 class TaskKeys(View[Task]):
-    """What the index holds."""
+    """The attributes in the index."""
 
     task_id: str
     made_at: datetime
 
 
 class Words(Design):
-    """All the words."""
+    """All of them."""
 
     table = Table("words", indexes=[GSI1, GSI2, BY_DAY, MANY, LOCAL], entities=[Note])
 

@@ -1,5 +1,4 @@
-"""Requests whose answers DynamoDB Local gave: the inputs. The answers are in recorded/*.json, in the same
-order.
+"""Requests to DynamoDB Local: the inputs. Its responses are in recorded/*.json, in the same order.
 
 Add a case here, then run ``python -m tests.expressions.record`` with KEYPLAN_DYNAMODB_LOCAL set.
 """

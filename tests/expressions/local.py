@@ -1,6 +1,4 @@
-"""A small client of DynamoDB Local for recording and comparing; used only when KEYPLAN_DYNAMODB_LOCAL names
-one.
-"""
+"""A small client of DynamoDB Local for recording and comparing, used if KEYPLAN_DYNAMODB_LOCAL is set."""
 
 from __future__ import annotations
 
@@ -20,12 +18,12 @@ _AUTHORIZATION = (
 
 
 def address() -> str | None:
-    """The address of DynamoDB Local, when there is one."""
+    """The address of DynamoDB Local, if set."""
     return os.environ.get("KEYPLAN_DYNAMODB_LOCAL")
 
 
 class Local:
-    """One connection to DynamoDB Local, with a table that holds the one item of the cases."""
+    """A connection to DynamoDB Local, with a table for the item of the cases."""
 
     def __init__(self, url: str) -> None:
         self._connection = http.client.HTTPConnection(urlsplit(url).netloc)
@@ -60,7 +58,7 @@ class Local:
         self.call("PutItem", {"TableName": TABLE, "Item": item})
 
     def answer(self, kind: str, case: Case) -> Any:
-        """The message of the error, or: matches (bool), the projected item, or the updated item."""
+        """The error message, or whether the item matches, the projected item, or the updated item."""
         request: dict[str, Any] = {"TableName": TABLE, kind: case["text"]}
         if case["names"] is not None:
             request["ExpressionAttributeNames"] = case["names"]

@@ -1,6 +1,5 @@
-"""A second evaluator of conditions, written for plainness alone: the oracle of the property test.
-
-It shares nothing with the product but the tree: values are turned into Python values and compared by Python.
+"""A simple evaluator of conditions, the oracle of the property tests. It shares only the tree with the product, and
+compares Python values.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ MISSING = ("missing", None)
 
 
 def plain(value: dict[str, Any]) -> tuple[str, Any]:
-    """A value as a pair of its type and a Python value whose equality is DynamoDB's."""
+    """A value as a pair of its type and a Python value with DynamoDB's equality."""
     tag = next(iter(value))
     content = value[tag]
     if tag == "N":

@@ -1,6 +1,6 @@
-"""Record the answers of DynamoDB Local to all cases: ``python -m tests.expressions.record``.
+"""Record the responses of DynamoDB Local to all cases: ``python -m tests.expressions.record``.
 
-Then read the difference in version control: it is a change of the service, or a new case.
+Then read the difference in version control: a change of DynamoDB Local, or a new case.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ FAMILIES = {
 
 
 def read(family: str) -> list[dict[str, Any]]:
-    """The recorded cases of a family, each with its answer."""
+    """The recorded cases of a family, each with its response."""
     recorded: list[dict[str, Any]] = json.loads((RECORDED / f"{family}.json").read_text(encoding="utf-8"))
     return recorded
 

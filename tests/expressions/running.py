@@ -1,4 +1,4 @@
-"""Running one recorded case on our own expressions, in the shape of the recorded answers."""
+"""Runs a recorded case with our expressions, in the format of the recorded responses."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ TYPES = {"pk": "S", "sk": "N"}
 
 
 def our_answer(kind: str, case: Case, item: Item = ITEM) -> Any:
-    """``{"error": text}``, or what the expression gives for the item. Local speaks in the service's older words."""
+    """``{"error": text}``, or the expression's result for the item. DynamoDB Local uses the service's older
+    messages.
+    """
     try:
         return _answer(kind, case, check_item(item))
     except ExpressionFault as fault:
@@ -73,7 +75,7 @@ def _holds(term: Any, item: Item) -> bool:
 
 
 def normal(answer: Any) -> Any:
-    """An answer of DynamoDB Local in our normal form. Sets of types stand in its messages in any order."""
+    """A response of DynamoDB Local in normal form: sets of types in its messages have any order."""
     if not isinstance(answer, dict):
         return answer
     if "error" in answer:

@@ -1,4 +1,4 @@
-"""Trees, items and values for property tests, small enough that paths and values often meet."""
+"""Small trees, items and values for property tests, so that paths and values often coincide."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ _fitting_values: st.SearchStrategy[tree.Operand] = st.one_of(
 
 @st.composite
 def fitting_updates(draw: st.DrawFn) -> tree.Update:
-    """An update whose actions suit the attributes of ``fitting_items``."""
+    """An update that is valid for ``fitting_items``."""
     actions: list[tree.Action] = []
     for parts in draw(st.lists(st.sampled_from(_FREE_PATHS), min_size=1, max_size=5, unique=True)):
         path = tree.Path(parts)

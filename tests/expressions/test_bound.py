@@ -1,4 +1,4 @@
-"""What bound expressions tell of themselves, and how deep, how long and how large they may be."""
+"""Attributes of bound expressions, and limits of nesting and size."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ X: dict[str, AttributeValue] = {":x": {"S": "x"}}
 TOO_MANY = "The expression contains too many operators; operator count: 301"
 
 
-def test_a_projection_to_whole_attributes() -> None:
+def test_a_projection_of_whole_attributes() -> None:
     bound = project_attributes(["a", "b.c"])
     assert (bound.paths, bound.attributes, bound.nested) == ((("a",), ("b.c",)), frozenset({"a", "b.c"}), frozenset())
     assert bound.project({"a": {"S": "x"}, "b": {"M": {"c": {"S": "y"}}}}) == {"a": {"S": "x"}}
@@ -35,7 +35,7 @@ def test_a_projection_to_whole_attributes() -> None:
 
 @pytest.mark.parametrize("count", [150, 151])
 def test_a_condition_has_300_operators_at_most(count: int) -> None:
-    """Of a key too, whatever else is wrong with it."""
+    """Also in a key condition, before other errors."""
     text = " AND ".join(["a=:x"] * count)
     given = Placeholders(None, X)
     operators = 2 * count - 1
@@ -61,7 +61,7 @@ def test_a_condition_has_300_operators_at_most(count: int) -> None:
 @pytest.mark.parametrize("more", [0, 1])
 @pytest.mark.parametrize("foreign", ["", "ä"])
 def test_a_condition_has_4096_bytes_at_most(more: int, foreign: str) -> None:
-    """The size of one of a key isn't told. What is no sign of an expression counts, too."""
+    """For a key condition, the size isn't reported. Characters outside the grammar count, too."""
     text = "a = :x".ljust(4096 + more - len(foreign.encode())) + foreign
     syntax = 'Syntax error; token: "ä"' if foreign else ""
     for key in (True, False):
@@ -84,7 +84,7 @@ def test_a_projection_and_an_update_have_4096_bytes_at_most(bind: Any, text: str
 
 
 @pytest.mark.parametrize("depth", [149, 150, 151])
-def test_how_deep_operands_nest(depth: int) -> None:
+def test_nesting_of_operands(depth: int) -> None:
     text = "SET a = " + "if_not_exists(b," * depth + "c" + ")" * depth
     if depth <= 150:
         assert bind_update(text, Placeholders()).apply({"c": {"S": "x"}})["a"] == {"S": "x"}
@@ -95,7 +95,7 @@ def test_how_deep_operands_nest(depth: int) -> None:
 
 
 @pytest.mark.parametrize("depth", [298, 299, 300])
-def test_how_deep_groups_nest(depth: int) -> None:
+def test_nesting_of_groups(depth: int) -> None:
     text = "NOT (" * depth + "a=b" + ")" * depth
     if depth < 300:
         assert bind_condition(text, Placeholders()).operators == depth + 1
@@ -113,8 +113,8 @@ def nested(depth: int, width: int = 1) -> Any:
 
 
 @pytest.mark.parametrize("path", ["a", "a.b", "a[0]", "a.b.c", "a[0].b[5]"])
-def test_how_deep_an_update_makes_an_item(path: str) -> None:
-    """31 levels of lists and maps hold a scalar at most."""
+def test_nesting_of_updated_items(path: str) -> None:
+    """31 levels of lists and maps, and a scalar."""
     item: dict[str, Any] = {"a": {"M": {"b": {"M": {}}}} if "[0]" not in path else {"L": [{"M": {"b": {"L": []}}}]}}
     above = path.replace("[", ".[").count(".")
     for depth in (0, 1, 30 - above, 31 - above):
@@ -125,7 +125,7 @@ def test_how_deep_an_update_makes_an_item(path: str) -> None:
                 bind_update(f"SET {path} = :v", Placeholders(None, {":v": nested(depth)})).apply(item)
 
 
-def test_values_behind_the_end_of_a_list_are_appended_by_their_indexes() -> None:
+def test_values_beyond_a_list_are_appended_in_index_order() -> None:
     values: dict[str, AttributeValue] = {f":{n}": {"N": str(n)} for n in range(5)}
     update = bind_update(
         "SET a[12] = :1, a[3] = :2, b.l[9] = :3, a[2] = :0, b.l[10] = :4 REMOVE a[0], b.l[0]",

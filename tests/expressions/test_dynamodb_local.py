@@ -1,4 +1,4 @@
-"""Our answers against DynamoDB Local's, live: the recorded cases again, and random conditions and updates."""
+"""Our results against DynamoDB Local's: the recorded cases again, and random conditions and updates."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def local() -> Iterator[Local]:
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_the_recording_is_still_true(local: Local, family: str) -> None:
+def test_the_recording_is_current(local: Local, family: str) -> None:
     kind, entries = FAMILIES[family]
     answers = [normal(local.answer(kind, entry)) for entry in entries]
     assert answers == [normal(entry["answer"]) for entry in read(family)]
@@ -74,9 +74,7 @@ def test_random_conditions(
 @pytest.mark.nightly
 @LIVE
 @given(fitting_updates(), fitting_items, fitting_given_values)
-def test_random_updates_that_fit(
-    local: Local, update: tree.Update, item: dict[str, Any], values: dict[str, Any]
-) -> None:
+def test_random_valid_updates(local: Local, update: tree.Update, item: dict[str, Any], values: dict[str, Any]) -> None:
     text = to_text(update)
     case = {"text": text, "names": None, "values": used(text, values)}
     _compare("UpdateExpression", case, item, local)

@@ -1,4 +1,4 @@
-"""The rest of the public surface: caching, attributes of bound expressions, ReturnValues, nesting of updates."""
+"""Caching, attributes of bound expressions, ReturnValues, nesting of updates."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from keyplan.dynamodb.values import AttributeValue, Item
 X: Item = {":x": {"S": "x"}}
 
 
-def test_a_text_is_parsed_once() -> None:
+def test_parsing_is_cached() -> None:
     assert parse_condition("a = :once") is parse_condition("a = :once")
 
 
-def test_bound_expressions_tell_their_attributes() -> None:
+def test_attributes_of_bound_expressions() -> None:
     given = Placeholders({"#n": "name"}, X)
     condition = bind_condition("#n.a = :x AND (size(b[0]) > c OR NOT d IN (e, :x))", given)
     assert condition.attributes == {"name", "b", "c", "d", "e"}
@@ -33,7 +33,7 @@ def test_bound_expressions_tell_their_attributes() -> None:
     assert bind_update("SET #n.a = :x REMOVE b[1]", given).attributes == {"name", "b"}
 
 
-def test_unused_placeholders_are_judged_over_all_expressions() -> None:
+def test_unused_placeholders_of_all_expressions() -> None:
     given = Placeholders({"#a": "a", "#b": "b"}, {":x": {"S": "x"}, ":y": {"S": "y"}})
     bind_condition("#a = :x", given)
     with pytest.raises(ExpressionFault, match=r"ExpressionAttributeNames unused in expressions: keys: \{#b\}"):
@@ -45,7 +45,7 @@ def test_unused_placeholders_are_judged_over_all_expressions() -> None:
     given.check_unused()
 
 
-def test_a_condition_expression_names_itself_in_faults() -> None:
+def test_errors_name_the_kind_of_expression() -> None:
     with pytest.raises(ExpressionFault) as caught:
         bind_condition("a", Placeholders())
     assert caught.value.message == 'Invalid ConditionExpression: Syntax error; token: "<EOF>", near: "a"'
@@ -64,14 +64,14 @@ ITEM: Item = {"a": {"S": "old"}, "l": {"L": [{"N": "1"}, {"N": "2"}]}, "m": {"M"
         ("SET m.q = :x", {}, {"m": {"M": {"q": {"S": "x"}}}}),
     ],
 )  # fmt: skip
-def test_what_an_update_touched(text: str, old: Item, new: Item) -> None:
+def test_the_attributes_of_an_update(text: str, old: Item, new: Item) -> None:
     update = bind_update(text, Placeholders(None, X if ":x" in text else None))
     assert update.touched(ITEM) == old
     assert update.touched(update.apply(ITEM)) == new
     assert update.touched(None) == {}
 
 
-def test_set_elements_count_by_value_not_by_order() -> None:
+def test_sets_are_compared_by_value() -> None:
     update = bind_update("DELETE s :x ADD t :x", Placeholders(None, {":x": {"NS": ["10", "9.0"]}}))
     assert update.apply({"s": {"NS": ["9", "11"]}, "t": {"NS": ["9"]}}) == {
         "s": {"NS": ["11"]},
@@ -79,7 +79,7 @@ def test_set_elements_count_by_value_not_by_order() -> None:
     }
 
 
-def test_an_update_may_not_nest_deeper_than_32_levels() -> None:
+def test_an_update_nests_at_most_32_levels() -> None:
     deep: AttributeValue = {"S": "bottom"}
     for _ in range(31):
         deep = {"L": [deep]}
@@ -98,7 +98,7 @@ def test_an_update_may_not_nest_deeper_than_32_levels() -> None:
         ("(" * 4096, 'Syntax error; token: "<EOF>", near: "("'),
     ],
 )
-def test_what_nests_too_deep_is_told_as_what_it_is(text: str, fault: str) -> None:
+def test_errors_of_deep_nesting(text: str, fault: str) -> None:
     with pytest.raises(ExpressionFault) as caught:
         parse_condition(text)
     assert caught.value.message == fault
@@ -127,22 +127,22 @@ REDUNDANT = "The expression has redundant parentheses;"
         ("a = b)", 'Syntax error; token: ")", near: "b)"'),
     ],
 )
-def test_redundant_parentheses_are_told_when_they_close(text: str, fault: str) -> None:
+def test_redundant_parentheses_are_an_error(text: str, fault: str) -> None:
     with pytest.raises(ExpressionFault) as caught:
         parse_condition(text)
     assert caught.value.message == fault
 
 
 @pytest.mark.parametrize("text", ["SET a = ((b)), REMOVE", "SET a = ((b + c)).d", "SET a = b - ((c)) d"])
-def test_redundant_parentheses_of_an_update_are_told_when_they_close(text: str) -> None:
+def test_redundant_parentheses_in_an_update_are_an_error(text: str) -> None:
     with pytest.raises(ExpressionFault) as caught:
         parse_update(text)
     assert caught.value.message == REDUNDANT
 
 
 @pytest.mark.parametrize("text", ["SET a = if_not_exists(b.c, b.c)", "SET a = if_not_exists(b.#c, b.c) + :x"])
-def test_the_default_of_a_path_is_not_itself(text: str) -> None:
-    """As in a production system's log."""
+def test_if_not_exists_with_the_same_path(text: str) -> None:
+    """As in the log of a production system."""
     names = {"#c": "c"} if "#c" in text else None
     with pytest.raises(ExpressionFault, match="operator: if_not_exists, first operand: \\[b, c\\]"):
         bind_update(text, Placeholders(names, X if ":x" in text else None))

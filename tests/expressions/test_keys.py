@@ -1,4 +1,4 @@
-"""Key conditions: what the engine gets, and keys of several attributes (texts as DynamoDB Local gave them)."""
+"""Bound key conditions, and multi-attribute keys (messages of DynamoDB Local)."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def bind(text: str, partition: list[str], sort: list[str]) -> KeyCondition:
         ),
     ],
 )
-def test_what_the_engine_gets(text: str, sort: tuple[KeyTerm, ...]) -> None:
+def test_bound_key_conditions(text: str, sort: tuple[KeyTerm, ...]) -> None:
     assert bind(text, PARTITION, SORT) == KeyCondition((A, N), sort)
 
 
@@ -79,7 +79,7 @@ TWICE = "Invalid KeyConditionExpression: KeyConditionExpressions must only conta
         ("h1 = :a AND h1 = :a AND h2 = :n", TWICE),
     ],
 )
-def test_faults_of_keys_of_several_attributes(text: str, message: str) -> None:
+def test_errors_of_multi_attribute_keys(text: str, message: str) -> None:
     with pytest.raises(ExpressionFault) as caught:
         bind(text, PARTITION, SORT)
     assert caught.value.message == message
@@ -94,7 +94,7 @@ def test_faults_of_keys_of_several_attributes(text: str, message: str) -> None:
         ("pk > :a", UNSUPPORTED),
     ],
 )
-def test_faults_of_a_key_without_a_sort_attribute(text: str, message: str) -> None:
+def test_errors_of_a_key_without_a_sort_key(text: str, message: str) -> None:
     with pytest.raises(ExpressionFault) as caught:
         bind(text, ["pk"], [])
     assert caught.value.message == message

@@ -1,4 +1,4 @@
-"""Properties: printing and parsing, the evaluator against a naive one, projections, and what updates leave alone."""
+"""Printing and parsing round trip; conditions agree with a naive evaluator; updates change only their paths."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from tests.seeds import examples
 
 
 def used(text: str, values: dict[str, Any]) -> dict[str, Any] | None:
-    """The placeholders that a text uses."""
+    """The placeholders in an expression."""
     names = set(re.findall(r":\w+", text))
     return {key: value for key, value in values.items() if key in names} or None
 
@@ -69,7 +69,7 @@ def test_a_printed_path_parses_to_the_same_tree(path: tree.Path) -> None:
 
 @settings(max_examples=examples(300, 1000))
 @given(conditions, items, given_values)
-def test_conditions_hold_as_the_naive_evaluator_says(
+def test_conditions_agree_with_a_naive_evaluator(
     condition: tree.Condition, item: dict[str, Any], values: dict[str, Any]
 ) -> None:
     text = to_text(condition)
@@ -81,7 +81,7 @@ def test_conditions_hold_as_the_naive_evaluator_says(
 
 
 @given(items, given_values)
-def test_equality_is_the_same_through_every_road(item: dict[str, Any], values: dict[str, Any]) -> None:
+def test_equality_agrees_in_all_operators(item: dict[str, Any], values: dict[str, Any]) -> None:
     for name, stored in item.items():
         for key, value in values.items():
             equal = naive.plain(stored) == naive.plain(value)
@@ -110,9 +110,7 @@ def test_an_update_changes_nothing_but_its_paths(
 
 
 @given(fitting_updates(), fitting_items, fitting_given_values)
-def test_what_was_set_at_a_top_level_path_is_there(
-    update: tree.Update, item: dict[str, Any], values: dict[str, Any]
-) -> None:
+def test_set_values_are_stored(update: tree.Update, item: dict[str, Any], values: dict[str, Any]) -> None:
     text = to_text(update)
     try:
         after = bind_update(text, Placeholders(None, used(text, values))).apply(check_item(item))
@@ -148,7 +146,7 @@ def test_a_projection_of_all_attributes_is_the_item(item: dict[str, Any]) -> Non
         "a" + "[0]" * 1300 + "=:x",
     ],
 )
-def test_deep_nesting_is_a_fault_not_a_crash(text: str) -> None:
+def test_deep_nesting_is_an_error(text: str) -> None:
     with pytest.raises(ExpressionFault):
         bind_condition(text[:4096], Placeholders(None, {":x": {"S": "x"}}))
 

@@ -1,4 +1,4 @@
-"""Every answer that DynamoDB Local gave to the cases is ours too, but where the real service is known to differ."""
+"""Our results equal the recorded responses of DynamoDB Local, except where the service differs."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("kind", "entry"), CASES)
-def test_answers_as_recorded(kind: str, entry: dict[str, Any]) -> None:
+def test_results_match_the_recording(kind: str, entry: dict[str, Any]) -> None:
     expected, ours = normal(entry["answer"]), normal(our_answer(kind, entry))
     if isinstance(expected, dict) and "error" in expected:
         text = expected["error"]
@@ -72,13 +72,13 @@ def test_answers_as_recorded(kind: str, entry: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_the_recording_is_of_the_cases(family: str) -> None:
+def test_the_recording_has_all_cases(family: str) -> None:
     recorded = [{key: entry[key] for key in ("text", "names", "values")} for entry in read(family)]
     assert recorded == FAMILIES[family][1]
 
 
 @pytest.mark.parametrize("text", ["size = :x", "a.size = :x", "convert = :x"])
-def test_documented_reserved_words_that_local_lets_through_are_refused(text: str) -> None:
+def test_reserved_words_that_dynamodb_local_accepts(text: str) -> None:
     word = text.split(" ", maxsplit=1)[0].removeprefix("a.")
     answer = our_answer("FilterExpression", {"text": text, "names": None, "values": {":x": {"S": "x"}}})
     assert answer == {

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""A small design, and its calls: one of each way in which the client asks a store. What they leave is counted."""
+"""A small design and its calls, one per kind of request, with their countable effects."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Notes(Design):
 
     @write("N4", attempts=10)
     def append(self, book: str) -> Writes[Note]:
-        """The next note of a book, counted in its first one."""
+        """Append the next note of a book, counted in its first one."""
         first = yield from self.note.read(book, 0)
         assert first is not None
         added = Note(book=book, number=first.views + 1, title="added")
@@ -77,7 +77,7 @@ class Notes(Design):
 
     @write("N5")
     def rename(self, book: str, number: int, title: str) -> Writes[str | None]:
-        """Gives the title before."""
+        """Returns the title before."""
         note = yield from Update(Note(book=book, number=number, title="old"), title=title).previous()
         return note.title if note is not None else None
 
@@ -88,7 +88,7 @@ def directly(engine: Engine) -> Notes:
 
 
 def fill(notes: Notes) -> None:
-    """What every call finds."""
+    """Items for all calls."""
     notes.put(Note(book="a", number=0, title="first"))
     for number in range(1, 4):
         notes.put(Note(book="b", number=number, title="old"))
@@ -96,9 +96,8 @@ def fill(notes: Notes) -> None:
 
 @dataclass(frozen=True)
 class Call:
-    """One call, asked of a store in both ways. ``effect`` counts what it left; ``sets`` says what a lost answer means:
-
-    nothing ("repeats"), that a second try may fail its condition ("condition"), or that there is no second ("adds").
+    """A call, synchronous and asynchronous. ``effect`` counts what it wrote; ``sets``: whether it repeats after a lost
+    response ("repeats"), fails its condition then ("condition"), or isn't retried ("adds").
     """
 
     name: str

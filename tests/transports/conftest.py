@@ -1,4 +1,4 @@
-"""Servers to talk to, and retries that don't wait."""
+"""Test servers, and retries without pauses."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def store(loop: Loop) -> Iterator[FaultyStore]:
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The pauses before retries are random, and may be none: let them be none."""
+    """Random pauses may be zero: always use zero."""
     monkeypatch.setattr(retries, "random", _Never())
 
 
@@ -36,7 +36,7 @@ class _Never:
 
 @pytest.fixture(autouse=True)
 def no_aws(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody's own credentials are used here."""
+    """Hide the credentials of the machine."""
     for name in (
         "AWS_ACCESS_KEY_ID",
         "AWS_SECRET_ACCESS_KEY",

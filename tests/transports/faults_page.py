@@ -1,6 +1,6 @@
-"""The table of docs/faults.md: ``python -m tests.transports.faults_page`` writes it.
+"""Writes the table of docs/faults.md: ``python -m tests.transports.faults_page``.
 
-It is what ``test_fault_matrix.py`` holds every call to, cell by cell.
+``test_fault_matrix.py`` checks each cell.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ BEGIN, END = "<!-- faults: begin -->", "<!-- faults: end -->"
 
 
 def unknown(call: Call, fault: Fault) -> bool:
-    """Whether nobody can know what became of it: a lost answer of a write that isn't the same when made twice."""
+    """Whether the outcome is unknown: the response to a write that can't be repeated is lost."""
     return fault.lost and (call.sets == "adds" or (call.sets == "condition" and fault.carried_out))
 
 
 def table() -> str:
-    """Operations down, faults across."""
+    """Operations by faults."""
     names = list(FAULTS)
     lines = ["| | " + " | ".join(names) + " |", "|---|" + "---|" * len(names)]
     for call in CALLS:
@@ -31,7 +31,7 @@ def table() -> str:
 
 
 def with_table(page: str) -> str:
-    """The page with the table as it is now."""
+    """The page with the current table."""
     head, _, rest = page.partition(BEGIN)
     return f"{head}{BEGIN}\n\n{table()}\n\n{END}{rest.partition(END)[2]}"
 

@@ -1,7 +1,7 @@
-"""A store that goes wrong on demand: an engine behind DynamoDB's protocol, with a fault for the requests it is told.
+"""A store with faults on demand: an engine behind DynamoDB's protocol.
 
-Faults lie before or after the request is carried out, since that is what decides whether a retry doubles it. The server
-runs in a thread with an event loop of its own.
+A fault is before or after the execution of the request, which decides whether a retry repeats it. The server runs in a
+thread with its own event loop.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ CLOCK_AHEAD_SECONDS = 3600
 
 @dataclass(frozen=True)
 class Fault:
-    """What happens to a request. ``carried_out``: the store did what was asked; ``lost``: the client can't know."""
+    """What happens to a request. ``carried_out``: the store executed it; ``lost``: the client gets no response."""
 
     name: str
     carried_out: bool
@@ -86,7 +86,7 @@ class Loop:
 
 @dataclass
 class FaultyStore:
-    """The server: ``fail`` says what goes wrong next; ``received`` and ``carried_out`` count requests."""
+    """The server: ``fail`` sets the next faults; ``received`` and ``carried_out`` count requests."""
 
     engine: Engine
     received: Counter[str] = field(default_factory=Counter[str])
@@ -105,12 +105,12 @@ class FaultyStore:
     _writers: set[asyncio.StreamWriter] = field(default_factory=set[asyncio.StreamWriter])
 
     def fail(self, operation: str, fault: Fault) -> None:
-        """The next requests of an operation meet the fault, as often as it comes."""
+        """Fail the next requests of an operation with a fault, ``times`` times."""
         self._plan[operation] = [fault] * fault.times
 
     @property
     def met(self) -> bool:
-        """Whether every planned fault was met."""
+        """Whether every planned fault occurred."""
         return not any(self._plan.values())
 
     @property
@@ -159,7 +159,7 @@ class FaultyStore:
     async def _answer(
         self, operation: str, body: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> bool:
-        """Answer, and say whether the connection goes on."""
+        """Respond; returns whether to keep the connection."""
         raw = self.respond(operation, body) if self.respond is not None else None
         if raw is not None:
             writer.write(raw)
@@ -206,7 +206,7 @@ def reply(
 
 
 def misanswer(fault: Fault, status: int, answer: bytes) -> bytes:
-    """The bytes that a fault answers with."""
+    """The bytes that a fault responds with."""
     match fault.name:
         case "cut":
             whole = reply(status, answer)
@@ -234,7 +234,7 @@ def misanswer(fault: Fault, status: int, answer: bytes) -> bytes:
 
 @contextlib.contextmanager
 def faulty_store(loop: Loop) -> Iterator[FaultyStore]:
-    """A store of its own, in a loop that others may share."""
+    """A faulty store, in a loop that others may share."""
     with Engine.open(":memory:") as engine:
         store = FaultyStore(engine)
         loop.run(store.start())

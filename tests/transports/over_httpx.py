@@ -1,4 +1,4 @@
-"""The client over httpx in place of our own sockets: what an adapter for another HTTP client consists of."""
+"""The client over httpx: what an adapter to another HTTP client needs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from keyplan.client.transports.urls import Location
 
 
 class OverHttpx:
-    """Two exchanges over httpx's clients."""
+    """Exchanges over httpx's clients."""
 
     def __init__(self, location: Location) -> None:
         self.location = location

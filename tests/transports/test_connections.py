@@ -36,14 +36,13 @@ def notes(store: FaultyStore) -> Iterator[Notes]:
 
 
 def test_one_connection_for_many_calls(notes: Notes, store: FaultyStore) -> None:
-    """It is kept open."""
     for _ in range(20):
         notes.note("b", 1)
     assert store.connections == 1
 
 
 def test_requests_of_one_call_run_in_parallel_and_bounded(notes: Notes, store: FaultyStore) -> None:
-    """450 keys are five requests; four connections carry them. The answers are in order."""
+    """450 keys are five requests over four connections. The results are in order."""
     store.delay_seconds = 0.2
     result = notes.get_many(Note, MANY)
     assert [note is not None for note in result] == [number == 1 for number in range(450)]
@@ -57,7 +56,7 @@ async def _get_many(notes: Notes) -> list[Note | None]:
 
 
 def test_a_failure_among_parallel_requests(notes: Notes, store: FaultyStore) -> None:
-    """It is told when all have ended: nothing goes on behind the caller's back."""
+    """It is raised when all have ended: no request continues afterwards."""
     store.respond = lambda operation, body: reply(400, b'{"__type":"x#ValidationException","message":"no"}')
     calls: list[Callable[[], object]] = [lambda: notes.get_many(Note, MANY), lambda: asyncio.run(_get_many(notes))]
     for call in calls:
@@ -69,7 +68,7 @@ def test_a_failure_among_parallel_requests(notes: Notes, store: FaultyStore) -> 
 
 
 def test_threads_share_a_store(notes: Notes, store: FaultyStore) -> None:
-    """Eight threads, at most four connections, every answer its own."""
+    """Eight threads, at most four connections, and each gets its own result."""
     for number in range(40):
         notes.put(Note(book="b", number=number))
     with ThreadPoolExecutor(8) as pool:
@@ -79,7 +78,7 @@ def test_threads_share_a_store(notes: Notes, store: FaultyStore) -> None:
 
 
 def test_waiting_for_a_connection_ends(store: FaultyStore) -> None:
-    """When all are busy for longer than the call may take, that is what is told."""
+    """If all are busy for longer than the call's timeout, the error says so."""
     Notes.open(store.url(), create=True).close()
     with Notes.open(store.url("connections=1&total_seconds=0.6")) as notes:
         store.delay_seconds = 1.5
@@ -105,8 +104,8 @@ def test_waiting_for_a_connection_ends(store: FaultyStore) -> None:
         assert all(isinstance(value, StoreError) for value in asyncio.run(awaited()))
 
 
-def test_a_cancelled_call_leaves_no_half_read_connection(notes: Notes, store: FaultyStore) -> None:
-    """The next call gets its own answer, on a connection of its own."""
+def test_a_canceled_call_closes_its_connection(notes: Notes, store: FaultyStore) -> None:
+    """The next call gets its own response, on a new connection."""
 
     async def run() -> None:
         await notes.note.aio("b", 1)
@@ -127,7 +126,7 @@ def test_a_cancelled_call_leaves_no_half_read_connection(notes: Notes, store: Fa
 
 
 def test_a_timeout_around_a_call(notes: Notes, store: FaultyStore) -> None:
-    """asyncio.timeout works as everywhere, also while connections are waited for."""
+    """asyncio.timeout works, also while waiting for a connection."""
 
     async def run() -> None:
         store.delay_seconds = 5
@@ -140,8 +139,8 @@ def test_a_timeout_around_a_call(notes: Notes, store: FaultyStore) -> None:
     asyncio.run(run())
 
 
-def test_dripping_answers_are_bounded(store: FaultyStore, loop: Loop) -> None:
-    """A byte now and then isn't progress for ever."""
+def test_slow_responses_are_bounded(store: FaultyStore, loop: Loop) -> None:
+    """A byte from time to time doesn't extend the timeout."""
     Notes.open(store.url(), create=True).close()
     with Notes.open(store.url("answer_seconds=0.3&total_seconds=1")) as notes:
         store.respond = lambda operation, body: b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{"
@@ -176,7 +175,7 @@ async def _one(notes: Notes) -> None:
 
 @pytest.mark.nightly
 def test_one_store_in_several_event_loops(notes: Notes, store: FaultyStore) -> None:
-    """Each has its own connections, and closes them when it ends."""
+    """Each has its own connections, and closes them at its end."""
     for _ in range(3):
         asyncio.run(_one(notes))
     deadline = time.monotonic() + 10
@@ -203,7 +202,7 @@ def test_one_store_in_several_event_loops(notes: Notes, store: FaultyStore) -> N
 
 
 def test_closing(store: FaultyStore) -> None:
-    """Everything is closed, also from within a loop; a closed design says that it is."""
+    """All connections are closed, also from within a loop; a closed design reports that."""
     notes = Notes.open(store.url(), create=True)
     notes.note("b", 1)
 
@@ -224,8 +223,8 @@ def test_closing(store: FaultyStore) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:This process.*is multi-threaded:DeprecationWarning")
-def test_a_forked_process_makes_its_own_connections(notes: Notes, store: FaultyStore) -> None:
-    """Two processes on one connection would read each other's answers."""
+def test_a_forked_process_opens_new_connections(notes: Notes, store: FaultyStore) -> None:
+    """Processes that share a connection would read each other's responses."""
     notes.note("b", 1)
     before = store.connections
     child = os.fork()
@@ -237,8 +236,8 @@ def test_a_forked_process_makes_its_own_connections(notes: Notes, store: FaultyS
 
 
 @pytest.mark.filterwarnings("ignore:This process.*is multi-threaded:DeprecationWarning")
-def test_a_forked_process_makes_its_own_threads(notes: Notes) -> None:
-    """The parent's aren't there: who waited for them would wait for ever."""
+def test_a_forked_process_starts_new_threads(notes: Notes) -> None:
+    """Waiting for the parent's threads would never end."""
     notes.batch([Put(Note(book="b", number=number)) for number in range(250)])
     assert len(notes.get_many(Note, MANY)) == 450
     assert len(list(notes.scan_index("b"))) == 250
@@ -249,8 +248,8 @@ def test_a_forked_process_makes_its_own_threads(notes: Notes) -> None:
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
-def test_closing_while_items_are_read(notes: Notes, store: FaultyStore) -> None:
-    """Whoever goes on is told what happened, whichever threads were at work."""
+def test_closing_during_an_iteration(notes: Notes, store: FaultyStore) -> None:
+    """The iterator gets an error, whichever thread is running."""
     notes.batch([Put(Note(book="b", number=number)) for number in range(250)])
     items = notes.scan_index("b")
     assert [next(items).number for _ in range(60)] == list(range(60))
@@ -266,8 +265,8 @@ def test_closing_while_items_are_read(notes: Notes, store: FaultyStore) -> None:
             call()
 
 
-def test_a_connection_that_was_in_use_when_the_design_was_closed(notes: Notes, store: FaultyStore) -> None:
-    """It is closed when its answer is there."""
+def test_closing_with_a_connection_in_use(notes: Notes, store: FaultyStore) -> None:
+    """It is closed after its response."""
     store.delay_seconds = 0.3
     with ThreadPoolExecutor(1) as pool:
         future = pool.submit(notes.note, "b", 1)
@@ -280,8 +279,8 @@ def test_a_connection_that_was_in_use_when_the_design_was_closed(notes: Notes, s
     assert store.open_connections == 0
 
 
-def test_compressed_answers(store: FaultyStore) -> None:
-    """Asked for by an option; the crc is that of the bytes as sent. What is broken or too good is told."""
+def test_compressed_responses(store: FaultyStore) -> None:
+    """Enabled by an option; the CRC is that of the compressed bytes. Corrupt and oversized ones are rejected."""
     Notes.open(store.url(), create=True).close()
     with Notes.open(store.url("gzip=true")) as notes:
         assert b"Accept-Encoding: gzip" in store.heads[-1]
@@ -306,8 +305,8 @@ def _packed(body: bytes) -> bytes:
     ).encode() + body
 
 
-def test_an_idle_connection_that_the_store_closed(notes: Notes, store: FaultyStore, loop: Loop) -> None:
-    """It is seen before it is used: no attempt is lost on it, and a write that counts isn't in doubt."""
+def test_an_idle_connection_closed_by_the_store(notes: Notes, store: FaultyStore, loop: Loop) -> None:
+    """The client notices before using it: no attempt is lost, and the outcome of a write isn't unknown."""
     port = int(store.address.rpartition(":")[2])
     records: list[CallRecord] = []
     notes.store.on_call = records.append
@@ -331,8 +330,8 @@ def _restart(store: FaultyStore, loop: Loop, port: int) -> None:
     loop.run(store.start(port))
 
 
-def test_retries_do_not_flood(notes: Notes, store: FaultyStore) -> None:
-    """While every request fails, calls get by the quota a bounded number of retries in all."""
+def test_retries_are_limited_by_a_quota(notes: Notes, store: FaultyStore) -> None:
+    """While every request fails, the quota limits all retries."""
     store.respond = lambda operation, body: reply(500, b'{"__type":"x#InternalServerError","message":"no"}')
     before = store.received["GetItem"]
     for _ in range(100):
@@ -342,10 +341,10 @@ def test_retries_do_not_flood(notes: Notes, store: FaultyStore) -> None:
 
 
 @pytest.mark.parametrize("idle_seconds", [54.0, 56.0])
-def test_a_connection_that_was_idle_for_long_is_not_used_again(
+def test_long_idle_connections_are_not_reused(
     notes: Notes, store: FaultyStore, monkeypatch: pytest.MonkeyPatch, idle_seconds: float
 ) -> None:
-    """A network between may have forgotten it without a word: the request would wait for its whole time."""
+    """A network device may have dropped it silently, so that a request would time out."""
     shift = 0.0
     clock = time.monotonic
     monkeypatch.setattr(time, "monotonic", lambda: clock() + shift)

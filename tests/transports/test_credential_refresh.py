@@ -1,4 +1,4 @@
-"""Expired credentials and a wrong clock, met by many requests at once: the first heals, and all are made again."""
+"""Expired credentials and a wrong clock with concurrent requests: corrected once, and all are retried."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CHUNKS = 4
 
 
 class Successors:
-    """Credentials that have so many successors, as those that a program renews in its environment."""
+    """Credentials with several successors, as if a program renews them in its environment."""
 
     due = False
 
@@ -52,8 +52,8 @@ def notes(store: FaultyStore, source: Successors) -> Iterator[Notes]:
 
 @pytest.mark.parametrize("awaited", [False, True])
 @pytest.mark.parametrize("fault", ["expired", "clock"])
-def test_a_batch_whose_requests_fail_together(notes: Notes, store: FaultyStore, fault: str, *, awaited: bool) -> None:
-    """Every chunk meets the fault before any is answered; all of them are written."""
+def test_concurrent_failures_are_all_retried(notes: Notes, store: FaultyStore, fault: str, *, awaited: bool) -> None:
+    """Every chunk fails before any response; all are written."""
     numbers = count()
     store.delay_seconds = 0.2
     store.respond = lambda operation, body: (
@@ -68,8 +68,8 @@ def test_a_batch_whose_requests_fail_together(notes: Notes, store: FaultyStore, 
     assert sum(note is not None for note in notes.get_many(Note, _keys())) == 25 * CHUNKS
 
 
-def test_credentials_that_stay_expired_are_told(notes: Notes, store: FaultyStore, source: Successors) -> None:
-    """A call is made again once with new ones, and then the store's own words are the answer."""
+def test_permanently_expired_credentials_are_an_error(notes: Notes, store: FaultyStore, source: Successors) -> None:
+    """A call is retried once with new ones, then the store's error is raised."""
     source.left = 5
     store.respond = lambda operation, body: misanswer(FAULTS["expired"], 200, b"{}")
     with pytest.raises(DynamoDBError, match="expired"):

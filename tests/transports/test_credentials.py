@@ -1,4 +1,4 @@
-"""Credentials: where they come from, when they are renewed, and what is said when there are none."""
+"""Credentials: sources, renewal, and errors."""
 
 from __future__ import annotations
 
@@ -31,29 +31,28 @@ def due(source: Source) -> bool:
     return source.due
 
 
-def test_the_environment_goes_first() -> None:
-    """With a token or without; botocore isn't asked then."""
+def test_environment_variables_take_precedence() -> None:
+    """With or without a session token; botocore isn't used then."""
     assert find_credentials(AWS, KEYS).current() == Credentials("AKID", "secret")
     token = {**KEYS, "AWS_SESSION_TOKEN": "token"}
     assert find_credentials(LOCAL, token).current() == Credentials("AKID", "secret", "token")
 
 
-def test_local_stores_need_none() -> None:
-    """An endpoint of plain HTTP takes anyone."""
+def test_local_endpoints_need_no_credentials() -> None:
     source = find_credentials(LOCAL, {})
     assert source.current() == Credentials("keyplan", "keyplan")
     assert not source.renew()
     assert not source.due
 
 
-def test_half_of_them() -> None:
-    """A key without its secret is a mistake, and not a reason to look elsewhere."""
+def test_an_access_key_without_its_secret() -> None:
+    """An error, and no reason to search elsewhere."""
     with pytest.raises(StoreError, match="AWS_SECRET_ACCESS_KEY isn't"):
         find_credentials(LOCAL, {"AWS_ACCESS_KEY_ID": "AKID"})
 
 
 def test_the_environment_is_read_again() -> None:
-    """A program that renews its environment is followed; the same credentials again are no help."""
+    """A program can renew its environment; unchanged credentials don't count as new."""
     environment = dict(KEYS)
     source = FromEnvironment(environment)
     assert not source.due
@@ -64,7 +63,7 @@ def test_the_environment_is_read_again() -> None:
 
 
 def test_without_botocore(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It says what to install."""
+    """The error says what to install."""
     monkeypatch.setitem(sys.modules, "botocore", None)
     monkeypatch.setitem(sys.modules, "botocore.session", None)
     with pytest.raises(StoreError, match=r"need botocore") as raised:
@@ -73,7 +72,7 @@ def test_without_botocore(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_profiles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A profile's credentials and region, by botocore. A named profile goes before the environment."""
+    """The credentials and region of a profile, by botocore. A named profile takes precedence over the environment."""
     config, shared = tmp_path / "config", tmp_path / "credentials"
     config.write_text("[profile prod]\nregion = eu-north-1\n")
     shared.write_text("[prod]\naws_access_key_id = PROD\naws_secret_access_key = secret\n")
@@ -91,8 +90,8 @@ def test_profiles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert source.current() == Credentials("NEW", "secret")
 
 
-def test_nobody_knows_any() -> None:
-    """No environment, no profile, no role; no profile of that name; no region."""
+def test_missing_credentials_and_regions() -> None:
+    """No environment, profile or role; an unknown profile; no region."""
     with pytest.raises(StoreError, match="no credentials were found") as raised:
         find_credentials(AWS, {})
     assert raised.value.hint
@@ -102,8 +101,8 @@ def test_nobody_knows_any() -> None:
         find_region(parse_url("dynamodb:///cms", "cms", {}))
 
 
-def test_credentials_are_refreshed_when_they_are_due() -> None:
-    """botocore's refreshable credentials are asked again before they expire, and not at every call."""
+def test_expiring_credentials_are_refreshed() -> None:
+    """botocore refreshes them before they expire, and not for every call."""
     made: list[int] = []
     lifetime = timedelta(hours=6)
 
@@ -125,8 +124,8 @@ def test_credentials_are_refreshed_when_they_are_due() -> None:
     assert len(made) == 2
 
 
-def test_a_refresh_that_fails() -> None:
-    """Signing in again is what helps."""
+def test_a_failed_refresh() -> None:
+    """The hint is to sign in again."""
 
     def refresh() -> dict[str, Any]:
         raise RuntimeError("the SSO session has ended")
@@ -137,7 +136,7 @@ def test_a_refresh_that_fails() -> None:
 
 
 def test_aws_is_refused_while_mock_aws_is_active() -> None:
-    """moto intercepts botocore's requests only: ours would reach AWS."""
+    """moto intercepts only botocore's requests: ours would reach AWS."""
     with mock_aws(), pytest.raises(StoreError, match="mock_aws is active"):
         find_credentials(AWS)
     with mock_aws():

@@ -1,4 +1,4 @@
-"""Another HTTP client in place of our sockets: every call gives the same, and a fault is met as it is by our own."""
+"""Another HTTP client: results and faults are the same."""
 
 from __future__ import annotations
 

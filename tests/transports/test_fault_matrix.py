@@ -1,6 +1,5 @@
-"""Every call meets every fault, synchronously and awaited: what was asked is done once, or said to be unknown.
-
-The table that docs/faults.md shows is made of the same cells.
+"""Every call with every fault, synchronously and asynchronously: executed once, or reported as unknown. docs/faults.md
+shows the same table.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ CELL_SECONDS_MAX = 60.0
 
 
 class Rotating:
-    """Credentials of which there are always new ones."""
+    """Credentials that always have a successor."""
 
     due = False
 
@@ -51,9 +50,9 @@ def workers() -> Iterator[ThreadPoolExecutor]:
 
 @pytest.mark.usefixtures("impatient")
 @pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
-def test_nothing_is_lost_doubled_or_left_hanging(fault: Fault, loop: Loop, workers: ThreadPoolExecutor) -> None:
-    """For every call: it ends in time, and its effect is there once; or it says that this can't be known, and it is
-    there at most once.
+def test_every_call_with_every_fault(fault: Fault, loop: Loop, workers: ThreadPoolExecutor) -> None:
+    """Every call ends in time with its effect applied once; or reports an unknown outcome, with its effect applied at
+    most once.
     """
     cells = [(call, awaited) for call in CALLS for awaited in (False, True)]
     for cell in workers.map(lambda value: _cell(loop, value[0], fault, awaited=value[1]), cells):
@@ -61,7 +60,7 @@ def test_nothing_is_lost_doubled_or_left_hanging(fault: Fault, loop: Loop, worke
 
 
 def _cell(loop: Loop, call: Call, fault: Fault, *, awaited: bool) -> list[str]:
-    """What is wrong with one call that meets one fault."""
+    """The errors of one call with one fault."""
     name = f"{call.name}{', awaited' * awaited}, {fault.name}"
     with faulty_store(loop) as store:
         Notes.open(store.url(), create=True).close()
@@ -89,8 +88,8 @@ def _cell(loop: Loop, call: Call, fault: Fault, *, awaited: bool) -> list[str]:
 
 
 def _outcome(store: FaultyStore, call: Call, fault: Fault, *, awaited: bool) -> Any:
-    """The call's result, or its error. Only for the answer that never comes is it waited no longer than need be: on a
-    busy machine the next one may take its time.
+    """The call's result or error. Only a missing response has a short timeout: on a busy machine the next may be
+    slow.
     """
     seconds = ANSWER_SECONDS if fault.name.startswith("stalled") else 60 * ANSWER_SECONDS
     location = parse_url(store.url(f"answer_seconds={seconds}&total_seconds={CELL_SECONDS_MAX}"), "notes")
@@ -110,7 +109,6 @@ async def _awaited(notes: Notes, call: Call) -> Any:
     return await call.aio(notes)
 
 
-def test_the_page_shows_this_table() -> None:
-    """docs/faults.md is up to date."""
+def test_the_page_is_up_to_date() -> None:
     page = PAGE.read_text(encoding="utf-8")
     assert page == with_table(page), "run: python -m tests.transports.faults_page"

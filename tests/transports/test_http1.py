@@ -1,4 +1,4 @@
-"""HTTP/1.1's answers from bytes: however they are divided, and whatever they are."""
+"""Parsing HTTP/1.1 responses from bytes, in any parts, valid or not."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ def feed_all(reader: ReplyReader, part: bytes) -> None:
 
 
 def divided(whole: bytes) -> st.SearchStrategy[list[bytes]]:
-    """The bytes in any parts."""
+    """The bytes in random parts."""
     cuts = st.lists(st.integers(1, len(whole) - 1), unique=True, max_size=len(whole)).map(sorted)
     return cuts.map(lambda at: [whole[start:end] for start, end in zip([0, *at], [*at, len(whole)], strict=True)])
 
 
 @given(st.one_of(divided(PLAIN), divided(CHUNKED), divided(b"HTTP/1.1 100 Continue\r\n\r\n" + PLAIN)))
-def test_answers_in_parts(parts: list[bytes]) -> None:
-    """However the network divides an answer, it is the same."""
+def test_responses_in_parts(parts: list[bytes]) -> None:
+    """The result doesn't depend on how the network splits a response."""
     reply = read(*parts)
     assert reply is not None
     assert reply.body == b"hello"
     assert reply.keep
 
 
-def test_answers_before_the_answer_count_by_themselves() -> None:
-    """Each head may have the size that one may have, however many came before it."""
+def test_informational_responses() -> None:
+    """Each header section may have the maximum size, however many came before."""
     assert (HEAD_BYTES_MAX, http1.CHUNK_LINE_BYTES_MAX, http1.BODY_BYTES_MAX) == (65_536, 4096, 67_108_864)
     early = b"HTTP/1.1 103 Early Hints\r\nLink: " + b"x" * (HEAD_BYTES_MAX - 100) + b"\r\n\r\n"
     reply = read(early * 2 + PLAIN[:20], PLAIN[20:])
@@ -54,7 +54,7 @@ def test_answers_before_the_answer_count_by_themselves() -> None:
 
 
 def test_status_and_headers() -> None:
-    """Names are in lower case, values without the space around them."""
+    """Names are lowercased, values stripped."""
     reply = read(PLAIN)
     assert reply is not None
     assert (reply.status, reply.headers) == (200, {b"content-length": b"5", b"x-amz-crc32": b"7"})
@@ -68,15 +68,15 @@ def test_status_and_headers() -> None:
         b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\nHTTP/1.1 200 OK\r\n",
     ],
 )
-def test_when_a_connection_is_not_used_again(head: bytes) -> None:
-    """Where the other side closes it, and where more came than was asked for."""
+def test_connections_that_are_not_reused(head: bytes) -> None:
+    """If the server closes it, or sends more than requested."""
     reply = read(head)
     assert reply is not None
     assert not reply.keep
 
 
-def test_more_than_the_answer_behind_its_last_part() -> None:
-    """The body ends where its length says, and the connection isn't used again."""
+def test_excess_bytes_after_a_response() -> None:
+    """The body ends at its length, and the connection isn't reused."""
     reply = read(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhe", b"l", b"loHTTP/1.1")
     assert reply is not None
     assert (reply.body, reply.keep) == (b"hello", False)
@@ -102,15 +102,15 @@ def test_more_than_the_answer_behind_its_last_part() -> None:
         b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nfffffffff\r\n",
     ],
 )
-def test_garbage_is_told(garbage: bytes) -> None:
-    """What can't be an answer, or one whose end can't be known, is refused as soon as it is seen."""
+def test_invalid_responses_are_errors(garbage: bytes) -> None:
+    """Invalid responses, and those without a known end, are rejected at once."""
     with pytest.raises(ProtocolViolation):
         read(garbage)
 
 
 @given(st.binary(max_size=200))
 def test_random_bytes(data: bytes) -> None:
-    """Nothing but ProtocolViolation is raised for whatever comes."""
+    """Only ProtocolViolation is raised."""
     reader = ReplyReader()
     try:
         for start in range(0, len(data), 7):
@@ -121,7 +121,7 @@ def test_random_bytes(data: bytes) -> None:
 
 
 def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Endless headers and endless chunks come to an end."""
+    """Endless headers and chunks are rejected."""
     monkeypatch.setattr(http1, "BODY_BYTES_MAX", 100_000)
     for start, part in ((b"HTTP/1.1 200 OK\r\n", b"x: y\r\n"), (CHUNKED[:48], b"1\r\nx\r\n")):
         reader = ReplyReader()

@@ -1,4 +1,4 @@
-"""Responses with numbers that DynamoDB can't store: an error, in bounded time, wherever in the response they are."""
+"""Responses with numbers that DynamoDB can't store are rejected, in bounded time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Opening a design on DynamoDB: what is created, what is compared, and what is said when it can't be opened."""
+"""Opening a design on DynamoDB: creating and comparing tables, and errors."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.usefixtures("impatient")
 
 
 def test_a_missing_table_is_not_created(store: FaultyStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Not unasked, where the store isn't this machine's own: the URL may be that of another region."""
+    """On a remote store: the URL may be of the wrong region."""
     monkeypatch.setattr(Location, "local", False)
     with pytest.raises(StoreError, match="has no table notes") as raised:
         Notes.open(store.url())
@@ -30,15 +30,15 @@ def test_a_missing_table_is_not_created(store: FaultyStore, monkeypatch: pytest.
     assert store.received == {"DescribeTable": 1}
 
 
-def test_a_store_on_this_machine_gets_its_table_unless_told_otherwise(store: FaultyStore) -> None:
+def test_a_missing_table_is_created_on_local_stores(store: FaultyStore) -> None:
     with pytest.raises(StoreError, match="has no table notes"):
         Notes.open(store.url(), create=False)
     with Notes.open(store.url()) as notes:
         assert notes.note("b", 1) is None
 
 
-def test_create_makes_the_table_and_opening_finds_it(store: FaultyStore) -> None:
-    """Under the URL's name, or the design's own."""
+def test_create_a_table_and_open_it(store: FaultyStore) -> None:
+    """Under the URL's table name, or the design's."""
     with Notes.open(store.url(table="notes-test"), create=True) as notes:
         notes.put(Note(book="b", number=1))
         assert notes.store.table_name == "notes-test"
@@ -49,11 +49,11 @@ def test_create_makes_the_table_and_opening_finds_it(store: FaultyStore) -> None
         assert notes.note("b", 1) is None
 
 
-def test_another_table_is_refused(store: FaultyStore) -> None:
+def test_a_different_table_is_rejected(store: FaultyStore) -> None:
     """Another key schema, a missing index."""
 
     class Other(Design):
-        """A table with other keys."""
+        """A table with another key."""
 
         table = Table("notes", sort=None)
 
@@ -65,8 +65,8 @@ def test_another_table_is_refused(store: FaultyStore) -> None:
 
 
 @pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
-def test_every_fault_while_opening(fault: Fault, store: FaultyStore) -> None:
-    """Opening asks for the table's description, which may be asked twice. Expired credentials of nobody stay so."""
+def test_every_network_fault_while_opening(fault: Fault, store: FaultyStore) -> None:
+    """Opening requests the description, which can be repeated. Expired credentials without a successor stay expired."""
     Notes.open(store.url(), create=True).close()
     store.fail("DescribeTable", fault)
     if fault.name == "expired":
@@ -79,8 +79,8 @@ def test_every_fault_while_opening(fault: Fault, store: FaultyStore) -> None:
     assert store.met
 
 
-def test_nothing_listens(store: FaultyStore, loop: Loop) -> None:
-    """A refused connection is told with the address."""
+def test_a_refused_connection(store: FaultyStore, loop: Loop) -> None:
+    """The error has the address."""
     address = store.address
     loop.run(store.stop())
     with pytest.raises(StoreError, match=f"http://{address}: nothing listens there") as raised:
@@ -88,8 +88,8 @@ def test_nothing_listens(store: FaultyStore, loop: Loop) -> None:
     assert "see that the store is running" in str(raised.value)
 
 
-def test_a_store_that_comes_back(store: FaultyStore, loop: Loop) -> None:
-    """A connection that was closed while it was idle isn't used again."""
+def test_a_restarted_store(store: FaultyStore, loop: Loop) -> None:
+    """A connection that was closed while idle isn't reused."""
     with Notes.open(store.url(), create=True) as notes:
         notes.put(Note(book="b", number=1))
         port = int(store.address.rpartition(":")[2])
@@ -101,14 +101,14 @@ def test_a_store_that_comes_back(store: FaultyStore, loop: Loop) -> None:
 
 
 def test_an_unknown_host() -> None:
-    """The name is told, with what may be wrong."""
+    """The error has the name and a hint."""
     with pytest.raises(StoreError, match=r"there is no host nowhere\.invalid") as raised:
         Notes.open("dynamodb+http://nowhere.invalid:8000/notes")
     assert "region or host is spelt right" in str(raised.value)
 
 
 def test_no_credentials() -> None:
-    """AWS wants to know who asks."""
+    """AWS requires credentials."""
     with pytest.raises(StoreError, match="no credentials were found"):
         Notes.open("dynamodb://eu-west-1/notes")
 
@@ -121,8 +121,8 @@ def test_no_credentials() -> None:
         ("AccessDeniedException", "see to the policies"),
     ],
 )
-def test_credentials_that_are_no_good(kind: str, says: str, store: FaultyStore) -> None:
-    """Told at once, with what to look at; and as DynamoDB's own error where it comes later."""
+def test_rejected_credentials(kind: str, says: str, store: FaultyStore) -> None:
+    """An error with a hint when opening; DynamoDB's own error later."""
     Notes.open(store.url(), create=True).close()
     with Notes.open(store.url()) as notes:
         store.respond = lambda operation, body: reply(400, error_body(kind, "no"))
@@ -136,8 +136,8 @@ def test_credentials_that_are_no_good(kind: str, says: str, store: FaultyStore) 
         assert store.received["GetItem"] == before + 1
 
 
-def test_a_table_that_is_gone(store: FaultyStore) -> None:
-    """Somebody deleted it while the design was open: DynamoDB's words don't say where to look."""
+def test_a_deleted_table(store: FaultyStore) -> None:
+    """Deleted while the design was open: the error has a hint, which DynamoDB's lacks."""
     with Notes.open(store.url(), create=True) as notes:
         store.engine.call("DeleteTable", {"TableName": "notes"})
         with pytest.raises(DynamoDBError, match="ResourceNotFoundException") as raised:
@@ -161,8 +161,8 @@ def test_a_table_that_is_gone(store: FaultyStore) -> None:
         (b"SSH-2.0-OpenSSH_9.2\r\n", "the answer isn't HTTP"),
     ],
 )
-def test_something_that_is_no_dynamodb(answer: bytes, says: str, store: FaultyStore) -> None:
-    """A web page, an SSH server, anything: said so."""
+def test_a_server_that_is_not_dynamodb(answer: bytes, says: str, store: FaultyStore) -> None:
+    """A web page, an SSH server, anything."""
     store.respond = lambda operation, body: answer
     with pytest.raises(StoreError, match=says):
         Notes.open(store.url())
@@ -170,7 +170,7 @@ def test_something_that_is_no_dynamodb(answer: bytes, says: str, store: FaultySt
 
 @pytest.mark.nightly
 def test_tls_to_a_server_without_it(store: FaultyStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is said which scheme has no TLS."""
+    """The error names the scheme without TLS."""
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "key")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
     with pytest.raises(StoreError, match=r"no TLS|no connection") as raised:
@@ -178,8 +178,8 @@ def test_tls_to_a_server_without_it(store: FaultyStore, monkeypatch: pytest.Monk
     assert raised.value.hint
 
 
-def test_a_host_that_does_not_answer() -> None:
-    """The connection's own time is kept, and the call's."""
+def test_a_host_that_does_not_respond() -> None:
+    """The timeouts of the connection and of the call apply."""
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
         silent.listen(0)
@@ -188,8 +188,8 @@ def test_a_host_that_does_not_answer() -> None:
             Notes.open(f"dynamodb+http://127.0.0.1:{port}/notes?connect_seconds=0.3&answer_seconds=0.3&total_seconds=1")
 
 
-def test_the_hook_is_told_of_every_call(store: FaultyStore) -> None:
-    """Bytes, retries, capacity, and errors; without a hook capacity isn't asked for."""
+def test_the_hook_receives_every_request(store: FaultyStore) -> None:
+    """Bytes, retries, capacity, and errors; without a hook, capacity isn't requested."""
     with Notes.open(store.url(), create=True) as notes:
         records: list[CallRecord] = []
         notes.store.on_call = records.append
@@ -211,8 +211,8 @@ async def _get(notes: Notes) -> None:
     assert await notes.note.aio("b", 1) is not None
 
 
-def test_importing_keyplan_opens_no_door() -> None:
-    """botocore, aiohttp, urllib3 aren't imported, and our own transports neither, before they are needed."""
+def test_importing_keyplan_imports_no_transport() -> None:
+    """Neither botocore, aiohttp, urllib3, nor our own."""
     code = "import sys, keyplan; print([name for name in sys.modules if name.partition('.')[0] in {names}])"
     names = "{'botocore', 'aiohttp', 'urllib3', 'requests', 'httpx'}"
     code = code.replace("{names}", names) + "; print('keyplan.client.transports.http_sync' in sys.modules)"
@@ -240,8 +240,8 @@ print(*(name for name in sorted(declared) if not name.startswith(("keyplan", "py
 """
 
 
-def test_importing_and_declaring_costs_few_modules() -> None:
-    """Beside pydantic's: the compiler is imported with the first design, and what opens or checks one isn't then."""
+def test_importing_and_declaring_imports_few_modules() -> None:
+    """Besides pydantic's: the first design imports the compiler, and nothing that opens or checks one."""
     run = subprocess.run([sys.executable, "-c", DECLARES], capture_output=True, text=True, check=True, cwd=Path.cwd())
     counts, foreign = run.stdout.splitlines()
     plain, declared = map(int, counts.split())

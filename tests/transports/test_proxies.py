@@ -1,4 +1,4 @@
-"""A proxy that the environment names: TLS endpoints are reached through its tunnel; NO_PROXY names what isn't."""
+"""Proxies in the environment: TLS endpoints are reached through a tunnel, except those in NO_PROXY."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ URL = f"dynamodb+https://{FAR}:4430/notes"
 
 
 class FakeProxy:
-    """Connects everybody to one port of this machine, whatever they ask for."""
+    """Tunnels every connection to one local port."""
 
     def __init__(self, port: int, answer: bytes = b"HTTP/1.1 200 Connection established\r\nVia: x\r\n\r\n") -> None:
         self._port = port
@@ -32,12 +32,10 @@ class FakeProxy:
         self.port = 0
 
     async def start(self) -> None:
-        """Listen."""
         self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
         self.port = self._server.sockets[0].getsockname()[1]
 
     async def stop(self) -> None:
-        """End."""
         self._server.close()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -63,7 +61,7 @@ async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
 
 @pytest.fixture
 def proxy(store: FaultyStore, loop: Loop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeProxy]:
-    """A proxy to a store that speaks TLS, named by the environment."""
+    """A proxy to a store with TLS, set in the environment."""
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "key")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
     monkeypatch.setenv("AWS_CA_BUNDLE", str(over_tls(store, loop, tmp_path, FAR)))
@@ -77,7 +75,7 @@ def proxy(store: FaultyStore, loop: Loop, tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_calls_through_a_proxy(proxy: FakeProxy, store: FaultyStore) -> None:
-    """Both ways; the certificate is the endpoint's, and a connection is kept."""
+    """Synchronous and asynchronous; the certificate is the endpoint's, and connections are kept."""
     with Notes.open(URL, create=True) as notes:
         for number in range(3):
             notes.put(Note(book="b", number=number, marks=["x" * 15_000]))
@@ -101,8 +99,10 @@ def test_calls_through_a_proxy(proxy: FakeProxy, store: FaultyStore) -> None:
 
 
 @pytest.mark.parametrize("awaited", [False, True], ids=["sync", "async"])
-def test_a_proxy_that_refuses(proxy: FakeProxy, loop: Loop, awaited: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The error says what the proxy answered, and nothing of the password."""
+def test_a_proxy_that_rejects_the_tunnel(
+    proxy: FakeProxy, loop: Loop, awaited: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The error has the proxy's response, without the password."""
     other = FakeProxy(0, b"HTTP/1.1 407 Proxy Authentication Required\r\n\r\n")
     loop.run(other.start())
     monkeypatch.setenv("HTTPS_PROXY", f"127.0.0.1:{other.port}")
@@ -113,8 +113,8 @@ def test_a_proxy_that_refuses(proxy: FakeProxy, loop: Loop, awaited: bool, monke
     assert proxy.heads == []
 
 
-def test_no_proxy_listens(proxy: FakeProxy, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is the proxy that nothing listens at."""
+def test_an_unreachable_proxy(proxy: FakeProxy, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The error names the proxy."""
     monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:1")
     with pytest.raises(StoreError, match=r"by the proxy 127\.0\.0\.1:1: nothing listens there"):
         Notes.open(URL)
@@ -135,25 +135,23 @@ def test_no_proxy_listens(proxy: FakeProxy, monkeypatch: pytest.MonkeyPatch) -> 
         ("dynamodb+https://store:8000/notes", "other", Proxy("proxy", 3128)),
     ],
 )
-def test_which_endpoints_have_a_proxy(
-    url: str, no_proxy: str, expected: Proxy | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As curl and AWS's tools understand the variables."""
+def test_proxy_variables(url: str, no_proxy: str, expected: Proxy | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As curl and AWS's tools interpret the variables."""
     for name, value in (("HTTPS_PROXY", "http://proxy:3128"), ("NO_PROXY", no_proxy)):
         monkeypatch.setenv(name, value)
     assert proxy_for(parse_url(url, "notes")) == expected
 
 
 @pytest.mark.parametrize("address", ["https://proxy:1", "socks5://proxy", "http://proxy:x", "http://"])
-def test_an_address_that_is_no_proxys(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Said before anything is sent, without the address, in which a password may stand."""
+def test_an_invalid_proxy_address(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rejected before sending, without showing the address, which may contain a password."""
     monkeypatch.setenv("HTTPS_PROXY", address)
     with pytest.raises(StoreError, match="HTTPS_PROXY isn't an http URL"):
         proxy_for(parse_url("dynamodb://eu-west-1/notes", "notes"))
 
 
-def test_a_head_without_end() -> None:
-    """A proxy's answer is bounded."""
+def test_an_endless_response_header() -> None:
+    """A proxy's response is bounded."""
     assert HEAD_BYTES_MAX == 65_536
     tunnel = Tunnel(Proxy("proxy", 1), parse_url("dynamodb://eu-west-1/notes", "notes"))
     assert not tunnel.feed(b"x" * 1000)
@@ -171,7 +169,7 @@ def test_a_head_without_end() -> None:
         ("http://:x@proxy", Proxy("proxy", 80, "Ong=")),
     ],
 )
-def test_what_a_proxys_address_says(address: str, expected: Proxy, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_parsing_proxy_addresses(address: str, expected: Proxy, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HTTPS_PROXY", address)
     monkeypatch.delenv("NO_PROXY", raising=False)
     assert proxy_for(parse_url("dynamodb://eu-west-1/notes", "notes", {})) == expected

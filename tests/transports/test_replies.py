@@ -1,4 +1,4 @@
-"""What replies mean: DynamoDB's errors as ours, and what may be done about each."""
+"""Responses as errors, and whether they can be retried."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def failure(status: int, body: bytes) -> Failure:
     ],
 )
 def test_errors_by_type(kind: str, cls: type[DynamoDBError], fields: dict[str, Any]) -> None:
-    """Each is its own class, with the store's message and the further members of its body."""
+    """Each has its own class, with the store's message and other members."""
     result = failure(400, error_body(kind, "what is wrong", **fields))
     assert type(result.error) is cls
     assert (result.error.type, result.error.message, result.error.fields) == (kind, "what is wrong", fields)
@@ -78,15 +78,15 @@ def test_errors_by_type(kind: str, cls: type[DynamoDBError], fields: dict[str, A
         ),
     ],
 )
-def test_what_may_be_done(status: int, kind: str, fields: dict[str, Any], expected: Kind, lost: bool) -> None:
-    """Throttled, also whole transactions; transient, and whether anything may have been written; or final."""
+def test_retryable_errors(status: int, kind: str, fields: dict[str, Any], expected: Kind, lost: bool) -> None:
+    """Throttled, also whole transactions; transient, with or without a possible write; or permanent."""
     result = failure(status, error_body(kind, "no", **fields))
     assert (result.kind, result.lost) == (expected, lost)
 
 
 @pytest.mark.parametrize(("status", "expected"), [(502, Kind.TRANSIENT), (503, Kind.THROTTLED), (403, Kind.FINAL)])
-def test_answers_of_something_in_between(status: int, expected: Kind) -> None:
-    """A proxy's page isn't an error of DynamoDB's."""
+def test_responses_of_a_proxy(status: int, expected: Kind) -> None:
+    """A proxy's page isn't an error of DynamoDB."""
     for body in (b"<html>", b"", b"[1]", b'{"error": 1}'):
         result = failure(status, body)
         assert isinstance(result.error, StoreError)
@@ -103,8 +103,8 @@ JSON = st.recursive(SCALARS, lambda strategy: st.lists(strategy) | members(strat
 
 
 @given(st.sampled_from([200, 302, 400, 500]), JSON.map(orjson.dumps) | st.binary(max_size=20))
-def test_any_body_at_all(status: int, body: bytes) -> None:
-    """Whatever comes, it is an object, or a Failure that can be told."""
+def test_random_bodies(status: int, body: bytes) -> None:
+    """Any body is an object, or raises a Failure."""
     read = ReplyReader().feed(reply(status, body))
     assert read is not None
     with suppress(Failure):

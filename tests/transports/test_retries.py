@@ -1,4 +1,4 @@
-"""Retries: how often, how long, at whose cost; and which writes aren't sent twice."""
+"""Retries: number, pauses, quota; and which writes aren't repeated."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def throttled() -> Failure:
 
 
 def test_four_attempts_with_growing_pauses() -> None:
-    """Full jitter: any pause up to a bound, which doubles."""
+    """Full jitter: a random pause up to a limit that doubles."""
     for failure, base in ((lost(), 0.025), (throttled(), 1.0)):
         pauses: list[list[float]] = [[], [], []]
         for _ in range(300):
@@ -49,8 +49,8 @@ def test_four_attempts_with_growing_pauses() -> None:
             assert base * 2**number * 0.9 < max(pause) <= base * 2**number
 
 
-def test_final_failures_are_not_tried_again() -> None:
-    """What would fail again is told at once, and costs no quota."""
+def test_permanent_failures_are_not_retried() -> None:
+    """Raised at once, without using the quota."""
     assert (QUOTA, COST, COST_THROTTLED) == (500, 14, 5)
     quota = Quota()
     error = DynamoDBError("no", type="ValidationException")
@@ -60,8 +60,8 @@ def test_final_failures_are_not_tried_again() -> None:
     assert quota.left == QUOTA
 
 
-def test_the_quota_ends_retries_and_comes_back() -> None:
-    """A store in trouble gets fewer retries; what helped is given back, and each good call gives a little."""
+def test_the_retry_quota() -> None:
+    """A failing store gets fewer retries; successful ones are refunded, and each successful call adds a little."""
     quota = Quota()
     spent = [attempts(quota=quota) for _ in range(QUOTA // COST)]
     for element in spent:
@@ -79,15 +79,15 @@ def test_the_quota_ends_retries_and_comes_back() -> None:
 
 
 def test_no_retry_past_the_deadline() -> None:
-    """A pause that would end too late isn't begun."""
+    """A pause beyond the deadline isn't started."""
     element = attempts(seconds=0.0)
     with pytest.raises(StoreError):
         element.after(lost())
 
 
 @pytest.mark.parametrize("kind", [Kind.CLOCK, Kind.EXPIRED])
-def test_clock_and_credentials_are_mended_once(kind: Kind) -> None:
-    """Without a pause and without cost; not again and again."""
+def test_clock_and_credentials_are_corrected_once(kind: Kind) -> None:
+    """Without a pause or quota, and only once."""
     quota = Quota()
     element = attempts(quota=quota)
     failure = Failure(DynamoDBError("no", type="ExpiredTokenException"), kind)
@@ -97,8 +97,8 @@ def test_clock_and_credentials_are_mended_once(kind: Kind) -> None:
         element.after(failure)
 
 
-def test_a_condition_that_fails_after_a_lost_answer() -> None:
-    """The first try may have made it fail; without a lost answer it is what it says."""
+def test_a_condition_that_fails_after_a_lost_response() -> None:
+    """The first attempt may have caused it; without a lost response, it is a failed condition."""
     failed = Failure(ConditionalCheckFailedException())
     with pytest.raises(ConditionalCheckFailedException):
         attempts("PutItem").after(failed)
@@ -112,8 +112,8 @@ def test_a_condition_that_fails_after_a_lost_answer() -> None:
         element.after(failed)
 
 
-def test_writes_whose_answers_are_all_lost() -> None:
-    """Of a read it is the fault that is told; of a write, that nobody knows."""
+def test_writes_whose_responses_are_all_lost() -> None:
+    """For a read, the fault is raised; for a write, the outcome is unknown."""
     for operation, says in (("GetItem", "the connection broke"), ("BatchWriteItem", "is unknown")):
         element = attempts(operation)
         for _ in range(3):
@@ -126,7 +126,7 @@ OLD = Note(book="b", number=1)
 
 
 class Counted(Entity):
-    """Has a version, and a field for tokens."""
+    """With a version, and a field for tokens."""
 
     name: str
     count: int = 0
@@ -142,7 +142,7 @@ class Counters(Design):
 
 
 def sent(design: type[Design], action: Any) -> Attempts:
-    """The attempts of the request that carries out an action."""
+    """The attempts of an action's request."""
     compiler = WriteCompiler(design.compiled.entities, Target(design.table.name, design.table))
     compiled = compiler.compile(action)
     request = next(send(compiled.operations, "", returned=compiled.returned))
@@ -168,7 +168,7 @@ def sent(design: type[Design], action: Any) -> Attempts:
     ],
 )
 def test_which_updates_are_repeated_after_a_lost_response(design: type[Design], action: Any, repeated: bool) -> None:
-    """Those that set, and those of sets; not those that count or append, unless a token tells."""
+    """Those that set values or change sets; not those that add or append, unless they have a token."""
     first = sent(design, action)
     if repeated:
         assert first.after(lost()) >= 0
@@ -178,7 +178,7 @@ def test_which_updates_are_repeated_after_a_lost_response(design: type[Design], 
 
 
 def test_a_condition_on_a_token_that_fails_after_a_lost_response() -> None:
-    """The client decides by the item whether the first attempt was carried out."""
+    """The item shows whether the first attempt was executed."""
     element = sent(Counters, Update(Counted, name="a").set(count=Add(1)).idempotent("t"))
     element.after(lost())
     with pytest.raises(ConditionalCheckFailedException):

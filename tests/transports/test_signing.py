@@ -1,4 +1,4 @@
-"""Signature Version 4: AWS's published vectors, and botocore's own signer on requests of every kind."""
+"""Signature Version 4: AWS's published vectors, and botocore's signer on random requests."""
 
 from __future__ import annotations
 
@@ -80,8 +80,8 @@ VECTORS: dict[str, tuple[str, list[tuple[str, str]], bytes, str]] = {
 }
 
 
-def test_the_signing_key_of_the_documentation() -> None:
-    """The two examples that AWS's pages give."""
+def test_the_documented_signing_keys() -> None:
+    """The two examples in AWS's documentation."""
     key = signing_key(SECRET, "20120215", "us-east-1", "iam")
     assert key.hex() == "f4780e2d9f65fa895f9c67b32ce1baf0b0d8a43505a000a1a9e090d414db404d"
     key = signing_key(SECRET, "20150830", "us-east-1", "iam")
@@ -89,8 +89,8 @@ def test_the_signing_key_of_the_documentation() -> None:
 
 
 @pytest.mark.parametrize("name", VECTORS)
-def test_vectors(name: str) -> None:
-    """AWS's test suite, as far as it has requests to / without a query: DynamoDB has no others."""
+def test_aws_test_vectors(name: str) -> None:
+    """AWS's test suite, as far as its requests have the path / and no query, like DynamoDB's."""
     method, headers, body, expected = VECTORS[name]
     values = canonical_headers(headers)
     canonical = canonical_request(method, values, sorted(values), sha256(body).hexdigest())
@@ -101,7 +101,7 @@ def test_vectors(name: str) -> None:
 def botocore_signature(
     headers: list[tuple[str, str]], body: bytes, credentials: Credentials, region: str, url: str, moment: datetime
 ) -> str:
-    """The Authorization header that botocore makes."""
+    """botocore's Authorization header."""
     request = botocore.awsrequest.AWSRequest("POST", url, data=body)
     for name, value in headers:
         request.headers.add_header(name, value)
@@ -131,10 +131,10 @@ VALUES = st.text(st.characters(min_codepoint=32, max_codepoint=126), max_size=40
     st.sampled_from(["localhost:8000", "dynamodb.eu-west-1.amazonaws.com", "[::1]:8000"]),
     MOMENTS,
 )
-def test_requests_are_signed_as_botocore_signs_them(
+def test_signatures_equal_botocores(
     operation: str, body: bytes, credentials: Credentials, region: str, authority: str, second: int
 ) -> None:
-    """Whatever stands in the body, the token, the secret, and whenever it is."""
+    """With any body, token, secret and time."""
     signer = Signer(authority, region, (("User-Agent", "keyplan"),))
     signed = signer.request(operation, body, credentials, second + 0.25)
     assert signed.body == body
@@ -157,7 +157,7 @@ def test_requests_are_signed_as_botocore_signs_them(
     st.dictionaries(NAMES, VALUES, max_size=6).map(lambda result: {name.lower(): result[name] for name in result}),
     st.binary(max_size=50),
 )
-def test_odd_headers_are_canonical_as_botocores_are(headers: dict[str, str], body: bytes) -> None:
+def test_canonical_headers_equal_botocores(headers: dict[str, str], body: bytes) -> None:
     """Names in any order, values with white space anywhere."""
     pairs = [("Host", "h"), ("X-Amz-Date", DATE), *headers.items()]
     values = canonical_headers(pairs)
@@ -172,5 +172,5 @@ def test_odd_headers_are_canonical_as_botocores_are(headers: dict[str, str], bod
 
 
 def test_secrets_are_not_printed() -> None:
-    """A log that shows credentials shows no secret."""
+    """Credentials in a log show no secret."""
     assert "hidden" not in f"{Credentials('AKID', 'hidden', 'hidden')!r}{Credentials('AKID', 'hidden', 'hidden')}"

@@ -1,4 +1,4 @@
-"""TLS: trusted authorities are the system's, or those that AWS_CA_BUNDLE names; no other is."""
+"""TLS trusts the system's authorities, or those in AWS_CA_BUNDLE."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.usefixtures("impatient")
 
 
 def certificate(folder: Path, address: str) -> Path:
-    """A certificate that signs itself, with its key, for one address."""
+    """A self-signed certificate with its key, for one address."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "keyplan test")])
     moment = dt.datetime.now(dt.UTC)
@@ -48,7 +48,7 @@ def certificate(folder: Path, address: str) -> Path:
 
 
 def over_tls(store: FaultyStore, loop: Loop, folder: Path, address: str = "127.0.0.1") -> Path:
-    """Let the store speak TLS; gives its certificate."""
+    """Enable TLS on the store; returns its certificate."""
     path = certificate(folder, address)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(path)
@@ -64,7 +64,7 @@ def keys(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_calls_over_tls(store: FaultyStore, loop: Loop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Both ways, on connections that are kept; large bodies too."""
+    """Synchronous and asynchronous, on persistent connections; also with large bodies."""
     monkeypatch.setenv("AWS_CA_BUNDLE", str(over_tls(store, loop, tmp_path)))
     with Notes.open(f"dynamodb+https://{store.address}/notes", create=True) as notes:
         before = store.connections
@@ -87,8 +87,8 @@ def test_calls_over_tls(store: FaultyStore, loop: Loop, tmp_path: Path, monkeypa
     assert store.open_connections == 0
 
 
-def test_strangers_are_not_trusted(store: FaultyStore, loop: Loop, tmp_path: Path) -> None:
-    """And asked once only."""
+def test_an_untrusted_certificate_is_rejected(store: FaultyStore, loop: Loop, tmp_path: Path) -> None:
+    """The request is sent once."""
     over_tls(store, loop, tmp_path)
     with pytest.raises(StoreError, match="isn't trusted") as raised:
         Notes.open(f"dynamodb+https://{store.address}/notes")
@@ -96,15 +96,16 @@ def test_strangers_are_not_trusted(store: FaultyStore, loop: Loop, tmp_path: Pat
     assert store.received == {}
 
 
-def test_the_name_is_checked(store: FaultyStore, loop: Loop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A certificate of another address isn't this one's."""
+def test_the_host_name_is_checked(
+    store: FaultyStore, loop: Loop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("AWS_CA_BUNDLE", str(over_tls(store, loop, tmp_path, "10.0.0.1")))
     with pytest.raises(StoreError, match="isn't trusted"):
         Notes.open(f"dynamodb+https://{store.address}/notes")
 
 
-def test_a_bundle_that_is_not_there(store: FaultyStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Said before anything is sent."""
+def test_a_missing_ca_bundle(store: FaultyStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An error before sending."""
     monkeypatch.setenv("AWS_CA_BUNDLE", "/nonexistent.pem")
     with pytest.raises(StoreError, match=r"the certificates in /nonexistent\.pem can't be read"):
         Notes.open(f"dynamodb+https://{store.address}/notes")

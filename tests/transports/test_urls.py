@@ -1,4 +1,4 @@
-"""URLs: what they say, what the environment adds, and what is wrong with them."""
+"""Store URLs: parsing, environment variables, and errors."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ from keyplan.errors import StoreError
         ("dynamodb+http://localhost:8000/cms?region=eu-north-1", "http://localhost:8000", "eu-north-1", "cms"),
     ],
 )
-def test_what_a_url_says(url: str, endpoint: str, region: str, table: str) -> None:
-    """Endpoint, region, and table: the design's own where the URL names none."""
+def test_parsing_urls(url: str, endpoint: str, region: str, table: str) -> None:
+    """Endpoint, region, and table: the design's if the URL has none."""
     assert is_url(url)
     location = parse_url(url, "own", {})
     assert (location.endpoint, location.region, location.table) == (endpoint, region, table)
 
 
-def test_the_region_of_the_environment() -> None:
-    """As AWS's tools have it; the URL's own goes first."""
+def test_the_region_variable() -> None:
+    """As for AWS's tools; the URL's takes precedence."""
     environment = {"AWS_REGION": "eu-south-1", "AWS_DEFAULT_REGION": "eu-south-2"}
     assert parse_url("dynamodb:///cms", "own", environment).region == "eu-south-1"
     assert parse_url("dynamodb:///cms", "own", {"AWS_DEFAULT_REGION": "eu-south-2"}).region == "eu-south-2"
@@ -49,8 +49,8 @@ def test_the_region_of_the_environment() -> None:
     assert parse_url("dynamodb:///cms", "own", {}).region == ""
 
 
-def test_the_endpoint_of_the_environment() -> None:
-    """AWS_ENDPOINT_URL_DYNAMODB sends a region's requests elsewhere."""
+def test_the_endpoint_variable() -> None:
+    """AWS_ENDPOINT_URL_DYNAMODB redirects a region's requests."""
     environment = {"AWS_ENDPOINT_URL_DYNAMODB": "http://localhost:4566", "AWS_ENDPOINT_URL": "http://other"}
     location = parse_url("dynamodb://eu-west-1/cms", "own", environment)
     assert (location.endpoint, location.region) == ("http://localhost:4566", "eu-west-1")
@@ -88,13 +88,13 @@ def test_options() -> None:
         ("dynamodb+http://key:secret@localhost/cms", "it has a user"),
     ],
 )
-def test_what_is_wrong_with_a_url(url: str, says: str) -> None:
-    """A URL that can't be meant is refused, with what to write instead."""
+def test_invalid_urls(url: str, says: str) -> None:
+    """An invalid URL is rejected with a hint."""
     with pytest.raises(StoreError, match=says.replace("?", r"\?")) as raised:
         parse_url(url, "own", {})
     assert raised.value.hint
 
 
-def test_files_are_no_urls() -> None:
+def test_file_names_that_look_like_urls() -> None:
     """A file may be named dynamodb."""
     assert not any(is_url(text) for text in ("cms.db", ":memory:", "dynamodb", "dynamodb.db", "/tmp/x:y"))

@@ -1,4 +1,4 @@
-"""Models as they are made from designs and by hand, and designs made of them."""
+"""Models of designs and by hand, and the designs generated from them."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def exported(cls: type[Design], items: Iterable[Mapping[str, Any]] = ()) -> dict
 
 
 def made(model: Any) -> MadeModule:
-    """The module of a model, which works."""
+    """The generated module of a model, which compiles."""
     module, _, error = working_module(read_model(json.dumps(model), "model.json"))
     assert error is None, error
     return module
 
 
 def compiled_of(module: MadeModule, name: str | None = None) -> CompiledDesign:
-    """The design of a module: its only one, or that of the name."""
+    """The design of a module: its only one, or the named one."""
     module_type = ModuleType("made_of_a_model")
     sys.modules[module_type.__name__] = module_type
     exec(compile(module.text, "<made>", "exec"), vars(module_type))
@@ -41,7 +41,7 @@ def compiled_of(module: MadeModule, name: str | None = None) -> CompiledDesign:
 
 
 def keys_of(design: CompiledDesign) -> dict[str, Any]:
-    """Everything that decides where items stand: the table, its indexes, and every key of every entity."""
+    """Everything that determines keys: the table, its indexes, and the keys of every entity."""
     result: dict[str, Any] = {
         "table": (design.table.name, design.table.partition, design.table.sort),
         "indexes": sorted(
@@ -67,8 +67,8 @@ def keys_of(design: CompiledDesign) -> dict[str, Any]:
 
 
 def table(facets: Mapping[str, Any] | None = None, **more: Any) -> dict[str, Any]:
-    """A model of one table with PK, SK and one index, made by hand as Workbench writes it. A facet is given as its
-    aliases and its items, these with plain texts and numbers.
+    """A model of one table with PK, SK and one index, as Workbench writes it. A facet has aliases and items, with plain
+    strings and numbers.
     """
     made_facets = [
         {
@@ -98,7 +98,7 @@ def table(facets: Mapping[str, Any] | None = None, **more: Any) -> dict[str, Any
 
 
 def item(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """A sample item: texts, numbers, and what is in DynamoDB's JSON already."""
+    """A sample item: strings, numbers, or DynamoDB JSON."""
     return {
         name: {"S": value} if isinstance(value, str) else {"N": str(value)} if isinstance(value, int) else value
         for name, value in fields.items()

@@ -1,4 +1,4 @@
-"""Designs from NoSQL Workbench models: keys and fields from the sample, TODOs for what is doubtful."""
+"""Designs generated from NoSQL Workbench models: keys and fields from the sample, TODOs for doubts."""
 
 from __future__ import annotations
 
@@ -118,14 +118,14 @@ def test_declared_attributes_are_kept() -> None:
         ({"PK": "H#1", "SK": "META"}, "H#{h_id} META", "every item of the sample has 'META' in SK; if it varies"),
     ],
 )
-def test_a_constant_is_never_silently_a_key(row: Row, key: str, todo: str) -> None:
+def test_a_constant_in_a_key_has_a_todo(row: Row, key: str, todo: str) -> None:
     module = made(table({"Hotel": (("PK", "SK"), [row])}))
     assert keys(module) == {"Hotel": key}
     assert any(todo in note for note in module.notes)
     assert "# TODO: every item of the sample has" in module.text
 
 
-def test_an_index_key_is_that_of_the_items_that_have_it() -> None:
+def test_sparse_index_keys() -> None:
     rows: list[Row] = [{"PK": f"J#{number}", "SK": "META", "state": state} for number, state in enumerate("qqdd")]
     for row in rows[:2]:
         row |= {"GSI1PK": "QUEUE", "GSI1SK": row["PK"]}
@@ -139,7 +139,7 @@ def test_an_index_key_is_that_of_the_items_that_have_it() -> None:
     assert any("2 items of the sample aren't in GSI1, without a visible condition" in note for note in module.notes)
 
 
-def test_types_are_those_of_the_sample() -> None:
+def test_types_are_inferred_from_the_sample() -> None:
     row: Row = {
         "PK": "T#1", "SK": "META", "count": 3, "price": {"N": "2.5"}, "at": "2026-11-28T08:00:00.000000Z",
         "on": {"BOOL": True}, "tags": {"SS": ["a"]}, "rows": {"L": [{"S": "x"}]}, "more": {"M": {"a": {"N": "1"}}},
@@ -153,7 +153,7 @@ def test_types_are_those_of_the_sample() -> None:
         assert f"    {line}\n" in module.text
 
 
-def test_entities_whose_keys_can_be_the_same_are_one() -> None:
+def test_entities_with_overlapping_keys_are_merged() -> None:
     facets = {
         "One": (("PK", "SK"), [{"PK": "7", "SK": "x"}, {"PK": "8", "SK": "y"}]),
         "Two": (("PK", "SK"), [{"PK": "9", "SK": "z"}, {"PK": "5", "SK": "w"}]),
@@ -180,8 +180,8 @@ def test_two_tables_are_two_designs() -> None:
 
 
 @pytest.mark.parametrize("name", system_names())
-def test_an_exported_system_has_the_same_keys_again(name: str) -> None:
-    """But for the keys that Workbench can't show, and the types that it doesn't have."""
+def test_exported_systems_keep_their_keys(name: str) -> None:
+    """Except for keys and types that Workbench lacks."""
     design = system(name).design
     module, _, error = working_module(read_model(json.dumps(exported(design)), "model.json"))
     assert error is None, error

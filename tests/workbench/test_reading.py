@@ -1,4 +1,4 @@
-"""A file that is no model, or a wrong one: every fault is told with its place."""
+"""Invalid models: all errors are reported with their places."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def refused(model: Any) -> RequestError:
     return error.value
 
 
-def test_what_is_no_json_is_told_by_line() -> None:
+def test_invalid_json_is_reported_with_its_line() -> None:
     error = refused('{\n  "ModelName": "x"\n  "ModelMetadata": {}}')
     assert error.place == "model.json:3:3"
     assert "invalid JSON" in error.message
@@ -37,8 +37,8 @@ def notes(model: Any) -> list[str]:
     return list(read_model(json.dumps(model), "model.json").notes)
 
 
-def test_what_a_person_would_read_is_read_and_noted() -> None:
-    """Items without their key, values of another type, plain JSON, names that DynamoDB refuses: all but these stays."""
+def test_irregular_values_are_read_and_noted() -> None:
+    """Items without a key, values of other types, plain JSON, invalid names: all others are kept."""
     items = [
         {"PK": "O#1"},
         {
@@ -112,7 +112,7 @@ def test_a_table_alone_and_a_list_of_models_are_models() -> None:
 
 
 def test_a_schema_of_onetable_is_a_model() -> None:
-    """Its templates are the author's own; indexes, models and items stand in one file."""
+    """Templates, indexes, models and items of one OneTable file."""
     model = {
         "indexes": {"primary": {"hash": "pk", "sort": "sk"}, "gs1": {"hash": "gs1pk", "sort": "gs1sk"}},
         "models": {"Lamp": {"pk": {"value": "lamp#${lampId}"}, "sk": {"value": "lamp#"}, "lampId": {"type": "String"}}},
@@ -158,7 +158,7 @@ ORDERS = [{"PutRequest": {"Item": item({"orderId": "o1", "buyer": "ada", "bought
         {"tables": [DESCRIBED], "items": {"Shop": ORDERS}, "access_patterns": [{"pattern": "1"}]},
     ],
 )
-def test_tables_that_other_files_describe_are_models(file: dict[str, Any]) -> None:
+def test_other_table_descriptions_are_models(file: dict[str, Any]) -> None:
     design = compiled_of(made(file))
     (entity,) = design.entities.values()
     assert [str(template) for key in entity.keys for _, template in key.attributes] == [
@@ -172,8 +172,8 @@ def test_tables_that_other_files_describe_are_models(file: dict[str, Any]) -> No
 
 
 @pytest.mark.parametrize("seed", range(25))
-def test_a_model_whose_parts_were_exchanged_is_one_still(seed: int) -> None:
-    """Parts lost, exchanged, renamed and filled with something else: it works, or has no table with a key."""
+def test_randomly_changed_models(seed: int) -> None:
+    """Parts removed, swapped, renamed and replaced: it works, or has no table with a key."""
     random = Random(seed)
     facets: dict[str, tuple[tuple[str, str], list[dict[str, Any]]]] = {
         "User": (("PK", "SK"), [{"PK": "USER#1", "SK": "PROFILE", "type": "user", "GSI1PK": "a@b.c", "GSI1SK": "x"}]),
@@ -218,7 +218,7 @@ def _at(node: Any, path: Iterable[Any]) -> Any:
     return node
 
 
-def test_a_table_without_a_key_is_left_out_and_a_file_without_tables_refused() -> None:
+def test_tables_without_a_key_are_omitted() -> None:
     model = table({})
     model["DataModel"].append({"TableName": "Odd", "KeyAttributes": {"SortKey": "x"}})
     result = read_model(json.dumps(model), "model.json")
@@ -234,7 +234,7 @@ def test_a_table_without_a_key_is_left_out_and_a_file_without_tables_refused() -
     assert refused({}).errors[0].place == "DataModel"
 
 
-def test_what_isnt_known_is_passed_over() -> None:
+def test_unknown_members_are_ignored() -> None:
     model = table({"Order": (("PK", "SK"), [{"PK": "O#1", "SK": "META"}])}, AccessPatterns=[{"new": "in 2026"}])
     model["Other"] = {"a": 1}
     assert read_model(json.dumps(model), "model.json").tables[0].name == "Shop"
@@ -266,8 +266,8 @@ def places(value: Any) -> list[tuple[Any, Any]]:
 
 @settings(max_examples=50, deadline=None)
 @given(st.data())
-def test_whatever_a_file_holds_is_a_model_or_told(data: st.DataObject) -> None:
-    """Any member of a right model, replaced by anything."""
+def test_random_values_are_read_or_reported(data: st.DataObject) -> None:
+    """Any member of a valid model, replaced by anything."""
     model = table(
         {"Order": (("customerId", "orderId"), [{"PK": "C#1", "SK": "O#1", "GSI1PK": "S#open", "GSI1SK": "x", "n": 1}])}
     )
@@ -317,7 +317,7 @@ def test_a_description_is_never_run(old: str, new: str) -> None:
     "text", ["\x00", "\x00\x01", '"""', "a\nb", "\\", "{x}", "{", "\u202e", "None", "class", "é", "#" * 300]
 )
 @pytest.mark.parametrize("member", ["ModelName", "Description", "FacetName", "attribute", "value", "key", "alias"])
-def test_odd_texts_are_literals_of_the_module(member: str, text: str) -> None:
+def test_strings_are_literals_of_the_module(member: str, text: str) -> None:
     order = {"PK": f"O#{text}" if member == "key" else "O#1", "SK": "META", "note": text if member == "value" else "x"}
     if member == "attribute":
         order[text] = "x"
@@ -331,7 +331,7 @@ def test_odd_texts_are_literals_of_the_module(member: str, text: str) -> None:
 
 
 @pytest.mark.parametrize("place", ["name", "value"])
-def test_half_a_surrogate_pair_is_refused(place: str) -> None:
+def test_a_lone_surrogate_is_rejected(place: str) -> None:
     order = {
         "PK": "O#1",
         "SK": "META",
