@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from keyplan import Create, Design, Entity, Index, Key, Table, Writes, read, write
 
 TOGETHER, LISTED = Index("TOGETHER", "opk"), Index("LISTED", "tpk", "tsk")
@@ -60,7 +58,10 @@ def test_other_entities_are_not_counted() -> None:
         assert farm.in_place("a") == 3
 
 
-@pytest.mark.parametrize("name", ["in_town", "of_number", "in_place"])
-def test_the_client_counts_items(name: str) -> None:
-    plan = Farm.compiled.reads[name].plan
-    assert getattr(plan, "counted", None) is False
+def test_a_foreign_item_within_the_bounds_is_not_counted() -> None:
+    with Farm.open(":memory:") as farm:
+        farm.add("a", 1, "Bern")
+        foreign = {"pk": "GNU#a", "sk": "001#note", "opk": "TOWN#Bern", "tpk": "PLACE#a", "tsk": "N#001"}
+        item = {name: {"S": text} for name, text in foreign.items()}
+        farm.store.transport.call("PutItem", {"TableName": "farm", "Item": item})
+        assert (farm.in_town("Bern"), farm.of_number("a", 1), farm.in_place("a")) == (1, 1, 1)

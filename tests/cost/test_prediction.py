@@ -47,7 +47,7 @@ from tests.contract.reading import Reading
 from tests.cost.actual import Actual, metered, predicted
 from tests.seeds import examples, seed
 
-STORES = examples(4, 15)
+STORES = examples(6, 15)
 PAGES_MAX = 3
 LENGTHS = (1, 700, 1023, 1500, 4000, 9000)
 
@@ -289,7 +289,7 @@ def test_every_pattern_costs_what_the_engine_meters(name: str) -> None:
 
 def test_every_kind_of_plan_costs_what_the_engine_meters() -> None:
     """The same of a design with one of each: filters, ranges, local indexes, projections, unions, iterators, a scan."""
-    compared = check(Everything, examples(10, 40))
+    compared = check(Everything, examples(14, 40))
     assert [text for text in Everything.compiled.reads if not compared.reads.get(text)] == []
 
 

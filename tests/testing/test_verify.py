@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -35,7 +36,7 @@ from keyplan.client import update_expressions as updates
 from keyplan.client import write_compiler as writes
 from keyplan.client.cursors import Position
 from keyplan.client.key_conditions import key_condition
-from keyplan.errors import KeyFieldError, Refused
+from keyplan.errors import InvalidItemError, KeyFieldError, Refused
 from keyplan.model.stored import key_templates as templates
 from keyplan.model.stored.key_formats import IntegerFormat
 from keyplan.model.stored.stored_keys import CompiledKey
@@ -426,13 +427,41 @@ def test_what_is_broken_is_found(monkeypatch: Patch, break_it: Any, told: str) -
     assert len(steps) <= 8, message
 
 
-def test_a_filter_that_forgets_the_defaults_of_older_items_is_found(monkeypatch: Patch) -> None:
-    monkeypatch.setattr("keyplan.model.compiled.compiled_filters.is_affected", lambda *_: False)
+def defaults_that_filters_ignore(patch: Patch) -> None:
+    patch.setattr("keyplan.model.compiled.compiled_filters.is_affected", lambda *_: False)
+
+
+def counts_of_all_items(patch: Patch) -> None:
+    patch.setattr("keyplan.client.counting._counted", lambda reader, values, items, measure: len(items))
+
+
+def invalid_items_that_are_omitted(patch: Patch) -> None:
+    reader = keyplan.client.read_plans.QueryReader
+    whole = reader.instance
+
+    def instance(self: Any, item: Any) -> Any:
+        with suppress(InvalidItemError):
+            return whole(self, item)
+
+    patch.setattr(reader, "instance", instance)
+
+
+@pytest.mark.parametrize(
+    ("break_it", "message"),
+    [
+        (defaults_that_filters_ignore, "an older design wrote"),
+        (counts_of_all_items, "another program wrote"),
+        (invalid_items_that_are_omitted, "neither raises InvalidItemError nor returns"),
+    ],
+)
+def test_wrong_results_with_items_of_others_are_found(monkeypatch: Patch, break_it: Any, message: str) -> None:
+    break_it(monkeypatch)
 
     class Book(Entity):
         shelf: str
         number: int
         stars: int = 5
+        title: str
 
         primary = Key("SHELF#{shelf}", "{number:04d}")
 
@@ -442,8 +471,8 @@ def test_a_filter_that_forgets_the_defaults_of_older_items_is_found(monkeypatch:
         @read("S1", where="stars >= :stars")
         def rated(self, shelf: str, stars: int) -> list[Book]: ...
 
-    with pytest.raises(AssertionError, match="an older design wrote"):
+        @read("S2", entity=Book)
+        def size(self, shelf: str) -> int: ...
+
+    with pytest.raises(AssertionError, match=message):
         verify(Shelf, stores=60)
-
-
-# What is drawn, and what it is compared with

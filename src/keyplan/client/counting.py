@@ -1,7 +1,7 @@
 """Counts, existence checks and sums: read to the last page, without whole items.
 
-If a query's range contains only items that match, the store counts (Select=COUNT). Otherwise the keys are read and
-filtered here. Both cost the same read units, because DynamoDB bills the data read, not the data returned.
+The keys are read, and items of other entities and programs are ignored. Select=COUNT would cost the same read units,
+because DynamoDB bills the data read, not the data returned.
 """
 
 from __future__ import annotations
@@ -99,8 +99,7 @@ def _count(plan: QueryPlan, target: Target, values: Mapping[str, Any], measure: 
         sent = [Request("Query", request) for _, _, request in now]
         responses = [(yield sent[0])] if len(sent) == 1 else (yield sent)
         for (reader, asked, request), response in zip(now, responses, strict=True):
-            own = reader.plan.counted
-            counted += response["Count"] if own else _counted(reader, asked, response["Items"], measure)
+            counted += _counted(reader, asked, response["Items"], measure)
             last = response.get("LastEvaluatedKey")
             if last is not None:
                 pending.append((reader, asked, {**request, "ExclusiveStartKey": last}))

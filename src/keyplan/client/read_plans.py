@@ -274,8 +274,6 @@ class QueryReader:
         request = base_request(self.target, self.plan.index, consistent=self.plan.consistent)
         if not self.plan.forward:
             request["ScanIndexForward"] = False
-        if self.plan.counted:
-            return {**request, "Select": "COUNT"}
         return request | asked_of_place(self.target, self.plan.index, [match.entity for match in self.plan.matches])
 
     def chunk(

@@ -31,8 +31,8 @@ from keyplan.model.stored.key_templates import Variable
 from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.session.design import Design
 from keyplan.testing.report import RunningCounts
-from keyplan.testing.steps import Age, Call, Change, Copy, Erase, Family, Step, Write
-from keyplan.testing.stored_world import World, identity_of, read_back, scan
+from keyplan.testing.steps import Age, Call, Change, Copy, Erase, Family, Foreign, Step, Write
+from keyplan.testing.stored_world import World, belongs_to, identity_of, read_back, scan
 
 __all__ = ["Missed", "Model", "key_fields_of", "watched"]
 
@@ -50,6 +50,7 @@ class Model:
         self.tally = tally
         self.spares = spares
         self.items: dict[Identity, Entity] = {}
+        self.foreign: list[Item] = []
         self.before: list[Entity] = []
         self.log: list[str] = []
 
@@ -82,11 +83,17 @@ class Model:
                 target = self._pick(step.entity, step.pick, stale=False)
                 if target is not None:
                     self._age(step.entity, target, step.fields)
+            case Foreign():
+                target = self._pick(step.entity, step.pick, stale=False)
+                if target is not None:
+                    self._write_foreign(step.entity, target, step.form)
             case Call():
                 self._call(step)
 
     def check(self, world: World) -> None:
         """Raises AssertionError unless the store holds exactly what the model does."""
+        if sorted(map(repr, world.foreign)) != sorted(map(repr, self.foreign)):
+            raise AssertionError(f"items that belong to no entity: {world.foreign}\n  expected: {self.foreign}")
         stored = {identity_of(row.entity, row.values): row.instance for row in world.rows}
         for identity, instance in self.items.items():
             if identity not in stored:
@@ -161,13 +168,33 @@ class Model:
             field for field in entity.fields.values() if field.attribute in entity.read_as or field is entity.version
         ]
         gone = [field.attribute for at, field in enumerate(able) if field.name not in keyed and fields >> at & 1]
-        transport, table = self.design.store.transport, self.design.store.table_name
-        key = entity.item_key(entity.primary, entity.field_values(target))
-        item = transport.call("GetItem", {"TableName": table, "Key": key, "ConsistentRead": True})["Item"]
-        item = {name: value for name, value in item.items() if name not in gone}
-        transport.call("PutItem", {"TableName": table, "Item": item})
+        item = {name: value for name, value in self._stored_item(entity, target).items() if name not in gone}
+        item.setdefault("of_another_program", {"M": {"a": {"S": "b"}}})
+        self._put_item(item)
         self.log.append(f"an older design wrote {target!r} without {', '.join(gone)}")
         self._keep(identity_of(entity, entity.field_values(target)), read_back(entity, item))
+
+    def _write_foreign(self, entity: CompiledEntity, target: Entity, form: str) -> None:
+        item = self._stored_item(entity, target)
+        table = self.design.compiled.table
+        name = (table.sort or table.partition).name
+        ((kind, text),) = item[name].items()
+        item = {**item, name: {kind: form.format(key=text)}}
+        if kind == "S" and not belongs_to(self.design.compiled, item):
+            names = [attribute.name for attribute in (table.partition, table.sort) if attribute is not None]
+            others = [other for other in self.foreign if any(other[each] != item[each] for each in names)]
+            self.foreign = [*others, item]
+            self._put_item(item)
+            self.log.append(f"another program wrote {item}")
+
+    def _stored_item(self, entity: CompiledEntity, target: Entity) -> Item:
+        key = entity.item_key(entity.primary, entity.field_values(target))
+        request = {"TableName": self.design.store.table_name, "Key": key, "ConsistentRead": True}
+        item: Item = self.design.store.transport.call("GetItem", request)["Item"]
+        return item
+
+    def _put_item(self, item: Item) -> None:
+        self.design.store.transport.call("PutItem", {"TableName": self.design.store.table_name, "Item": item})
 
     def _call(self, step: Call) -> None:
         arguments = self._arguments(step)

@@ -38,7 +38,7 @@ from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.model.stored.stored_keys import CompiledKey
 from keyplan.testing.stored_world import Row, World
 
-__all__ = ["Groups", "Oracle", "UndecidableError"]
+__all__ = ["Groups", "Oracle", "UndecidableError", "filtered_attributes"]
 
 Groups = list[list[Entity]] | list[list[Entity | None]]
 """An answer in order. Items within one group are equal in every field that orders the answer: any order of them is
@@ -288,14 +288,22 @@ def _leads(plan: ThroughPlan, link: Row, end: Row) -> bool:
     return all(link.values[source] == end.values[name] for name, source in plan.fields.items())
 
 
+def filtered_attributes(pattern: ReadPattern) -> set[str]:
+    """The attributes that a pattern's filters compare."""
+    return {name for condition in _all_filters(pattern) for name in condition.names.values()}
+
+
 def _filters(pattern: ReadPattern) -> list[Filter]:
     """The filters in DynamoDB's grammar that a pattern has (constants are compared as field values)."""
+    return [condition for condition in _all_filters(pattern) if not condition.constants]
+
+
+def _all_filters(pattern: ReadPattern) -> list[Filter]:
     plans = [pattern.plan]
     if isinstance(pattern.plan, ThroughPlan):
         plans = [plan for way in pattern.plan.ways for plan in (way.junction, way.end)]
     filters = [plan.filter for plan in plans if isinstance(plan, QueryPlan | ScanPlan)]
-    declared = [condition.declared or condition for condition in filters if condition is not None]
-    return [condition for condition in declared if not condition.constants]
+    return [condition.declared or condition for condition in filters if condition is not None]
 
 
 def _passes(condition: Filter, row: Row, arguments: Mapping[str, Any]) -> bool:

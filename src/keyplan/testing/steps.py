@@ -27,13 +27,15 @@ from keyplan.model.stored.stored_fields import StoredField
 from keyplan.testing.pattern_checks import entities_of_plan
 from keyplan.testing.samples import strategy_for
 
-__all__ = ["Age", "Call", "Change", "Copy", "Erase", "Family", "Step", "Steps", "Write", "smallest"]
+__all__ = ["Age", "Call", "Change", "Copy", "Erase", "Family", "Foreign", "Step", "Steps", "Write", "smallest"]
 
 RUNS = 6
 RUN_MAX = 12
 FAMILY_MAX = 6
 CALLS = 8
 PICK = st.integers(0, 40)
+FOREIGN_FORMS = ("{key}#", "#{key}", "OTHER#1", "1", "~")
+"""Sort keys of other programs' items: around the stored item's, or of a form of their own."""
 
 Own = Mapping[Any, SearchStrategy[Any]]
 
@@ -86,11 +88,22 @@ class Erase:
 
 @dataclass(frozen=True, slots=True)
 class Age:
-    """Take from a stored item what an older design didn't write: fields with defaults, and the version."""
+    """Take attributes from a stored item that an older design didn't write: fields with defaults, and the version. Add
+    an attribute that no field declares.
+    """
 
     entity: CompiledEntity
     pick: int
     fields: int
+
+
+@dataclass(frozen=True, slots=True)
+class Foreign:
+    """Write another program's item: a copy of a stored item, in its partition, under a sort key of another form."""
+
+    entity: CompiledEntity
+    pick: int
+    form: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +119,7 @@ class Call:
     arranged: bool
 
 
-Step = Write | Family | Copy | Change | Erase | Age | Call
+Step = Write | Family | Copy | Change | Erase | Age | Foreign | Call
 
 
 class Steps:
@@ -128,6 +141,7 @@ class Steps:
         kinds += [
             st.builds(Erase, entities, PICK, st.booleans()),
             st.builds(Age, entities, PICK, st.integers(0, 1 << 16)),
+            st.builds(Foreign, entities, PICK, st.sampled_from(FOREIGN_FORMS)),
         ]
         calls = [self._call(pattern) for pattern in self.design.writes.values()]
         search_strategy = st.one_of(kinds)

@@ -14,12 +14,13 @@ from typing import Any
 from keyplan.dynamodb import values
 from keyplan.dynamodb.limits import ITEM_BYTES_MAX
 from keyplan.errors import InvalidItemError
+from keyplan.model.compiled.compiled_design import CompiledDesign
 from keyplan.model.declared.entity import Entity
 from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.session.design import Design
 from keyplan.session.stores import Store
 
-__all__ = ["Recorder", "Row", "World", "check_invariants", "identity_of", "read_back", "record", "scan"]
+__all__ = ["Recorder", "Row", "World", "belongs_to", "check_invariants", "identity_of", "read_back", "record", "scan"]
 
 Item = dict[str, dict[str, Any]]
 
@@ -45,11 +46,11 @@ class Row:
 
 @dataclass(frozen=True)
 class World:
-    """The rows of a store, its claims, and the items that belong to nobody."""
+    """The rows of a store, its claims, and the items of other programs."""
 
     rows: tuple[Row, ...]
     claims: tuple[Item, ...]
-    strangers: tuple[Item, ...]
+    foreign: tuple[Item, ...]
 
     def of(self, *classes: type[Entity]) -> list[Row]:
         """The rows of some entities."""
@@ -58,7 +59,7 @@ class World:
     @property
     def size(self) -> int:
         """How many items there are."""
-        return len(self.rows) + len(self.claims) + len(self.strangers)
+        return len(self.rows) + len(self.claims) + len(self.foreign)
 
 
 class Recorder:
@@ -102,21 +103,26 @@ def scan(design: Design) -> World:
     """Everything the store holds. Raises AssertionError for an item that its own entity can't read."""
     rows: list[Row] = []
     claims: list[Item] = []
-    strangers: list[Item] = []
-    entities = design.compiled.entities.values()
+    foreign: list[Item] = []
     for item in items_of(design.store):
-        owners = [entity for entity in entities if entity.matches(item)]
-        claimed = "claim_of" in item and any(claim.matches(item) for entity in entities for claim in entity.claims)
-        if claimed:
+        owners = belongs_to(design.compiled, item)
+        if len(owners) > 1:
+            raise AssertionError(f"the item {item} is both a {' and a '.join(owners)}")
+        if not owners:
+            foreign.append(item)
+        elif owners == ["claim"]:
             claims.append(item)
-        elif not owners:
-            strangers.append(item)
-        assert len(owners) + claimed <= 1, (  # noqa: S101
-            f"the item {item} is a {' and a '.join(owner.name for owner in owners)}{' and a claim' * claimed} at once"
-        )
-        if owners:
-            rows.append(Row(owners[0], read_back(owners[0], item), item))
-    return World(tuple(rows), tuple(claims), tuple(strangers))
+        else:
+            entity = design.compiled.by_name[owners[0]]
+            rows.append(Row(entity, read_back(entity, item), item))
+    return World(tuple(rows), tuple(claims), tuple(foreign))
+
+
+def belongs_to(design: CompiledDesign, item: Item) -> list[str]:
+    """The names of the entities that an item's key fits, and "claim" for a claim."""
+    entities = design.entities.values()
+    claimed = "claim_of" in item and any(claim.matches(item) for entity in entities for claim in entity.claims)
+    return [entity.name for entity in entities if entity.matches(item)] + ["claim"] * claimed
 
 
 def read_back(entity: CompiledEntity, item: Item) -> Entity:
@@ -138,8 +144,6 @@ def identity_of(entity: CompiledEntity, values: Mapping[str, Any]) -> tuple[Any,
 
 def check_invariants(world: World) -> None:
     """Raises AssertionError for the first item that breaks one."""
-    for item in world.strangers:
-        raise AssertionError(f"an item belongs to no entity and is no claim: {item}")
     for row in world.rows:
         _check_keys(row)
         size = values.item_size(row.item)

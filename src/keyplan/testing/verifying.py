@@ -28,6 +28,7 @@ from keyplan.model.declared.parameters import Page
 from keyplan.model.declared.patterns import ReadMethod
 from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.session.design import Design
+from keyplan.testing.invalid_items import check_invalid_item
 from keyplan.testing.model import Model
 from keyplan.testing.oracle import Oracle
 from keyplan.testing.pattern_checks import Asker, Checker, entities_of_plan
@@ -82,6 +83,8 @@ def looked_at(
 
 TOGETHER = 4
 """Entities at least that a quick look fills a store with."""
+SPOILED = 3
+"""One store in so many gets an invalid item, for which its calls are repeated."""
 AWAITED = 12
 """Calls of a store that are awaited too: both forms run the same conversations, and threads take time."""
 FURTHER_STORES = 100
@@ -275,6 +278,8 @@ class _Verifier:
             for position, arguments in enumerate(self.askers[name].questions(world, number)):
                 choice = random.Random(f"{number}/{name}/{position}/limits")  # noqa: S311 - a repeatable choice
                 calls.extend((name, *call) for call in checker.check(world, arguments, choice))
+        if number % SPOILED == 0:
+            check_invalid_item(design, world, calls, random.Random(number))  # noqa: S311 - a repeatable choice
         few = random.Random(number).sample(calls, min(AWAITED, len(calls)))  # noqa: S311 - a repeatable choice
         runner.run(_compare_async(design, few))
 

@@ -100,9 +100,7 @@ class Answering:
         self.requests.append(page_read(operation, index, sizes, consistent=consistent, what=what))
         filtered = "FilterExpression" in parameters
         given = [at for at in range(begin, end) if not (filtered and partition.met[at].filtered)]
-        answer: dict[str, Any] = {"Count": len(given)}
-        if parameters.get("Select") != "COUNT":
-            answer["Items"] = [partition.item(at) for at in given]
+        answer: dict[str, Any] = {"Items": [partition.item(at) for at in given]}
         if stopped and not self._is_last(operation, partition, end - 1, high):
             answer["LastEvaluatedKey"] = partition.key(end - 1)
         return answer

@@ -233,8 +233,7 @@ def _query_proof(plan: QueryPlan, pattern: ReadPattern) -> str:
         text += f"; what {key.place} doesn't hold is read from the table by each entry's key, in batches of 100"
     if pattern.shape.kind is ShapeKind.COUNT:
         total = pattern.options.total
-        how = "the store counts what it reads" if plan.counted else "the items are counted by their keys"
-        how = how if total is None else f"{total} is added up"
+        how = "the items are counted by their keys" if total is None else f"{total} is added up"
         text += f"; {how}, page by page to the end, and all of it is paid for"
     return text
 

@@ -16,7 +16,7 @@ from keyplan.model.stored.key_templates import DELIMITER, Literal_, Template, Va
 from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.model.stored.stored_keys import CompiledKey, literal_start
 
-__all__ = ["can_collide", "neighbours", "others_between"]
+__all__ = ["can_collide", "neighbours"]
 
 Segment = tuple[str, "Variable | None"]
 
@@ -110,20 +110,6 @@ def neighbours(plan: QueryPlan, entities: Iterable[CompiledEntity]) -> Iterator[
         if entity.name in asked:
             continue
         for key in entity.keys:
-            if same_partition(plan.key, key) and _lies_in(key, plan.matches):
-                yield entity, key
-
-
-def others_between(plan: QueryPlan, entities: Iterable[CompiledEntity]) -> Iterator[tuple[CompiledEntity, CompiledKey]]:
-    """Like ``neighbours``, with claims and further keys of the pattern's entities: every kind of item in a query's
-    range.
-    """
-    known = list(entities)
-    yield from neighbours(plan, known)
-    asked = {match.entity.name: match.key for match in plan.matches}
-    for entity in known:
-        own = [key for key in entity.keys if entity.name in asked and key is not asked[entity.name]]
-        for key in (*own, *entity.claims):
             if same_partition(plan.key, key) and _lies_in(key, plan.matches):
                 yield entity, key
 

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from keyplan.model.compiled.collisions import others_between
 from keyplan.model.compiled.constants import AnyOf, all_slots, constant_of, domain_of
 from keyplan.model.compiled.key_matching import (
     Candidate,
@@ -329,19 +328,7 @@ class _Question:
         batch = self._batch()
         if batch is not None:
             return batch
-        plan = self._query(*min(self._candidates(), key=self._rank), ordered=False)
-        parts = tuple(replace(part, counted=self._counted(part)) for part in plan.apart)
-        return replace(plan, counted=self._counted(plan), apart=parts)
-
-    def _counted(self, plan: QueryPlan) -> bool:
-        """Whether the store can count: the key condition matches exactly the items of one entity."""
-        return (
-            self.shape.kind is ShapeKind.COUNT
-            and self.options.total is None
-            and plan.one_interval
-            and not any(match.entity.labels or match.key.is_raw for match in plan.matches)
-            and not any(others_between(plan, self.entities.values()))
-        )
+        return self._query(*min(self._candidates(), key=self._rank), ordered=False)
 
     def _many(self) -> QueryPlan | BatchGetPlan:
         """Several items of one or more entities, which must have suitable keys on the same table or index."""

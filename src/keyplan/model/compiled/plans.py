@@ -194,8 +194,6 @@ class QueryPlan:
     each: tuple[str, ...] = ()
     """The fields with several values: each combination is a partition."""
     operation: str = "Query"
-    counted: bool = False
-    """Whether the store counts (Select=COUNT): the range has no other items."""
     completed: tuple[CompiledEntity, ...] = ()
     """The entities whose items are read from the table by the keys in the index; empty if the index is sufficient."""
     turns: bool = False
