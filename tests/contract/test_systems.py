@@ -36,7 +36,7 @@ def test_answers_are_the_same_on_every_store(design: type[Design], store: str) -
     address = STORES[store]()
     verify(
         design,
-        stores=15 if NEW else 5,
+        stores=15 if NEW else 8,
         seed=seed(20261121),
         open=lambda: design.open(f"dynamodb+http://{address}/{new_table()}", create=True),
         strategies=STRATEGIES.get(design),

@@ -60,7 +60,7 @@ def test_a_field_of_another_attribute_is_lost_unless_a_key_holds_it(deployed: An
     shop, result = deployed(("    order_id: str\n", '    order_id: str = Field(alias="id")\n'))
     with shop:
         assert shop.order("1").order_id == "1"
-    assert result == ["safe attribute-renamed Order.order_id"]
+    assert result == ["migration attribute-renamed Order.order_id"]
 
 
 def test_a_sparse_key_holds_it_of_some_items_only(deployed: Any) -> None:

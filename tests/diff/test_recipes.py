@@ -1,19 +1,21 @@
-"""What ``diff`` tells to do about deployed data is done, on items of the old design, and then the new design finds and
-changes them.
-"""
+"""Each recipe of ``diff`` is executed on items of the old design; then the new design finds and changes them."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
 
 import pytest
 
 import keyplan
+from keyplan import Append, Update
+from keyplan.analysis.diff.changes import Change
 from keyplan.analysis.diff.diff_report import difference
 from keyplan.errors import ConditionFailed
-from tests.diff.shop import loaded
+from tests.diff.shop import compared, loaded
+from tests.diff.test_changes import CASES
 
 BEFORE = """
 from datetime import datetime
@@ -35,6 +37,8 @@ class User(Entity):
     name: str
     email: str
     team: str = "a"
+    note: str | None = None
+    words: set[str] = set()
     primary = Key("USER#{user_id}", "HEAD")
     by_name = Key("{name}", "{user_id}", index=GSI1)
 
@@ -114,6 +118,35 @@ CHANGES: dict[str, tuple[dict[str, str], str]] = {
         {"name: str": "name: Annotated[str, StringConstraints(to_upper=True)]"},
         READ + "name: str = 'N') -> list[User]: ...",
     ),
+    "another DynamoDB type": (
+        {"set[str] = set()": "list[str] = []"},
+        READ + "user_id: str = '1') -> User | None: ...",
+    ),
+    "another claim": (
+        {BY_NAME: BY_NAME + '\n    email_claim = Unique("EMAIL#{email}")'},
+        READ + "email: str = 'e') -> User | None: ...",
+    ),
+    "a discriminator": (
+        {FIELD: FIELD + '    mark = Discriminator("type", "user")\n', BY_NAME: ""},
+        READ + "user_id: str = '1') -> User | None: ...",
+    ),
+    "another attribute": (
+        {"    name: str": '    name: str = Field(alias="Name")', BY_NAME: ""},
+        READ + "user_id: str = '1') -> User | None: ...",
+    ),
+    "another attribute, which an index key contains": (
+        {"    name: str": '    name: str = Field(alias="Name")'},
+        READ.replace("'R1'", "'R1', where='name = :own', key=User.primary")
+        + "user_id: str = '1', own: str = 'n') -> list[User]: ...",
+    ),
+    "a default instead of None": (
+        {"note: str | None = None": 'note: str | None = "?"'},
+        READ + "user_id: str = '1') -> User | None: ...",
+    ),
+    "a map with a default": (
+        {FIELD: FIELD + "    counts: dict[str, int] = {}\n"},
+        READ + "user_id: str = '1') -> User | None: ...",
+    ),
     "another stored form": (
         {"name: str": 'name: Annotated[str, StoredAs("zlib")]', BY_NAME: ""},
         READ + "user_id: str = '1') -> User | None: ...",
@@ -134,13 +167,15 @@ def test_a_recipe_does_what_it_says(case: str) -> None:
     before = BEFORE
     if case == "the code of a computed field":
         before = changed(*CHANGES[case]).replace("self.name.upper()", "self.name").partition(READ)[0]
+    if case == "another claim":
+        before = changed(*CHANGES[case]).replace("EMAIL#", "MAIL#").partition(READ)[0]
     old_design, new_design = loaded(before), loaded(changed(*CHANGES[case]))
     entity: Any = new_design.compiled.by_name["User"].cls
     names = {name: getattr(keyplan, name) for name in keyplan.__all__}
     with old_design.open(":memory:") as old:
         old_entity: Any = old_design.compiled.by_name["User"].cls
-        old.put(old_entity(user_id="1", name="n", email="e", size={"height": 2}))
-        old.put(old_entity(user_id="2", name="m", email="f", size={"height": 2}))
+        old.create(old_entity(user_id="1", name="n", email="e", words={"a"}, size={"height": 2}))
+        old.create(old_entity(user_id="2", name="m", email="f", words={"a"}, size={"height": 2}))
         recipes = [
             change.action
             for change in difference(old_design.compiled, new_design.compiled).changes
@@ -153,7 +188,7 @@ def test_a_recipe_does_what_it_says(case: str) -> None:
             for user_id in ("1", "2"):
                 reader = old if "old design" in recipe else new
                 item = reader.get(old_entity if reader is old else entity, user_id=user_id)
-                with suppress(*[ConditionFailed] * ("fails where an item has it" in recipe)):
+                with suppress(*[ConditionFailed] * ("fails if an item has it" in recipe)):
                     exec(code, {**names, "design": new, "new": new, "old": old, "User": entity, "item": item})
         read: Any = new_design.compiled.reads["found"]
         first: Any = new.get(entity, user_id="1")
@@ -164,3 +199,28 @@ def test_a_recipe_does_what_it_says(case: str) -> None:
         assert [user.size.height for user in read_again] == [2, 2]
         updated: Any = new.update(next(user for user in users if user.user_id == "1"), email="changed")
         assert new.get(entity, user_id="1") == updated
+        assert updated.note is None
+        assert new.update(updated, words=Append(["b"]) if "list" in str(type(updated.words)) else {"a"})
+        if "counts" in entity.model_fields:
+            new.update(Update(entity, user_id="2").at(lambda user: user.counts["a"]).add(1))
+
+
+def test_items_of_a_removed_entity_are_deleted() -> None:
+    more = '\n\nclass Note(Entity):\n    note_id: str\n    primary = Key("NOTE#{note_id}", "N")\n'
+    old_design = loaded(BEFORE.replace("\n\nclass Shop", more + "\n\nclass Shop").replace("[User]", "[User, Note]"))
+    (change,) = difference(old_design.compiled, loaded(BEFORE).compiled).changes
+    with old_design.open(":memory:") as old:
+        note: Any = old_design.compiled.by_name["Note"].cls
+        item = old.put(note(note_id="1"))
+        exec(re.findall(r"`(.+?)`", change.action)[0], {"old": old, "item": item})
+        assert old.get(note, note_id="1") is None
+
+
+def test_each_change_with_a_recipe_is_executed() -> None:
+    def with_recipe(changes: Iterable[Change]) -> set[str]:
+        return {change.code for change in changes if "`" in change.action}
+
+    executed = {"entity-removed", "computed-field-changed", "claim-changed"}
+    for replaced, more in CHANGES.values():
+        executed |= with_recipe(difference(loaded(BEFORE).compiled, loaded(changed(replaced, more)).compiled).changes)
+    assert {code for old, new, _ in CASES for code in with_recipe(compared((old, new)).changes)} <= executed

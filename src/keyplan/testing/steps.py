@@ -140,8 +140,8 @@ class Steps:
         entities = st.sampled_from(list(self.design.entities.values()))
         kinds += [
             st.builds(Erase, entities, PICK, st.booleans()),
-            st.builds(Age, entities, PICK, st.integers(0, 1 << 16)),
-            st.builds(Foreign, entities, PICK, st.sampled_from(FOREIGN_FORMS)),
+            st.builds(Age, entities, PICK, st.integers(0, 1 << 16))
+            | st.builds(Foreign, entities, PICK, st.sampled_from(FOREIGN_FORMS)),
         ]
         calls = [self._call(pattern) for pattern in self.design.writes.values()]
         search_strategy = st.one_of(kinds)

@@ -1,4 +1,4 @@
-"""A change between two designs: how grave it is for what is deployed, what it does, and what is to be done about it."""
+"""A change between two designs: its severity for deployed data, its effect, and what to do."""
 
 from __future__ import annotations
 
@@ -10,27 +10,28 @@ __all__ = ["Change", "Severity"]
 
 
 class Severity(Enum):
-    """How grave a change is, the gravest first."""
+    """The severity of a change, highest first."""
 
     BREAKING = "breaking"
-    """The new design fails on the deployed data, or answers wrongly, until something has been done."""
+    """The new design fails on deployed data, or returns wrong results, until you act."""
     MIGRATION = "migration"
-    """It works, but items written before aren't found, protected or cleaned up, until something has been done."""
+    """The design works, but existing items aren't found, protected or cleaned up until you migrate them."""
     API = "api"
-    """The data stays as it is; code that calls the design must change."""
+    """The data is unaffected; code that calls the design must change."""
     SAFE = "safe"
-    """Nothing needs to be done before."""
+    """Nothing to do."""
 
     @property
     def rank(self) -> int:
-        """0 for the gravest."""
+        """0 for the highest severity."""
         return list(Severity).index(self)
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One change. ``code`` is stable; ``place`` is a path such as ``Shop.Order.by_merchant``; ``what`` says what is
-    different, ``effect`` what that does to deployed data or to callers, ``action`` what to do, where there is anything.
+    """One change. ``code`` is stable, and ``place`` a path such as ``Shop.Order.by_merchant``. ``what`` describes the
+    difference, ``effect`` its consequence for deployed data or callers, and ``action`` what to do, if anything. Code in
+    an action is between backticks.
     """
 
     severity: Severity

@@ -1,4 +1,4 @@
-"""The whole difference of two designs, as data, as text in a pull request, and as an exit status."""
+"""The difference of two designs, as data and as a comment on a pull request."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _COUNTED = {
 
 @dataclass(frozen=True)
 class Difference:
-    """Every change, the gravest first. ``old`` and ``new`` are the designs' names."""
+    """All changes, highest severity first. ``old`` and ``new`` are the designs' names."""
 
     old: str
     new: str
@@ -42,7 +42,7 @@ class Difference:
         return [change for change in self.changes if change.severity is severity]
 
     def reaches(self, severity: Severity) -> bool:
-        """Whether there is a change as grave as this, or graver."""
+        """Whether there is a change of this severity or higher."""
         return any(change.severity.rank <= severity.rank for change in self.changes)
 
     @property
@@ -83,6 +83,6 @@ class Difference:
 
 
 def difference(old: CompiledDesign, new: CompiledDesign) -> Difference:
-    """What changes from one design to the other."""
+    """The changes from one design to the other."""
     changes = [*table_changes(old, new), *entity_changes(old, new), *pattern_changes(old, new)]
     return Difference(old.name, new.name, tuple(sorted(changes, key=lambda change: change.severity.rank)))

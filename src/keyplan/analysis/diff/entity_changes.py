@@ -1,4 +1,4 @@
-"""Changes of entities, of their keys and of their unique claims."""
+"""Changes of entities, their keys and their unique constraints."""
 
 from __future__ import annotations
 
@@ -29,33 +29,31 @@ from keyplan.model.stored.stored_keys import CompiledKey
 __all__ = ["entity_changes"]
 
 _MOMENT = datetime(2026, 11, 21, 9, 42, 7, tzinfo=UTC)
-"""A moment whose texts tell stored forms apart."""
+"""A timestamp whose stored formats differ."""
 
 
 def entity_changes(old: CompiledDesign, new: CompiledDesign) -> Iterator[Change]:
-    """What is different in the entities. One that has another name and the same primary key is renamed."""
+    """The changes of the entities. An entity with another name and the same primary key is renamed."""
     left = {name: compiled_entity for name, compiled_entity in old.by_name.items() if name not in new.by_name}
     pairs: list[tuple[CompiledEntity, CompiledEntity]] = []
     for name, entity in new.by_name.items():
         twin = old.by_name.get(name) or _same_key(entity, left)
         place = f"{new.name}.{name}"
         if twin is None:
-            yield Change(Severity.SAFE, "entity-added", place, f"a new entity under {_texts(entity.primary)}")
+            yield Change(Severity.SAFE, "entity-added", place, f"a new entity with the key {_texts(entity.primary)}")
             continue
         if twin.name != name:
             left.pop(twin.name, None)
-            yield Change(
-                Severity.SAFE, "entity-renamed", place, f"it was called {twin.name}", "its items stay as they are"
-            )
+            yield Change(Severity.SAFE, "entity-renamed", place, f"the name was {twin.name}", "items are unaffected")
         pairs.append((twin, entity))
     for entity in left.values():
         yield Change(
             Severity.MIGRATION,
             "entity-removed",
             f"{new.name}.{entity.name}",
-            f"the entity under {_texts(entity.primary)} is gone",
-            "its items stay in the table and in its indexes, unread, and cost storage",
-            "delete them with the old design, before the new one is deployed",
+            f"the entity with the key {_texts(entity.primary)} is removed",
+            "its items stay in the table and its indexes, unread, and are billed",
+            f"read each {entity.name} with the old design and delete it: `old.delete(item)`",
         )
     for before, after in pairs:
         place = f"{new.name}.{after.name}"
@@ -84,8 +82,8 @@ def _keys(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterator
             Severity.BREAKING,
             "primary-key-changed",
             f"{place}.{after.primary.name}",
-            f"its key {_was_and_is(before.primary, after.primary)}",
-            "items written before stand under the old key: they aren't found, and to write one again makes another",
+            f"the key {_was_and_is(before.primary, after.primary)}",
+            "existing items have the old key: they aren't found, and writing one creates another item",
             f"before the new code reads, {copied(after, is_moved=True)}",
         )
     yield from _computed(place, before, after)
@@ -95,8 +93,8 @@ def _keys(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterator
                 Severity.SAFE,
                 "key-removed",
                 f"{place}.{old.name}",
-                f"its key on {old.place} ({_texts(old)}) is gone",
-                f"items written before stay in {old.place} until they are put anew; queries for others pass over them",
+                f"the key on {old.place} ({_texts(old)}) is removed",
+                f"existing items stay in {old.place} until they are put again; queries for other entities ignore them",
             )
         elif old is None and new is not None:
             yield _added(f"{place}.{new.name}", new, before, after)
@@ -105,15 +103,15 @@ def _keys(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterator
                 Severity.BREAKING if _moved_ranks(old, new) else Severity.MIGRATION,
                 "key-changed",
                 f"{place}.{new.name}",
-                f"its key on {new.place} {_was_and_is(old, new)}",
+                f"the key on {new.place} {_was_and_is(old, new)}",
                 _left_behind(new.place, old, new),
                 _rewrite(after, new),
             )
 
 
 def _pairs(before: CompiledEntity, after: CompiledEntity) -> Iterator[tuple[CompiledKey | None, CompiledKey | None]]:
-    """The index keys before and after, beside each other: on one index the same ones, those of one name, the others in
-    their order. Those that are there before come first.
+    """Pairs of index keys before and after: on one index, equal keys, then keys of one name, then the others in order.
+    Added keys come last.
     """
     names = dict.fromkeys(key.place for entity in (before, after) for key in entity.index_keys)
     added: list[CompiledKey] = []
@@ -137,34 +135,34 @@ def _name_of(key: CompiledKey) -> str:
 
 
 def _left_behind(index: str, before: CompiledKey, after: CompiledKey) -> str:
-    """What a changed key does to items written before."""
+    """The effect of a changed key on existing items."""
     if _moved_ranks(before, after):
-        return f"items written before stand in {index} under the old ranks, and are found where others are asked for"
+        return f"existing items have the old ranks in {index}, and are returned for other values"
     if _shape(replace(before, when=after.when)) == _shape(after):
-        return f"items written before are in {index}, or aren't, by the old condition"
-    return f"items written before stand in {index} under the old key, where patterns don't look"
+        return f"existing items are in {index} by the old condition"
+    return f"existing items have the old key in {index}, and aren't found"
 
 
 def _rewrite(entity: CompiledEntity, key: CompiledKey) -> str:
-    """How each item gets a key, without losing what others write meanwhile: an update of a field of the key to the
-    value that it has computes the key, and what it expects keeps others' writes. A put keeps them by a version only.
+    """How each item gets a key without losing concurrent writes: an update of a field of the key to its current value
+    recomputes the key, and its condition protects concurrent writes. A put protects them only with a version.
     """
     inputs = entity.inputs_of(key)
     names = [name for name in entity.fields if name in inputs and name not in entity.key_fields]
     lead = f"read each {entity.name}, and"
     if entity.version is not None and not entity.claims:
-        return f"{lead} put it: `design.put(item)`; where its version has changed meanwhile, read it again"
+        return f"{lead} put it: `design.put(item)`; if its version has changed, read it again"
     if names:
         same = f"{names[0]}=item.{names[0]}"
         if entity.fields[names[0]].made_anew:
             condition = f'"attribute_not_exists({names[0]}) OR {names[0]} = :was", was=item.{names[0]}'
         else:
             condition = same
-        again = "where that fails, read it again"
+        again = "if that fails, read it again"
         return f"{lead} update it: `design.update(Update(item, {same}).only_if({condition}))`; {again}"
     if entity.claims:
-        return f"{lead} create it again while nothing else writes it: `design.delete(item); design.create(item)`"
-    return f"{lead} put it while nothing else writes it, since a put overwrites other writes: `design.put(item)`"
+        return f"{lead} create it again while no one else writes it: `design.delete(item); design.create(item)`"
+    return f"{lead} put it while no one else writes it, because a put overwrites other writes: `design.put(item)`"
 
 
 def _added(place: str, key: CompiledKey, before: CompiledEntity, after: CompiledEntity) -> Change:
@@ -174,20 +172,20 @@ def _added(place: str, key: CompiledKey, before: CompiledEntity, after: Compiled
         and key.shards == 1
         and all(_stands(before, attribute, template) for attribute, template in key.attributes)
     ):
-        effect = "items written before have its attributes already: DynamoDB's own backfill brings them in"
+        effect = "existing items have its attributes: DynamoDB adds them to the index"
         return Change(Severity.SAFE, "key-added", place, what, effect)
     return Change(
         Severity.MIGRATION,
         "key-added",
         place,
         what,
-        f"items written before lack its attributes, so they aren't in {key.place}",
+        f"existing items lack its attributes, so they aren't in {key.place}",
         _rewrite(after, key),
     )
 
 
 def _stands(entity: CompiledEntity, attribute: KeyAttribute, template: Template) -> bool:
-    """Whether each item of an entity has the attribute already, with what the template gives."""
+    """Whether each existing item has the attribute with the template's value."""
     for key in entity.keys:
         if key.shards == 1 and not key.when:
             held = next((element for name, element in key.attributes if name.name == attribute.name), None)
@@ -195,12 +193,12 @@ def _stands(entity: CompiledEntity, attribute: KeyAttribute, template: Template)
                 return str(held) == str(template)
     field = next((each for each in entity.fields.values() if each.attribute == attribute.name), None)
     if field is None or not field.required or field.made_anew or str(template) != f"{{{field.name}}}":
-        return False  # items older than a field that has a default lack it
+        return False  # items older than a field with a default lack it
     return stored_field(entity, field.name).tag == attribute.type  # a bool isn't stored as the key would hold it
 
 
 def _computed(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterator[Change]:
-    """Computed fields in keys: their code decides where items stand."""
+    """Computed fields in keys."""
     for name, field in after.fields.items():
         other = before.fields.get(name)
         if not field.computed or other is None or not other.computed:
@@ -211,9 +209,9 @@ def _computed(place: str, before: CompiledEntity, after: CompiledEntity) -> Iter
                 Severity.MIGRATION,
                 "computed-field-changed",
                 f"{place}.{name}",
-                f"its code has changed: review it; it is part of {', '.join(key.name for key in keys)}",
-                "where it gives another value, items written before stand under the old one",
-                f"if it does, {_rewrite(after, keys[0])}",
+                f"its code has changed; it is part of {', '.join(key.name for key in keys)}",
+                "if it returns another value, existing items aren't found by it",
+                f"if it returns another value, {_rewrite(after, keys[0])}",
             )
 
 
@@ -223,30 +221,29 @@ def _code(entity: CompiledEntity, name: str) -> object:
 
 
 def _version(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterator[Change]:
-    """A version that is no longer counted, or newly counted."""
+    """An added or removed version."""
     old, new = before.version, after.version
     if old is not None and new is None:
         yield Change(
             Severity.MIGRATION,
             "version-removed",
             f"{place}.{old.name}",
-            f"{old.name} no longer counts the writes",
-            "a write no longer notices that another came between, and overwrites it; nor does old code notice those of "
-            "the new",
-            "say only_if(...) where a write depends on what was read; deploy the new code everywhere at once",
+            f"{old.name} no longer counts writes",
+            "a write overwrites concurrent writes; old code doesn't detect the writes of new code",
+            "a write that depends on what it read needs only_if(...), and no old code may run beside the new",
         )
     elif new is not None and old is None:
         yield Change(
             Severity.SAFE,
             "version-added",
             f"{place}.{new.name}",
-            f"{new.name} counts the writes",
-            "writes of old code aren't counted, and so not noticed, until the new code is deployed everywhere",
+            f"{new.name} counts writes",
+            "writes of old code aren't counted, and not detected, until the new code is deployed everywhere",
         )
 
 
 def _undeclared(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterator[Change]:
-    """Attributes that no field declares: whether a put keeps them."""
+    """Whether a put keeps attributes that no field declares."""
     kept = [entity.cls.model_config.get("extra") == "allow" for entity in (before, after)]
     if kept[0] and not kept[1]:
         yield Change(
@@ -254,12 +251,12 @@ def _undeclared(place: str, before: CompiledEntity, after: CompiledEntity) -> It
             "undeclared-dropped",
             place,
             'attributes that no field declares are no longer kept (extra="allow")',
-            "a put of an item that was read removes them, whoever wrote them",
+            "a put of an item that was read removes them",
             'declare them as fields, or keep extra="allow"',
         )
     elif kept[1] and not kept[0]:
-        what = 'attributes that no field declares are kept now (extra="allow")'
-        yield Change(Severity.SAFE, "undeclared-kept", place, what, "they are read with the item, and put back")
+        what = 'attributes that no field declares are kept (extra="allow")'
+        yield Change(Severity.SAFE, "undeclared-kept", place, what, "they are read and written with the item")
 
 
 def _claims(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterator[Change]:
@@ -274,24 +271,25 @@ def _claims(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterat
                 "claim-removed",
                 f"{place}.{name}",
                 f"{_texts(claim)} is no longer unique",
-                "two items may have one value from now on; the claims stay in the table, and old code still goes by "
-                "them: what the new code changes or deletes stays claimed",
-                "deploy the new code everywhere, then delete the claims; keep the Unique where the value must stay so",
+                "two items can have the same value; claims stay in the table, also those of values that new code "
+                "changes or deletes, and old code still obeys them",
+                f"the claims under {_texts(claim)} can be deleted when the new code is deployed everywhere; keep the "
+                "Unique if the value must be unique",
             )
     for name, claim in news.items():
         other = olds.get(name)
         if _shape(claim) in shapes and not (other is not None and _moved_ranks(other, claim)):
             continue
         what = (
-            f"{_texts(claim)} is unique" if other is None else f"it claimed {_texts(other)}, and claims {_texts(claim)}"
+            f"{_texts(claim)} is unique" if other is None else f"the claim was {_texts(other)}, and is {_texts(claim)}"
         )
         yield Change(
             Severity.MIGRATION,
             "claim-added" if other is None else "claim-changed",
             f"{place}.{name}",
             what,
-            "items written before have no such claim: others can take their value, and reads by it don't find them",
-            f"{_claimed(after, claim)}; that fails with UniqueValueTaken where two have one value: decide whose it is",
+            "existing items have no claim: others can take their value, and reads by it don't find them",
+            f"{_claimed(after, claim)}; UniqueValueTaken means that two items have the same value",
         )
 
 
@@ -299,13 +297,13 @@ def _claimed(entity: CompiledEntity, claim: CompiledKey) -> str:
     inputs = entity.inputs_of(claim)
     name = next((name for name in entity.fields if name in inputs and name not in entity.key_fields), None)
     code = "design.delete(item); design.create(item)" if name is None else f"design.update(item, {name}=item.{name})"
-    return f"read each {entity.name}, and make its claim: `{code}`"
+    return f"read each {entity.name}, and write its claim: `{code}`"
 
 
 def _shape(key: CompiledKey) -> tuple[object, ...]:
-    """Everything that decides where an item stands under a key."""
+    """Everything that determines an item's key."""
     when = tuple(sorted((name, tuple(map(_plain, allowed))) for name, allowed in key.when.items()))
-    # What the table's own key attributes are called is said of the table
+    # The names of the table's own key attributes are compared with the table
     sides = tuple(
         (attribute.name if key.index else "", attribute.type, *_template(template))
         for attribute, template in key.attributes
@@ -315,14 +313,12 @@ def _shape(key: CompiledKey) -> tuple[object, ...]:
 
 
 def _stands_elsewhere(before: CompiledKey, after: CompiledKey) -> bool:
-    """Whether items written before stand under another key than the same items would now."""
+    """Whether existing items have another key than they would have now."""
     return _shape(before) != _shape(after) or bool(_moved_ranks(before, after))
 
 
 def _moved_ranks(before: CompiledKey, after: CompiledKey) -> list[str]:
-    """The values that a ``rank`` writes otherwise than before, in words: an enum with a further member stands as it did
-    only where the member comes last.
-    """
+    """The values whose ``rank`` has changed: a new member of an enum changes no rank only if it is the last."""
     result: list[str] = []
     for (_, old), (_, new) in zip(before.attributes, after.attributes, strict=False):
         for was, now in zip(old.variables, new.variables, strict=False):
@@ -345,15 +341,13 @@ def _template(template: Template) -> tuple[object, ...]:
 
 
 def _style(variable: Variable) -> tuple[bool, str | None]:
-    """What the key's style makes of a value: whether it stands there as it is, and in which letters."""
+    """The key's style: whether values are escaped, and their case."""
     style, is_text = variable.style, variable.format.raw
     return is_text and style.raw and not variable.bare, style.case if is_text else None
 
 
 def _written(form: Format) -> object:
-    """How a format writes values. A day, a moment and a plain number are written as the text that they are stored as,
-    and so as a field of type str would be.
-    """
+    """How a format writes values. A date, a timestamp and an unpadded number are written like a str field."""
     iso = isinstance(form, DateFormat) or (isinstance(form, TimeFormat) and form.layout == ISO)
     whole = isinstance(form, IntegerFormat) and form.width is None
     if isinstance(form, TextFormat) or ((iso or whole) and not form.descending):
@@ -369,14 +363,14 @@ def _was_and_is(before: CompiledKey, after: CompiledKey) -> str:
         return f"was {text}, and is {new_text}"
     moved = _moved_ranks(before, after)
     if moved:
-        return f"{text} ranks its values anew: {'; '.join(moved)}"
+        return f"{text} has other ranks: {'; '.join(moved)}"
     if _styles(before) != _styles(after):
-        return f"{text} was written with {_styles(before)}, and is written with {_styles(after)}"
-    return f"{text} holds its fields in another format, since their types are others"
+        return f"{text} had the style {_styles(before)}, and has {_styles(after)}"
+    return f"{text} has its fields in another format, because their types have changed"
 
 
 def _styles(key: CompiledKey) -> str:
-    """The styles of a key in words."""
+    """The styles of a key."""
     variables = (variable for _, template in key.attributes for variable in template.variables)
     return " and ".join(
         dict.fromkeys("escapes" if variable.style == OURS else str(variable.style) for variable in variables)
@@ -384,7 +378,7 @@ def _styles(key: CompiledKey) -> str:
 
 
 def _labels(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterator[Change]:
-    """Labels: without its entity's, an item is another's."""
+    """Discriminators: an item without its entity's belongs to another entity."""
     for name, value in after.labels.items():
         if before.labels.get(name) != value:
             was = f"was {_label(name, before)}, and is" if name in before.labels else "is new:"
@@ -392,17 +386,17 @@ def _labels(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterat
                 Severity.BREAKING,
                 "label-changed" if name in before.labels else "label-added",
                 place,
-                f"its label {was} {_label(name, after)}",
-                "items written before lack it, and are taken for another's: they aren't found",
-                f"write {_label(name, after)} into every {after.name}, before the new code reads",
+                f"the discriminator {was} {_label(name, after)}",
+                "existing items lack it, and aren't found",
+                f"before the new code reads, {copied(after)}",
             )
     for name in before.labels.keys() - after.labels.keys():
         yield Change(
             Severity.SAFE,
             "label-removed",
             place,
-            f"its label {_label(name, before)} is gone",
-            "items written before keep the attribute; new ones lack it, and old code doesn't find them",
+            f"the discriminator {_label(name, before)} is removed",
+            "existing items keep the attribute; new items lack it, and old code doesn't find them",
         )
 
 

@@ -1,6 +1,6 @@
-"""Changes of an entity's fields: whether items written before can still be read, and mean the same.
+"""Changes of an entity's fields: whether existing items can still be read, with the same values.
 
-Types are compared by their JSON schemas, so that an enum or a nested model of two files is the same type when it takes
+Types are compared by their JSON schemas, so that an enum or a nested model of two files is the same type if it accepts
 the same values.
 """
 
@@ -38,18 +38,18 @@ _NARROWING: dict[str, Callable[[Any, Any], bool]] = {
     "minItems": lambda before, after: after > before,
     "maxItems": lambda before, after: after < before,
 }
-"""Constraints of a JSON schema, and whether another value of one takes less."""
+"""Constraints of a JSON schema, and whether another value of one accepts less."""
 _TWINS = {
     "minimum": "exclusiveMinimum", "exclusiveMinimum": "minimum",
     "maximum": "exclusiveMaximum", "exclusiveMaximum": "maximum",
 }  # fmt: skip
 """The same bound with and without the value itself."""
 _INNER = ("items", "additionalProperties", "properties", "required")
-"""Members of a JSON schema that speak of what a value contains."""
+"""Members of a JSON schema that describe the content of a value."""
 
 
 def field_changes(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterator[Change]:
-    """What is different in the fields that are stored."""
+    """The changes of the stored fields."""
     olds = {name: field for name, field in before.fields.items() if not field.computed}
     news = {name: field for name, field in after.fields.items() if not field.computed}
     by_attribute = {field.attribute: field for name, field in olds.items() if name not in news}
@@ -60,16 +60,16 @@ def field_changes(place: str, before: CompiledEntity, after: CompiledEntity) -> 
             yield _added(where, field, before, after)
             continue
         if old.name != name:
-            what = f"it was called {old.name}; the attribute stays {field.attribute}"
-            yield Change(Severity.API, "field-renamed", where, what, "items stay as they are; code names it anew")
+            what = f"the name was {old.name}; the attribute is still {field.attribute}"
+            yield Change(Severity.API, "field-renamed", where, what, "items are unaffected; code must use the new name")
         elif old.attribute != field.attribute:
-            yield _moved(where, old, field, _held_in_keys(name, before, after))
+            yield _moved(where, old, field, _held_in_keys(name, before, after), after)
         yield from _form_changes(where, old, field, after)
         yield from _nested_alias_changes(where, old, field, after)
         narrowed = list(_type_changes(where, old, field, after))
         yield from narrowed
         if not any(change.severity is Severity.BREAKING for change in narrowed):
-            yield from _lie_changes(where, old, field, before, after)
+            yield from _stored_type_changes(where, old, field, before, after)
             yield from _spelling_changes(where, old, field, after)
         yield from _default_changes(where, old, field, before, after)
     kept = {new.attribute for new in news.values()}
@@ -79,8 +79,8 @@ def field_changes(place: str, before: CompiledEntity, after: CompiledEntity) -> 
                 Severity.SAFE,
                 "field-removed",
                 f"{place}.{name}",
-                f"the field of type {type_name(field.annotation)} is gone",
-                f"items written before keep the attribute {field.attribute}, unread, until they are put anew",
+                f"the field of type {type_name(field.annotation)} is removed",
+                f"existing items keep the attribute {field.attribute}, unread, until they are put again",
             )
 
 
@@ -92,35 +92,43 @@ def _added(place: str, field: StoredField, before: CompiledEntity, after: Compil
             "field-added",
             place,
             what,
-            "items written before have no value of their own: its default is made anew whenever they are read, and a "
-            "change of what is stored (Add, Append, Include, Discard) fails on them",
+            "existing items have another default for each read, and changes of the stored value (Add, Append, SetAdd, "
+            "SetRemove) fail on them",
             f"{_stored(field.name, after)}; or give it a fixed default",
         )
     if not after.cls.model_fields[field.name].is_required():
-        return Change(Severity.SAFE, "field-added", place, what, "items written before read as its default")
+        kind = kind_of(field.annotation)
+        if field.default is not None and isinstance(kind, type) and issubclass(kind, (dict, BaseModel)):
+            effect = "existing items read as its default, but updates of a part of it (.at) fail on them"
+            return Change(Severity.MIGRATION, "field-added", place, what, effect, _stored(field.name, after))
+        return Change(Severity.SAFE, "field-added", place, what, "existing items read as its default")
     if field.optional or kind_of(field.annotation) in _SETS:
         empty = "None" if field.optional else "empty"
-        return Change(Severity.SAFE, "field-added", place, what, f"items written before read as {empty}")
+        return Change(Severity.SAFE, "field-added", place, what, f"existing items read as {empty}")
     keys = _held_in_keys(field.name, before, after)
     if keys:
-        return Change(Severity.SAFE, "field-added", place, what, f"items written before give it by their key {keys[0]}")
+        return Change(Severity.MIGRATION, "field-added", place, what, _in_key(keys[0]), copied(after))
     return Change(
         Severity.BREAKING,
         "field-required",
         place,
         f"{what}, without a default",
-        "items written before don't have it, and can't be read (InvalidItemError)",
-        f"give it a default, or write it into every {after.name} before",
+        "existing items don't have it, and can't be read (InvalidItemError)",
+        "it needs a default, or a value in every item before the new code reads",
     )
 
 
 def _stored(name: str, entity: CompiledEntity) -> str:
     code = f'design.update(Update(item, {name}=item.{name}).only_if("attribute_not_exists({name})"))'
-    return f"read each {entity.name}, and write the field: `{code}`, which fails where an item has it"
+    return f"read each {entity.name}, and write the field: `{code}`, which fails if an item has it"
+
+
+def _in_key(key: str) -> str:
+    return f"existing items are read by their key {key}, but conditions and filters on the field are false for them"
 
 
 def copied(entity: CompiledEntity, *, is_moved: bool = False) -> str:
-    """How an item is read with the old design and written with the new one; ``is_moved``: under another key."""
+    """The recipe to read an item with the old design and write it with the new one; ``is_moved``: under another key."""
     code = f"{entity.name}.model_validate(item.model_dump(round_trip=True), by_name=True)"
     if entity.claims:
         code = f"old.delete(item); new.create({code})"
@@ -130,7 +138,7 @@ def copied(entity: CompiledEntity, *, is_moved: bool = False) -> str:
 
 
 def _held_in_keys(name: str, before: CompiledEntity, after: CompiledEntity) -> list[str]:
-    """The keys of items written before from which the field can be read whole."""
+    """The keys of existing items that contain the whole value of the field."""
     known = {str(template) for key in before.keys for _, template in key.attributes}
     return [
         key.name
@@ -145,25 +153,23 @@ def _held_in_keys(name: str, before: CompiledEntity, after: CompiledEntity) -> l
     ]
 
 
-def _moved(place: str, old: StoredField, new: StoredField, keys: list[str]) -> Change:
+def _moved(place: str, old: StoredField, new: StoredField, keys: list[str], after: CompiledEntity) -> Change:
     what = f"it was stored as {old.attribute}, and is stored as {new.attribute}"
     if keys:
-        return Change(
-            Severity.SAFE, "attribute-renamed", place, what, f"items written before give it by their key {keys[0]}"
-        )
+        return Change(Severity.MIGRATION, "attribute-renamed", place, what, _in_key(keys[0]), copied(after))
     reads = "can't be read" if new.required and not new.optional else "read as the default"
     return Change(
         Severity.BREAKING,
         "attribute-renamed",
         place,
         what,
-        f"items written before have the old attribute, which isn't looked at: they {reads}",
-        f"keep the alias {old.attribute}, or write {new.attribute} into the items before",
+        f"existing items have the old attribute, which isn't read: they {reads}",
+        f"keep the alias {old.attribute}; or before the new code reads, {copied(after)}",
     )
 
 
 def _nested_alias_changes(place: str, old: StoredField, new: StoredField, after: CompiledEntity) -> Iterator[Change]:
-    """Fields of nested models that are stored under another name. One that was stored under its own is still read."""
+    """Fields of nested models that are stored under another name. A field stored under its own name is still read."""
     olds, news = _nested_names(old.annotation), _nested_names(new.annotation)
     moved = [(name, olds[name], stored) for name, stored in news.items() if olds.get(name, stored) != stored]
     if not moved:
@@ -176,9 +182,9 @@ def _nested_alias_changes(place: str, old: StoredField, new: StoredField, after:
         "nested-alias-changed",
         place,
         what,
-        "items written before can't be read"
+        "existing items can't be read"
         if breaks
-        else "items written before are read, but conditions, filters and updates of parts look under the new name",
+        else "existing items are read, but conditions, filters and updates of parts use the new name",
         f"before the new code reads, {copied(after)}"
         if breaks
         else f"read each {after.name}, and write the field: {code}",
@@ -186,7 +192,7 @@ def _nested_alias_changes(place: str, old: StoredField, new: StoredField, after:
 
 
 def _nested_names(annotation: Any) -> dict[str, str]:
-    """What the fields of nested models are stored under, by their model and name."""
+    """The stored names of the fields of nested models, by their model and name."""
     found: dict[str, str] = {}
 
     def collect(part: Any) -> bool:
@@ -204,7 +210,7 @@ def _nested_names(annotation: Any) -> dict[str, str]:
 
 
 def _form_changes(place: str, old: StoredField, new: StoredField, after: CompiledEntity) -> Iterator[Change]:
-    """``StoredAs(...)``: what is written, and what is expected of what was written before."""
+    """Changes of ``StoredAs(...)``."""
     before, now = (None if field.codec is None else field.codec.mark for field in (old, new))
     if _form(before) == _form(now):
         return
@@ -213,9 +219,9 @@ def _form_changes(place: str, old: StoredField, new: StoredField, after: Compile
             Severity.MIGRATION,
             "stored-form-changed",
             place,
-            "the functions that write and read it are others",
-            "whether they read what was written before can't be seen from here",
-            f"where they don't, {copied(after)}",
+            "the functions that write and read it have changed",
+            "it is unknown whether they read existing values",
+            f"if they don't, {copied(after)}",
         )
         return
     yield Change(
@@ -223,24 +229,22 @@ def _form_changes(place: str, old: StoredField, new: StoredField, after: Compile
         "stored-form-changed",
         place,
         f"it was stored {_as(before)}, and is stored {_as(now)}",
-        "items written before hold the old form: they can't be read, or read as another value, and stand under it in "
-        "keys that hold the field",
+        "existing items have the old format, also in keys: they can't be read, or read as another value",
         f"before the new code reads, {copied(after)}",
     )
 
 
-_LIE = {"S": "a text", "N": "a number", "B": "bytes", "BOOL": "true or false", "L": "a list", "M": "a map"}
-"""DynamoDB's types in words."""
+_TYPE_NAMES = {"S": "a string", "N": "a number", "B": "binary", "BOOL": "a Boolean", "L": "a list", "M": "a map"}
 
 
-def _lie_changes(
+def _stored_type_changes(
     place: str, old: StoredField, new: StoredField, before: CompiledEntity, after: CompiledEntity
 ) -> Iterator[Change]:
-    """A type that takes the same values, and is another type of DynamoDB's: a set that becomes a list, a moment that
-    becomes a Ttl, a flag that a key attribute holds as a text.
+    """Another DynamoDB type for the same values: a set that becomes a list, a timestamp that becomes a Ttl, a bool that
+    a key attribute contains as a string.
     """
     if old.codec is not None or new.codec is not None:
-        return  # told as a stored form
+        return  # reported as a stored format
     was, now = stored_field(before, old.name), stored_field(after, new.name)
     if was.tag is None or now.tag is None or was.tag == now.tag:
         return
@@ -248,26 +252,26 @@ def _lie_changes(
         Severity.MIGRATION,
         "stored-type-changed",
         place,
-        f"it was stored as {_LIE.get(was.tag, was.tag)}, and is stored as {_LIE.get(now.tag, now.tag)}",
-        "items written before are read, but hold the old type: no condition, filter, index or expiry that goes by the "
-        "new one finds them, and Add, Append, Include and Discard fail on them",
+        f"it was stored as {_TYPE_NAMES.get(was.tag, was.tag)}, and is stored as {_TYPE_NAMES.get(now.tag, now.tag)}",
+        "existing items are read, but have the old type: conditions, filters, indexes and time to live by the new type "
+        "don't match them, and Add, Append, SetAdd and SetRemove fail on them",
         f"read each {after.name}, and write the field: `design.update(item, {new.name}=item.{new.name})`",
     )
 
 
 _SPELLINGS = ("Ada", "ada@Example.COM", " Ada ", "ada  ", "ADA")
-"""Texts that a type may fold, or strip."""
+"""Strings that a type may convert to lower case, or strip."""
 
 
 def _spelling_changes(place: str, old: StoredField, new: StoredField, after: CompiledEntity) -> Iterator[Change]:
-    """Texts that a type folds by case, or strips of spaces, and didn't, or the other way round."""
+    """Changes of how a type normalizes strings: case and spaces."""
     differing = next(((text, *both) for text in _SPELLINGS if len(set(both := _both_spelt(text, old, new))) > 1), None)
     if differing is None:
         return
     keys = [key for key in (*after.keys, *after.claims) if new.name in after.inputs_of(key)]
-    what = f"{differing[0]!r} was taken as {differing[1]!r}, and is taken as {differing[2]!r}"
+    what = f"{differing[0]!r} became {differing[1]!r}, and becomes {differing[2]!r}"
     if not keys:
-        effect = "items written before read as the new spelling; conditions and filters go by what is stored"
+        effect = "existing items read as the new form; conditions and filters compare the stored form"
         yield Change(Severity.SAFE, "spelling-changed", place, what, effect)
         return
     primary = after.primary in keys
@@ -276,14 +280,13 @@ def _spelling_changes(place: str, old: StoredField, new: StoredField, after: Com
         "spelling-changed",
         place,
         what,
-        f"items written before stand in {' and '.join(key.name for key in keys)} under the old spelling: "
-        "questions by the new one don't find them",
+        f"existing items have the old form in {' and '.join(key.name for key in keys)}: the new form doesn't find them",
         f"before the new code reads, {copied(after, is_moved=primary)}",
     )
 
 
 def _both_spelt(text: str, old: StoredField, new: StoredField) -> tuple[str, ...]:
-    """What a text is taken as, before and now; nothing where it isn't taken."""
+    """What a string becomes, before and now; empty if it is rejected."""
     try:
         return tuple(str(TypeAdapter[Any](field.annotation).validate_python(text)) for field in (old, new))
     except (ValidationError, PydanticSchemaGenerationError):
@@ -291,14 +294,14 @@ def _both_spelt(text: str, old: StoredField, new: StoredField) -> tuple[str, ...
 
 
 def _form(mark: StoredAs | None) -> object:
-    """What a stored form does to values; of functions their source text."""
+    """A stored format; for functions their source text."""
     if mark is None:
         return None
     return mark.form, mark.layout, source_text(mark.write), source_text(mark.read)
 
 
 def source_text(function: Callable[..., Any] | None) -> str | None:
-    """The source text of a function; its name where the source can't be read."""
+    """The source text of a function; its name if the source can't be read."""
     if function is None:
         return None
     try:
@@ -325,24 +328,24 @@ def _type_changes(place: str, old: StoredField, new: StoredField, after: Compile
     if before == now:
         return
     name, new_name = type_name(old.annotation), type_name(new.annotation)
-    types = f"its type was {name}, and is {new_name}"
+    types = f"the type was {name}, and is {new_name}"
     narrower = list(_narrower(before, now))
     if not narrower:
-        what = types if name != new_name else f"it takes more than the {name} before"
-        yield Change(Severity.SAFE, "type-widened", place, what, "all that was stored is still taken")
+        what = types if name != new_name else f"it accepts more than the {name} before"
+        yield Change(Severity.SAFE, "type-widened", place, what, "all stored values are still valid")
         return
     has_default = not after.cls.model_fields[new.name].is_required()
     if narrower == [_NOTHING] and has_default:
-        effect = "items without it read as the default"
+        effect = "items without a value read as the default"
         yield Change(Severity.SAFE, "type-narrowed", place, types, effect)
         return
     yield Change(
         Severity.BREAKING,
         "type-narrowed",
         place,
-        types if name != new_name else f"it takes less than the {name} before",
-        f"items written before can't be read where they hold what isn't taken any more: {'; '.join(narrower)}",
-        f"fix those items before: find every {after.name} whose {new.name} doesn't fit",
+        types if name != new_name else f"it accepts less than the {name} before",
+        f"existing items with values that are no longer valid can't be read: {'; '.join(narrower)}",
+        "keyplan drift --items with the new design counts them; they must be corrected before the new code reads",
     )
 
 
@@ -358,7 +361,7 @@ def _schema(annotation: Any) -> dict[str, Any]:
 
 
 def _resolved(schema: Any, definitions: dict[str, Any], depth: int) -> Any:
-    """The schema with its definitions in their places, and without titles and descriptions."""
+    """The schema with its definitions inlined, and without titles and descriptions."""
     if isinstance(schema, list):
         return [_resolved(value, definitions, depth) for value in schema]
     if not isinstance(schema, dict):
@@ -368,7 +371,7 @@ def _resolved(schema: Any, definitions: dict[str, Any], depth: int) -> Any:
         return _resolved(definitions.get(reference.rpartition("/")[2], {}), definitions, depth + 1)
     left_out = {"title", "description", "$defs", "default"}
     result = {name: _resolved(value, definitions, depth) for name, value in schema.items() if name not in left_out}
-    if "enum" in schema:  # their order counts in the keys that rank them, and is told there
+    if "enum" in schema:  # a changed order is reported with the keys that rank them
         result["enum"] = sorted(schema["enum"], key=repr)
     if "properties" in schema:  # a member may be called "title"
         members = schema["properties"].items()
@@ -385,7 +388,7 @@ def _branches(schema: dict[str, Any]) -> tuple[list[dict[str, Any]], bool]:
 
 
 def _narrower(before: dict[str, Any], now: dict[str, Any]) -> Iterator[str]:
-    """What the type took and doesn't take any more, in words; nothing for a wider type."""
+    """The values that are no longer valid, in words; empty for a wider type."""
     olds, was_optional = _branches(before)
     news, is_optional = _branches(now)
     if was_optional and not is_optional:
@@ -425,7 +428,7 @@ def _lost(before: dict[str, Any], news: list[dict[str, Any]]) -> Iterator[str]:
 
 
 def _lost_of(before: dict[str, Any], now: dict[str, Any]) -> Iterator[str]:
-    """What one type takes and another of the same kind doesn't."""
+    """The values of one type that another of the same kind rejects."""
     old_values, new_values = _values(before), _values(now)
     if new_values is not None:
         if old_values is None:
@@ -446,14 +449,14 @@ def _lost_of(before: dict[str, Any], now: dict[str, Any]) -> Iterator[str]:
 
 
 def _is_kept_by_twin(before: dict[str, Any], name: str, limit: Any) -> bool:
-    """Whether a bound leaves nothing out, since there was one before that is as narrow: above 1 for at least 1."""
+    """Whether a bound excludes nothing, because an earlier one is as narrow: above 1 for at least 1."""
     twin = before.get(_TWINS.get(name, ""))
     narrows = _NARROWING[name]
     return twin is not None and (narrows(limit, twin) if name.startswith("exclusive") else not narrows(twin, limit))
 
 
 def _lost_within(before: dict[str, Any], now: dict[str, Any]) -> Iterator[str]:
-    """What the elements and members of a type took, and those of another don't."""
+    """The elements and members of one type that another rejects."""
     for name, what in (("items", "elements"), ("additionalProperties", "members")):
         inner = now.get(name, {})
         if isinstance(inner, dict) and inner:
@@ -482,7 +485,7 @@ def _values(schema: dict[str, Any]) -> list[Any] | None:
 def _default_changes(
     place: str, old: StoredField, new: StoredField, before: CompiledEntity, after: CompiledEntity
 ) -> Iterator[Change]:
-    """A default counts where nothing is stored."""
+    """Changes of what an item without the attribute reads as."""
     was, now = before.cls.model_fields[old.name], after.cls.model_fields[new.name]
     if was.is_required() and now.is_required():
         return
@@ -490,13 +493,13 @@ def _default_changes(
         if new.optional or kind_of(new.annotation) in _SETS:
             return
         if old.optional:
-            return  # told with its type
+            return  # reported with its type
         yield Change(
             Severity.SAFE,
             "default-removed",
             place,
-            "it has no default any more",
-            "every item written since the field is there holds it; an older one can't be read",
+            "its default is removed",
+            "items written since the field was added have a value; older items can't be read",
         )
         return
     if new.made_anew and not old.made_anew:
@@ -504,8 +507,8 @@ def _default_changes(
             Severity.MIGRATION,
             "default-changed",
             place,
-            "its default is made anew each time now",
-            "items that hold nothing read as another value each time",
+            "a function computes its default for each read",
+            "items without a value read as another value each time",
             f"{_stored(new.name, after)}; or give it a fixed default",
         )
         return
@@ -513,7 +516,7 @@ def _default_changes(
         return
     kept_nothing = not old.keeps_null and (old.optional or kind_of(old.annotation) in _SETS)
     if not kept_nothing and old.required:
-        return  # every item holds it
+        return  # every item has a value
     nothing = "None" if old.optional else "empty"
     yield Change(
         Severity.MIGRATION if kept_nothing else Severity.SAFE,
@@ -522,15 +525,15 @@ def _default_changes(
         f"its default was {plain(_read_as(old))!r}, and is {plain(_read_as(new))!r}"
         if not was.is_required()
         else f"its default is {plain(_read_as(new))!r}",
-        f"items in which it was {nothing} hold nothing, and read as the new default"
+        f"items in which it was {nothing} store nothing, and read as the new default"
         if kept_nothing
-        else "only items older than the field read as the new default; all others hold their value",
-        f"write {nothing} into every {after.name} that shall stay so" if kept_nothing else "",
+        else "only items older than the field read as the new default; all others have a value",
+        f"to keep {nothing}, before the new code reads, {copied(after)}" if kept_nothing else "",
     )
 
 
 def _read_as(field: StoredField) -> Any:
-    """What a field reads as where nothing is stored."""
+    """What a field reads as if nothing is stored."""
     if field.required and kind_of(field.annotation) in _SETS and not field.optional:
         return []
     return field.default

@@ -1,4 +1,4 @@
-"""Changes of access patterns: what callers see, and which key serves."""
+"""Changes of access patterns: signature, result, order, filter, and the key that serves them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Pattern = ReadPattern | WritePattern
 
 
 def pattern_changes(old: CompiledDesign, new: CompiledDesign) -> Iterator[Change]:
-    """What is different in the patterns. One with the same id and another name is renamed."""
+    """The changes of the patterns. One with the same id and another name is renamed."""
     left = {name: element for name, element in old.patterns.items() if name not in new.patterns}
     for name, pattern in new.patterns.items():
         place = f"{new.name}.{name}"
@@ -33,15 +33,17 @@ def pattern_changes(old: CompiledDesign, new: CompiledDesign) -> Iterator[Change
                 yield Change(Severity.SAFE, "pattern-added", place, f"{pattern.id}: {pattern.signature}{_by(pattern)}")
                 continue
             del left[before.name]
-            yield Change(Severity.API, "pattern-renamed", place, f"it was called {before.name}", "callers name it anew")
+            yield Change(
+                Severity.API, "pattern-renamed", place, f"the name was {before.name}", "callers must use the new name"
+            )
         yield from _changes(place, before, pattern)
     for name, pattern in left.items():
         yield Change(
             Severity.API,
             "pattern-removed",
             f"{new.name}.{name}",
-            f"{pattern.id}: {pattern.signature} is gone",
-            "callers have no answer any more",
+            f"{pattern.id}: {pattern.signature} is removed",
+            "callers fail",
         )
 
 
@@ -49,10 +51,10 @@ def _changes(place: str, before: Pattern, after: Pattern) -> Iterator[Change]:
     if type(before) is not type(after):
         kinds = {ReadPattern: "a read", WritePattern: "a write"}
         what = f"it was {kinds[type(before)]}, and is {kinds[type(after)]}"
-        yield Change(Severity.API, "pattern-changed", place, what, "callers must look at it again")
+        yield Change(Severity.API, "pattern-changed", place, what, "callers must change")
         return
     if before.id != after.id:
-        yield Change(Severity.SAFE, "pattern-id-changed", place, f"its id was {before.id}, and is {after.id}")
+        yield Change(Severity.SAFE, "pattern-id-changed", place, f"the id was {before.id}, and is {after.id}")
     yield from _signature(place, before.signature, after.signature)
     if isinstance(before, ReadPattern) and isinstance(after, ReadPattern):
         yield from _served(place, before, after)
@@ -81,11 +83,11 @@ def _signature(place: str, before: Signature, after: Signature) -> Iterator[Chan
     ]
     returned, new_returned = type_name(before.result), type_name(after.result)
     if returned != new_returned:
-        parts.append(f"gives {new_returned}, not {returned}")
+        parts.append(f"returns {new_returned}, not {returned}")
     if before.is_async is not after.is_async:
         parts.append("is awaited" if after.is_async else "isn't awaited")
     if parts:
-        yield Change(Severity.API, "signature-changed", place, "; ".join(parts), "callers of before don't fit")
+        yield Change(Severity.API, "signature-changed", place, "; ".join(parts), "existing calls fail")
     for name, parameter in after.by_name.items():
         other_default = before.by_name[name].default if name in before.by_name else parameter.default
         if (
@@ -97,11 +99,11 @@ def _signature(place: str, before: Signature, after: Signature) -> Iterator[Chan
                 Severity.API,
                 "default-argument-changed",
                 place,
-                f"{name} is {parameter.default!r} where it isn't given, and was {other_default!r}",
-                "callers that don't give it get another answer",
+                f"the default of {name} is {parameter.default!r}, and was {other_default!r}",
+                "calls without it get another result",
             )
     if more:
-        yield Change(Severity.SAFE, "parameter-added", place, f"takes {', '.join(more)} too", "callers needn't give it")
+        yield Change(Severity.SAFE, "parameter-added", place, f"takes {', '.join(more)}", "it is optional")
 
 
 def _served(place: str, before: ReadPattern, after: ReadPattern) -> Iterator[Change]:
@@ -110,8 +112,8 @@ def _served(place: str, before: ReadPattern, after: ReadPattern) -> Iterator[Cha
             Severity.SAFE,
             "pattern-moved",
             place,
-            f"it was answered{_by(before)}, and is{_by(after)}",
-            "cursors handed out before are refused",
+            f"it was served{_by(before)}, and is served{_by(after)}",
+            "existing cursors are rejected",
         )
     order, new_order = _order(before), _order(after)
     if order != new_order:
@@ -119,8 +121,8 @@ def _served(place: str, before: ReadPattern, after: ReadPattern) -> Iterator[Cha
             Severity.API,
             "order-changed",
             place,
-            f"its answer was in {order}, and is in {new_order}",
-            "callers get other items first; cursors handed out before are refused",
+            f"the result was in {order}, and is in {new_order}",
+            "callers get other items first; existing cursors are rejected",
         )
     yield from _bucketed(place, before, after)
     asked, new_asked = _where(before), _where(after)
@@ -129,7 +131,7 @@ def _served(place: str, before: ReadPattern, after: ReadPattern) -> Iterator[Cha
             Severity.API,
             "filter-changed",
             place,
-            f"it asked for {asked}, and asks for {new_asked}",
+            f"the filter was {asked}, and is {new_asked}",
             "callers get other items",
         )
     ways, new_ways = _ways(before), _ways(after)
@@ -138,26 +140,26 @@ def _served(place: str, before: ReadPattern, after: ReadPattern) -> Iterator[Cha
         yield Change(Severity.API, "junction-changed", place, what, "callers get other items")
     counted, new_counted = _counted(before), _counted(after)
     if counted != new_counted:
-        what = f"it gave {counted}, and gives {new_counted}"
+        what = f"it returned {counted}, and returns {new_counted}"
         yield Change(Severity.API, "number-changed", place, what, "callers get another number")
     strong, new_strong = (bool(getattr(pattern.plan, "consistent", False)) for pattern in (before, after))
     if strong and not new_strong:
-        effect = "a caller may not see what was written a moment before"
-        yield Change(Severity.API, "consistency-changed", place, "it is eventually consistent now", effect)
+        effect = "a caller may not see a preceding write"
+        yield Change(Severity.API, "consistency-changed", place, "it is eventually consistent", effect)
     elif new_strong and not strong:
         effect = "its read units double"
-        yield Change(Severity.SAFE, "consistency-changed", place, "it is strongly consistent now", effect)
+        yield Change(Severity.SAFE, "consistency-changed", place, "it is strongly consistent", effect)
 
 
 def _bucketed(place: str, before: ReadPattern, after: ReadPattern) -> Iterator[Change]:
-    """Whether ranges are asked for over buckets of time, and how long these are."""
+    """Whether a range is read by time buckets, and by which unit."""
     old, new = before.buckets, after.buckets
     units = [None if buckets is None else buckets.unit for buckets in (old, new)]
     if units[0] == units[1]:
         return
     if new is None:
-        what = f"ranges aren't read {units[0]} by {units[0]} any more"
-        yield Change(Severity.SAFE, "buckets-changed", place, what, "any range may be asked for")
+        what = f"ranges are no longer read {units[0]} by {units[0]}"
+        yield Change(Severity.SAFE, "buckets-changed", place, what, "any range is allowed")
         return
     now = f"a range of {new.field} is read {new.unit} by {new.unit}"
     yield Change(
@@ -170,7 +172,7 @@ def _bucketed(place: str, before: ReadPattern, after: ReadPattern) -> Iterator[C
 
 
 def _order(pattern: ReadPattern) -> str:
-    """The order of an answer in words: the fields that the keys leave open, and which way they are read."""
+    """The order of a result in words: the fields that the keys leave open, and their direction."""
     result: list[str] = []
     for query in _queries(pattern.plan):
         for match in query.matches:
@@ -190,7 +192,7 @@ def _queries(plan: Plan) -> Iterator[QueryPlan]:
 
 
 def _ways(pattern: ReadPattern) -> str:
-    """The junctions by which the answer is found, and which of their fields name it."""
+    """The junctions of a read, and the fields that they connect."""
     if not isinstance(pattern.plan, ThroughPlan):
         return "none"
     result: list[str] = []
@@ -204,7 +206,7 @@ def _ways(pattern: ReadPattern) -> str:
 
 
 def _counted(pattern: ReadPattern) -> str:
-    """What a number is of: how many items there are, or the sum of a field."""
+    """What a number counts: items, or the sum of a field."""
     shape = pattern.shape
     if not shape.told:
         return "items"
@@ -214,7 +216,7 @@ def _counted(pattern: ReadPattern) -> str:
 
 
 def _where(pattern: ReadPattern) -> str:
-    """What ``where=`` says."""
+    """The filter of ``where=``."""
     where = pattern.options.where
     if isinstance(where, str):
         return where
@@ -222,7 +224,7 @@ def _where(pattern: ReadPattern) -> str:
         f"{name} = {' or '.join(repr(plain(element)) for element in values_asked(value))}"
         for name, value in sorted(pattern.constants.items())
     ]
-    return " and ".join(fixed) or "everything"
+    return " and ".join(fixed) or "none"
 
 
 def _by(pattern: Pattern) -> str:

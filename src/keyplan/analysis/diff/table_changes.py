@@ -1,7 +1,7 @@
-"""Changes of the table and of its indexes.
+"""Changes of the table and its indexes.
 
-Sources: "UpdateTable" and "UpdateTimeToLive" in DynamoDB's API reference: a table's key schema, a local index, and an
-index's key schema and projection are fixed when they are made; one global index is added or removed at a time.
+Sources: "UpdateTable" and "UpdateTimeToLive" in DynamoDB's API reference: the key of a table, a local index, and the
+key and projection of an index can't be changed after creation; one global index is added or removed at a time.
 """
 
 from __future__ import annotations
@@ -15,9 +15,13 @@ from keyplan.model.declared.indexes import Index, KeyAttribute
 
 __all__ = ["table_changes"]
 
+NEW_TABLE = (
+    "a new table under another name is needed, to which every item is copied with the recipe of a primary key change"
+)
+
 
 def table_changes(old: CompiledDesign, new: CompiledDesign) -> Iterator[Change]:
-    """What is different in the table itself, its expiry and its indexes."""
+    """The changes of the table, its time to live and its indexes."""
     place = f"{new.name}.table"
     before, after = old.table, new.table
     if before.name != after.name:
@@ -25,9 +29,9 @@ def table_changes(old: CompiledDesign, new: CompiledDesign) -> Iterator[Change]:
             Severity.BREAKING,
             "table-renamed",
             place,
-            f"its name was {before.name}, and is {after.name}",
-            "the design opens another table, which doesn't hold the items",
-            f"copy them, or go on naming the old one where the design is opened: dynamodb://REGION/{before.name}",
+            f"the name was {before.name}, and is {after.name}",
+            "the design opens another table, which doesn't contain the items",
+            f"pass the old name when you open the design, dynamodb://REGION/{before.name}, or copy the items",
         )
     keys = [(table.partition, *([table.sort] if table.sort else [])) for table in (before, after)]
     if keys[0] != keys[1]:
@@ -35,9 +39,9 @@ def table_changes(old: CompiledDesign, new: CompiledDesign) -> Iterator[Change]:
             Severity.BREAKING,
             "table-key-changed",
             place,
-            f"its key was {_attributes(keys[0])}, and is {_attributes(keys[1])}",
-            "a table's key attributes are fixed when it is made",
-            "make a new table, and copy every item under its new key",
+            f"the key was {_attributes(keys[0])}, and is {_attributes(keys[1])}",
+            "a table's key can't be changed",
+            NEW_TABLE,
         )
     yield from _expiry(place, old.ttl_attribute, new.ttl_attribute)
     yield from _indexes(old, new)
@@ -52,8 +56,8 @@ def _expiry(place: str, before: str | None, after: str | None) -> Iterator[Chang
             "expiry-added",
             place,
             f"items expire by {after}",
-            "items written before have no such attribute, and stay",
-            "switch expiry on: keyplan create does it",
+            "existing items lack the attribute, and don't expire",
+            "keyplan create enables time to live",
         )
     elif after is None:
         yield Change(
@@ -61,8 +65,8 @@ def _expiry(place: str, before: str | None, after: str | None) -> Iterator[Chang
             "expiry-removed",
             place,
             f"items no longer expire by {before}",
-            "those that have it go on expiring while the table's setting is on",
-            "switch expiry off with UpdateTimeToLive",
+            "existing items with the attribute still expire while time to live is enabled",
+            "time to live must be disabled with UpdateTimeToLive",
         )
     else:
         yield Change(
@@ -70,8 +74,8 @@ def _expiry(place: str, before: str | None, after: str | None) -> Iterator[Chang
             "expiry-changed",
             place,
             f"items expired by {before}, and expire by {after}",
-            f"items written before have {before} only, and stay for ever",
-            f"switch expiry off, and an hour later on by {after}; write {after} into the items",
+            f"existing items only have {before}, and never expire",
+            f"time to live must be disabled, and enabled by {after} an hour later; the items need {after}",
         )
 
 
@@ -87,11 +91,12 @@ def _indexes(old: CompiledDesign, new: CompiledDesign) -> Iterator[Change]:
                 Severity.BREAKING if index.local else Severity.SAFE,
                 "index-removed",
                 place,
-                f"the {_kind(index)} is gone",
-                f"code of before asks it for {patterns}" if patterns else "no pattern used it",
-                "make a new table without it, and copy the items"
+                f"the {_kind(index)} is removed",
+                f"old code queries it for {patterns}" if patterns else "no access pattern used it",
+                NEW_TABLE
                 if index.local
-                else "deploy the new code everywhere, then delete the index: until then it costs a write each time",
+                else "after the new code is deployed everywhere, the index can be deleted; until then it adds its "
+                "writes to the cost",
             )
         elif _schema(index) != _schema(after[name]):
             yield _altered(place, index, after[name])
@@ -101,21 +106,17 @@ def _indexes(old: CompiledDesign, new: CompiledDesign) -> Iterator[Change]:
 
 
 def _added(place: str, index: Index) -> Change:
+    attributes = _attributes((*index.partition, *index.sort))
     if index.local:
-        return Change(
-            Severity.BREAKING,
-            "index-added",
-            place,
-            f"a local index on {_attributes((*index.partition, *index.sort))}",
-            "a local index can only be made with its table",
-            "make a new table, and copy the items; or make it a global index",
-        )
+        effect = "a local index can only be created with its table"
+        action = f"it can be declared as a global index; otherwise {NEW_TABLE}"
+        return Change(Severity.BREAKING, "index-added", place, f"a local index on {attributes}", effect, action)
     return Change(
         Severity.MIGRATION,
         "index-added",
         place,
-        f"a global index on {_attributes((*index.partition, *index.sort))}",
-        "patterns that it serves fail until it is there; DynamoDB fills it with the items that have its key attributes",
+        f"a global index on {attributes}",
+        "reads by it fail until it is ACTIVE; DynamoDB adds the existing items that have its key attributes",
         "keyplan create adds it; deploy the code when it is ACTIVE",
     )
 
@@ -126,20 +127,20 @@ def _altered(place: str, before: Index, after: Index) -> Change:
         parts.append(f"it was a {_kind(before)}, and is a {_kind(after)}")
     if (before.partition, before.sort) != (after.partition, after.sort):
         keys = [_attributes((*index.partition, *index.sort)) for index in (before, after)]
-        parts.append(f"its key was {keys[0]}, and is {keys[1]}")
+        parts.append(f"the key was {keys[0]}, and is {keys[1]}")
     if before.projection != after.projection:
-        parts.append(f"it held {_projection(before)}, and holds {_projection(after)}")
+        parts.append(f"it projected {_projection(before)}, and projects {_projection(after)}")
     if before.local or after.local:
-        action = "make a new table, and copy the items"
+        action = NEW_TABLE
     else:
-        action = "declare the new one under another name, add it, move the patterns, then delete this one"
-    effect = "an index's key and projection are fixed when it is made"
+        action = "a new index under another name is needed; this one can be deleted when no access pattern uses it"
+    effect = "an index's key and projection can't be changed"
     return Change(Severity.BREAKING, "index-changed", place, "; ".join(parts), effect, action)
 
 
 def _schema(index: Index) -> tuple[object, ...]:
-    held = frozenset(index.projection) if isinstance(index.projection, tuple) else index.projection
-    return index.partition, index.sort, held, index.local
+    projected = frozenset(index.projection) if isinstance(index.projection, tuple) else index.projection
+    return index.partition, index.sort, projected, index.local
 
 
 def _kind(index: Index) -> str:
@@ -149,7 +150,7 @@ def _kind(index: Index) -> str:
 def _projection(index: Index) -> str:
     if isinstance(index.projection, tuple):
         return f"the keys and {', '.join(index.projection)}"
-    return "everything" if index.projection == "ALL" else "the keys only"
+    return "all attributes" if index.projection == "ALL" else "only the keys"
 
 
 def _attributes(attributes: Sequence[KeyAttribute]) -> str:
