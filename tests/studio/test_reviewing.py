@@ -104,8 +104,11 @@ def test_a_write_has_a_dry_run_and_is_executed(school: School) -> None:
         ("Enrolment", False),
         ("Pupil", True),
     ]
+    before = [{name: change[name] for name in ("is", "attributes", "entries")} for change in rehearsed["changes"]]
+    assert before[1]["entries"] == [{"index": "GSI1", "before": "YEAR#1 / PUPIL#p3", "after": "YEAR#2 / PUPIL#p3"}]
     assert school.pupils_of_course("art") == []
     done = run_json(subject, "enrol", given, send=True)
+    assert before == [{name: change[name] for name in ("is", "attributes", "entries")} for change in done["changes"]]
     assert [element.pupil_id for element in school.pupils_of_course("art")] == ["p3"]
     pupil = next(change for change in done["changes"] if change["kind"] == "Pupil")
     assert {"name": "year", "before": {"N": "1"}, "after": {"N": "2"}} in pupil["attributes"]
@@ -113,6 +116,19 @@ def test_a_write_has_a_dry_run_and_is_executed(school: School) -> None:
     assert [change["kind"] for change in again["changes"]] == ["Pupil"], "an unchanged item isn't a change"
     with pytest.raises(Refused):
         run_json(of_design(school, writable=False), "enrol", given, send=True)
+
+
+def test_entity_arguments_are_picked_from_existing_items(school: School) -> None:
+    subject = of_design(school)
+    picks = form_json(subject, "join")["picks"]["pupil"]
+    assert [pick["entity"] for pick in picks] == ["Pupil"] * 4
+    pupil = next(pick["value"] for pick in picks if "PUPIL#p2" in pick["label"])
+    answer = run_json(subject, "join", {"pupil": pupil}, send=False)
+    assert answer["error"] is None
+    written = answer["steps"][0]["parameters"]
+    assert "Ünal 日本 2" in repr(written)
+    gone = run_json(subject, "join", {"pupil": {"$key": {"pk": {"S": "PUPIL#no"}, "sk": {"S": "#PUPIL"}}}}, send=False)
+    assert gone["error"]["code"] == "ItemNotFound"
 
 
 # Change

@@ -38,7 +38,7 @@ EACH_MAX = 10
 SEEN_MAX = 30_000
 VIEWS = ("map", "questions", "run", "data", "cost", "check", "plan", "change")
 """The views of a design."""
-UNMASKED = {"start", "watch", "generate", "questions", "check", "cost", "form", "plan", "change"}
+UNMASKED = {"start", "watch", "generate", "questions", "check", "cost", "plan", "change"}
 """Actions whose answers contain no items."""
 RUN_VIEWS = {"plan", "change"}
 """The views that run the design's module."""

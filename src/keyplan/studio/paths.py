@@ -15,7 +15,7 @@ from typing import Any
 from keyplan.client.conversations import Conversation, Pause, Request, Transport
 from keyplan.client.results import Answer
 from keyplan.client.target import Target
-from keyplan.errors import KeyplanError, Refused
+from keyplan.errors import ItemNotFound, KeyplanError, Refused
 from keyplan.formatting.results import answer_json, plain
 from keyplan.model.compiled.compiled_design import CompiledDesign
 from keyplan.model.compiled.plans import GetPlan, Plan, QueryPlan, ReadPattern, ScanPlan, ThroughPlan
@@ -25,12 +25,14 @@ from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.session.design import Design
 from keyplan.studio.items import Item
 
-__all__ = ["Path", "Step", "example_arguments", "followed", "read_path", "write_path"]
+__all__ = ["KEY", "Path", "Step", "actions", "example_arguments", "followed", "read_path", "write_path"]
 
 REQUESTS_MAX = 40
 """Requests of one call that are followed. An answer that takes more is shown as far as it came."""
 LIMIT = 10
 """The limit of a page if the access pattern has one and the caller sets none."""
+KEY = "$key"
+"""The member of an argument that refers to an existing item by its key."""
 EACH = 3
 """Values that are taken of a parameter that has many."""
 WRITES = {"PutItem", "UpdateItem", "DeleteItem", "TransactWriteItems", "BatchWriteItem"}
@@ -92,7 +94,8 @@ def write_path(design: Design, name: str, arguments: Mapping[str, Any], *, send:
     path = Path(dict(arguments))
     began = time.perf_counter()
     try:
-        answer = followed(design.conversation(name, arguments), design.store.transport, path, send=send)
+        given = {parameter: _resolved(design, value) for parameter, value in arguments.items()}
+        answer = followed(design.conversation(name, given), design.store.transport, path, send=send)
         path.answer = answer_json(answer) if send else None
     except KeyplanError as error:
         path.error = error
@@ -105,6 +108,18 @@ def write_path(design: Design, name: str, arguments: Mapping[str, Any], *, send:
         path.error = Refused(f"the dry run ends here: {type(error).__name__}: {error}", place=name)
     path.milliseconds = round((time.perf_counter() - began) * 1000, 1)
     return path
+
+
+def _resolved(design: Design, value: Any) -> Any:
+    """An argument; of a reference to an item its fields as they are now. Raises ItemNotFound."""
+    if not isinstance(value, Mapping) or set(value) != {KEY}:
+        return value
+    request = {"TableName": design.store.table_name, "Key": value[KEY], "ConsistentRead": True}
+    item = design.store.transport.call("GetItem", request).get("Item")
+    entity = None if item is None else design.compiled.entity_of(item)
+    if entity is None:
+        raise ItemNotFound("no item of an entity has this key", hint="choose another")
+    return {name: plain(each) for name, each in entity.own_values(entity.from_item(item)).items()}
 
 
 def _reading(design: Design, pattern: ReadPattern, arguments: Mapping[str, Any]) -> Conversation[Any]:
@@ -178,26 +193,25 @@ def _units(consumed: Any) -> float:
     return float(consumed["CapacityUnits"]) if consumed else 0.0
 
 
-def _touched(request: Request) -> Iterator[tuple[str, Item]]:
-    """The items that a request would write, each by what it has of it: the whole item of a put, the key of others."""
-    parameters = request.parameters
-    match request.operation:
-        case "PutItem":
-            yield "put", parameters["Item"]
-        case "UpdateItem":
-            yield "update", parameters["Key"]
-        case "DeleteItem":
-            yield "delete", parameters["Key"]
+def actions(operation: str, parameters: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """The actions of a write: Put, Update, Delete or ConditionCheck, each with its parameters."""
+    match operation:
+        case "PutItem" | "UpdateItem" | "DeleteItem":
+            yield operation.removesuffix("Item"), parameters
         case "BatchWriteItem":
             for value in next(iter(parameters["RequestItems"].values())):
-                if "PutRequest" in value:
-                    yield "put", value["PutRequest"]["Item"]
-                else:
-                    yield "delete", value["DeleteRequest"]["Key"]
-        case _:
+                yield from ((kind.removesuffix("Request"), action) for kind, action in value.items())
+        case "TransactWriteItems":
             for item in parameters["TransactItems"]:
-                ((kind, action),) = item.items()
-                yield _MARKS[kind], action.get("Item") or action["Key"]
+                yield from item.items()
+        case _:
+            pass
+
+
+def _touched(request: Request) -> Iterator[tuple[str, Item]]:
+    """The items that a request would write, each by what it has of it: the whole item of a put, the key of others."""
+    for kind, action in actions(request.operation, request.parameters):
+        yield _MARKS[kind], action.get("Item") or action["Key"]
 
 
 _MARKS = {"Put": "put", "Update": "update", "Delete": "delete", "ConditionCheck": "check"}

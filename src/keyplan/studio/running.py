@@ -4,23 +4,31 @@ changes it made.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from itertools import islice
 from typing import Any
 
 from keyplan.client.conversations import Request
+from keyplan.dynamodb.expressions import Placeholders, UpdateFault, bind_update
 from keyplan.errors import Refused
+from keyplan.model.compiled.compiled_design import CompiledDesign
 from keyplan.model.compiled.plans import ReadPattern
 from keyplan.session.design import Design
 from keyplan.studio.drawing import colour_of
-from keyplan.studio.items import Item, identity, key_of, kind_of
+from keyplan.studio.items import Item, attribute_text, identity, key_of, kind_of, place_attributes
 from keyplan.studio.maps import path_json
-from keyplan.studio.paths import Path, example_arguments, read_path, write_path
+from keyplan.studio.paths import KEY, Path, actions, example_arguments, read_path, write_path
 from keyplan.studio.sampling import sample
 from keyplan.studio.subject import Subject
 from keyplan.web.design_page import fields
 from keyplan.web.openapi import Schemas
 
 __all__ = ["changes_json", "form_json", "needed", "require_writable", "run_json", "stored_items"]
+
+
+PICKS_MAX = 100
+"""Items of an entity that a form offers."""
 
 
 def needed(subject: Subject) -> Design:
@@ -38,8 +46,14 @@ def form_json(subject: Subject, question: str) -> dict[str, Any]:
     pattern = design.compiled.pattern(question)
     schemas = Schemas(design.compiled, [pattern])
     examples: list[dict[str, Any]] = []
+    picks: dict[str, list[dict[str, Any]]] = {}
+    shown = sample(subject).items
+    for parameter in pattern.signature.parameters:
+        entity = design.compiled.entities.get(parameter.annotation)
+        if entity is not None:
+            own = (item for item in shown if design.compiled.entity_of(item) is entity)
+            picks[parameter.name] = _picks(design.compiled, subject, islice(own, PICKS_MAX))
     if isinstance(pattern, ReadPattern):
-        shown = sample(subject).items
         for argument in example_arguments(design.compiled, pattern, shown):
             examples.append(argument)
             if len(examples) == 8:
@@ -50,6 +64,7 @@ def form_json(subject: Subject, question: str) -> dict[str, Any]:
         "signature": str(pattern.signature),
         "fields": fields(pattern, schemas),
         "examples": examples,
+        "picks": picks,
     }
 
 
@@ -75,6 +90,19 @@ def run_json(subject: Subject, question: str, arguments: Mapping[str, Any], *, s
     }
 
 
+def _picks(design: CompiledDesign, subject: Subject, items: Iterable[Item]) -> list[dict[str, Any]]:
+    """Existing items as arguments, each by its key."""
+    found: list[dict[str, Any]] = []
+    for item in items:
+        entity = design.entity_of(item)
+        if entity is not None:
+            key = key_of(item, subject.table)
+            words = [attribute_text(value, 40) for name, value in item.items() if name not in key]
+            label = " / ".join(map(attribute_text, key.values()))
+            found.append({"entity": entity.name, "label": f"{label}  {' '.join(words[:2])}", "value": {KEY: key}})
+    return found
+
+
 def require_writable(subject: Subject) -> None:
     """Raises Refused if the studio is read-only."""
     if not subject.writable:
@@ -83,7 +111,27 @@ def require_writable(subject: Subject) -> None:
 
 def _before(subject: Subject, path: Path) -> list[dict[str, Any]]:
     touched = _touched(subject, path)
-    return changes_json(subject, touched, stored_items(subject, touched.values()), None)
+    before = stored_items(subject, touched.values())
+    return changes_json(subject, touched, before, _planned(subject, path, before))
+
+
+def _planned(subject: Subject, path: Path, before: Mapping[str, Item]) -> dict[str, Item]:
+    """The items after a dry run, by identity, if its conditions hold."""
+    after = dict(before)
+    for step in path.steps:
+        for kind, action in actions(step.operation, step.parameters):
+            key = key_of(action.get("Item") or action["Key"], subject.table)
+            name = identity(key)
+            if kind == "Put":
+                after[name] = action["Item"]
+            elif kind == "Delete":
+                after.pop(name, None)
+            elif kind == "Update":
+                given = Placeholders(action.get("ExpressionAttributeNames"), action.get("ExpressionAttributeValues"))
+                old = {attribute: dict(value) for attribute, value in after.get(name, key).items()}
+                with suppress(UpdateFault):  # the store reports what doesn't fit the item
+                    after[name] = bind_update(action["UpdateExpression"], given).apply(old)
+    return after
 
 
 def _touched(subject: Subject, path: Path) -> dict[str, Item]:
@@ -105,7 +153,7 @@ def stored_items(subject: Subject, keys: Iterable[Item]) -> dict[str, Item]:
 def changes_json(
     subject: Subject, keys: Mapping[str, Item], before: Mapping[str, Item], after: Mapping[str, Item] | None
 ) -> list[dict[str, Any]]:
-    """What became of items: each attribute that isn't as it was. ``after`` is None where nothing was sent."""
+    """What became of items: each attribute and index entry that isn't as it was. ``after`` is None if it is unknown."""
     result: list[dict[str, Any]] = []
     for name, key in keys.items():
         old, new = before.get(name), None if after is None else after.get(name)
@@ -124,6 +172,19 @@ def changes_json(
                     for attribute in attributes
                     if (old or {}).get(attribute) != (new or {}).get(attribute)
                 ],
+                "entries": [] if after is None else list(_entries(subject, old, new)),
             }
         )
     return result
+
+
+def _entries(subject: Subject, old: Item | None, new: Item | None) -> Iterator[dict[str, Any]]:
+    """The entries that an item leaves and enters in the indexes."""
+    for index in subject.table.indexes:
+        names = [attribute.name for attributes in place_attributes(subject.table, index) for attribute in attributes]
+        texts = [
+            " / ".join(attribute_text(item[name]) for name in names) if item and all(n in item for n in names) else None
+            for item in (old, new)
+        ]
+        if texts[0] != texts[1]:
+            yield {"index": index.name, "before": texts[0], "after": texts[1]}

@@ -67,6 +67,7 @@ function Form({ about, params, data }) {
   return html`
     <form class="run-form" ref=${node} onSubmit=${submit}>
       <div class="fields" dangerouslySetInnerHTML=${{ __html: data.fields || '<p class="quiet">It takes no parameters.</p>' }}></div>
+      ${Object.entries(data.picks).map(([name, items]) => items.length ? html`<label class="examples">${name} <select aria-label=${`${name}: an existing ${items[0].entity}`} onChange=${(event) => { if (event.target.value) filled(node.current, { [name]: items[event.target.value].value }); }}><option value="">an existing ${items[0].entity} …</option>${items.map((item, at) => html`<option value=${at}>${item.label}</option>`)}</select></label>` : null)}
       ${data.examples.length > 1 ? html`<label class="examples">Fill in <select onChange=${(event) => event.target.value && filled(node.current, data.examples[event.target.value])}><option value="">an existing item</option>${data.examples.map((example, at) => html`<option value=${at}>${Object.values(example).map((value) => typeof value === "string" ? value : JSON.stringify(value)).join(", ").slice(0, 60)}</option>`)}</select></label>` : null}
       <div class="actions">
         ${data.kind === "read" ? html`<button class="main" value="read" disabled=${busy.value}>Run</button>` : html`
@@ -82,7 +83,8 @@ export function Changes({ changes, planned, title }) {
   return html`<section aria-label="Changes"><h3>${title ?? (planned ? "What would change" : "What changed")}</h3>
     <ul class="changes">${changes.map((change) => html`<li><p><span class=${`dot k${change.colour}`}></span> <b>${change.kind}</b> <code>${Object.values(change.key).map(shownValue).join(" / ")}</code>${" "}
       <span class="quiet">${change.is === null ? (change.was ? "exists" : "doesn't exist yet") : change.was && change.is ? (change.attributes.length ? "changed" : "unchanged") : change.is ? "created" : change.was ? "deleted" : "absent"}</span></p>
-      ${change.attributes.length ? html`<table class="diff"><tbody>${change.attributes.map((each) => html`<tr><th scope="row">${each.name}</th><td>${each.before ? html`<del>${shownValue(each.before).slice(0, 200)}</del>` : null}</td><td aria-hidden="true">→</td><td>${each.after ? html`<ins>${shownValue(each.after).slice(0, 200)}</ins>` : html`<span class="quiet">removed</span>`}</td></tr>`)}</tbody></table>` : null}</li>`)}</ul></section>`;
+      ${change.attributes.length ? html`<table class="diff"><tbody>${change.attributes.map((each) => html`<tr><th scope="row">${each.name}</th><td>${each.before ? html`<del>${shownValue(each.before).slice(0, 200)}</del>` : null}</td><td aria-hidden="true">→</td><td>${each.after ? html`<ins>${shownValue(each.after).slice(0, 200)}</ins>` : html`<span class="quiet">removed</span>`}</td></tr>`)}</tbody></table>` : null}
+      ${change.entries.map((entry) => html`<p class="entry"><span class="quiet">${entry.index}</span> ${entry.before ? html`<del>${entry.before}</del>` : html`<span class="quiet">no entry</span>`} <span aria-hidden="true">→</span> ${entry.after ? html`<ins>${entry.after}</ins>` : html`<span class="quiet">no entry</span>`}</p>`)}</li>`)}</ul></section>`;
 }
 
 export function Requests({ steps }) {
