@@ -17,7 +17,10 @@ from keyplan.errors import UnknownDesign
 from keyplan.studio.access import Access
 from keyplan.studio.actions import Studio
 from keyplan.studio.design_file import DesignFile
-from keyplan.studio.subject import of_design, of_file
+from keyplan.studio.home import Home, remember
+from keyplan.studio.items import kind_of
+from keyplan.studio.sampling import sample
+from keyplan.studio.subject import Endpoint, of_design, of_file
 from tests.browser.studio import serving, serving_studio
 from tests.studio import school as school_module
 from tests.studio.school import School, fill
@@ -161,6 +164,47 @@ def test_saved_design_is_taken_over_and_a_faulty_one_is_reported(browser: Browse
             page.get_by_role("link", name="Q6 reports_from_to").wait_for()
             page.get_by_role("alert").wait_for(state="detached")
             page.close()
+
+
+def test_studio_without_a_design_creates_one_and_infers_one_from_a_table(
+    browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    remember("old.py:Old", None)
+    with ExitStack() as stack:
+        school = stack.enter_context(School.open(":memory:"))
+        fill(school)
+        url = "dynamodb+http://127.0.0.1:9"
+        endpoint = Endpoint(url, school.store.transport, local=True, writable=True, table="school", others=False)
+
+        def open_name(name: str, _db: str | None) -> Studio:
+            if name == url:
+                return Studio(endpoint.subject("school"), endpoint=endpoint)
+            return Studio(of_design(stack.enter_context(find(name).open(":memory:"))))
+
+        address, token = stack.enter_context(serving(Studio(of_file("Studio"), home=Home(open_name))))
+        page = browser.new_page()
+        page.goto(f"{address}?token={token}")
+        page.get_by_role("region", name="Recent").get_by_role("button", name="old.py:Old").wait_for()
+        page.get_by_role("button", name="Create").click()
+        page.locator('.card[data-title="USER#{user_id}"]').wait_for()
+        assert "class Notes(Design)" in (tmp_path / "design.py").read_text(encoding="utf-8")
+        page.get_by_role("link", name="Open", exact=True).click()
+        page.get_by_role("button", name="Create").click()
+        page.get_by_role("alert").get_by_text("can't be written").wait_for()
+        page.get_by_label("design.py, module:Class").fill(url)
+        page.get_by_role("button", name="Open", exact=True).click()
+        page.locator(".row").filter(has_text="PUPIL").first.wait_for()
+        page.get_by_role("link", name="Design", exact=True).click()
+        with page.expect_download() as started:
+            page.get_by_role("button", name="Save school.py").click()
+        inferred = tmp_path / "school.py"
+        started.value.save_as(inferred)
+        page.close()
+        design = find(str(inferred)).design.open(school.store)
+        kinds = {kind_of(item, design.compiled, design.compiled.table).role for item in sample(of_design(design)).items}
+        assert kinds == {"entity"}
 
 
 def test_page_reconnects_after_the_server_restarts(browser: Browser, school: School) -> None:

@@ -8,8 +8,8 @@ from typing import NoReturn
 
 import pytest
 
-from keyplan.cli import import_workbench
 from keyplan.errors import DesignError, ErrorDetail
+from keyplan.formats.workbench import compiling
 from keyplan.formats.workbench.module import MadeModule
 from tests.cli.support import LIBRARY, json_of, run
 from tests.workbench.support import table
@@ -94,7 +94,7 @@ def test_a_remaining_error_is_reported_once(place: str, folder: Path, monkeypatc
             "it can't work", errors=[ErrorDetail(place, "is wrong"), ErrorDetail("Table.indexes", "is wrong")]
         )
 
-    monkeypatch.setattr(import_workbench, "_run", wrong)
+    monkeypatch.setattr(compiling, "_run", wrong)
     model = written(folder, table({"Order": (("PK", "SK"), [{"PK": "O#1", "SK": "META"}])}))
     result = run("import-workbench", model, "-o", "made.py")
     assert (result.exit_code, result.stdout) == (1, "Wrote made.py: Shop.\n")

@@ -112,14 +112,14 @@ def test_the_studio_of_an_invalid_file_opens_it_once_it_is_saved_valid(
         start = Request(f"{address[1]}do/start", data=b"{}", headers=headers)
         with urlopen(start) as answer:
             found = json.load(answer)
-        assert (found["views"], found["waiting"]) == (views, True)
+        assert (found["views"], found["opened"]) == (views, views == ["plan"])
         assert message in (output if found["fault"] is None else found["fault"]["message"])
         assert (found["fault"] or {}).get("line") == line
         assert not (folder / "store.db").exists()
         file.write_text(SMALL, encoding="utf-8")
         with urlopen(start) as answer:
             found = json.load(answer)
-        assert (found["fault"], found["waiting"]) == (None, False)
+        assert (found["fault"], found["opened"]) == (None, True)
         assert {"map", "data", "change", "plan"} <= set(found["views"])
         started.send_signal(signal.SIGINT)
         _, output = started.end()

@@ -109,7 +109,7 @@ def test_all_tables_can_be_chosen(studio: Studio) -> None:
     first = run(studio, "start", {})
     assert first["tables"] == ["Binary", "Empty", "Numbers", "odd.name-1_"]
     assert first["name"] == "Binary"
-    assert first["views"] == ["map", "data"]
+    assert first["views"] == ["map", "data", "design"]
     other = asked(studio, "start", "odd.name-1_")
     assert other["indexes"] == ["ByDay", "ByN"]
     assert other["keys"]["ByN"] == {"partition": [{"name": "n", "type": "N"}], "sort": []}

@@ -9,8 +9,8 @@ from types import ModuleType
 from typing import Any
 
 from keyplan import Design
-from keyplan.cli.import_workbench import working_module
 from keyplan.formats.registry import Inputs, export
+from keyplan.formats.workbench.compiling import working_module
 from keyplan.formats.workbench.module import MadeModule
 from keyplan.formats.workbench.reading import read_model
 from keyplan.model.compiled.compiled_design import CompiledDesign

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from keyplan.cli.import_workbench import working_module
 from keyplan.formats.registry import Inputs, export
+from keyplan.formats.workbench.compiling import working_module
 from keyplan.formats.workbench.module import MadeModule
 from keyplan.formats.workbench.reading import read_model
 from keyplan.formats.workbench.samples import sample_faults

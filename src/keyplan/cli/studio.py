@@ -4,6 +4,9 @@
 from __future__ import annotations
 
 import linecache
+import os
+import sys
+import webbrowser
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,11 +17,8 @@ from keyplan.cli.listening import HOST, listen, missing, run_server, write_sampl
 from keyplan.cli.options import db_option, tells_errors
 
 if TYPE_CHECKING:
-    import socket
-
     from keyplan.analysis.traffic.traffic_file import Traffic
     from keyplan.session.design import Design
-    from keyplan.studio.access import Access
     from keyplan.studio.actions import Studio
 
 __all__ = ["command", "studio_of"]
@@ -29,6 +29,7 @@ __all__ = ["command", "studio_of"]
     short_help="Open the studio: browse item collections, run access patterns, edit data, change the design.",
     epilog="""\b
 Examples:
+  keyplan studio
   keyplan studio cms --sample 60
   keyplan studio designs.py:Shop --db shop.db
   keyplan studio designs.py:Shop --db dynamodb://eu-west-1/shop-prod
@@ -38,7 +39,7 @@ Examples:
   keyplan studio dynamodb+http://127.0.0.1:8000/orders
 """,
 )
-@click.argument("name", metavar="DESIGN|URL")
+@click.argument("name", metavar="[DESIGN|URL]", required=False)
 @db_option
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="Port to listen on.  [default: a free port]")
 @click.option(
@@ -56,11 +57,24 @@ Examples:
     metavar="FILE",
     help="Traffic file (TOML or JSON) that prices start from.  [see docs/traffic.md]",
 )
+@click.option(
+    "--browser/--no-browser",
+    default=None,
+    help="Open the address in a browser.  [default: at a terminal with a display]",
+)
 @tells_errors
 def command(
-    name: str, db: str | None, port: int, sample: int | None, traffic: Path | None, *, writable: bool | None
+    name: str | None,
+    db: str | None,
+    port: int,
+    sample: int | None,
+    traffic: Path | None,
+    *,
+    writable: bool | None,
+    browser: bool | None,
 ) -> None:
-    """Open the studio for DESIGN, or for the tables at the URL of an endpoint.
+    """Open the studio for DESIGN, or for the tables at the URL of an endpoint. Without either, choose in the page:
+    recent designs, the systems, a new file, a NoSQL Workbench model, or an endpoint.
 
     It listens on 127.0.0.1 only. Every request needs the token in the printed address.
     """
@@ -71,80 +85,100 @@ def command(
     except ModuleNotFoundError as error:
         raise missing(error, "web") from None
     from keyplan.client.transports.urls import is_url
+    from keyplan.studio.actions import Studio
+    from keyplan.studio.home import Home
+    from keyplan.studio.subject import of_file
+    from keyplan.systems import system_names
 
+    given = {"--db": db, "--sample": sample, "--traffic": traffic}
+    wrong = ", ".join(option for option, value in given.items() if value is not None)
+    if wrong and (name is None or is_url(name)):
+        raise click.UsageError(f"{wrong}: only for a design")
     access = Access(hosts=(HOST, "localhost"))
-    with listen(port) as listener:
-        port = listener.getsockname()[1]
-        address = f"http://{HOST}:{port}/studio/?token={access.token}"
-        if is_url(name):
-            from keyplan.studio.actions import Studio
-            from keyplan.studio.subject import browsed
-
-            given = {"--db": db, "--sample": sample, "--traffic": traffic}
-            wrong = ", ".join(option for option, value in given.items() if value is not None)
-            if wrong:
-                raise click.UsageError(f"{wrong}: only with a design, and {name} is a URL")
-            with browsed(name, writable=writable) as endpoint:
-                subject = endpoint.subject(endpoint.table)
-                click.echo(f"{subject.name} on {subject.url}\n  studio   {address}\nPress Ctrl-C to stop.")
-                studio = Studio(subject, endpoint=endpoint)
-                run_server(WithStudio(None, studio_application(studio, access)), listener)
+    with listen(port) as listener, ExitStack() as stack:
+        address = f"http://{HOST}:{listener.getsockname()[1]}/studio/?token={access.token}"
+        if name is None:
+            home = Home(lambda other, store: _opened(stack, other, store, writable=writable), system_names())
+            studio = Studio(of_file("Studio"), home=home)
+            click.echo(f"  studio   {address}\nCtrl-C stops it.")
         else:
-            _open_design(name, db, sample, traffic, access, listener, address, writable=writable)
+            studio = _opened(stack, name, db, sample, traffic, writable=writable)
+            fault = None if studio.file is None else studio.file.error
+            head = f"{studio.subject.name} on {studio.subject.url}"
+            head = head if fault is None else f"{name} can't be opened yet: {fault.message}."
+            more = "" if fault is None else "It opens when the file is saved without errors. "
+            click.echo(f"{head}\n  studio   {address}\n{more}Ctrl-C stops it.")
+        if browser if browser is not None else _has_display():
+            webbrowser.open(address)
+        run_server(WithStudio(None, studio_application(studio, access)), listener)
     click.echo("Stopped.", err=True)
 
 
-def _open_design(
+def _has_display() -> bool:
+    """Whether a user at a terminal of this machine can see a browser."""
+    display = sys.platform in {"darwin", "win32"} or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    return bool(display) and sys.stdout.isatty() and not os.environ.get("CI")
+
+
+def _opened(
+    stack: ExitStack,
     name: str,
-    db: str | None,
-    sample: int | None,
-    traffic: Path | None,
-    access: Access,
-    listener: socket.socket,
-    address: str,
+    db: str | None = None,
+    sample: int | None = None,
+    traffic: Path | None = None,
     *,
-    writable: bool | None,
-) -> None:
+    writable: bool | None = None,
+) -> Studio:
+    """The studio of a design, or of the tables at a URL. What it opens is closed with ``stack``."""
+    from keyplan.client.transports.urls import is_url
+    from keyplan.studio.actions import Studio
+    from keyplan.studio.home import remember
+    from keyplan.studio.subject import browsed
+
+    if is_url(name):
+        endpoint = stack.enter_context(browsed(name, writable=writable))
+        studio = Studio(endpoint.subject(endpoint.table), endpoint=endpoint)
+    else:
+        studio = _opened_design(stack, name, db, sample, traffic, writable=writable)
+    if sys.stdout.isatty() and studio.subject.url != ":memory:":
+        remember(name, None if studio.subject.design is None else studio.subject.url)
+    return studio
+
+
+def _opened_design(
+    stack: ExitStack, name: str, db: str | None, sample: int | None, traffic: Path | None, *, writable: bool | None
+) -> Studio:
     from keyplan.analysis.traffic.traffic_file import read_traffic
     from keyplan.cli.designs import find
     from keyplan.errors import DesignError, UnknownDesign
-    from keyplan.studio.application import Beside as WithStudio
-    from keyplan.studio.application import studio_application
     from keyplan.studio.design_file import DesignFile
 
-    with ExitStack() as stack:
-        designs: list[Design] = []
+    designs: list[Design] = []
 
-        def opened() -> Studio:
-            linecache.checkcache()
-            result = find(name)
-            loads = None if traffic is None else read_traffic(traffic, result.design.compiled)
-            if designs:  # saved again: on the same store
-                design = result.design.open(designs[-1].store)
-            else:
-                design = stack.enter_context(result.open(db))
-                if sample is not None:
-                    write_sample(result, design, sample)
-            designs.append(design)
-            return studio_of(design, writable=writable, traffic=loads)
-
-        path = Path(name.rpartition(":")[0] or name).expanduser().resolve()
-        is_file = writable is not False and path.suffix == ".py" and path.is_file()
-        try:
-            studio = opened()
-            studio.file = DesignFile(path, opened) if is_file else None
-        except (DesignError, UnknownDesign) as error:
-            if not is_file:
-                raise
-            studio = _unplanned(name, traffic)
-            studio.file = DesignFile(path, opened, error)
-            click.echo(
-                f"{name} can't be opened yet: {error.message}.\n  studio   {address}\n"
-                "It opens when the file is saved without errors. Press Ctrl-C to stop."
-            )
+    def opened() -> Studio:
+        linecache.checkcache()
+        result = find(name)
+        loads = None if traffic is None else read_traffic(traffic, result.design.compiled)
+        if designs:  # saved again: on the same store
+            design = result.design.open(designs[-1].store)
         else:
-            click.echo(f"{studio.subject.name} on {studio.subject.url}\n  studio   {address}\nPress Ctrl-C to stop.")
-        run_server(WithStudio(None, studio_application(studio, access)), listener)
+            design = stack.enter_context(result.open(db))
+            if sample is not None:
+                write_sample(result, design, sample)
+        designs.append(design)
+        return studio_of(design, writable=writable, traffic=loads)
+
+    path = Path(name.rpartition(":")[0] or name).expanduser().resolve()
+    is_file = writable is not False and path.suffix == ".py" and path.is_file()
+    try:
+        studio = opened()
+        studio.file = DesignFile(path, opened) if is_file else None
+    except (DesignError, UnknownDesign) as error:
+        if not is_file:
+            raise
+        studio = _unplanned(name, traffic)
+        studio.file = DesignFile(path, opened, error)
+    return studio
 
 
 def _unplanned(name: str, traffic: Path | None) -> Studio:

@@ -21,14 +21,16 @@ from keyplan.studio.drawing import item_json, template_json
 from keyplan.studio.editing import Journal, edit_json, undo_json
 from keyplan.studio.exchange import brought_json, taken_json
 from keyplan.studio.finding import data_json
+from keyplan.studio.first_design import first_design_json
 from keyplan.studio.generated_items import write_generated
+from keyplan.studio.home import Home
 from keyplan.studio.items import Item, key_of, masked, place_attributes, secret_names
 from keyplan.studio.maps import map_json, partitions_json, templates_json
 from keyplan.studio.module_runs import ModuleRunner
 from keyplan.studio.reviewing import check_json, cost_json, questions_json
 from keyplan.studio.running import form_json, needed, require_writable, run_json
 from keyplan.studio.sampling import ROWS
-from keyplan.studio.subject import Endpoint, Subject
+from keyplan.studio.subject import NO_TABLE, Endpoint, Subject
 
 __all__ = ["ACTIONS", "Studio", "run", "start_json"]
 
@@ -38,7 +40,19 @@ EACH_MAX = 10
 SEEN_MAX = 30_000
 VIEWS = ("map", "questions", "run", "data", "cost", "check", "plan", "change")
 """The views of a design."""
-UNMASKED = {"start", "watch", "generate", "questions", "check", "cost", "plan", "change"}
+UNMASKED = {
+    "start",
+    "watch",
+    "home",
+    "open",
+    "first_design",
+    "generate",
+    "questions",
+    "check",
+    "cost",
+    "plan",
+    "change",
+}
 """Actions whose answers contain no items."""
 RUN_VIEWS = {"plan", "change"}
 """The views that run the design's module."""
@@ -48,8 +62,8 @@ RUN_VIEWS = {"plan", "change"}
 class Studio:
     """One studio. ``traffic`` is the content of a traffic file; without a design, ``endpoint`` has the tables to choose
     from. ``runner`` runs the design's module for the Change and Plan views; unless ``executes``, there is none, and
-    neither are these views. ``file`` is the design's file, which is opened again when it is saved. ``seen`` are the
-    items that were shown, by identity; ``writes`` counts the changes of data.
+    neither are these views. ``file`` is the design's file, which is opened again when it is saved; ``home`` opens
+    other designs. ``seen`` are the items that were shown, by identity; ``writes`` counts the changes of data.
     """
 
     subject: Subject
@@ -58,6 +72,7 @@ class Studio:
     runner: ModuleRunner | None = None
     executes: bool = True
     file: DesignFile[Studio] | None = None
+    home: Home[Studio] | None = None
     writes: int = 0
     seen: dict[str, Item] = field(default_factory=dict[str, Item])
     journal: Journal = field(default_factory=Journal)
@@ -79,6 +94,16 @@ class Studio:
         if anew or table not in self._others:
             self._others[table] = Studio(self.endpoint.subject(table), endpoint=self.endpoint)
         return self._others[table]
+
+    def adopt(self, other: Studio) -> None:
+        """Show what another studio opened."""
+        if self.runner is not None:
+            self.runner.close()
+        self.subject, self.traffic, self.endpoint = other.subject, other.traffic, other.endpoint
+        self.runner, self.executes, self.file = other.runner, other.executes, other.file
+        self.journal = Journal()
+        self.seen.clear()
+        self._others.clear()
 
     def open_saved_file(self) -> None:
         """Take the design of the file over, if it was saved and can be opened. Comparisons stay with the first."""
@@ -121,13 +146,40 @@ def _start(studio: Studio, _given: Given) -> dict[str, Any]:
         start["views"] = [view for view in start["views"] if view not in RUN_VIEWS]
     elif studio.subject.design is None:
         start["views"] = ["plan"]
-    fault = None if studio.file is None else studio.file.as_json()
+    if studio.endpoint is not None:
+        start["views"] = [*start["views"], "design"]
+    if studio.home is not None:
+        start["views"] = [*(start["views"] if studio.subject.table_name != NO_TABLE else []), "home"]
+    plans_only = studio.subject.design is None and studio.runner is not None
+    fault = None if studio.file is None or plans_only else studio.file.as_json()
     return {
         **start,
         "tables": names if len(names) > 1 else [],
         "fault": fault,
-        "opened": studio.subject.design is not None or studio.runner is not None or fault is None,
+        "opened": studio.subject.design is not None or fault is None,
     }
+
+
+def _home(studio: Studio, _given: Given) -> dict[str, Any]:
+    return _needed_home(studio).as_json()
+
+
+def _open(studio: Studio, given: Given) -> dict[str, Any]:
+    """Open a design, or the tables at a URL; with ``path``, a new file."""
+    home = _needed_home(studio)
+    name = home.create(given) if given.get("path") is not None else text_of(given, "name") or ""
+    studio.adopt(home.open_name(name, text_of(given, "db")))
+    return {}
+
+
+def _needed_home(studio: Studio) -> Home[Studio]:
+    if studio.home is None:
+        raise RequestError("this studio opens no other design", hint="start keyplan studio without a name")
+    return studio.home
+
+
+def _first_design(studio: Studio, _given: Given) -> dict[str, Any]:
+    return first_design_json(studio.subject)
 
 
 def _watch(studio: Studio, _given: Given) -> dict[str, Any]:
@@ -356,6 +408,9 @@ def _wrong(name: str, message: str) -> RequestError:
 ACTIONS: dict[str, Action] = {
     "start": _start,
     "watch": _watch,
+    "home": _home,
+    "open": _open,
+    "first_design": _first_design,
     "map": _map,
     "item": _item,
     "questions": _questions,

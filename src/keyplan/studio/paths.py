@@ -115,8 +115,8 @@ def _resolved(design: Design, value: Any) -> Any:
     if not isinstance(value, Mapping) or set(value) != {KEY}:
         return value
     request = {"TableName": design.store.table_name, "Key": value[KEY], "ConsistentRead": True}
-    item = design.store.transport.call("GetItem", request).get("Item")
-    entity = None if item is None else design.compiled.entity_of(item)
+    item = design.store.transport.call("GetItem", request).get("Item") or {}
+    entity = design.compiled.entity_of(item)
     if entity is None:
         raise ItemNotFound("no item of an entity has this key", hint="choose another")
     return {name: plain(each) for name, each in entity.own_values(entity.from_item(item)).items()}

@@ -18,7 +18,11 @@ from keyplan.model.declared.indexes import Index, KeyAttribute
 from keyplan.model.declared.table import Table
 from keyplan.session.design import Design
 
-__all__ = ["Endpoint", "Subject", "browsed", "described", "of_design", "of_uncompiled"]
+__all__ = ["NO_TABLE", "Endpoint", "Subject", "browsed", "described", "of_design", "of_uncompiled"]
+
+
+NO_TABLE = "no-table"
+"""The table's name where there is nothing to look at."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +69,7 @@ def of_uncompiled(design: type[Design]) -> Subject:
 
 def of_file(name: str) -> Subject:
     """A file without a design that can be opened: there is no table to look at."""
-    return Subject(name, Table("no-table"), "no-table", _Nowhere(), "no store: the design can't be opened", True, False)
+    return Subject(name, Table(NO_TABLE), NO_TABLE, _Nowhere(), "no store: the design can't be opened", True, False)
 
 
 class _Nowhere:

@@ -15,6 +15,8 @@ const VIEWS = [
   ["check", "Check", false],
   ["plan", "Plan", false],
   ["change", "Change", false],
+  ["design", "Design", false],
+  ["home", "Open", false],
 ];
 const start = signal(null);
 const failed = signal(null);

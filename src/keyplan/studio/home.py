@@ -1,0 +1,103 @@
+"""The studio without an argument: recent designs, the systems, new files, Workbench models, and endpoints."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from keyplan.errors import RequestError
+from keyplan.formats.workbench.compiling import working_module
+from keyplan.formats.workbench.reading import read_model
+
+__all__ = ["Home", "remember"]
+
+Opened = TypeVar("Opened")
+
+RECENT_MAX = 12
+NEW = '''"""A first design: change it, and the studio follows."""
+
+from keyplan import Design, Entity, Field, Key, Table, read, ulid
+
+
+class Note(Entity):
+    """A note of a user."""
+
+    user_id: str
+    note_id: str = Field(default_factory=ulid)
+    text: str
+
+    primary = Key("USER#{user_id}", "NOTE#{note_id}")
+
+
+class Notes(Design):
+    """Notes by user."""
+
+    table = Table("notes")
+
+    @read("AP1")
+    def notes_of_user(self, user_id: str) -> list[Note]:
+        """A user's notes, oldest first."""
+        ...
+'''
+
+
+def _file() -> Path:
+    folder = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    return Path(folder) / "keyplan" / "studio.json"
+
+
+def _recent() -> list[dict[str, Any]]:
+    try:
+        known = json.loads(_file().read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return []
+    return [each for each in known if isinstance(each, dict) and isinstance(each.get("name"), str)]
+
+
+def remember(name: str, db: str | None) -> None:
+    """Put a design or a URL first in the list of recent ones."""
+    where, colon, design = name.rpartition(":")
+    if name.endswith(".py") or where.endswith(".py"):
+        name = f"{Path(where or name).expanduser().resolve()}{colon}{design if where else ''}"
+    db = str(Path(db).resolve()) if db and Path(db).is_file() else db
+    others = [each for each in _recent() if each["name"] != name]
+    with suppress(OSError):  # a list of recent designs isn't worth an error
+        _file().parent.mkdir(parents=True, exist_ok=True)
+        _file().write_text(json.dumps([{"name": name, "db": db}, *others][:RECENT_MAX]), encoding="utf-8")
+
+
+@dataclass
+class Home(Generic[Opened]):
+    """What can be opened. ``open_name`` opens a design or the tables at a URL: its name, and its store or None."""
+
+    open_name: Callable[[str, str | None], Opened]
+    systems: Sequence[str] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """The recent designs and the systems as JSON data."""
+        return {"recent": _recent(), "systems": list(self.systems), "folder": str(Path.cwd())}
+
+    def create(self, given: Mapping[str, Any]) -> str:
+        """Write a new file: a small design, or that of a Workbench model. Returns the name to open. Raises
+        RequestError.
+        """
+        path = Path(str(given.get("path") or "")).expanduser()
+        if path.suffix != ".py":
+            raise RequestError("a design is a Python file", place="path", hint="enter a name that ends with .py")
+        text = NEW
+        if isinstance(given.get("model"), str):
+            made, _, error = working_module(read_model(given["model"], "the model"))
+            if error is not None:
+                raise RequestError(f"the model can't work as a design: {error.message}", errors=error.errors)
+            text = made.text
+        try:
+            with path.open("x", encoding="utf-8") as file:
+                file.write(text)
+        except OSError as error:
+            raise RequestError(f"{path} can't be written: {error.strerror}", place="path") from None
+        return str(path)
