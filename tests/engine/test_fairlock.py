@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 
-from keyplan.store.storage.fair_lock import FairLock
+from keyplan.store.storage.sqlite import FairLock
 
 
 def test_one_holds_it() -> None:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from keyplan.dynamodb.service_errors import table_not_found
 from keyplan.errors import KeyplanError
 from keyplan.store.background_work import Inline, Runner
 from keyplan.store.items.stored_items import decode
-from keyplan.store.simulation import IndexLag, Meter
 from keyplan.store.state_delays import (
     States,
     check_readable,
@@ -29,6 +28,9 @@ from keyplan.store.tables.item_keys import check_key_values
 from keyplan.store.tables.resources import clear_waste, forget_note, forget_table
 from keyplan.store.tables.table import Table, read_table
 from keyplan.store.tables.table_description import Counts
+
+if TYPE_CHECKING:
+    from keyplan.store.simulation import IndexLag, Meter
 
 _log = logging.getLogger("keyplan.engine")
 
@@ -117,11 +119,16 @@ class Database:
         """Cached tables without transitional states, which are most."""
         self.recorder = Recorder(clock, shard_life or ShardLife())
         """Records changes of tables with a stream."""
-        self.meter = Meter(clock) if realism.throttles else None
+        self.meter: Meter | None = None
         """Throttles requests, if enabled."""
-        self.charge = None if self.meter is None else self.meter.write
-        self.lag = IndexLag(storage, clock, realism.index_lag_ms / 1000) if realism.index_lag_ms else None
+        self.lag: IndexLag | None = None
         """Delays index reads, if enabled."""
+        if realism.throttles or realism.index_lag_ms:
+            from keyplan.store.simulation import IndexLag, Meter  # noqa: PLC0415 - few stores simulate anything
+
+            self.meter = Meter(clock) if realism.throttles else None
+            self.lag = IndexLag(storage, clock, realism.index_lag_ms / 1000) if realism.index_lag_ms else None
+        self.charge = None if self.meter is None else self.meter.write
 
     @property
     def region(self) -> str:

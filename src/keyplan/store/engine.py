@@ -5,12 +5,11 @@ the wording of the operation's layer.
 from __future__ import annotations
 
 import json
-import logging
 import math
 import time
 from collections.abc import Callable, Sequence
 from os import PathLike, fspath
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import orjson
 
@@ -25,25 +24,18 @@ from keyplan.dynamodb.service_errors import (
     ValidationException,
 )
 from keyplan.dynamodb.values import TOO_DEEP, ValueFault
-from keyplan.errors import DynamoDBError, KeyplanError, StoreError
+from keyplan.errors import DynamoDBError, StoreError
 from keyplan.store import work_budget as effort
 from keyplan.store.background_work import Behind
-from keyplan.store.backups.backup_records import expire_backups, go_on_backing_up
-from keyplan.store.backups.point_in_time import trim_histories
-from keyplan.store.backups.restoring import go_on_restoring
-from keyplan.store.control_plane.index_backfill import go_on_filling
-from keyplan.store.control_plane.time_to_live import REMOVED_TOGETHER, go_on_expiring, sweep
 from keyplan.store.database import Database, Group, Realism
-from keyplan.store.integrity_check import Finding, check_storage
 from keyplan.store.items.stored_items import SIGNS_OF_DAMAGE, damaged, decode
 from keyplan.store.operations import Action, action_of
-from keyplan.store.replication.replica_backfill import go_on_joining
-from keyplan.store.state_delays import is_left_undone
 from keyplan.store.storage.key_layouts import StaleTableError
 from keyplan.store.storage.sqlite import Storage
 from keyplan.store.streams import SHARD_S, ShardLife, needs_trimming, trim
 
-_log = logging.getLogger("keyplan.engine")
+if TYPE_CHECKING:
+    from keyplan.store.integrity_check import Finding
 
 _STALE_RETRIES = 50
 """Maximum number of retries of one operation after concurrent table changes."""
@@ -275,14 +267,9 @@ class Engine:
         if not self._knows_what_expires:
             self._database.jobs.run(self._go_on)
             self._knows_what_expires = True
-        removed = 0
-        while items_max is None or removed < items_max:
-            wanted = REMOVED_TOGETHER if items_max is None else min(REMOVED_TOGETHER, items_max - removed)
-            count = sweep(self._database, wanted)
-            removed += count
-            if count < wanted:
-                break
-        return removed
+        from keyplan.store.maintenance import expire  # noqa: PLC0415 - see the module
+
+        return expire(self._database, items_max)
 
     def tidy(self) -> None:
         """Once an hour, remove expired histories, backups and discarded data. This can take long, but doesn't block
@@ -294,20 +281,15 @@ class Engine:
         now_s = self._database.clock()
         if now_s >= self._tidy_s:
             self._tidy_s = now_s + _TIDY_EVERY_S
-            if any(is_left_undone(table.definition) for table in self._database.all_tables()):
-                self._database.jobs.run(self._database.go_on)
-            self._database.jobs.run(self._database.clear_waste)
-            expire_backups(self._database)
-            while trim_histories(self._database):
-                self._storage.let_others_in()
+            from keyplan.store.maintenance import tidy  # noqa: PLC0415 - see the module
+
+            tidy(self._database)
 
     def _go_on(self) -> None:
         """Continue abandoned work. Never raises, because no caller waits for it."""
-        for begun in (go_on_filling, go_on_backing_up, go_on_restoring, go_on_joining, go_on_expiring):
-            try:
-                begun(self._database)
-            except (KeyplanError, *SIGNS_OF_DAMAGE) as fault:
-                _log.error("What was left half done can't be finished: %s", damaged(fault, self.place))
+        from keyplan.store.maintenance import go_on  # noqa: PLC0415 - see the module
+
+        go_on(self._database)
 
     def trim_streams(self) -> int:
         """Remove stream records older than 24 hours: up to some hundred, in one short transaction. They can't be read
@@ -330,6 +312,8 @@ class Engine:
 
         Reads one snapshot; concurrent writes are possible.
         """
+        from keyplan.store.integrity_check import check_storage  # noqa: PLC0415 - few check
+
         return check_storage(self._storage)
 
     def close(self) -> None:

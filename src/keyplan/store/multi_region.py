@@ -23,8 +23,8 @@ from keyplan.store.engine import Engine
 from keyplan.store.items.item_writes import perform
 from keyplan.store.items.stored_items import SIGNS_OF_DAMAGE, damaged, decode
 from keyplan.store.items.write_outcome import Put, Write
+from keyplan.store.storage.history_rows import Noted
 from keyplan.store.storage.key_layouts import Row
-from keyplan.store.storage.replica_rows import Noted
 from keyplan.store.storage.storage_transactions import Reader, Writer
 from keyplan.store.tables.resources import replication_of
 from keyplan.store.tables.table import Table

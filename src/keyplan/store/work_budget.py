@@ -25,6 +25,10 @@ PIECE_BYTES = 500_000
 """Such a transaction ends after this many bytes of items."""
 
 
+REMOVED_TOGETHER = 200
+"""Items per transaction, so that other writers wait only some milliseconds."""
+
+
 def piece_rows(writes: int) -> int:
     """The number of items in such a transaction, with this many writes per item."""
     return max(1, PIECE_ROWS // writes)

@@ -22,8 +22,6 @@ from keyplan.store.storage.key_layouts import ROW_MAX
 from keyplan.store.storage.storage_transactions import Reader, Writer
 from keyplan.store.tables.table import Table
 
-REMOVED_TOGETHER = 200
-"""Items per transaction, so that other writers wait only some milliseconds."""
 PAST_S_MAX = 5 * 365 * 86_400.0
 _KIND = "expiring"
 """The kind of the records with the progress of a table's first search for expired items."""

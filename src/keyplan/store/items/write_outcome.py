@@ -14,8 +14,8 @@ from keyplan.dynamodb.limits import ITEM_BYTES_MAX
 from keyplan.dynamodb.values import item_size, item_size_up_to
 from keyplan.errors import DynamoDBError
 from keyplan.store.items.stored_items import encode
+from keyplan.store.storage.history_rows import Version
 from keyplan.store.storage.key_layouts import Found
-from keyplan.store.storage.replica_rows import Version
 from keyplan.store.tables.item_keys import Key, check_index_keys, check_size, check_updated_index_keys
 from keyplan.store.tables.table import Table
 from keyplan.store.vectors import check_vectors

@@ -24,8 +24,7 @@ from keyplan.store.control_plane.index_backfill import fill_table
 from keyplan.store.control_plane.schema import Definition
 from keyplan.store.database import Database
 from keyplan.store.state_delays import begin_joining, joiner_of, without_note
-from keyplan.store.storage.history_rows import Kept, Key
-from keyplan.store.storage.replica_rows import Noted, Version
+from keyplan.store.storage.history_rows import Kept, Key, Noted, Version
 from keyplan.store.storage.storage_transactions import Reader, Writer
 from keyplan.store.streams import enable
 from keyplan.store.tables.resources import MEMBER, forget_table, replication_of

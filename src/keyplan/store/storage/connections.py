@@ -1,8 +1,4 @@
-"""Connections to the store: opening a file as ours or refusing it, and handing connections to those who work.
-
-For a file there are as many connections as work at once; each is used by one thread at a time. For memory
-there is one, guarded by a lock.
-"""
+"""Pools of SQLite connections, for a file or in memory. One thread at a time uses a connection."""
 
 from __future__ import annotations
 
@@ -34,23 +30,23 @@ _POLL_S_MAX = 0.005
 _STATEMENT_CACHE = 400
 _PAGE_CACHE_KIB = 8192
 _SEGMENT_BYTES = 25
-"""As many bytes are read in the time in which it is asked of a row in which segment it lies."""
+"""The work of finding a row's segment, as bytes read."""
 _WAL_BYTES_KEPT = 8 * 1024 * 1024
-"""The WAL grows while somebody reads for long; when it begins anew, it is cut to that."""
+"""Long reads let the WAL grow; when it restarts, it is cut to this size."""
 
 _VERIFY_EVERY_S = 1.0
-"""How often a store that only reads looks whether its files are there."""
+"""How often a store that only reads checks its files."""
 
 _after_fork: list[object] = []
-"""Connections that a forked child got from its parent. Closing them there would harm the parent's."""
+"""Connections that a forked child inherited. Closing them would break the parent's."""
 _pools: weakref.WeakSet[FilePool | MemoryPool] = weakref.WeakSet()
 
 T = TypeVar("T")
 
 
 class BusyWait:
-    """SQLite's busy handler: tries again after short random pauses, until the time is over. Short, since a
-    process that comes back seldom would hardly ever meet the lock free among many writers.
+    """SQLite's busy handler: retries after short random pauses until the timeout. Long pauses would let a process
+    starve among many writers.
     """
 
     def __init__(self, timeout_s: float) -> None:
@@ -58,13 +54,11 @@ class BusyWait:
         self._own = threading.local()
 
     def until(self, deadline: float | None) -> None:
-        """Wait no longer than that (``time.monotonic``) for the locks that this thread asks for from now on; with
-        None for each as long as the timeout.
-        """
+        """Set this thread's deadline (``time.monotonic``) for locks; None restores the timeout."""
         self._own.until = deadline
 
     def __call__(self, tries: int) -> bool:
-        """Pause; whether to try again. ``tries`` counts from zero."""
+        """Pause; returns whether to retry. ``tries`` counts from zero."""
         own = self._own
         now = time.monotonic()
         if tries == 0:
@@ -88,15 +82,13 @@ def _configure(connection: apsw.Connection, wait: BusyWait, synchronous: str) ->
 
 
 def _counted_segment(partition: str | bytes, total: int) -> int:
-    """``segment_of`` a row that is looked at. Of a million segments one may have no row among millions, so who has a
-    limit of what to do counts them.
-    """
+    """``segment_of`` a row, counted as work: a segment may have no row among millions."""
     spend(_SEGMENT_BYTES)
     return segment_of(partition, total)
 
 
 def roll_back(connection: apsw.Connection) -> None:
-    """End the open transaction. None is open when Ctrl-C came just before it began or just after it was committed."""
+    """Roll back the open transaction, if any: an interrupt can come before it starts or after it is committed."""
     if connection.in_transaction:
         connection.execute("ROLLBACK")
 
@@ -113,7 +105,7 @@ def _in_transaction(connection: apsw.Connection, begin: str, work: Callable[[aps
 
 
 def _immutable(path: str) -> str:
-    """The URI of a file that nobody changes, so that nothing is needed beside it."""
+    """The URI of a file that can't change, for which SQLite needs no other files."""
     for sign, written in (("%", "%25"), ("?", "%3f"), ("#", "%23")):
         path = path.replace(sign, written)
     return f"file:{path}?immutable=1"
@@ -134,12 +126,12 @@ def _size(path: str) -> int:
 
 
 class FilePool:
-    """Connections to one file. Taking and giving back are atomic operations of a deque."""
+    """Connections to one file. ``take`` and ``give`` are atomic operations of a deque."""
 
     def __init__(
         self, path: str, *, create: bool, busy_timeout_s: float, synchronous: str, read_only: bool = False
     ) -> None:
-        """``read_only`` is for a file that nobody can write, whose WAL is empty."""
+        """``read_only`` is for a file without write access whose WAL is empty."""
         self.place = path
         self.wait = BusyWait(busy_timeout_s)
         self._timeout_s = busy_timeout_s
@@ -148,52 +140,50 @@ class FilePool:
         self._free: deque[apsw.Connection] = deque()
         self._open_ones: weakref.WeakSet[apsw.Connection] = weakref.WeakSet()
         self._opening = threading.RLock()
-        """Held while a connection is opened or closed, so that it is known whether others are open."""
+        """Held while a connection is opened or closed, because the first and last one are special."""
         self._given_back = threading.Condition(self._opening)
         self._closed = False
         self._is_reopening = False
-        """Whether connections are closed when they are given back, to reopen the file once none is left."""
+        """Whether the file is being reopened: returned connections are closed."""
         self._verify_s = 0.0
-        """When to look at the files again."""
+        """When to check the files again."""
         self._is_outdated = False
-        """Whether a write has noticed that the WAL was removed."""
+        """Whether a write found that the WAL was removed."""
         self._guard: FileGuard | None = None
         self._inode: int | None = None
         self._device: int | None = None
         self._file = os.path.realpath(path)
-        """SQLite names the files beside it by what a symbolic link leads to."""
+        """SQLite names the other files after the target of a symbolic link."""
         self._wal = f"{self._file}-wal"
         self._wal_inode: int | None = None
-        """SQLite removes the WAL with the last connection to the file, of all processes, so while one of ours is open
-        it is the same.
-        """
+        """Constant while a connection is open: SQLite removes the WAL with the last one of all processes."""
         self._shared = f"{self._file}-shm"
         self._shared_inode: int | None = None
-        """So is the file in which all processes see what the WAL holds, and in which they lock each other out."""
+        """The shared index of the WAL, which contains the processes' locks. Constant as well."""
         self._check_path(Path(path), create=create)
         self._free.append(self._open(apsw.SQLITE_OPEN_CREATE if create else 0))
         _pools.add(self)
 
     def _remember_files(self) -> None:
-        """Remember which files are open: with the first connection."""
+        """Remember the open files, with the first connection."""
         status = os.stat(self.place)  # noqa: PTH116
         if self._inode is None:
             self._inode, self._device = status.st_ino, status.st_dev
         if not self._is_read_only:
             self._wal_inode, self._shared_inode = _inode(self._wal), _inode(self._shared)
             if self._wal_inode is None or self._shared_inode is None:
-                # Another store of this process has those open that were removed.
+                # Another store of this process has the removed files open.
                 raise faults.files_removed(self.place)
             self._guard = FileGuard.hold(self._file)
 
     def verify(self, connection: apsw.Connection | None = None) -> None:
-        """Return when the paths still name the files that are open: the store's, and its WAL. With the connection that
-        has just committed, what is in a WAL that was removed is saved into the file.
+        """Check that the paths still name the open files. After a commit of ``connection``, the content of a removed
+        WAL is saved in the file.
 
         Raises:
-            StoreError: one was removed, or another one stands in its place.
+            StoreError: one was removed or replaced.
         """
-        # With every write, so no more is done than must be.
+        # Runs with every write.
         stat = os.stat  # a Path takes several times as long
         try:
             status = stat(self.place)
@@ -214,17 +204,16 @@ class FilePool:
             self._is_outdated = True
 
     def check_locks(self) -> None:
-        """Return when the processes that open the file now lock out those that have it open, and are locked out.
-        Otherwise each would overwrite in the WAL what the others write.
+        """Check that this store and newly opened ones use the same locks. Otherwise they overwrite each other's WAL.
 
         Raises:
-            LocksRemovedError: the file of the locks was removed, or another one is in its place.
+            LocksRemovedError: the ``-shm`` file was removed or replaced.
         """
         if _inode(self._shared) != self._shared_inode and not self._is_read_only:
             raise faults.files_removed(self.place, faults.LocksRemovedError)
 
     def refresh(self) -> None:
-        """Reopen the file if one of those beside it was removed.
+        """Reopen the file if its ``-wal`` or ``-shm`` file was removed.
 
         Raises:
             StoreError: it can't be reopened, or it is unknown whether the last writes are stored.
@@ -234,8 +223,8 @@ class FilePool:
             self._reopen(self._timeout_s)
 
     def _lacks_files(self) -> bool:
-        """Whether the file must be reopened. As long as another process has the same locks and the same WAL, which was
-        removed, all go on with it, and save each write into the file.
+        """Whether the file must be reopened. Processes that share the same locks and the same removed WAL continue with
+        it, and save each write in the file.
         """
         if self._is_read_only or not self._open_ones:
             return False
@@ -244,8 +233,8 @@ class FilePool:
         return _inode(self._wal) != self._wal_inode and (self._guard is None or self._guard.is_alone())
 
     def _reopen(self, timeout_s: float) -> None:
-        """Once no connection is in use: save what is only in a WAL that was removed, close, and open again. In one
-        process SQLite has the same ``-shm`` file for all connections, so none may stay open.
+        """When no connection is in use: save the content of a removed WAL, close, and open again. All connections of a
+        process share the ``-shm`` file, so none may stay open.
         """
         with self._opening:
             if not self._lacks_files():
@@ -276,10 +265,10 @@ class FilePool:
                     self._verify_s = 0.0
 
     def _save(self, connection: apsw.Connection) -> None:
-        """Copy into the file what is in a WAL that was removed.
+        """Copy the content of a removed WAL into the file.
 
         Raises:
-            StoreError: it can't be, since another process has the file open with another WAL.
+            StoreError: another process has the file open with another WAL.
         """
         try:
             with nullcontext() if self._guard is None else self._guard.newcomers_waiting():
@@ -295,7 +284,7 @@ class FilePool:
             raise faults.unsaved(self.place)
 
     def take(self) -> apsw.Connection:
-        """A connection for this thread to work with."""
+        """Take a connection for this thread."""
         if time.monotonic() >= self._verify_s:
             self.refresh()
         try:
@@ -307,11 +296,11 @@ class FilePool:
         return self._open(0)
 
     def lock_writer(self) -> bool:
-        """Lock out the writers of other processes, if SQLite's lock doesn't; False when one is writing."""
+        """Lock out writers of other processes, even without SQLite's lock; False if one is writing."""
         return self._guard is None or self._guard.lock_writer()
 
     def unlock_writer(self) -> None:
-        """Let other writers in."""
+        """Release the lock of ``lock_writer``."""
         if self._guard is not None:
             self._guard.unlock_writer()
 
@@ -324,7 +313,7 @@ class FilePool:
             self.give(connection)
 
     def give(self, connection: apsw.Connection) -> None:
-        """Give a connection back."""
+        """Return a connection."""
         self._free.append(connection)
         if self._closed:
             self._drain()
@@ -332,25 +321,23 @@ class FilePool:
             with self._given_back:
                 self._given_back.notify_all()
         elif self._is_outdated:
-            # Others can't open the file meanwhile. What was done is acknowledged in any case.
+            # Other processes can't open the file meanwhile. The write is acknowledged in any case.
             self._is_outdated = False
             with suppress(StoreError):
                 self._reopen(0.0)
 
     def discard(self, connection: apsw.Connection) -> None:
-        """Close a connection that can't be trusted any more; an open transaction of it is rolled back."""
+        """Close a connection in an unknown state, which rolls its transaction back."""
         with self._given_back:
             self._close(connection)
             self._given_back.notify_all()
 
     def before_fork(self) -> None:
-        """Close the connections that nobody works with: a child has none of the locks that its parent's stand for, and
-        SQLite in it would take them for its own.
-        """
+        """Close unused connections: SQLite in the child would take the parent's locks for its own."""
         self._drain()
 
     def close(self) -> None:
-        """Close the connections; those at work are closed when they are given back."""
+        """Close the connections; used ones are closed when they are returned."""
         self._closed = True
         self._drain()
 
@@ -374,8 +361,8 @@ class FilePool:
                 self._close(connection)
 
     def _close(self, connection: apsw.Connection) -> None:
-        """Close a connection. The last one copies the WAL into the file and removes it: not where others already have
-        one of their own in its place, or know of one that this connection doesn't see.
+        """Close a connection. The last one copies the WAL into the file and removes it, unless it was replaced by
+        another process.
         """
         self._open_ones.discard(connection)
         guard = None if self._open_ones else self._guard
@@ -432,8 +419,8 @@ class FilePool:
         return connection
 
     def _wait_for_wal(self) -> None:
-        """Wait while another process has the file open with a WAL that was removed. The WAL is made before the -shm
-        file, and removed after it.
+        """Wait while another process has the file open with a removed WAL: the WAL is created before the -shm file and
+        removed after it.
         """
         tries = 0
         while os.path.exists(self._shared) and not os.path.exists(self._wal):  # noqa: PTH110
@@ -464,7 +451,7 @@ class FilePool:
             _in_transaction(connection, "BEGIN IMMEDIATE", file_format.migrate)
 
     def _use_wal(self, connection: apsw.Connection) -> None:
-        # SQLite doesn't ask the busy handler for this one.
+        # SQLite doesn't call the busy handler here.
         wait = self.wait
         tries = 0
         while True:
@@ -479,7 +466,7 @@ class FilePool:
 
 
 class MemoryPool:
-    """The one connection to a store in memory, for one thread at a time."""
+    """The only connection to a store in memory, for one thread at a time."""
 
     PLACE = ":memory:"
 
@@ -494,14 +481,14 @@ class MemoryPool:
         _pools.add(self)
 
     def take(self) -> apsw.Connection:
-        """The connection, once nobody else works with it."""
+        """Take the connection when it is free."""
         self._lock.acquire()
         if self._connection is None:
             self._lock.release()
             if self._was_at_work:
                 raise faults.forked(self.place)
             raise faults.closed(self.place)
-        if self._connection.in_transaction:  # that couldn't be rolled back, so it is tried again
+        if self._connection.in_transaction:  # an earlier rollback failed
             try:
                 roll_back(self._connection)
             except BaseException:
@@ -513,23 +500,23 @@ class MemoryPool:
         """Memory can't be replaced."""
 
     def check_locks(self) -> None:
-        """No other process has it."""
+        """Memory has no other process."""
 
     def refresh(self) -> None:
         """Memory has no files."""
 
     def lock_writer(self) -> bool:
-        """No other process writes."""
+        """Memory has no other process."""
         return True
 
     def unlock_writer(self) -> None:
-        """No other process writes."""
+        """Memory has no other process."""
 
     def before_fork(self) -> None:
-        """Memory has no locks that others know of."""
+        """Memory has no file locks."""
 
     def forget(self) -> None:
-        """After a fork the child has a copy of its own, unless a thread of the parent was at work in it."""
+        """After a fork the child has a copy of its own, unless another thread was using the connection."""
         if self._lock.locked():
             _after_fork.append(self._connection)
             self._connection = None
@@ -537,12 +524,12 @@ class MemoryPool:
             self._lock = threading.Lock()
 
     def give(self, connection: apsw.Connection) -> None:  # noqa: ARG002 - the one there is
-        """Let the next one work."""
+        """Return the connection."""
         self._lock.release()
 
     def discard(self, connection: apsw.Connection) -> None:
-        """End an open transaction; the data is in this connection, so it stays. Who works next ends what can't be ended
-        now.
+        """Roll back an open transaction. The connection has the data, so it stays open; ``take`` retries a failed
+        rollback.
         """
         try:
             with suppress(apsw.Error):
@@ -551,7 +538,7 @@ class MemoryPool:
             self._lock.release()
 
     def close(self) -> None:
-        """Close, and with it forget the data."""
+        """Close the connection, which discards the data."""
         with self._lock:
             if self._connection is not None:
                 self._connection.close()

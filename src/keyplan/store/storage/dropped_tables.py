@@ -1,8 +1,8 @@
-"""The removal of SQLite tables, and of the entries of an index, in pieces.
+"""Removal of SQLite tables and index entries in chunks.
 
-To drop a large table takes long. So the transaction that removes it gives it another name, and it is emptied in pieces,
-each a transaction of its own, before it is dropped. The entries of a large index are removed the same way; the index is
-in ``keyplan_dropped_indexes`` as long as there are some. Any process may continue, at any time.
+Dropping a large table takes long. So it is renamed, then emptied in chunks of one transaction each, and dropped when it
+is small. Entries of a large index are removed in the same way, while the index is in ``keyplan_dropped_indexes``. Any
+process can continue at any time.
 """
 
 from __future__ import annotations
@@ -17,31 +17,41 @@ from keyplan.store import work_budget as effort
 
 Run = Callable[[str, Sequence[object] | None], apsw.Cursor]
 ThrowAway = Callable[[str], None]
-"""Removes a table of SQLite's. There may be none of that name."""
+"""Removes a SQLite table, if it exists."""
 
 _NAMES = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB 'waste_[0-9]*' ORDER BY length(name), name"
 _COLUMNS = (
     "SELECT name, type NOT IN ('INTEGER', 'REAL'), iif((SELECT wr FROM pragma_table_list(?1)), pk, 0) "
     "FROM pragma_table_info(?1)"
 )
-"""The columns of a table: its name, whether it may be large, and, of a table without row ids, its place in the key."""
+"""A table's columns: name, whether it can be large, and, without row ids, its position in the key."""
+
+
+class Part:
+    """A part of the storage: methods that run statements in a transaction."""
+
+    __slots__ = ("_run", "_throw_away")
+
+    def __init__(self, run: Run, throw_away: ThrowAway) -> None:
+        self._run = run
+        self._throw_away = throw_away
 
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """A row of a table, by the columns in whose order it is stored."""
+    """A row of a table, by the columns of its order."""
 
     columns: str
     values: tuple[object, ...]
 
     @property
     def condition(self) -> str:
-        """That a row isn't behind it."""
+        """The condition of all rows up to this one."""
         return f"({self.columns}) <= ({', '.join('?' * len(self.values))})"
 
 
 def throw_away(run: Run, name: str) -> bool:
-    """Remove a table of SQLite's with its indexes; whether it is left to be emptied. There may be none of that name."""
+    """Remove a SQLite table, if it exists; returns whether it remains to be emptied."""
     last = _end_of_piece(run, name)
     if last is None:
         run(f"DROP TABLE IF EXISTS {name}", None)
@@ -52,7 +62,7 @@ def throw_away(run: Run, name: str) -> bool:
 
 
 def drop_entries(run: Run, name: str, index: int) -> bool:
-    """Remove the entries of an index from their table; whether some remain to be removed in pieces."""
+    """Remove the entries of an index; returns whether some remain to be removed."""
     if _end_of_piece(run, name, index) is None:
         run(f"DELETE FROM {name} WHERE index_id = ?", (index,))  # noqa: S608 - our names
         return False
@@ -66,7 +76,7 @@ def has_waste(run: Run) -> bool:
 
 
 def clear_piece(run: Run) -> bool:
-    """Remove a piece of what remains; whether that was the last one."""
+    """Remove a chunk of what remains; returns whether it was the last one."""
     names = _names(run)
     if names:
         last = _end_of_piece(run, names[0])
@@ -91,7 +101,7 @@ def _dropped_index(run: Run) -> tuple[int, str] | None:
 
 
 def free_index_name(run: Run, name: str) -> str:
-    """A name for an index of SQLite's: the given one, unless the index of a table that was thrown away has it yet."""
+    """A name for a SQLite index: ``name``, unless the index of a removed table has it."""
     number, free = 1, name
     while run("SELECT 1 FROM sqlite_schema WHERE name = ?", (free,)).fetchone() is not None:
         number += 1
@@ -104,9 +114,7 @@ def _names(run: Run) -> list[str]:
 
 
 def _end_of_piece(run: Run, name: str, index: int | None = None) -> _Place | None:
-    """The row with which a piece of a table, or of the entries of an index in it, ends; None when they aren't larger,
-    or the table is missing.
-    """
+    """The last row of a chunk of a table, or of an index's entries in it; None if it is smaller or missing."""
     columns = cast("list[tuple[str, bool, int]]", run(_COLUMNS, (name,)).fetchall())
     if not columns:
         return None

@@ -1,10 +1,9 @@
 """Locks that keep an open store's files in place when other code in the process opens and closes them.
 
-SQLite locks a file with POSIX locks, which belong to a process. When any code in the process closes the file, they are
-gone: with ``sqlite3.connect(path).close()`` another copy of SQLite does so, takes itself for the last one, and removes
-the ``-wal`` and ``-shm`` files. The open file description locks of Linux belong to one opening of the file. They
-conflict with POSIX locks, so a store that holds them isn't overlooked. Elsewhere there are none: there the storage
-notices that the files are gone.
+SQLite locks a file with POSIX locks, which end when any code in the process closes the file: after
+``sqlite3.connect(path).close()`` another copy of SQLite finds no lock, and removes the ``-wal`` and ``-shm`` files. The
+open file description locks of Linux belong to an open file and conflict with POSIX locks. Other systems have none;
+there the storage notices that the files were removed.
 """
 
 from __future__ import annotations
@@ -25,12 +24,12 @@ fcntl: Any = None if sys.platform == "win32" else importlib.import_module("fcntl
 _FLOCK = "hhqqi0q"
 """``struct flock``: type, whence, start, length, process."""
 _PENDING = (0x40000000, 1)
-"""Bytes that SQLite locks in the file. A program that starts to read needs the first one for a moment."""
+"""Bytes that SQLite locks in the file. A program that starts to read briefly locks the first one."""
 _SHARED = (0x40000002, 510)
 _IN_USE = (128, 1)
-"""The byte of the ``-shm`` file that is locked as long as a process has it open."""
+"""The byte of the ``-shm`` file that is locked while a process has it open."""
 _WRITER = (1 << 40, 1)
-"""A byte of our own, locked during a write."""
+"""A byte of Keyplan's, locked during a write."""
 
 _guards: dict[tuple[int, int], FileGuard] = {}
 """The guards of this process, by device and inode."""
@@ -51,7 +50,7 @@ class FileGuard:
 
     def __init__(self, path: str) -> None:
         self._users = 0
-        # Not closed before the connections are: that would end SQLite's locks.
+        # Closing it before the connections would end SQLite's locks.
         self._file = os.open(path, os.O_RDWR | os.O_CLOEXEC)
         self._shared = os.open(f"{path}-shm", os.O_RDWR | os.O_CLOEXEC)
         self._lock_writer = _request(fcntl.F_WRLCK, _WRITER)
@@ -66,7 +65,7 @@ class FileGuard:
 
     @classmethod
     def hold(cls, path: str) -> FileGuard | None:
-        """The guard of a file that is open, with one more user; None on systems that have no such locks."""
+        """The guard of an open file, with one more user; None on systems without such locks."""
         if not _HAS_GUARDS:
             return None
         with _registry, suppress(OSError):  # the file, or its -shm, was removed just now
@@ -81,8 +80,8 @@ class FileGuard:
 
     @contextmanager
     def released(self) -> Generator[None]:
-        """Be one user fewer while the block closes the user's last connection. For the last user the locks are given
-        up before, so that SQLite can remove the files, and the guard's files are closed after.
+        """Remove a user; the block closes its last connection. For the last user, the locks are released before, so
+        that SQLite can remove the files, and the guard's files are closed after.
         """
         with _registry:
             self._users -= 1
@@ -112,8 +111,8 @@ class FileGuard:
         os.close(self._shared)
 
     def lock_writer(self) -> bool:
-        """Lock out other writers, after SQLite's own lock, which other code in this process may have ended; False
-        when another process is writing.
+        """Lock out other writers after SQLite's lock, which other code in the process may have ended. False if another
+        process is writing.
         """
         try:
             fcntl.fcntl(self._shared, fcntl.F_OFD_SETLK, self._lock_writer)
@@ -122,13 +121,13 @@ class FileGuard:
         return True
 
     def unlock_writer(self) -> None:
-        """Let other writers in."""
+        """Release the lock of ``lock_writer``."""
         with suppress(OSError):
             fcntl.fcntl(self._shared, fcntl.F_OFD_SETLK, self._unlock_writer)
 
     @contextmanager
     def newcomers_waiting(self) -> Generator[None]:
-        """Let nobody start to read the file meanwhile."""
+        """Keep other programs from starting to read the file in the block."""
         self._lock(self._file, fcntl.F_WRLCK, _PENDING)
         try:
             yield
@@ -137,8 +136,8 @@ class FileGuard:
 
 
 def holder(path: str) -> int | None:
-    """The process that has a store open, by the lock of its ``-shm`` file: its id, -1 when it isn't known, or None when
-    there is none. On systems without guards it is always None.
+    """The id of the process that locks a store's ``-shm`` file: -1 if unknown, None if there is none, or on systems
+    without guards.
     """
     if not _HAS_GUARDS:
         return None
@@ -155,7 +154,7 @@ def holder(path: str) -> int | None:
 
 
 def forget_guards() -> None:
-    """In a child after a fork: the guards are the parent's."""
+    """Close the parent's guards in a forked child."""
     global _registry  # noqa: PLW0603 - another thread of the parent may have held it
     _registry = threading.RLock()
     for guard in _guards.values():

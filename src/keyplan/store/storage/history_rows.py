@@ -1,42 +1,35 @@
-"""The part of the storage that keeps what was: the history of a table, its backups, and records of the engine's
-own, such as those of exports.
+"""Histories for point-in-time recovery, backups, the engine's records (such as those of exports), and the last writes
+of global tables.
 
-A history holds, for each write, what stood there before. So a write adds one row, and what the table was at some moment
-is what it is now without the writes of after. Times are whole microseconds since the epoch, and never go back: a write
-whose clock is behind has the time of the one before.
-
-Histories, backups and records in SQLite: a table for each history and each backup, and one for all records. They are
-made when they are first needed: a file that has none of them is as it always was.
+A history has the previous item of each write, so that a past state is the current one without later writes. Its times
+are whole microseconds since the epoch and never decrease, even if the clock is set back. Each history, backup and
+global table has a SQLite table, created when it is needed; all records have one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import cast
 
-import apsw
-
 from keyplan.store import work_budget as effort
 from keyplan.store.storage import sql
-from keyplan.store.storage.dropped_tables import ThrowAway
+from keyplan.store.storage.dropped_tables import Part
 from keyplan.store.storage.key_layouts import ROW_MAX, Found, KeyText
 from keyplan.store.storage.table_reads import StoredTable
 
 Key = tuple[KeyText, KeyText]
 Kept = tuple[KeyText, KeyText, int, bytes]
-"""An item as it was: its key, its size and its JSON."""
+"""An item: its key, size and JSON."""
 
 
 Written = tuple[int, KeyText, KeyText, int | None, bytes | None]
-"""A row: its number, its key, and the size and the JSON of an item, or None."""
+"""A row: its number and key, and the item's size and JSON or None."""
 
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """What became of a key between two moments: the item as it was before, as it was after, and the last change of it.
-    Each item is its size and its JSON, or None.
-    """
+    """The change of a key between two moments, with the time of its last write. Items are size and JSON, or None."""
 
     key: tuple[KeyText, KeyText]
     made_us: int
@@ -46,14 +39,12 @@ class Changed:
 
 @dataclass(frozen=True, slots=True)
 class Copied:
-    """A piece of a backup: the row up to which it reaches, and how many items it has, of which size."""
+    """A chunk of a backup: its last row, and the number and size of its items."""
 
     until: int
     count: int
     size_bytes: int
 
-
-Run = Callable[[str, Sequence[object] | None], apsw.Cursor]
 
 _RECORDS = "keyplan_records"
 _CREATE_RECORDS = (
@@ -65,12 +56,12 @@ _IS_TABLE = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?"
 
 
 def history_name(table_id: int) -> str:
-    """The name of the table that holds the history of a table."""
+    """The SQLite table of a history."""
     return f"history_{table_id}"
 
 
 def backup_name(name: str) -> str:
-    """The name of the table that holds the items of a backup."""
+    """The SQLite table of a backup's items."""
     return f"backup_{name}"
 
 
@@ -78,18 +69,12 @@ def _marks_name(mark: int) -> str:
     return f"restoring_{mark}"
 
 
-class Archives:
-    """What was, by a function that runs a statement in the transaction."""
-
-    __slots__ = ("_run", "_throw_away")
-
-    def __init__(self, run: Run, throw_away: ThrowAway) -> None:
-        self._run = run
-        self._throw_away = throw_away
+class Archives(Part):
+    """Histories, backups and records."""
 
     def begin_history(self, table_id: int) -> None:
-        """Begin the history of a table."""
-        # The columns of the key have no type: what they are given stays what it is, as in the table of items.
+        """Start the history of a table."""
+        # Key columns without a type store text and bytes unchanged.
         self._run(
             f"CREATE TABLE {history_name(table_id)} "
             "(id INTEGER PRIMARY KEY, made_us INTEGER NOT NULL, pk NOT NULL, sk NOT NULL, size INTEGER, body BLOB)",
@@ -97,13 +82,13 @@ class Archives:
         )
 
     def end_history(self, table_id: int) -> None:
-        """Remove the history of a table. It may have none."""
+        """Remove the history of a table, if any."""
         self._throw_away(history_name(table_id))
 
     def remember(
         self, table_id: int, made_us: int, key: tuple[KeyText, KeyText], old: tuple[int, bytes] | None
     ) -> None:
-        """Add a write to the history: what stood there before, if anything did."""
+        """Add a write to the history, with the previous item if any."""
         name = history_name(table_id)
         size, body = (None, None) if old is None else old
         self._run(
@@ -113,7 +98,7 @@ class Archives:
         )
 
     def trim_history(self, table_id: int, before_us: int, limit: int) -> int:
-        """Remove the first writes, those before a moment and so many at most; how many were removed."""
+        """Remove up to ``limit`` writes before a moment, oldest first; returns their number."""
         name = history_name(table_id)
         first = f"SELECT id FROM {name} WHERE id < ? ORDER BY id LIMIT ?"  # noqa: S608
         cursor = self._run(
@@ -123,28 +108,28 @@ class Archives:
         return cursor.connection.changes()
 
     def oldest_write(self, table_id: int) -> int | None:
-        """The time of the first write of a history; None while there is none."""
+        """The time of the first write; None if there is none."""
         text = f"SELECT made_us FROM {history_name(table_id)} ORDER BY id LIMIT 1"  # noqa: S608
         row = cast("tuple[int] | None", self._run(text, None).fetchone())
         return None if row is None else row[0]
 
     def newest_write(self, table_id: int) -> int | None:
-        """The time of the last write of a history; None while there is none."""
+        """The time of the last write; None if there is none."""
         text = f"SELECT made_us FROM {history_name(table_id)} ORDER BY id DESC LIMIT 1"  # noqa: S608
         row = cast("tuple[int] | None", self._run(text, None).fetchone())
         return None if row is None else row[0]
 
     def first_after(self, table_id: int, moment_us: int) -> int:
-        """The number of the first write after a moment, that one not included; of the next one where there is none."""
+        """The number of the first write after a moment, or the next number."""
         return self._first(table_id, moment_us + 1)
 
     def last_write(self, table_id: int) -> int:
-        """The number of the last write; 0 where there is none."""
+        """The number of the last write; 0 if there is none."""
         row = self._run(f"SELECT coalesce(max(id), 0) FROM {history_name(table_id)}", None).fetchone()  # noqa: S608
         return cast("tuple[int]", row)[0]
 
     def writes_between(self, table_id: int, first: int, last: int, rows_max: int) -> tuple[list[Written], bool]:
-        """Some writes, by their numbers from one on up to another; whether there may be more."""
+        """Some writes between two numbers; returns whether there can be more."""
         text = (
             f"SELECT id, pk, sk, size, body FROM {history_name(table_id)} "  # noqa: S608 - names of our making
             "WHERE id >= ? AND id <= ? ORDER BY id LIMIT ?"
@@ -152,8 +137,8 @@ class Archives:
         return self._some(text, (first, last), rows_max)
 
     def backed_up_after(self, name: str, row: int, rows_max: int) -> tuple[list[Written], bool]:
-        """Some items of a backup behind a row; whether there may be more."""
-        # The table of a backup of long ago has no other id.
+        """Some items of a backup after a row; returns whether there can be more."""
+        # The table of an older backup has no column for the row.
         text = (
             f"SELECT rowid, pk, sk, size, body FROM {backup_name(name)} "  # noqa: S608
             "WHERE rowid > ? AND body IS NOT NULL ORDER BY rowid LIMIT ?"
@@ -163,7 +148,7 @@ class Archives:
     def unmarked_after(
         self, table: StoredTable, row: int, last: int, mark: int, rows_max: int
     ) -> tuple[list[Written], bool]:
-        """Some items behind a row, up to the last one; whether there may be more. Those whose keys are marked have no
+        """Some items after a row, up to the last one; returns whether there can be more. Items with marked keys have no
         body.
         """
         text = (
@@ -186,23 +171,23 @@ class Archives:
         return rows, len(rows) == rows_max
 
     def begin_marks(self, mark: int) -> None:
-        """Begin to mark keys: those that were written since a moment that is being restored."""
+        """Start marking the keys written since a moment that is being restored."""
         self._run(f"CREATE TABLE {_marks_name(mark)} (pk, sk, PRIMARY KEY (pk, sk)) WITHOUT ROWID", None)
 
     def mark(self, mark: int, key: Key) -> bool:
-        """Mark a key; whether it wasn't yet."""
+        """Mark a key; returns whether it wasn't marked."""
         cursor = self._run(f"INSERT OR IGNORE INTO {_marks_name(mark)} VALUES (?, ?)", key)  # noqa: S608
         return cursor.connection.changes() > 0
 
     def drop_marks(self, mark: int) -> None:
-        """Remove all marks. There may be none."""
+        """Remove all marks, if any."""
         self._throw_away(_marks_name(mark))
 
     def items_at(self, table: StoredTable, until_us: int) -> Iterator[Kept]:
-        """The items as they were after all writes up to a moment, that one included."""
+        """The items after all writes until a moment, inclusive."""
         layout = table.layout
         items, name = sql.items_name(layout), history_name(layout.id)
-        # SQLite takes the other columns from the row that has the least id: what stood there at the moment.
+        # SQLite takes the other columns from the row with the least id: the item at the moment.
         undone = f"SELECT pk, sk, size, body, min(id) FROM {name} WHERE id >= ? GROUP BY pk, sk"  # noqa: S608
         text = (
             f"WITH undone AS MATERIALIZED ({undone}) "  # noqa: S608
@@ -212,7 +197,7 @@ class Archives:
         return cast("Iterator[Kept]", self._run(text, (self._first(layout.id, until_us + 1),)))
 
     def changed_between(self, table: StoredTable, from_us: int, to_us: int) -> Iterator[Changed]:
-        """Each key that was written from a moment on and before another one."""
+        """The keys written from a moment until another, exclusive."""
         layout = table.layout
         items, name = sql.items_name(layout), history_name(layout.id)
         begin, end = self._first(layout.id, from_us), self._first(layout.id, to_us)
@@ -238,7 +223,7 @@ class Archives:
             yield Changed((pk, sk), made_us, before, after)
 
     def _first(self, table_id: int, from_us: int) -> int:
-        """The id of the first write at a moment or later; one more than the last where there is none."""
+        """The id of the first write at or after a moment, or the next id."""
         name = history_name(table_id)
         row = self._run(f"SELECT min(id), max(id) FROM {name}", None).fetchone()  # noqa: S608
         low, last = cast("tuple[int | None, int | None]", row)
@@ -256,26 +241,24 @@ class Archives:
         return low
 
     def filled_up_to(self, table_id: int, index: int) -> int:
-        """The last row whose entries stand in an index that is being filled."""
+        """The last row with entries in an index during backfill."""
         kept = self.record(_FILLING, f"{table_id}/{index}")
         return 0 if kept is None else int(kept)
 
     def keep_filled(self, table_id: int, index: int, row: int) -> None:
-        """Store up to which row an index is filled."""
+        """Store the last filled row of an index."""
         self.keep_record(_FILLING, f"{table_id}/{index}", str(row).encode())
 
     def drop_filled(self, table_id: int, index: int) -> None:
-        """Forget how far an index is filled: it is, or goes."""
+        """Remove the last filled row of an index."""
         self.drop_record(_FILLING, f"{table_id}/{index}")
 
     def begin_backup(self, name: str) -> None:
-        """Begin to keep the items of a table under a name of letters, digits and underscores, each under its row. A row
-        without a body had no item.
-        """
+        """Start a backup; its name has letters, digits and underscores. A row without a body had no item."""
         self._run(f"CREATE TABLE {backup_name(name)} (id INTEGER PRIMARY KEY, pk, sk, size INTEGER, body BLOB)", None)
 
     def back_up(self, name: str, table: StoredTable, after: int, last: int) -> Copied:
-        """Keep some items behind a row, up to the last one. What is kept already stays as it is."""
+        """Copy some items after a row, up to the last one, into a backup. Rows that it has stay."""
         items, backup = sql.items_name(table.layout), backup_name(name)
         until, more = self.next_rows(table, after, last)
         until = until if more else last
@@ -292,7 +275,7 @@ class Archives:
         return Copied(until, count, size_bytes)
 
     def next_rows(self, table: StoredTable, after: int, last: int = ROW_MAX) -> tuple[int, bool]:
-        """Up to which row a piece goes that begins behind one, and whether there may be more."""
+        """The last row of the chunk after a row, and whether there can be more."""
         text = f"SELECT id, size FROM {sql.items_name(table.layout)} WHERE id > ? AND id <= ? ORDER BY id LIMIT ?"  # noqa: S608
         cursor = self._run(text, (after, last, effort.PIECE_ROWS))
         size_bytes = 0
@@ -305,8 +288,8 @@ class Archives:
         return after, False
 
     def keep_old(self, name: str, last: int, table: StoredTable, old: Found | None, key: Key) -> None:
-        """Keep, for a backup that is being made, the item that a write replaces, unless it is kept already; or that
-        there is none, where a new one gets a row of those that are backed up.
+        """Copy the item that a write replaces into a running backup, unless it has it; for a new item in a row of the
+        backup, store that there was none.
         """
         backup = backup_name(name)
         if old is None:
@@ -320,11 +303,11 @@ class Archives:
             self._run(f"INSERT OR IGNORE INTO {backup} VALUES (?, ?, ?, ?, ?)", (row, *key, size, body))  # noqa: S608
 
     def drop_backup(self, name: str) -> None:
-        """Remove what is kept under a name."""
+        """Remove a backup."""
         self._throw_away(backup_name(name))
 
     def record(self, kind: str, name: str) -> bytes | None:
-        """What is stored under a kind and a name."""
+        """A record by kind and name."""
         if not self._has_records():
             return None
         text = f"SELECT body FROM {_RECORDS} WHERE kind = ? AND name = ?"  # noqa: S608
@@ -332,21 +315,84 @@ class Archives:
         return None if row is None else row[0]
 
     def records(self, kind: str) -> list[tuple[str, bytes]]:
-        """All of a kind, by name."""
+        """All records of a kind, by name."""
         if not self._has_records():
             return []
         text = f"SELECT name, body FROM {_RECORDS} WHERE kind = ? ORDER BY name"  # noqa: S608
         return cast("list[tuple[str, bytes]]", self._run(text, (kind,)).fetchall())
 
     def keep_record(self, kind: str, name: str, body: bytes) -> None:
-        """Store something under a kind and a name, in the place of what is there."""
+        """Store or replace a record."""
         self._run(_CREATE_RECORDS, None)
         self._run(f"INSERT OR REPLACE INTO {_RECORDS} VALUES (?, ?, ?)", (kind, name, body))  # noqa: S608
 
     def drop_record(self, kind: str, name: str) -> None:
-        """Remove what is stored under a kind and a name."""
+        """Remove a record, if it exists."""
         if self._has_records():
             self._run(f"DELETE FROM {_RECORDS} WHERE kind = ? AND name = ?", (kind, name))  # noqa: S608
 
     def _has_records(self) -> bool:
         return self._run(_IS_TABLE, (_RECORDS,)).fetchone() is not None
+
+
+Version = tuple[int, str]
+"""The time of a write in microseconds since the epoch, and its region: the greater one wins."""
+
+
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """A written key; ``seq`` grows with each write of the table."""
+
+    seq: int
+    key: tuple[KeyText, KeyText]
+    version: Version
+
+
+def _replicated(table_id: int) -> str:
+    return f"replicated_{table_id}"
+
+
+class Replicas(Part):
+    """The last write of each key of global tables."""
+
+    def begin(self, table_id: int) -> None:
+        """Start recording the writes of a table."""
+        self._run(
+            f"CREATE TABLE IF NOT EXISTS {_replicated(table_id)} (seq INTEGER PRIMARY KEY AUTOINCREMENT, "
+            "pk NOT NULL, sk NOT NULL, at_us INTEGER NOT NULL, region TEXT NOT NULL, UNIQUE (pk, sk))",
+            None,
+        )
+
+    def end(self, table_id: int) -> None:
+        """Remove the recorded writes of a table, if any."""
+        self._throw_away(_replicated(table_id))
+
+    def note(self, table_id: int, key: tuple[KeyText, KeyText], version: Version) -> None:
+        """Record the write of a key, replacing the previous one."""
+        text = f"INSERT OR REPLACE INTO {_replicated(table_id)} (pk, sk, at_us, region) VALUES (?, ?, ?, ?)"  # noqa: S608
+        self._run(text, (*key, *version))
+
+    def note_own(self, table_id: int, key: tuple[KeyText, KeyText], version: Version) -> None:
+        """Record a write of this region, later than the one that it replaces."""
+        name = _replicated(table_id)
+        self._run(
+            f"INSERT OR REPLACE INTO {name} (pk, sk, at_us, region) VALUES (?1, ?2, "  # noqa: S608 - our names
+            f"max(?3, coalesce((SELECT at_us + 1 FROM {name} WHERE pk = ?1 AND sk = ?2), 0)), ?4)",
+            (*key, *version),
+        )
+
+    def version(self, table_id: int, key: tuple[KeyText, KeyText]) -> Version | None:
+        """The last write of a key; None if none was recorded."""
+        text = f"SELECT at_us, region FROM {_replicated(table_id)} WHERE pk = ? AND sk = ?"  # noqa: S608
+        return cast("Version | None", self._run(text, key).fetchone())
+
+    def since(self, table_id: int, seq: int) -> Iterator[Noted]:
+        """The keys written after ``seq``, in the order of their last writes."""
+        text = f"SELECT seq, pk, sk, at_us, region FROM {_replicated(table_id)} WHERE seq > ? ORDER BY seq"  # noqa: S608
+        rows = cast("Iterator[tuple[int, KeyText, KeyText, int, str]]", self._run(text, (seq,)))
+        return (Noted(number, (pk, sk), (at_us, region)) for number, pk, sk, at_us, region in rows)
+
+    def last(self, table_id: int) -> int:
+        """The number of the last write; 0 if there is none."""
+        row = self._run(f"SELECT coalesce(max(seq), 0) FROM {_replicated(table_id)}", None).fetchone()  # noqa: S608
+        return cast("tuple[int]", row)[0]

@@ -1,8 +1,7 @@
-"""The words of the storage: keys, rows and bounds, the physical forms of tables and indexes.
+"""Types of the storage: keys, rows and bounds, and the physical form of tables and indexes.
 
-Keys come in their storage form (``values.order.key_text``): text or bytes whose plain order is DynamoDB's. Items come
-as their JSON in UTF-8 bytes and are handed back as such; who needs the attributes decodes them. The storage knows
-nothing of conditions, capacity or projections.
+Keys are in their storage form (``dynamodb.values.key_text``): text or bytes that sort like DynamoDB's keys. Items are
+JSON in UTF-8 bytes.
 """
 
 from __future__ import annotations
@@ -15,15 +14,13 @@ KeyText = str | bytes
 """A key attribute in its storage form; the sort key of a table without one is ``""``."""
 
 Found = tuple[int, int, bytes, int]
-"""What a write finds of an item: its row id, size, JSON, and the JSON's checksum."""
+"""A stored item for a write: row id, size, JSON and checksum."""
 
 Row = tuple[int, bytes]
-"""What a read gives of an item or an index entry: its size in bytes by DynamoDB's rules, and the item's
-JSON.
-"""
+"""An item or index entry: its size by DynamoDB's rules, and the item's JSON."""
 
 ROW_MAX = 2**62
-"""No row of an item has a higher number."""
+"""The highest row number."""
 
 ScalarType = Literal["S", "N", "B"]
 Bound = tuple[str, KeyText]
@@ -37,22 +34,22 @@ def segment_of(partition: str | bytes, total: int) -> int:
 
 
 class StaleTableError(Exception):
-    """The table's physical form has changed since its layout was read: read the catalogue again."""
+    """The layout is outdated: read the catalog again."""
 
 
 @dataclass(frozen=True, slots=True)
 class IndexLayout:
-    """The physical form of an index. ``number`` is unique in its table and never used again."""
+    """The physical form of an index. ``number`` is unique in its table and isn't reused."""
 
     number: int
     partition_types: tuple[ScalarType, ...]
     sort_types: tuple[ScalarType, ...]
     sized: bool
-    """Whether entries have a size of their own; an index that projects all attributes takes the item's."""
+    """Whether entries have their own size. With all attributes projected, it is the item's."""
 
     @property
     def shape(self) -> tuple[int, int]:
-        """How many partition and sort attributes it has."""
+        """The numbers of partition and sort attributes."""
         return len(self.partition_types), len(self.sort_types)
 
 
@@ -80,9 +77,8 @@ class TableRecord:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What a page reads: of a partition (``partition``, ``equal`` and a range over the next sort attribute),
-    or of all (``partition`` empty). ``after`` is the position to go on from: the full key of the last row
-    (for an index: its partition and sort attributes and then the table's key).
+    """The rows of a page: those of a partition (``partition``, ``equal`` and a range of the next sort attribute), or
+    all (``partition`` is empty), after the full key ``after`` (in an index, followed by the table's key).
     """
 
     partition: tuple[KeyText, ...] = ()
@@ -97,7 +93,7 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An index entry without its item: its index key, and its size where the index is sized."""
+    """The index key of an entry, and its size in a sized index."""
 
     key: tuple[KeyText, ...]
     size: int | None
@@ -105,7 +101,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class StoredEntry:
-    """An index entry as it is stored: ``row`` is the row id of its item, ``key`` the table's key."""
+    """A stored index entry, with the key and row id of its item."""
 
     entry: Entry
     key: tuple[KeyText, KeyText]

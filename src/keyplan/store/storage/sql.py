@@ -91,7 +91,7 @@ def items_name(layout: TableLayout) -> str:
 
 
 def create_items(layout: TableLayout) -> str:
-    """The statement that makes the table of items."""
+    """The statement that creates the table of items."""
     return (
         f"CREATE TABLE {items_name(layout)} (id INTEGER PRIMARY KEY, "
         f"pk {_COLUMN_TYPES[layout.partition_type]} NOT NULL, sk {_COLUMN_TYPES[layout.sort_type]} NOT NULL, "
@@ -125,18 +125,18 @@ def create_entries(partition: int, sort: int) -> str:
 
 
 def _seconds(attribute: str, body: str = "body") -> str:
-    """The expression of a Number attribute, NULL where an item has none. The label is written as the JSON has it."""
+    """The expression of a Number attribute, or NULL. The label is escaped like in JSON."""
     label = orjson.dumps(attribute).decode().replace("'", "''")
     return f"CAST(CAST({body} AS TEXT) ->> '$.{label}.N' AS REAL)"
 
 
 def expires_name(layout: TableLayout) -> str:
-    """The name of the table that says when items expire."""
+    """The name of the table of expiry times."""
     return f"expires_{layout.id}"
 
 
 def expired(layout: TableLayout) -> str:
-    """The statement that gives the keys of items that expire between two moments, and at most so many."""
+    """The query for keys of items that expire between two moments, with a limit."""
     return (
         f"SELECT i.pk, i.sk FROM {expires_name(layout)} e JOIN {items_name(layout)} i ON i.id = e.item "  # noqa: S608
         "WHERE e.at > ? AND e.at <= ? ORDER BY e.at LIMIT ?"
@@ -144,8 +144,8 @@ def expired(layout: TableLayout) -> str:
 
 
 def create_expiry(layout: TableLayout, attribute: str, index: str) -> Sequence[str]:
-    """The statements that make ``expired`` right from now on: triggers, with SQLite's own functions, so that every
-    program that opens the file keeps them. ``index`` is the name for the index by the time.
+    """The statements that store expiry times from now on: triggers with SQLite's own functions, which work in any
+    program. ``index`` is the name of the index by time.
     """
     name, items = expires_name(layout), items_name(layout)
     seconds = _seconds(attribute, "NEW.body")
@@ -161,7 +161,7 @@ def create_expiry(layout: TableLayout, attribute: str, index: str) -> Sequence[s
 
 
 def fill_expiry(layout: TableLayout, attribute: str) -> str:
-    """The statement that adds the items between two rows to those that expire. A damaged one stays out."""
+    """The statement that stores the expiry times of items between two rows, except damaged ones."""
     seconds = _seconds(attribute)
     return (
         f"INSERT OR REPLACE INTO {expires_name(layout)} SELECT id, at FROM "  # noqa: S608 - names of our making
@@ -171,12 +171,12 @@ def fill_expiry(layout: TableLayout, attribute: str) -> str:
 
 
 def end_expiry(layout: TableLayout) -> Sequence[str]:
-    """The statements after which no write adds to it."""
+    """The statements that stop storing expiry times."""
     return [f"DROP TRIGGER IF EXISTS {expires_name(layout)}_{event}" for event in ("insert", "update", "delete")]
 
 
 class IndexTexts:
-    """The texts of one index."""
+    """The statements of one index."""
 
     def __init__(self, layout: TableLayout, index: IndexLayout) -> None:
         name = entries_name(*index.shape)
@@ -199,7 +199,7 @@ class IndexTexts:
 
 
 class TableTexts:
-    """The texts of one table and its indexes; those of pages are made once per shape."""
+    """The statements of one table and its indexes; those of pages are created once per shape."""
 
     def __init__(self, layout: TableLayout, *, with_checksums: bool = False) -> None:
         name = items_name(layout)
@@ -218,7 +218,7 @@ class TableTexts:
         self._pages: dict[tuple[object, ...], str] = {}
 
     def count(self, index: int | None) -> str:
-        """The text that counts rows and sums their sizes, up to a number of rows."""
+        """The query for the number and total size of rows, up to a number of rows."""
         if index is None:
             return f"SELECT count(*), total(size) FROM (SELECT size FROM {self._name} LIMIT ?)"  # noqa: S608
         texts = self.indexes[index]
@@ -226,7 +226,7 @@ class TableTexts:
         return f"SELECT count(*), total(size) FROM ({rows})"  # noqa: S608
 
     def page(self, index: int | None, bounds: Bounds) -> str:
-        """The text of a page whose bounds have this shape. Its values are ``page_values``."""
+        """The query of a page with bounds of this shape. Its values are ``page_values``."""
         shape = (
             index,
             len(bounds.partition),
@@ -281,7 +281,7 @@ def _joined(prefix: str, *columns: str) -> str:
 
 
 def page_values(bounds: Bounds, limit: int | None) -> list[object]:
-    """The values of a page's text, in its order."""
+    """The values of a page's query, in its order."""
     values: list[object] = [*bounds.partition, *bounds.equal]
     if bounds.partition:
         values += [bound[1] for bound in _kept_bounds(bounds)]
@@ -295,8 +295,8 @@ def page_values(bounds: Bounds, limit: int | None) -> list[object]:
 
 
 def _kept_bounds(bounds: Bounds) -> list[tuple[str, str | bytes]]:
-    # The position lies within the bounds, so it replaces the one on its side. Given both, SQLite might
-    # seek by the wider of them and walk over everything before the position.
+    # The position is within the bounds, so it replaces the one on its side. With both, SQLite could
+    # seek by the wider one and read everything before the position.
     low = None if bounds.after is not None and bounds.forward else bounds.low
     high = None if bounds.after is not None and not bounds.forward else bounds.high
     return [bound for bound in (low, high) if bound is not None]

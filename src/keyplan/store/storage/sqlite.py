@@ -1,7 +1,6 @@
-"""The storage: tables in one SQLite file in WAL mode, or in memory. What is committed is on the disk.
+"""The storage: tables in one SQLite file in WAL mode, or in memory. Committed data is on the disk.
 
-Reads of a ``StoredTable`` are one statement each. ``Storage.write`` runs a piece of work in one transaction: all of it,
-or, when anything raises, nothing. It takes the work as a function so that several may run in one transaction.
+Each read of a ``StoredTable`` is one statement. ``Storage.write`` runs a function in one transaction.
 """
 
 from __future__ import annotations
@@ -11,6 +10,7 @@ import shutil
 import threading
 import time
 import weakref
+from collections import deque
 from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from functools import partial
@@ -24,7 +24,6 @@ from keyplan.errors import DynamoDBError, StoreError
 from keyplan.store.storage import sql
 from keyplan.store.storage import sqlite_errors as faults
 from keyplan.store.storage.connections import FilePool, MemoryPool, roll_back
-from keyplan.store.storage.fair_lock import FairLock
 from keyplan.store.storage.key_layouts import Bounds, KeyText, Row, TableLayout
 from keyplan.store.storage.storage_transactions import Reader, Writer
 from keyplan.store.storage.table_reads import PAUSE_S, Medium, StoredTable
@@ -40,7 +39,57 @@ _storages: weakref.WeakSet[Storage] = weakref.WeakSet()
 
 _WAITED_S_MIN = 0.01
 _OTHERS_S = 0.006
-"""Other processes ask for a file's lock again after some milliseconds, five at most."""
+"""Other processes retry a file's lock every 5 ms or more often."""
+
+
+class FairLock:
+    """A lock that serves its waiters in order, so that no writer starves. Not reentrant."""
+
+    def __init__(self) -> None:
+        self._guard = threading.Lock()
+        self._held = False
+        self._waiting: deque[threading.Lock] = deque()
+
+    def acquire_at_once(self) -> bool:
+        """Take the lock if it is free; whether it was."""
+        with self._guard:
+            if self._held:
+                return False
+            self._held = True
+            return True
+
+    def acquire(self, timeout_s: float) -> bool:
+        """Wait for the lock at most ``timeout_s``; whether it was taken."""
+        with self._guard:
+            if not self._held:
+                self._held = True
+                return True
+            gate = threading.Lock()
+            gate.acquire()
+            self._waiting.append(gate)
+        try:
+            got = gate.acquire(timeout=max(0.0, timeout_s))
+        except BaseException:
+            # The lock may have been handed over before the interrupt.
+            if not self._withdraw(gate):
+                self.release()
+            raise
+        return got or not self._withdraw(gate)
+
+    def release(self) -> None:
+        """Hand the lock to the first waiter."""
+        with self._guard:
+            if self._waiting:
+                self._waiting.popleft().release()
+            else:
+                self._held = False
+
+    def _withdraw(self, gate: threading.Lock) -> bool:
+        with self._guard:
+            if gate in self._waiting:
+                self._waiting.remove(gate)
+                return True
+            return False
 
 
 class Storage(Medium):
@@ -55,30 +104,30 @@ class Storage(Medium):
         self._writing_thread = 0
         self._joined = threading.local()
         self._folder = folder
-        """Where the file is, if it is to go with this object."""
+        """The temporary folder of the file, removed with this object."""
         _storages.add(self)
 
     @classmethod
     def file(
         cls, path: str, *, create: bool = True, busy_timeout_s: float = 10.0, synchronous: str = "FULL"
     ) -> Storage:
-        """Open a file, and make it if ``create``.
+        """Open a file, and create it if ``create``.
 
         Raises:
-            StoreError: the file can't be opened or made, or isn't Keyplan's.
+            StoreError: the file can't be opened or created, or is of another program.
         """
         pool = FilePool(path, create=create, busy_timeout_s=busy_timeout_s, synchronous=synchronous)
         return cls(pool, busy_timeout_s)
 
     @classmethod
     def memory(cls) -> Storage:
-        """A store that lasts as long as this object."""
+        """A store in memory."""
         return cls(MemoryPool(), 10.0)
 
     @classmethod
     def temporary(cls) -> Storage:
-        """A store in a file that lasts as long as this object, and has snapshots, which memory hasn't."""
-        import tempfile  # noqa: PLC0415 - few need it, and all would wait for it
+        """A store in a temporary file, for snapshots, which a store in memory doesn't have."""
+        import tempfile  # noqa: PLC0415 - rarely needed
 
         folder = tempfile.TemporaryDirectory(prefix="keyplan-")
         path = str(Path(folder.name) / "store.db")
@@ -88,10 +137,10 @@ class Storage(Medium):
 
     @classmethod
     def read_only(cls, path: str) -> Storage:
-        """Open a file that nobody can write, to read it. What its WAL holds can only be read in a copy.
+        """Open a file without write access. If it has a WAL or an older format, open a copy.
 
         Raises:
-            StoreError: the file can't be opened, or isn't Keyplan's.
+            StoreError: the file can't be opened, or is of another program.
         """
         wal = Path(path + "-wal")
         if not wal.exists() or wal.stat().st_size == 0:
@@ -99,7 +148,7 @@ class Storage(Medium):
             if pool.is_of_this_format():
                 return cls(pool, 0.0)
             pool.close()
-        import tempfile  # noqa: PLC0415 - few need it, and all would wait for it
+        import tempfile  # noqa: PLC0415 - rarely needed
 
         folder = tempfile.TemporaryDirectory(prefix="keyplan-")
         copy = Path(folder.name) / "store.db"
@@ -111,15 +160,15 @@ class Storage(Medium):
         return storage
 
     def before_fork(self) -> bool:
-        """Wait until no other thread writes: a child would inherit SQLite's lock as held, for ever. Whether the lock
-        was got, so that it must be given back.
+        """Wait until no other thread writes: a child would inherit a lock that is never released. Returns whether the
+        lock was taken.
         """
         has_lock = self._writing_thread != threading.get_ident() and self._writers.acquire(self._busy_timeout_s)
         self.pool.before_fork()
         return has_lock
 
     def after_fork(self, *, in_child: bool, has_lock: bool) -> None:
-        """Give back what ``before_fork`` took. In the child no other thread is left that could hold anything."""
+        """Release the lock of ``before_fork``. In the child no other thread holds anything."""
         if in_child:
             self._writers = FairLock()
             self._writing_thread = 0
@@ -128,17 +177,17 @@ class Storage(Medium):
             self._writers.release()
 
     def close(self) -> None:
-        """Close; a second time does nothing."""
+        """Close; closing again has no effect."""
         self.pool.close()
         if self._folder is not None:
             self._folder.cleanup()
 
     def table(self, layout: TableLayout) -> StoredTable:
-        """The reads of a table. Nothing is read yet."""
+        """The reads of a table."""
         return StoredTable(self, layout)
 
     def read(self, work: Callable[[Reader], T]) -> T:
-        """Run ``work`` on one snapshot."""
+        """Run ``work`` in a read transaction."""
         return self._transaction("BEGIN", Reader, work)
 
     @property
@@ -147,7 +196,7 @@ class Storage(Medium):
         return getattr(self._joined, "writer", None) is not None
 
     def write(self, work: Callable[[Writer], T]) -> T:
-        """Run ``work`` in one transaction; when it raises, nothing was written."""
+        """Run ``work`` in one transaction, which is rolled back if it raises."""
         joined: Writer | None = getattr(self._joined, "writer", None)
         if joined is not None:
             return joined.nested(work)
@@ -166,8 +215,8 @@ class Storage(Medium):
             writers.release()
 
     def _wait_for_writers(self) -> float | None:
-        """Wait until this thread may write. Who waited for a thread doesn't wait as long again for a process: until
-        when it may; None is as long as anybody.
+        """Wait until no other thread writes. Returns the deadline for the lock of other processes if the wait was long,
+        so that the timeout includes both.
         """
         began = time.monotonic()
         if not self._writers.acquire(self._busy_timeout_s):
@@ -176,15 +225,15 @@ class Storage(Medium):
 
     @property
     def has_snapshots(self) -> bool:
-        """Whether others read and write while somebody reads. In memory they wait."""
+        """Whether reads and writes run concurrently. In memory they wait for each other."""
         return not isinstance(self.pool, MemoryPool)
 
     def let_others_in(self) -> None:
-        """Wait, between two transactions of what takes many, until others who wait for one have had theirs."""
+        """Pause between transactions of chunked work, so that waiting writers run."""
         time.sleep(_OTHERS_S if self.has_snapshots else PAUSE_S)
 
     def snapshot(self) -> Snapshot:
-        """What is committed now, to be read later. A store in memory has none."""
+        """A snapshot of the current state. Raises StoreError for a store in memory."""
         if not self.has_snapshots:
             raise StoreError("A store in memory has no snapshots", place=self.place, hint="Take a temporary one.")
         return Snapshot(self)
@@ -192,7 +241,7 @@ class Storage(Medium):
     def together(self, work: Callable[[], None]) -> None:
         """Run ``work`` with one commit for all its writes."""
         if isinstance(self.pool, MemoryPool):
-            work()  # its only connection is taken by each write in turn, and a commit costs nothing
+            work()  # each write takes the only connection, and a commit costs nothing
             return
 
         def join(writer: Writer) -> None:
@@ -213,9 +262,7 @@ class Storage(Medium):
         *,
         is_write: bool = False,
     ) -> T:
-        """Run ``work`` in a transaction. The files of a write are verified once it is committed: as long as the
-        connection isn't given back, nobody else takes the files away that it has open.
-        """
+        """Run ``work`` in a transaction. After a write, its files are verified before the connection is returned."""
         pool = self.pool
         connection = pool.take()
         try:
@@ -257,16 +304,16 @@ class Storage(Medium):
                 connection.execute(begin)
                 if begin == "BEGIN" or self.pool.lock_writer():
                     return
-                roll_back(connection)  # another process is writing, in spite of SQLite's lock
+                roll_back(connection)  # another process writes in spite of SQLite's lock
             except apsw.BusyError as error:
                 failure = error
-            # The busy handler has waited already, except where SQLite didn't ask it.
+            # The busy handler has waited, unless SQLite didn't call it.
             if time.monotonic() >= deadline:
                 raise faults.locked(self.place, self._busy_timeout_s) from failure
             time.sleep(0.001)
 
     def give_rolled_back(self, connection: apsw.Connection) -> None:
-        """Give a connection back whose transaction is to leave nothing; one that can't end it is closed."""
+        """Roll back and return a connection; close it if the rollback fails."""
         try:
             roll_back(connection)
         except apsw.Error:
@@ -278,14 +325,10 @@ class Storage(Medium):
         self.pool.give(connection)
 
     def faults(self) -> Iterable[str]:
-        """What SQLite's own check of the file finds."""
+        """The findings of SQLite's integrity check."""
         connection = self.pool.take()
         try:
-            try:
-                rows = connection.execute("PRAGMA integrity_check").fetchall()
-            except apsw.SQLError:
-                # An index of expiry reads items, and can't read one. Which one that is, others tell.
-                rows = connection.execute("PRAGMA quick_check").fetchall()
+            rows = connection.execute("PRAGMA integrity_check").fetchall()
         except apsw.Error as error:
             return [str(error)]
         finally:
@@ -294,8 +337,8 @@ class Storage(Medium):
 
 
 def _let_go(error: BaseException) -> None:
-    """Forget what a work that failed was at. A statement that it left half read would keep SQLite from dropping tables,
-    as long as anybody has the error.
+    """Clear the frames of a failed transaction: a statement that isn't read to its end would keep SQLite from dropping
+    tables as long as the error exists.
     """
     each: BaseException | None = error
     while each is not None:
@@ -304,9 +347,7 @@ def _let_go(error: BaseException) -> None:
 
 
 class Snapshot:
-    """A read transaction that is held open: it sees what was committed before. Threads may share it: they use its
-    connection in turns.
-    """
+    """An open read transaction. Threads can share it; they use its connection in turns."""
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
@@ -325,7 +366,7 @@ class Snapshot:
         self._holders = 1
 
     def hold(self) -> Snapshot:
-        """It, with one more who is to close it."""
+        """Add a holder, which must close it."""
         with self._guard:
             self._holders += 1
         return self
@@ -345,7 +386,7 @@ class Snapshot:
             return table.page_of(connection, index, bounds, limit, bytes_max)
 
     def close(self) -> None:
-        """Let go of it. It ends when all have who hold it."""
+        """Remove a holder. The last one ends the transaction."""
         with self._guard:
             self._holders -= 1
             if self._holders:
@@ -356,7 +397,7 @@ class Snapshot:
 
 
 _forking: list[tuple[Storage, bool]] = []
-"""The storages whose writers wait for a fork to be over, and whether their locks were got."""
+"""The storages whose writers wait for a fork, and whether their locks were taken."""
 _one_fork = threading.Lock()
 
 

@@ -1,4 +1,4 @@
-"""From SQLite's errors to ``StoreError``: what is wrong with the store, where, and what to do about it."""
+"""The ``StoreError`` for each error of SQLite and of the file."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from keyplan.errors import StoreError
 
 
 def is_stale(error: apsw.Error) -> bool:
-    """Whether the error says that a table's physical form has changed under a cached layout."""
+    """Whether the error results from an outdated layout."""
     return isinstance(error, apsw.SQLError) and "no such table: items_" in str(error)
 
 
@@ -27,11 +27,11 @@ def store_error(error: apsw.Error, place: str) -> StoreError:
 
 
 def foreign(place: str) -> StoreError:
-    """A SQLite file that isn't Keyplan's."""
+    """A SQLite file of another program."""
     return StoreError(
         "This is a SQLite file of another program",
         place=place,
-        hint="Give a path of its own to the Keyplan store; this file was left as it is.",
+        hint="Use another path for the Keyplan store; this file wasn't changed.",
     )
 
 
@@ -45,13 +45,13 @@ def other_format(place: str, version: int, known: int) -> StoreError:
 
 
 def missing(place: str) -> StoreError:
-    """No file there, and it isn't to be made."""
+    """The file is missing, and isn't to be created."""
     return StoreError("There is no such file", place=place, hint="Check the path, or open it with create=True.")
 
 
 def missing_folder(place: str) -> StoreError:
-    """No folder for the file."""
-    return StoreError("There is no such folder for the file", place=place, hint="Make the folder first.")
+    """The file's folder is missing."""
+    return StoreError("There is no such folder for the file", place=place, hint="Create the folder first.")
 
 
 def locked(place: str, waited_s: float) -> StoreError:
@@ -59,12 +59,12 @@ def locked(place: str, waited_s: float) -> StoreError:
     return StoreError(
         f"Another process or thread has held the store's write lock for {waited_s:g} s",
         place=place,
-        hint="Look for a process that stands still in a write, or open with a longer busy_timeout_s.",
+        hint="Look for a process that hangs in a write, or open with a longer busy_timeout_s.",
     )
 
 
 class LocksRemovedError(StoreError):
-    """The ``-shm`` file was removed before a transaction did anything."""
+    """The ``-shm`` file was removed before a transaction started."""
 
 
 _REMOVED = (
@@ -74,17 +74,17 @@ _REMOVED = (
 
 
 def replaced(place: str) -> StoreError:
-    """The path names another file than the one that is open, or none."""
+    """The open file was removed or replaced."""
     return StoreError(
         "The file was removed, or another one was put in its place, while it was open: the last write isn't in the "
         "file that this path names now",
         place=place,
-        hint="Close the store, and open it again: it then takes the file that is there.",
+        hint="Close the store, and open it again to use the file at this path.",
     )
 
 
 def files_removed(place: str, kind: type[StoreError] = StoreError) -> StoreError:
-    """A file beside the store's is gone, and the store can't be reopened now."""
+    """A ``-wal`` or ``-shm`` file was removed, and the store can't be reopened now."""
     return kind(
         f"{_REMOVED}; the request was rolled back",
         place=place,
@@ -93,7 +93,7 @@ def files_removed(place: str, kind: type[StoreError] = StoreError) -> StoreError
 
 
 def reopened(place: str) -> str:
-    """What the log says of a store whose files were removed, and which was reopened."""
+    """The log message after reopening a store whose files were removed."""
     return f"{place}: {_REMOVED}. Everything committed was saved, and the store was reopened."
 
 
@@ -102,7 +102,7 @@ def unsaved(place: str) -> StoreError:
     return StoreError(
         f"{_REMOVED}; whether the last writes are stored is unknown",
         place=place,
-        hint="Close the store in all processes, open it again, and look at what was written last.",
+        hint="Close the store in all processes, open it again, and check the last writes.",
     )
 
 
@@ -112,25 +112,25 @@ def wal_removed(place: str, process: int) -> StoreError:
     return StoreError(
         f"The -wal file beside the store was removed while {name} has the store open",
         place=place,
-        hint="Let that process use the store once more, or end it: either saves what it has written. Then open again.",
+        hint="Let that process use the store once more, or end it; both save its writes. Then open the store again.",
     )
 
 
 def forked(place: str) -> StoreError:
-    """The process was forked while another thread was at work in a store in memory."""
+    """The process was forked while another thread used a store in memory."""
     return StoreError(
-        "This process was forked while another thread worked with the store in memory: its copy can't be used",
+        "This process was forked while another thread used the store in memory; its copy can't be used",
         place=place,
-        hint="Fork before threads work with the store, or keep it in a file.",
+        hint="Fork before threads use the store, or keep it in a file.",
     )
 
 
 def unreadable(place: str, fault: Exception | str) -> StoreError:
-    """An item whose stored form isn't what was written."""
+    """A damaged item."""
     return StoreError(
         f"A stored item is damaged: {fault}",
         place=place,
-        hint="Put the item anew, or delete it, without a condition; `keyplan dynamodb check` lists the damaged ones.",
+        hint="Put or delete the item without a condition; `keyplan dynamodb check` lists damaged items.",
     )
 
 
@@ -140,11 +140,11 @@ def closed(place: str) -> StoreError:
 
 
 _KINDS: tuple[tuple[type[apsw.Error], str, str], ...] = (
-    (apsw.NotADBError, "This isn't a SQLite file", "Give a path of its own to the Keyplan store."),
+    (apsw.NotADBError, "This isn't a SQLite file", "Use another path for the Keyplan store."),
     (
         apsw.CorruptError,
         "The file is damaged",
-        "Restore it from a copy; `keyplan dynamodb check` says what is damaged.",
+        "Restore it from a copy; `keyplan dynamodb check` lists the damage.",
     ),
     (
         apsw.ReadOnlyError,

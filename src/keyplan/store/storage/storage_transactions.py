@@ -1,4 +1,4 @@
-"""Reading and writing in a transaction: a method a statement, mostly."""
+"""Reads and writes in a transaction; most methods run one statement."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import apsw
 from keyplan.errors import StoreError
 from keyplan.store.storage import sql
 from keyplan.store.storage.dropped_tables import clear_piece, drop_entries, free_index_name, has_waste, throw_away
-from keyplan.store.storage.history_rows import Archives
+from keyplan.store.storage.history_rows import Archives, Replicas
 from keyplan.store.storage.key_layouts import (
     Entry,
     Found,
@@ -25,7 +25,6 @@ from keyplan.store.storage.key_layouts import (
     TableLayout,
     TableRecord,
 )
-from keyplan.store.storage.replica_rows import Replicas
 from keyplan.store.storage.stream_rows import Changes
 from keyplan.store.storage.table_reads import Medium, StoredTable
 from keyplan.store.storage.vector_rows import Vectors
@@ -35,7 +34,7 @@ Key = tuple[KeyText, KeyText]
 
 
 class Reader:
-    """Reads in one snapshot, in the transaction that its connection is in. Errors of SQLite pass to the storage."""
+    """Reads in a transaction. Errors of SQLite pass to the storage."""
 
     __slots__ = ("_connection", "_storage")
 
@@ -50,12 +49,12 @@ class Reader:
 
     @property
     def archives(self) -> Archives:
-        """What was: histories, backups and records."""
+        """Histories, backups and records."""
         return Archives(self._run, self._throw_away)
 
     @property
     def replicas(self) -> Replicas:
-        """The last writes of global tables."""
+        """The last writes of global tables, for replication."""
         return Replicas(self._run, self._throw_away)
 
     @property
@@ -68,12 +67,12 @@ class Reader:
         return self._connection.execute(text, cast("apsw.Bindings | None", values))
 
     def _throw_away(self, name: str) -> None:
-        """Remove a table of SQLite's."""
+        """Remove a SQLite table."""
         if throw_away(self._run, name):
             self._storage.thrown_away += 1
 
     def has_waste(self) -> bool:
-        """Whether something was thrown away, and is there yet."""
+        """Whether removed data remains to be cleared."""
         return has_waste(self._run)
 
     def get(self, table: StoredTable, partition: KeyText, sort: KeyText) -> Row | None:
@@ -92,8 +91,8 @@ class Reader:
     def rows_after(
         self, table: StoredTable, after: int, rows_max: int, bytes_max: int
     ) -> tuple[list[tuple[int, KeyText, KeyText, int, bytes]], bool]:
-        """The next items behind a row, in the order of rows: so many at most, ending with the one that reaches
-        ``bytes_max``; whether it ended so.
+        """The items after a row, in row order, up to ``rows_max`` or the one that reaches ``bytes_max``; returns
+        whether it ended there.
         """
         cursor = self._run(table.texts.rows_after, (after, rows_max))
         rows: list[tuple[int, KeyText, KeyText, int, bytes]] = []
@@ -107,12 +106,12 @@ class Reader:
         return rows, len(rows) == rows_max
 
     def last_row(self, table: StoredTable) -> int:
-        """The highest row of an item; 0 while there is none."""
+        """The highest row of an item; 0 if there is none."""
         text = f"SELECT coalesce(max(id), 0) FROM {sql.items_name(table.layout)}"  # noqa: S608 - names of our making
         return cast("tuple[int]", self._run(text).fetchone())[0]
 
     def sealed_rows(self, table: StoredTable) -> Iterator[tuple[int, KeyText, KeyText, int, bytes, bool]]:
-        """All items, as ``rows`` gives them, and whether the JSON is what was written."""
+        """All items like ``rows``, with whether their checksums match."""
         for row in self._run(table.texts.sealed_rows):
             item, partition, sort, size, body, checksum = cast("tuple[int, KeyText, KeyText, int, bytes, int]", row)
             yield item, partition, sort, size, body, checksum == zlib.crc32(body)
@@ -122,18 +121,18 @@ class Reader:
         return map(_stored_entry, self._run(table.texts.indexes[index].entries))
 
     def entry(self, table: StoredTable, index: int, entry: Entry, key: Key) -> StoredEntry | None:
-        """The entry of an index under this full key."""
+        """The entry of an index with this full key."""
         row = self._run(table.texts.indexes[index].entry, (*entry.key, *key)).fetchone()
         return None if row is None else _stored_entry(row)
 
     def expires(self, table: StoredTable) -> bool:
-        """Whether it is kept when the items of a table expire."""
+        """Whether the table's expiry times are stored."""
         text = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?"
         return self._run(text, (sql.expires_name(table.layout),)).fetchone() is not None
 
     def expired(self, table: StoredTable, after_s: float, until_s: float, limit: int) -> list[Key]:
-        """The keys of items whose time is over ``after_s`` and at most ``until_s``, the least first; of a table of
-        which it isn't kept, none.
+        """The keys of items that expire after ``after_s`` and until ``until_s``, earliest first; none if expiry times
+        aren't stored.
         """
         try:
             rows = self._run(sql.expired(table.layout), (after_s, until_s, limit)).fetchall()
@@ -144,7 +143,7 @@ class Reader:
         return cast("list[Key]", rows)
 
     def tables(self, known: Mapping[str, TableRecord] = MappingProxyType({})) -> list[TableRecord]:
-        """The catalog, by name. Of the known tables, those that have changed are read again."""
+        """The catalog by name. Only changed or unknown tables are read."""
         if not known:
             return [_table_record(row) for row in self._run(sql.TABLES)]
         records: list[TableRecord] = []
@@ -166,7 +165,7 @@ class Writer(Reader):
     __slots__ = ()
 
     def nested(self, work: Callable[[Writer], T]) -> T:
-        """Run ``work`` in this transaction; when it raises, what it wrote is undone, and nothing else.
+        """Run ``work`` in this transaction; if it raises, only its writes are undone.
 
         Raises:
             StoreError: the whole transaction is lost.
@@ -186,21 +185,21 @@ class Writer(Reader):
         return result
 
     def now_us(self) -> int:
-        """The time of what is written now, in whole microseconds since the epoch."""
+        """The current time in whole microseconds since the epoch."""
         return int(self._storage.clock() * 1_000_000)
 
     def find(self, table: StoredTable, partition: KeyText, sort: KeyText) -> Found | None:
-        """An item with what is known of it."""
+        """An item with its row id, size and checksum."""
         own = table
         return cast("Found | None", self._run(own.texts.find, (partition, sort)).fetchone())
 
     def insert(self, table: StoredTable, partition: KeyText, sort: KeyText, size: int, body: bytes) -> int:
-        """Write an item that isn't there; its row id."""
+        """Insert an item; returns its row id."""
         self._run(table.texts.insert, (partition, sort, size, body, zlib.crc32(body)))
         return self._connection.last_insert_rowid()
 
     def replace(self, table: StoredTable, row: int, size: int, body: bytes) -> None:
-        """Write an item that is there."""
+        """Replace an item."""
         self._run(table.texts.replace, (size, body, zlib.crc32(body), row))
 
     def remove(self, table: StoredTable, row: int) -> None:
@@ -208,7 +207,7 @@ class Writer(Reader):
         self._run(table.texts.remove, (row,))
 
     def add_entry(self, table: StoredTable, index: int, entry: Entry, key: Key, row: int) -> None:
-        """Write an index entry of the item ``row``, which may be there already."""
+        """Insert or replace an index entry of the item ``row``."""
         self._run(table.texts.indexes[index].add, (*entry.key, *key, row, entry.size))
 
     def resize_entry(self, table: StoredTable, index: int, entry: Entry, key: Key) -> None:
@@ -220,12 +219,12 @@ class Writer(Reader):
         self._run(table.texts.indexes[index].remove, (*entry.key, *key))
 
     def remove_entries(self, table: StoredTable, row: int) -> None:
-        """Remove all index entries of an item whose attributes aren't known. It takes as long as the indexes are."""
+        """Remove all index entries of an item with unknown attributes, by reading whole indexes."""
         for texts in table.texts.indexes.values():
             self._run(texts.remove_all, (row,))
 
     def create_table(self, name: str, definition: str, layout: TableLayout) -> TableLayout:
-        """Add a table; its layout with the id it was given."""
+        """Create a table; returns its layout with its id."""
         _check_unicode(definition)
         self._run(sql.ADD_TABLE, (name, layout.generation, definition))
         made = replace(layout, id=self._connection.last_insert_rowid())
@@ -265,13 +264,13 @@ class Writer(Reader):
         """Store a table's definition.
 
         Raises:
-            UnicodeEncodeError: it has half a character.
+            UnicodeEncodeError: it has an unpaired surrogate.
         """
         _check_unicode(definition)
         self._run(sql.DEFINE, (definition, table_id))
 
     def change_indexes(self, table: StoredTable, layout: TableLayout, definition: str) -> StoredTable:
-        """Give a table the indexes of ``layout``: new ones are made empty, missing ones dropped."""
+        """Change a table's indexes to those of ``layout``. New indexes are empty."""
         _check_unicode(definition)
         after = {index.number for index in layout.indexes}
         self._run(f"ALTER TABLE {sql.items_name(table.layout)} RENAME TO {sql.items_name(layout)}")
@@ -283,8 +282,8 @@ class Writer(Reader):
         return StoredTable(self._storage, layout)
 
     def expire_by(self, table: StoredTable, attribute: str | None) -> None:
-        """Keep from now on when the items that are written expire by this attribute, or, with None, by none any more.
-        What is there already: ``fill_expiry``.
+        """Store the expiry times of written items by this attribute from now on; with None, stop. ``fill_expiry``
+        stores those of existing items.
         """
         name = sql.expires_name(table.layout)
         for text in sql.end_expiry(table.layout):
@@ -295,29 +294,29 @@ class Writer(Reader):
                 self._run(text)
 
     def fill_expiry(self, table: StoredTable, attribute: str, after: int, last: int) -> int | None:
-        """Keep when some of the items behind a row expire, up to the last row; the last of them, or None when there are
-        no more.
+        """Store the expiry times of some items after a row, up to the last row; returns the row of the last one, or
+        None at the end.
         """
         until, more = self.archives.next_rows(table, after, last)
         self._run(sql.fill_expiry(table.layout, attribute), (after, until))
         return until if more else None
 
     def clear_waste(self) -> bool:
-        """Remove some of what was thrown away; whether there is nothing more."""
+        """Clear some removed data; returns whether that was all."""
         return clear_piece(self._run)
 
     def token(self, token: str, since_s: float) -> tuple[bytes, bytes] | None:
-        """What is stored under an idempotency token since ``since_s``."""
+        """The digest and response stored with a token since ``since_s``."""
         return cast("tuple[bytes, bytes] | None", self._run(sql.TOKEN, (token, since_s)).fetchone())
 
     def keep_token(self, token: str, digest: bytes, answer: bytes, now_s: float, since_s: float) -> None:
-        """Store an answer under a token; forget those from before ``since_s``."""
+        """Store a response with a token; remove those from before ``since_s``."""
         self._run(sql.FORGET_TOKENS, (since_s,))
         self._run(sql.KEEP_TOKEN, (token, digest, answer, now_s))
 
 
 def _check_unicode(definition: str) -> None:
-    """Refuse a definition with half a character, which its JSON escapes. Raises UnicodeEncodeError."""
+    """Reject a definition with an unpaired surrogate, which its JSON escapes. Raises UnicodeEncodeError."""
     if "\\ud" in definition:
         json.dumps(json.loads(definition), ensure_ascii=False).encode()
 

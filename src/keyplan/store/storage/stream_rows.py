@@ -1,25 +1,21 @@
-"""The part of the storage that keeps streams: their shards, and a record for each change of an item.
+"""Streams: their shards, and a record for each change of an item.
 
-Records of a stream are numbered from 1, in the order of their commits, and never twice. A shard holds the records of a
-range of hashes between two numbers, so that shards are opened and closed without touching a record, and who writes
-doesn't know of them.
-
-Streams in SQLite: two tables of the catalogue, and for each stream a table of its records.
+Records are numbered from 1 in commit order. A shard has the records of a range of hashes between two numbers, so that
+opening and closing shards doesn't change records. Streams and shards are in two tables of the catalog, the records of
+each stream in a table of their own.
 """
 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-import apsw
-
-from keyplan.store.storage.dropped_tables import ThrowAway
+from keyplan.store.storage.dropped_tables import Part
 
 HASHES = 2**32
-"""A record's hash is at least 0, and less than this."""
+"""Hashes of records are less than this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +32,8 @@ class StoredStream:
 
 @dataclass(frozen=True, slots=True)
 class StoredShard:
-    """A shard: the records after ``opened_after`` up to ``closed_after`` whose hash is from ``low`` up to ``high``,
-    both included. ``trimmed`` is the last of its records that was removed for its age, 0 for none.
+    """A shard: the records after ``opened_after`` until ``closed_after`` with hashes from ``low`` to ``high``,
+    inclusive. ``trimmed`` is its last record removed for its age, or 0.
     """
 
     number: int
@@ -76,20 +72,12 @@ _DROP_SHARD = "DELETE FROM keyplan_shards WHERE stream = ? AND number = ?"
 _DROP_SHARDS = "DELETE FROM keyplan_shards WHERE stream = ?"
 _OPEN_END = 2**62
 
-Run = Callable[[str, Sequence[object] | None], apsw.Cursor]
 
-
-class Changes:
-    """The streams, by a function that runs a statement in the transaction."""
-
-    __slots__ = ("_run", "_throw_away")
-
-    def __init__(self, run: Run, throw_away: ThrowAway) -> None:
-        self._run = run
-        self._throw_away = throw_away
+class Changes(Part):
+    """Streams, shards and records."""
 
     def add(self, stream: int, hash_: int, made_s: float, event: str, size: int, body: bytes) -> int:
-        """Write a record; its number."""
+        """Write a record; returns its number."""
         row = (hash_, made_s, event, size, body, zlib.crc32(body))
         cursor = self._run(
             f"INSERT INTO changes_{stream} (hash, made_s, event, size, body, checksum) VALUES (?, ?, ?, ?, ?, ?)",  # noqa: S608 - a number
@@ -111,11 +99,11 @@ class Changes:
         ]
 
     def last(self, stream: int) -> int:
-        """The number of the last record; 0 when there was none."""
+        """The number of the last record; 0 if there was none."""
         return self._number(f"SELECT max(id) FROM changes_{stream}") or 0  # noqa: S608
 
     def first_since(self, stream: int, since_s: float, after: int = 0) -> int | None:
-        """The number of the first record made at ``since_s`` or later, of those after a number."""
+        """The number of the first record after ``after`` that was made at ``since_s`` or later."""
         name = f"changes_{stream}"
         first = self._place(f"SELECT id, made_s FROM {name} WHERE id > ? ORDER BY id LIMIT 1", after)  # noqa: S608
         if first is None or first[1] >= since_s:
@@ -134,7 +122,7 @@ class Changes:
         return high
 
     def last_of(self, stream: int, shard: StoredShard, until: int) -> int | None:
-        """The number of the last record of a shard that is there, of those up to a number."""
+        """The number of a shard's last existing record up to a number."""
         text = (
             f"SELECT id FROM changes_{stream} WHERE id > ? AND id <= ? AND hash BETWEEN ? AND ? "  # noqa: S608
             "ORDER BY id DESC LIMIT 1"
@@ -143,7 +131,7 @@ class Changes:
         return self._number(text, (shard.opened_after, end, shard.low, shard.high))
 
     def read(self, stream: int, shard: StoredShard, after: int, until: int, limit: int) -> Iterator[Change]:
-        """Records of a shard after a number and up to another, in order."""
+        """Records of a shard between two numbers, in order."""
         text = (
             f"SELECT id, made_s, event, size, body FROM changes_{stream} "  # noqa: S608
             "WHERE id > ? AND id <= ? AND hash BETWEEN ? AND ? ORDER BY id LIMIT ?"
@@ -152,7 +140,7 @@ class Changes:
             yield Change(*cast("tuple[int, float, str, int, bytes]", row))
 
     def open_stream(self, table: str, label: str, definition: str, enabled_s: float) -> int:
-        """Add a stream without shards; its id."""
+        """Add a stream without shards; returns its id."""
         stream = self._number(_OPEN_STREAM, (table, label, definition, enabled_s))
         assert stream is not None  # noqa: S101 - it was just made
         self._run(
@@ -163,7 +151,7 @@ class Changes:
         return stream
 
     def disable(self, stream: int, disabled_s: float) -> None:
-        """Say since when a stream is disabled."""
+        """Store when a stream was disabled."""
         self._run(_DISABLE, (disabled_s, stream))
 
     def drop(self, stream: int) -> None:
@@ -178,7 +166,7 @@ class Changes:
         self._run(_OPEN_SHARD, (stream, *row, shard.closed_s, shard.closed_after, shard.trimmed))
 
     def change_shard(self, stream: int, shard: StoredShard) -> None:
-        """Store what a shard has become: closed, or trimmed."""
+        """Store that a shard was closed or trimmed."""
         self._run(_CHANGE_SHARD, (shard.closed_s, shard.closed_after, shard.trimmed, stream, shard.number))
 
     def drop_shard(self, stream: int, number: int) -> None:
@@ -186,8 +174,8 @@ class Changes:
         self._run(_DROP_SHARD, (stream, number))
 
     def trim(self, stream: int, before: int, limit: int) -> int:
-        """Remove the first records, those before a number and so many at most, but never the last one of the stream,
-        from which numbers go on; how many were removed.
+        """Remove up to ``limit`` records before a number, but not the stream's last one, which continues the numbers;
+        returns their number.
         """
         name = f"changes_{stream}"
         first = f"SELECT id FROM {name} WHERE id < ? AND id < (SELECT max(id) FROM {name}) ORDER BY id LIMIT ?"  # noqa: S608
@@ -195,7 +183,7 @@ class Changes:
         return cursor.connection.changes()
 
     def damaged(self, stream: int) -> Iterator[int]:
-        """The numbers of records that aren't as they were written."""
+        """The numbers of damaged records."""
         for row in self._run(f"SELECT id, body, checksum FROM changes_{stream}", None):  # noqa: S608
             number, body, checksum = cast("tuple[int, bytes, int]", row)
             if zlib.crc32(body) != checksum:

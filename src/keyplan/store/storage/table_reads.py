@@ -1,4 +1,4 @@
-"""Reads of one table, each one SQL statement, and what reads and transactions share: connections, statement count."""
+"""Reads of one table, each one SQL statement."""
 
 from __future__ import annotations
 
@@ -19,12 +19,11 @@ from keyplan.store.storage.sqlite_errors import unreadable
 
 
 class Medium:
-    """A SQLite file, or memory. Every failure of it is a ``keyplan.errors.StoreError``.
+    """A SQLite file or memory. Its failures raise ``keyplan.errors.StoreError``.
 
-    ``place``: its path, or ``:memory:``. ``statements``: how many were run; approximate when several threads work at
-    once. ``thrown_away``: how many tables of SQLite's were left to be emptied so far. ``clock`` gives the time, in
-    seconds since the epoch. ``region`` is the one that it is of. ``verifies`` says whether items that are read are
-    compared with their checksums; it is set before tables are made.
+    ``place`` is its path or ``:memory:``; ``statements`` counts statements (approximate with several threads);
+    ``thrown_away`` counts removals that are cleared in chunks; ``clock`` returns seconds since the epoch; ``verifies``
+    is whether reads compare checksums, set before tables are opened.
     """
 
     def __init__(self, pool: FilePool | MemoryPool) -> None:
@@ -37,20 +36,20 @@ class Medium:
         self.pool = pool
 
     def fault(self, error: apsw.Error) -> Exception:
-        """What to raise for an error of SQLite."""
+        """The error to raise for an error of SQLite."""
         if faults.is_stale(error):
             return StaleTableError(str(error))
         return faults.store_error(error, self.place)
 
 
 PAUSE_S = 0.0002
-"""Who waits for a lock gets it when it isn't asked for again at once."""
+"""A pause in which waiting threads take a lock."""
 _FETCHED_AT_ONCE_MAX = 32
-"""Up to here a page is fetched in one go, even if its items should turn out to be large."""
+"""Pages up to this limit are fetched with one call, even if their items are large."""
 
 
 class StoredTable:
-    """The reads of one table, each of one statement."""
+    """The reads of one table."""
 
     def __init__(self, storage: Medium, layout: TableLayout) -> None:
         self.storage = storage
@@ -88,9 +87,7 @@ class StoredTable:
                 raise unreadable(self.storage.place, "its checksum differs")
 
     def page(self, index: int | None, bounds: Bounds, limit: int | None, bytes_max: int) -> tuple[list[Row], bool]:
-        """Rows in order, ending at ``limit`` or with the row that reaches ``bytes_max``; whether it ended
-        so.
-        """
+        """Rows in order, up to ``limit`` or the row that reaches ``bytes_max``; returns whether it ended there."""
         connection = self.storage.pool.take()
         try:
             return self.page_of(connection, index, bounds, limit, bytes_max)
@@ -100,7 +97,7 @@ class StoredTable:
     def page_of(
         self, connection: apsw.Connection, index: int | None, bounds: Bounds, limit: int | None, bytes_max: int
     ) -> tuple[list[Row], bool]:
-        """The page, read by this connection."""
+        """``page`` on this connection."""
         text = self.texts.page(index, bounds)
         values = sql.page_values(bounds, limit)
         rows: list[Row] = []
@@ -127,12 +124,12 @@ class StoredTable:
         return rows, more
 
     def count(self, index: int | None, rows_max: int) -> tuple[int, int] | None:
-        """The number of rows and the sum of their sizes; None when there are more than ``rows_max``."""
+        """The number of rows and their total size; None if there are more than ``rows_max``."""
         rows, size_bytes = self._count(index, rows_max + 1)
         return None if rows > rows_max else (rows, size_bytes)
 
     def count_all(self, index: int | None) -> tuple[int, int]:
-        """The number of rows and the sum of their sizes."""
+        """The number of rows and their total size."""
         return self._count(index, -1)
 
     def _count(self, index: int | None, limit: int) -> tuple[int, int]:

@@ -1,53 +1,48 @@
-"""The part of the storage that keeps the vectors of vector indexes: a row for each item that is in one.
-
-Vectors in SQLite: a table for each vector index, made with it.
-"""
+"""Vectors of vector indexes: a SQLite table for each index, with a row for each item in it."""
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, cast
 
 import apsw
 
 from keyplan.store.storage import sql
-from keyplan.store.storage.dropped_tables import ThrowAway, free_index_name
+from keyplan.store.storage.dropped_tables import Part, free_index_name
 from keyplan.store.storage.key_layouts import KeyText
 from keyplan.store.storage.table_reads import StoredTable
 
 DistanceFunction = Literal["COSINE", "DOT_PRODUCT", "EUCLIDEAN"]
 Texts = Sequence[KeyText | None]
-"""The storage form of the attributes that a search can name; None where the item hasn't one."""
+"""The storage form of an item's searchable attributes, or None."""
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A vector that may be near: the row id of its item, and its components as floats of 32 bits, little-endian."""
+    """A vector: the row id of its item, and its components as 32-bit floats, little-endian."""
 
     row: int
     vector: bytes
 
 
-Run = Callable[[str, Sequence[object] | None], apsw.Cursor]
-
 _DISTANCES: dict[DistanceFunction, str] = {
-    # A vector of zeros has no direction: its distance is that of a right angle.
+    # The distance of a zero vector is that of a right angle.
     "COSINE": "coalesce(vec_distance_cosine(vector, ?1), 1.0)",
     "EUCLIDEAN": "vec_distance_l2(vector, ?1)",
-    # By the law of cosines, but for halves and for what is the same for all: |a - b|^2 - |b|^2.
+    # By the law of cosines, except a factor and a constant: |a - b|^2 - |b|^2.
     "DOT_PRODUCT": ("pow(vec_distance_l2(vector, ?1), 2) - pow(vec_distance_l2(vector, zeroblob(length(vector))), 2)"),
 }
 
 
 def vectors_name(table_id: int, number: int) -> str:
-    """The name of the table that holds the vectors of an index."""
+    """The SQLite table of an index."""
     return f"vectors_{table_id}_{number}"
 
 
 def load_distances(connection: apsw.Connection) -> bool:
-    """Give a connection the functions of sqlite-vec, if that is installed; whether it has them."""
+    """Load the functions of sqlite-vec if it is installed; returns whether it is."""
     try:
         path = cast("str", importlib.import_module("sqlite_vec").loadable_path())
         connection.enable_load_extension(True)
@@ -60,19 +55,13 @@ def load_distances(connection: apsw.Connection) -> bool:
     return True
 
 
-class Vectors:
-    """The vectors, by a function that runs a statement in the transaction."""
-
-    __slots__ = ("_run", "_throw_away")
-
-    def __init__(self, run: Run, throw_away: ThrowAway) -> None:
-        self._run = run
-        self._throw_away = throw_away
+class Vectors(Part):
+    """Vectors of vector indexes."""
 
     def create(self, table_id: int, number: int, texts: int) -> None:
-        """Make an index with so many attributes that a search can name."""
+        """Create an index with ``texts`` searchable attributes."""
         name = vectors_name(table_id, number)
-        # Columns without a type: what they are given stays what it is, as in the table of items.
+        # Columns without a type store text and bytes unchanged.
         columns = "".join(f"t{column}, " for column in range(texts))
         self._run(f"CREATE TABLE {name} (item INTEGER PRIMARY KEY, {columns}vector BLOB NOT NULL)", None)
         if texts:
@@ -83,13 +72,13 @@ class Vectors:
         self._throw_away(vectors_name(table_id, number))
 
     def put(self, table_id: int, number: int, row: int, texts: Texts, vector: bytes) -> None:
-        """Write the entry of an item, over the one that is there."""
+        """Insert or replace the entry of an item."""
         places = ", ".join("?" * (len(texts) + 2))
         text = f"INSERT OR REPLACE INTO {vectors_name(table_id, number)} VALUES ({places})"  # noqa: S608 - our names
         self._run(text, (row, *texts, vector))
 
     def remove(self, table_id: int, number: int, row: int) -> None:
-        """Remove the entry of an item, if there is one."""
+        """Remove the entry of an item, if any."""
         self._run(f"DELETE FROM {vectors_name(table_id, number)} WHERE item = ?", (row,))  # noqa: S608
 
     def count(self, table_id: int, number: int) -> int:
@@ -113,7 +102,7 @@ class Vectors:
             yield cast("int", item), cast("Texts", texts), cast("bytes", vector)
 
     def candidates(self, table_id: int, number: int, wanted: Sequence[tuple[int, KeyText]]) -> Iterator[Candidate]:
-        """The vectors whose texts are those wanted, each by its number."""
+        """The vectors with the wanted texts, each by its column."""
         where, values = _where(wanted, 1)
         text = f"SELECT item, vector FROM {vectors_name(table_id, number)}{where}"  # noqa: S608
         rows = self._run(text, values)
@@ -127,7 +116,7 @@ class Vectors:
         target: tuple[bytes, DistanceFunction],
         limit: int,
     ) -> Iterator[Candidate] | None:
-        """The nearest of the ``candidates``, by SQLite itself; None where it can't."""
+        """The nearest ``candidates``, found by sqlite-vec; None if it isn't installed."""
         vector, function = target
         where, values = _where(wanted, 2)
         text = (
@@ -153,6 +142,6 @@ class Vectors:
 
 
 def _where(wanted: Sequence[tuple[int, KeyText]], first: int) -> tuple[str, list[object]]:
-    """The condition, whose values begin with this number, and the values."""
+    """The condition, with values numbered from ``first``, and the values."""
     terms = [f"t{column} = ?{place}" for place, (column, _) in enumerate(wanted, first)]
     return f" WHERE {' AND '.join(terms)}" if terms else "", [value for _, value in wanted]
