@@ -199,13 +199,14 @@ def test_a_block_ends_reading_and_liking_in_both_directions(social: Social, site
         post = social.publish(writer, "hush").post_id
         talk = f"messages?conversation_id={conversation_of(reader, writer)}"
         asked = (f"posts_of_user?user_id={writer}", f"post_by_id?post_id={post}", "feed", "latest_posts", talk)
+        asked += ("conversations", talk.replace("messages", "membership"))
         assert all("hush" in client.get(f"/api/{path}", headers=bearer).text for path in asked)
         visit.get("/")
         blocker, blocked = (writer, reader)[::direction]
         social.block(blocker, blocked)
         for path in asked:
             assert "hush" not in client.get(f"/api/{path}", headers=bearer).text, path
-        for path in ("/", "/everyone"):
+        for path in ("/", "/everyone", "/messages", f"/messages/writer{direction + 1}"):
             visit.get(path)
             assert not visit.says("hush"), path
         assert client.post("/api/like", json={"post_id": post}, headers=bearer).status_code == 404

@@ -40,7 +40,7 @@ LOOK = Look(
     login="Handle",
 )
 _OWN = (
-    *("conversations", "membership", "mark_read", "unlike", "like_of", "blocks", "block_of", "edit_profile"),
+    *("unlike", "like_of", "blocks", "block_of", "edit_profile"),
     *("send_message", "end_session", "notifications_seen", "see_notifications", "feed"),
 )
 _CHANGES_FEEDS = ("publish", "follow", "unfollow", "remove_follower", "block", "unblock")
@@ -118,7 +118,10 @@ def rules(social: Social, feeds: Kept[str, Page[Post]]) -> dict[str, Rule]:
         **dict.fromkeys(("comments_on_post", "likes_of_post"), Rule("anyone", check=seeing.post, shown=seeing.listed)),
         **dict.fromkeys(("posts_of_user", "follows"), Rule("anyone", check=seeing.user)),
         **dict.fromkeys(("followers", "following"), Rule("anyone", check=seeing.user, shown=seeing.listed)),
-        "notifications": Rule(own=("user_id",), shown=seeing.listed),
+        **dict.fromkeys(
+            ("notifications", "conversations", "membership"), Rule(own=("user_id",), shown=seeing.listed)
+        ),
+        "mark_read": Rule(own=("user_id",), check=seeing.conversation),
         **dict.fromkeys(_OWN, Rule("person", own=("user_id",))),
         **dict.fromkeys(_CHANGES_FEEDS, Rule("person", own=("user_id",), done=changed)),
         **dict.fromkeys(("comment", "like"), Rule("person", own=("user_id",), check=seeing.post)),

@@ -294,13 +294,16 @@ def conversations(turn: SocialTurn) -> Response:
     """The visitor's conversations, the latest first."""
     social = turn.design
     page = social.conversations(turn.person.user_id, cursor=turn.cursor)
-    result = [(item, social.profile(item.with_user_id)) for item in page.items]
+    shown = unblocked(social, turn.person, page.items, lambda item: item.with_user_id)
+    result = [(item, social.profile(item.with_user_id)) for item in shown]
     return turn.page("conversations.html", conversations=result, cursor=page.cursor)
 
 
 def conversation(turn: SocialTurn) -> Response:
     """The messages of a conversation."""
     social, other, me = turn.design, _user(turn), turn.person.user_id
+    if not may_see(social, turn.person, other.user_id):
+        raise not_found()
     name = conversation_of(me, other.user_id)
     page = social.messages(name, cursor=turn.cursor)
     part = social.membership(me, name)

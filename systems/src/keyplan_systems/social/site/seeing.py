@@ -1,7 +1,7 @@
 """Which posts, users and list entries a visitor sees.
 
 Everything is public, except between two users of a block: neither sees the other's posts, likes and comments, wherever
-they are listed. Blocked users don't find the profile of the blocker.
+they are listed, nor their conversation. Blocked users don't find the profile of the blocker.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from keyplan.errors import ItemNotFound
 from keyplan_systems.pages.people import Person
 from keyplan_systems.social.design import Social
-from keyplan_systems.social.entities import Comment, Follower, Following, Like, Notification, Post, User
+from keyplan_systems.social.entities import Comment, Follower, Following, Like, Membership, Notification, Post, User
 
 __all__ = ["Seeing", "may_see", "unblocked"]
 
@@ -69,14 +69,16 @@ class Seeing:
         return caller is not None and self._social.block_of(user.user_id, caller.user_id) is not None
 
     def listed(self, caller: Caller, items: Sequence[Any]) -> list[Any]:
-        """Posts, comments, likes, follows or notifications, without those that a block hides."""
+        """Posts, comments, likes, follows, notifications or conversations, without those that a block hides."""
         return unblocked(self._social, caller, items, _user_of)
 
 
-def _user_of(item: Post | Comment | Like | Follower | Following | Notification) -> str:
+def _user_of(item: Post | Comment | Like | Follower | Following | Membership | Notification) -> str:
     match item:
         case Follower():
             return item.follower_id
+        case Membership():
+            return item.with_user_id
         case Following():
             return item.followed_id
         case Notification():
