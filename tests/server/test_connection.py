@@ -344,6 +344,26 @@ def test_heads_are_bounded_however_they_come(monkeypatch: pytest.MonkeyPatch, si
     assert b"\r\nconnection: close\r\n" in refused.lower()
 
 
+CHUNKED = b"POST / HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n5\r\nasked\r\n"
+
+
+def test_trailers_change_no_header(monkeypatch: pytest.MonkeyPatch) -> None:
+    played = Played(monkeypatch, at_once=True)
+    played.receive(CHUNKED + b"0\r\nx-amz-target: other\r\nhost: other\r\n\r\n")
+    assert played.asked == [b"asked"]
+    assert played.headers == {b"host": b"a", b"transfer-encoding": b"chunked"}
+
+
+@pytest.mark.parametrize("start", [b"0\r\nx: ", b"1;extension="])
+def test_trailers_and_sizes_of_chunks_are_bounded(monkeypatch: pytest.MonkeyPatch, start: bytes) -> None:
+    played = Played(monkeypatch, at_once=True)
+    played.receive(CHUNKED)
+    played.receive(start + b"x" * 500)
+    assert not played.wire.ended
+    played.receive(b"x" * 500)
+    assert (played.wire.ended, played.asked, played.wire.written[-1][:13]) == ("closed", [], b"HTTP/1.1 400 ")
+
+
 def test_a_head_that_does_not_end_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is read at a time is a quarter of what asyncio reads: it may be full of headers."""
     played = Played(monkeypatch, at_once=True)

@@ -1,55 +1,60 @@
-"""The opening tags of a piece of HTML with their attributes, and the text between its tags; read once."""
+"""HTML read in linear time: the opening tags with their attributes, and the text between the tags.
+
+The standard library's ``HTMLParser`` takes quadratic time for tags that don't end.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from html.parser import HTMLParser
+from collections.abc import Callable, Iterator, Sequence
+from html import unescape
 
-__all__ = ["HtmlText", "html_tags"]
+__all__ = ["html_tags", "html_text"]
 
 TAG_CHARACTERS_MAX = 4_000
 """A longer tag isn't read."""
 _ENDS = frozenset(" \t\n\r\f/>=<\"'")
 
-
-class HtmlText(HTMLParser):
-    """The text between the tags, in parts, with character references resolved."""
-
-    def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
-        self.parts: list[str] = []
-
-    def handle_data(self, data: str) -> None:
-        """Keep a piece of text."""
-        self.parts.append(data)
-
-    @classmethod
-    def parts_of(cls, html: str) -> list[str] | None:
-        """The parts of a piece of HTML; None if the parser rejects it (``<![`` that declares nothing)."""
-        parser = cls()
-        try:
-            parser.feed(html)
-            parser.close()
-        except AssertionError:
-            return None
-        return parser.parts
+Attributes = Sequence[tuple[str, str]]
 
 
-def html_tags(html: str) -> Iterator[tuple[str, Sequence[tuple[str, str]]]]:
-    """Each tag's name as written, and its attributes: names in lower case, with their values. No comments."""
+def html_text(html: str, shown: Callable[[str, str], str] = lambda _name, _tag: "") -> list[str]:
+    """Return the text between the tags, in parts, with character references resolved. ``shown`` gets the name of each
+    opening tag in lower case, and the tag; it returns what to show instead.
+    """
+    parts: list[str] = []
+    done = 0
+    for start, end, name, _ in _markup(html):
+        parts += [unescape(html[done:start]), shown(name.lower(), html[start:end]) if name else ""]
+        done = end
+    return [part for part in (*parts, unescape(html[done:])) if part]
+
+
+def html_tags(html: str) -> Iterator[tuple[str, Attributes]]:
+    """Each opening tag's name as written, and its attributes: names in lower case, with their values."""
+    return ((name, attributes) for _, _, name, attributes in _markup(html) if name)
+
+
+def _markup(html: str) -> Iterator[tuple[int, int, str, Attributes]]:
+    """Where each tag, comment or declaration starts and ends; of an opening tag also its name and attributes."""
     place, comments_end = html.find("<"), html.rfind("-->")
     while place >= 0:
-        if html.startswith("<!--", place) and place < comments_end:
-            place = html.find("<", html.find("-->", place) + 3)
-            continue
         start = place + 1
-        end = _word_end(html, start)
+        end = start
         if html[start : start + 1].isalpha():
+            end = _word_end(html, start)
             attributes = _attributes(html, end, place + TAG_CHARACTERS_MAX)
             if attributes is not None:
-                yield html[start:end], attributes[0]
+                yield place, attributes[1], html[start:end], attributes[0]
                 end = attributes[1]
-        place = html.find("<", max(end, start))
+        elif html.startswith("!--", start) and place < comments_end:
+            end = html.find("-->", place) + 3
+            yield place, end, "", ()
+        elif html.startswith(("/", "!", "?"), start):
+            closed = html.find(">", start, place + TAG_CHARACTERS_MAX)
+            if closed > 0:
+                end = closed + 1
+                yield place, end, "", ()
+        place = html.find("<", end)
 
 
 def _word_end(html: str, place: int) -> int:
@@ -58,7 +63,7 @@ def _word_end(html: str, place: int) -> int:
     return place
 
 
-def _attributes(html: str, place: int, limit: int) -> tuple[Sequence[tuple[str, str]], int] | None:
+def _attributes(html: str, place: int, limit: int) -> tuple[Attributes, int] | None:
     """The attributes from a place on, and where the tag ends; None where it doesn't."""
     result: list[tuple[str, str]] = []
     while place < min(limit, len(html)):

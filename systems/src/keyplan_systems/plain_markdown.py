@@ -523,7 +523,7 @@ def _destination(text: str, place: int, following: _Next, *, defines: bool) -> t
         end = following(">", place)
         return (place + 1, end) if end < following("\n", place) else None
     end = min(following(mark, place) for mark in (" ", "\n", ")" if is_inline else "\n"))
-    if end - place > ADDRESS_CHARACTERS_MAX:
+    if end - place > ADDRESS_CHARACTERS_MAX or (is_inline and end == len(text)):
         return None
     if is_inline and text.startswith(" ", end) and text[end : end + 4].strip()[:1] not in {'"', "'", "(", ")"}:
         return None

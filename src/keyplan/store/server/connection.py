@@ -90,7 +90,7 @@ class Connection(asyncio.Protocol):
         self._is_receiving = False
         self._has_sent = False
         self._head_bytes = 0
-        """Of an incomplete head."""
+        """Bytes since the last part of a body: of a head, the size line of a chunk, or trailers."""
         self._in_head = True
         self.on_message_begin()
 
@@ -139,7 +139,7 @@ class Connection(asyncio.Protocol):
             )
             self._refuse(answer)
         else:
-            if self._in_head and self._head_bytes > self._limits.head_bytes_max:
+            if self._head_bytes > self._limits.head_bytes_max:
                 self._refuse(_head_too_large().answer)
         self._run()
 
@@ -168,7 +168,11 @@ class Connection(asyncio.Protocol):
         self._url += url
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """A header; repeated headers are mostly joined."""
+        """Keep a header; most that are repeated are joined to the first. Trailers are dropped: they must not change
+        what was requested.
+        """
+        if not self._in_head:
+            return
         self._header_bytes += len(name) + len(value)
         if self._header_bytes + len(self._url) > self._limits.head_bytes_max:
             raise _head_too_large()
@@ -181,6 +185,7 @@ class Connection(asyncio.Protocol):
     def on_headers_complete(self) -> None:
         """The body starts: reject one that is too large before it arrives."""
         self._in_head = False
+        self._head_bytes = 0
         length = self._headers.get(b"content-length")
         if length is not None and int(length) > self._limits.body_bytes_max:
             self._drains_bytes = self._limits.drained_bytes_max
@@ -191,6 +196,7 @@ class Connection(asyncio.Protocol):
 
     def on_body(self, body: bytes) -> None:
         """A part of the body."""
+        self._head_bytes = 0
         self._body_bytes += len(body)
         self._all.buffered_bytes += len(body)
         if self._body_bytes > self._limits.body_bytes_max:

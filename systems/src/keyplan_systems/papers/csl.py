@@ -9,11 +9,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from datetime import datetime
-from html import unescape
 from pathlib import Path
 from typing import Any
 
-from keyplan_systems.html_tags import HtmlText
+from keyplan_systems.html_tags import html_text
 from keyplan_systems.papers.design import Role
 from keyplan_systems.papers.records import (
     FIELD_NAME,
@@ -219,16 +218,6 @@ def _list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [] if value is None else [value]
 
 
-class _Words(HtmlText):
-    """The text of a value with HTML (``<i>``), JATS (``<jats:p>``) or entities (``&amp;``)."""
-
-    def handle_starttag(self, tag: str, attrs: object) -> None:  # noqa: ARG002 - the parser's own form
-        if tag.rpartition(":")[2] in _BLOCKS:
-            self.parts.append(" ")
-        elif ":" not in tag and tag not in _INLINE:
-            self.parts.append(self.get_starttag_text() or "")
-
-
 _BLOCKS = frozenset({"p", "div", "br", "li", "ul", "ol", "title", "sec", "label", "list", "list-item"})
 _INLINE = frozenset({"a", "b", "bold", "em", "i", "italic", "sc", "scp", "span", "strong", "sub", "sup", "tt", "u"})
 """Markup that goes without a space. Other words between ``<`` and ``>`` are no markup, and stay."""
@@ -245,7 +234,13 @@ def _text(value: Any) -> str:
 
 
 def _without_markup(text: str) -> str:
-    """A text without tags. What is between ``<`` and ``>`` and isn't like one stays: ``a < b > c``."""
-    end = text.rfind(">") + 1
-    parts = _Words.parts_of(text[:end])
-    return unescape(text) if parts is None else "".join(parts) + unescape(text[end:])
+    """A text without the tags of HTML (``<i>``) and JATS (``<jats:p>``), and with entities (``&amp;``) resolved. Other
+    words between ``<`` and ``>`` stay: ``a < b > c``.
+    """
+    return "".join(html_text(text, _tag_text))
+
+
+def _tag_text(name: str, tag: str) -> str:
+    if name.rpartition(":")[2] in _BLOCKS:
+        return " "
+    return "" if ":" in name or name in _INLINE else tag

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from keyplan_systems.html_tags import HtmlText
+from keyplan_systems.html_tags import html_text
 from keyplan_systems.lines import Tell
 from keyplan_systems.shop.tables import Row
 from keyplan_systems.words import slug_from
@@ -83,5 +83,4 @@ def _status(financial: str, fulfillment: str) -> str:
 
 def _plain(html: str) -> str:
     """The words of a description in HTML."""
-    parts = HtmlText.parts_of(html[:20_000])
-    return html if parts is None else " ".join(" ".join(parts).split())
+    return " ".join(" ".join(html_text(html[:20_000])).split())
