@@ -156,7 +156,7 @@ def test_a_deleted_table(store: FaultyStore) -> None:
             b"HTTP/1.1 404 Not Found\r\nContent-Length: 9\r\n\r\nnot found",
             r"it answers 404 without an error of DynamoDB's: 'not found'\n.*check that the URL",
         ),
-        (b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n[]", "it is no object"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n[]", "the body is list"),
         (b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}", "an incomplete description"),
         (b"SSH-2.0-OpenSSH_9.2\r\n", "the answer isn't HTTP"),
     ],

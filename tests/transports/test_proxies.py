@@ -25,9 +25,13 @@ URL = f"dynamodb+https://{FAR}:4430/notes"
 class FakeProxy:
     """Tunnels every connection to one local port."""
 
-    def __init__(self, port: int, answer: bytes = b"HTTP/1.1 200 Connection established\r\nVia: x\r\n\r\n") -> None:
+    def __init__(
+        self, port: int, answer: bytes = b"HTTP/1.1 200 Connection established\r\nVia: x\r\n\r\n", pause_s: float = 0
+    ) -> None:
         self._port = port
         self._answer = answer
+        self._pause_s = pause_s
+        self.sent_bytes = 0
         self.heads: list[bytes] = []
         self.port = 0
 
@@ -44,6 +48,8 @@ class FakeProxy:
             for at in range(len(self._answer)):  # in pieces
                 writer.write(self._answer[at : at + 1])
                 await writer.drain()
+                self.sent_bytes += 1
+                await asyncio.sleep(self._pause_s)
             if b" 200 " not in self._answer:
                 writer.close()
                 return
@@ -111,6 +117,19 @@ def test_a_proxy_that_rejects_the_tunnel(
     loop.run(other.stop())
     assert "p@ss" not in str(raised.value)
     assert proxy.heads == []
+
+
+@pytest.mark.parametrize("awaited", [False, True], ids=["sync", "async"])
+@pytest.mark.usefixtures("proxy")
+def test_a_proxy_that_answers_byte_by_byte(loop: Loop, awaited: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    slow = FakeProxy(0, b"HTTP/1.1 407 " + b"x" * 400, pause_s=0.02)
+    loop.run(slow.start())
+    monkeypatch.setenv("HTTPS_PROXY", f"127.0.0.1:{slow.port}")
+    url = f"{URL}?connect_seconds=0.3&total_seconds=0.4"
+    with pytest.raises(StoreError, match="no connection within"):
+        asyncio.run(Notes.aopen(url)) if awaited else Notes.open(url)
+    loop.run(slow.stop())
+    assert 0 < slow.sent_bytes < 200
 
 
 def test_an_unreachable_proxy(proxy: FakeProxy, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keyplan.client.transports.http1 import Reply, ReplyReader
-from keyplan.client.transports.responses import Failure, Kind, answer_of
+from keyplan.client.transports.responses import Failure, Kind, answer_of, check_answer
 from keyplan.dynamodb.service_errors import (
     ConditionalCheckFailedException,
     ResourceNotFoundException,
@@ -118,3 +118,82 @@ def test_members_of_the_wrong_json_type(body: bytes) -> None:
     with pytest.raises(Failure, match="invalid response") as caught:
         answer_of(Reply(200, {}, body, keep=True))
     assert caught.value.lost
+
+
+KEY = {"pk": {"S": "a"}}
+OTHER = {"pk": {"S": "b"}}
+GET = {"TableName": "t", "Key": KEY}
+QUERY = {
+    "KeyConditionExpression": "#p = :p AND sk > :s",
+    "ExpressionAttributeNames": {"#p": "pk"},
+    "ExpressionAttributeValues": {":p": {"S": "a"}, ":s": {"S": "b"}},
+    "ExclusiveStartKey": KEY,
+}
+BATCH = {"RequestItems": {"t": {"Keys": [KEY]}}}
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"Item": {"pk": "a"}},
+        {"Item": {"pk": {}}},
+        {"Item": {"pk": {"S": "a", "N": "1"}}},
+        {"Item": {"pk": {"N": 1}}},
+        {"Item": {"pk": {"ZZ": "1"}}},
+        {"Item": {"pk": {"B": "="}}},
+        {"Item": {"pk": {"SS": [1]}}},
+        {"Item": {"pk": {"L": [{"M": {"x": {"BS": ["%"]}}}]}}},
+        {"Items": [1]},
+        {"Responses": 1},
+        {"Responses": {"t": {}}},
+        {"Responses": [None]},
+        {"UnprocessedKeys": {"t": {}}},
+        {"UnprocessedItems": [1]},
+        {"CancellationReasons": [{"Code": ["x"]}]},
+    ],
+)
+def test_what_no_attribute_value_is(answer: dict[str, Any]) -> None:
+    with pytest.raises(Failure, match="invalid response") as caught:
+        answer_of(Reply(200, {}, orjson.dumps(answer), keep=True))
+    assert caught.value.lost
+    error = failure(400, error_body("ConditionalCheckFailedException", "no", **answer)).error
+    assert isinstance(error, StoreError)
+
+
+@pytest.mark.parametrize(
+    ("operation", "parameters", "good", "foreign"),
+    [
+        ("GetItem", GET, [{}, {"Item": KEY}, {"Item": {"x": {"S": "1"}}}], [{"Item": OTHER}, {"Items": []}]),
+        (
+            "Query",
+            QUERY,
+            [{"Items": [KEY]}, {"Items": [], "LastEvaluatedKey": OTHER}],
+            [{}, {"Items": [OTHER]}, {"Items": [], "LastEvaluatedKey": KEY}, {"Item": KEY}],
+        ),
+        ("Scan", {}, [{"Items": [OTHER]}], [{}, {"Responses": {}}]),
+        (
+            "BatchGetItem",
+            BATCH,
+            [{"Responses": {"t": [KEY]}}, {"Responses": {}, "UnprocessedKeys": {"t": {"Keys": [KEY]}}}],
+            [
+                {},
+                {"Responses": {"t": [OTHER]}},
+                {"Responses": {"t": [KEY, KEY]}},
+                {"Responses": {"x": [KEY]}},
+                {"Responses": []},
+                {"Responses": {}, "UnprocessedKeys": {"t": {"Keys": [OTHER]}}},
+            ],
+        ),
+        ("PutItem", {}, [{}, {"Attributes": KEY}], [{"Item": KEY}, {"Items": []}]),
+    ],
+)
+def test_an_answer_to_another_request(
+    operation: str, parameters: dict[str, Any], good: list[dict[str, Any]], foreign: list[dict[str, Any]]
+) -> None:
+    """As of a proxy that mixes up its connections, and of one that answers with the same page forever."""
+    for answer in good:
+        check_answer(operation, parameters, answer)
+    for answer in foreign:
+        with pytest.raises(Failure, match=f"isn't the answer to this {operation}") as caught:
+            check_answer(operation, parameters, answer)
+        assert caught.value.lost

@@ -18,7 +18,7 @@ from keyplan.client.call_records import OnCall, RunningCall, metered
 from keyplan.client.conversations import Pause
 from keyplan.client.transports.credentials import Credentials, Source, find_credentials, find_region
 from keyplan.client.transports.http1 import Reply
-from keyplan.client.transports.responses import Failure, Kind, answer_of
+from keyplan.client.transports.responses import Failure, Kind, answer_of, check_answer
 from keyplan.client.transports.retries import Attempts, Quota
 from keyplan.client.transports.signing import Signed, Signer
 from keyplan.client.transports.urls import Location
@@ -180,6 +180,7 @@ def call(endpoint: Endpoint, operation: str, parameters: Mapping[str, Any]) -> G
                 request = yield partial(endpoint.request, operation, body)
             reply: Reply = yield Send(request, deadline)
             answer = answer_of(reply)
+            check_answer(operation, parameters, answer)
         except Failure as failure:
             if failure.kind in {Kind.CLOCK, Kind.EXPIRED}:
                 yield partial(endpoint.heal, failure, signed)

@@ -12,9 +12,11 @@ from typing import NamedTuple
 __all__ = ["ProtocolViolation", "Reply", "ReplyReader"]
 
 _STATUS_LINE = re.compile(rb"HTTP/1\.[0-9] (?P<status>[0-9]{3})(?: |$)")
+_UNIQUE = frozenset({b"content-length", b"content-encoding", b"transfer-encoding", b"x-amz-crc32"})
 _HEX = b"0123456789abcdefABCDEF"
 HEAD_BYTES_MAX = 64 * 1024
 CHUNK_LINE_BYTES_MAX = 4096
+LENGTH_DIGITS_MAX = 20
 BODY_BYTES_MAX = 64 * 1024 * 1024
 """Well over the 16 MB of DynamoDB's largest answers, and little enough to be held."""
 
@@ -113,8 +115,8 @@ class ReplyReader:
             if not colon:
                 raise ProtocolViolation(f"a header of the answer isn't one: {line[:60]!r}")
             name, value = name.lower(), value.strip()
-            if name == b"content-length" and headers.get(name, value) != value:
-                raise ProtocolViolation("the answer has two different Content-Length headers")
+            if name in _UNIQUE and headers.get(name, value) != value:
+                raise ProtocolViolation(f"the answer has two different headers {name.decode()}")
             headers[name] = value
         self._keep = first.startswith(b"HTTP/1.1") and headers.get(b"connection", b"").lower() != b"close"
         self._measure(headers)
@@ -126,7 +128,7 @@ class ReplyReader:
         if b"transfer-encoding" in headers:
             if headers[b"transfer-encoding"].lower() != b"chunked" or length is not None:
                 raise ProtocolViolation("the answer's length is given in a way that can't be relied on")
-        elif length is None or not length.isdigit() or int(length) > BODY_BYTES_MAX:
+        elif length is None or not length.isdigit() or len(length) > LENGTH_DIGITS_MAX or int(length) > BODY_BYTES_MAX:
             raise ProtocolViolation(
                 f"the answer's length is {'missing' if length is None else length.decode('latin-1')[:30]}"
             )

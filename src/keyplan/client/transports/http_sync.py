@@ -96,7 +96,7 @@ class Pool:
             raise connect_failed(location, error, proxy) from error
         try:
             if proxy is not None:
-                _tunnel(plain, Tunnel(proxy, location))
+                _tunnel(plain, Tunnel(proxy, location), time.monotonic() + seconds)
             plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             plain.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
             return plain if self._tls is None else self._tls.wrap_socket(plain, server_hostname=location.host)
@@ -195,11 +195,12 @@ class Http:
             self._pool.close()
 
 
-def _tunnel(connection: socket.socket, tunnel: Tunnel) -> None:
-    """Let a proxy connect us. Raises OSError."""
+def _tunnel(connection: socket.socket, tunnel: Tunnel, until: float) -> None:
+    """Connect through a proxy, until a value of time.monotonic(). Raises OSError."""
     connection.sendall(tunnel.request)
+    _wait_until(connection, until)
     while not tunnel.feed(connection.recv(RECEIVE_BYTES)):
-        pass
+        _wait_until(connection, until)
 
 
 def _at_once(work: Callable[[], Any]) -> Any:

@@ -1,7 +1,6 @@
-"""What a reply means: DynamoDB's answer, DynamoDB's error, or something that no DynamoDB sends.
+"""Classifies a response: an answer of DynamoDB, an error of DynamoDB, or something that no DynamoDB sends.
 
-A call that went wrong is a Failure: which error it is, and whether sending it again may help. Whether it is sent again
-is decided in ``retries.py``.
+A failed attempt is a Failure: its error, and whether a retry may help. ``retries.py`` decides about the retry.
 """
 
 from __future__ import annotations
@@ -9,9 +8,10 @@ from __future__ import annotations
 import inspect
 import re
 import zlib
+from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
 from enum import Enum
-from typing import Any
+from typing import Any, TypeVar
 
 import orjson
 
@@ -20,26 +20,29 @@ from keyplan.dynamodb import service_errors as wire_errors
 from keyplan.dynamodb.values.numbers import NumberError, canonical
 from keyplan.errors import DynamoDBError, KeyplanError, StoreError
 
-__all__ = ["Failure", "Kind", "answer_of", "date_of"]
+__all__ = ["Failure", "Kind", "answer_of", "check_answer", "date_of"]
+
+
+T = TypeVar("T")
 
 
 class Kind(Enum):
-    """What may be done about a failure."""
+    """What to do about a failure."""
 
     FINAL = "final"
-    """Nothing: the same request would fail again."""
+    """Nothing: a retry would fail too."""
     TRANSIENT = "transient"
-    """Try again soon."""
+    """Retry soon."""
     THROTTLED = "throttled"
-    """Try again, after a longer pause."""
+    """Retry after a longer pause."""
     CLOCK = "clock"
-    """Sign it with the store's time."""
+    """Sign with the store's time."""
     EXPIRED = "expired"
-    """Sign it with new credentials."""
+    """Sign with new credentials."""
 
 
 class Failure(Exception):
-    """One attempt that failed. ``lost``: it isn't known whether the store carried out the request."""
+    """One failed attempt. ``lost``: the outcome is unknown, the store may have executed the request."""
 
     def __init__(self, error: KeyplanError, kind: Kind = Kind.FINAL, *, lost: bool = False) -> None:
         super().__init__(str(error))
@@ -47,7 +50,7 @@ class Failure(Exception):
         self.kind = kind
         self.lost = lost
         self.date: float | None = None
-        """What the store's clock showed, in epoch seconds."""
+        """The store's time, in epoch seconds."""
 
 
 _THROTTLED = wire_errors.THROTTLING_TYPES | frozenset(
@@ -92,8 +95,18 @@ _CLASSES: dict[str, type[DynamoDBError]] = {
     if inspect.isclass(var) and issubclass(var, DynamoDBError) and var.__name__ == var.type
 }
 _TEXT_MAX = 200
-_MEMBER_TYPES: dict[str, type] = {"Attributes": dict, "Item": dict, "Items": list, "LastEvaluatedKey": dict}
-"""Members that the client reads, whose JSON type is the same in the response of every operation."""
+_OPERATIONS = {
+    "Item": {"GetItem"},
+    "Items": {"Query", "Scan", "ExecuteStatement"},
+    "Responses": {"BatchGetItem", "TransactGetItems", "BatchExecuteStatement", "ExecuteTransaction"},
+}
+"""Members that only the answers of these operations have."""
+_REQUIRED = {"Query": "Items", "Scan": "Items", "BatchGetItem": "Responses"}
+_EQUALS = re.compile(r"([#\w.-]+)\s*=\s*(:\w+)")
+_TYPES: dict[str, type] = {"S": str, "N": str, "B": str, "BOOL": bool, "NULL": bool, "M": dict} | dict.fromkeys(
+    ("SS", "NS", "BS", "L"), list
+)
+_BASE64 = re.compile("(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")
 
 _NUMBER = rb'"-?[0-9]{1,126}(?:\.[0-9]{1,130})?"'
 _UNUSUAL_NUMBER = re.compile(rb'"NS?"\s*:\s*(?!%s|\[(?:%s,?)+\])|\\u' % (_NUMBER, _NUMBER))
@@ -101,7 +114,7 @@ _UNUSUAL_NUMBER = re.compile(rb'"NS?"\s*:\s*(?!%s|\[(?:%s,?)+\])|\\u' % (_NUMBER
 
 
 def answer_of(reply: Reply) -> dict[str, Any]:
-    """DynamoDB's answer. Raises Failure."""
+    """Return DynamoDB's answer. Raises Failure."""
     body = reply.body
     headers = reply.headers
     sum_told = headers.get(b"x-amz-crc32")
@@ -117,24 +130,81 @@ def answer_of(reply: Reply) -> dict[str, Any]:
         raise Failure(_garbled(f"an N is no number: {str(error)[:_TEXT_MAX]}"), Kind.TRANSIENT, lost=True) from None
     except orjson.JSONDecodeError:
         raise Failure(_garbled(f"it isn't JSON: {_shown(body)}"), Kind.TRANSIENT, lost=True) from None
-    if answer.__class__ is not dict:
-        raise Failure(_garbled(f"it is no object: {_shown(body)}"), Kind.TRANSIENT, lost=True)
-    for name, expected in _MEMBER_TYPES.items():
-        if name in answer and answer[name].__class__ is not expected:
-            text = f"{name} is {type(answer[name]).__name__}, expected {expected.__name__}: {_shown(body)}"
-            raise Failure(_garbled(text), Kind.TRANSIENT, lost=True)
-    return answer
+    except _MalformedError as error:
+        raise Failure(_garbled(f"{error}: {_shown(body)}"), Kind.TRANSIENT, lost=True) from None
+    return answer  # type: ignore[no-any-return]
+
+
+def check_answer(operation: str, parameters: Mapping[str, Any], answer: Mapping[str, Any]) -> None:
+    """Check that an answer belongs to its request: a proxy may mix up connections. Raises Failure."""
+    fault = _foreign_part(operation, parameters, answer)
+    if fault is not None:
+        raise Failure(_garbled(f"it isn't the answer to this {operation}: {fault}"), Kind.TRANSIENT, lost=True)
+
+
+def _foreign_part(operation: str, parameters: Mapping[str, Any], answer: Mapping[str, Any]) -> str | None:
+    """What of an answer belongs to another request."""
+    for name, operations in _OPERATIONS.items():
+        if name in answer and operation not in operations:
+            return f"it has {name}"
+    required = _REQUIRED.get(operation)
+    if required is not None and required not in answer and "Select" not in parameters:
+        return f"{required} is missing"
+    if operation == "GetItem" and not _agrees(answer.get("Item", {}), parameters["Key"]):
+        return "the item has another key"
+    if operation in {"Query", "Scan"}:
+        if answer.get("LastEvaluatedKey", ()) == parameters.get("ExclusiveStartKey"):
+            return "LastEvaluatedKey is the key that the request started after"
+        equal = _equal(parameters)
+        if not all(_agrees(item, equal) for item in answer.get("Items", ())):
+            return "an item is of another partition"
+    if operation == "BatchGetItem":
+        return _foreign_in_batch(parameters["RequestItems"], answer)
+    return None
+
+
+def _foreign_in_batch(requested: Mapping[str, Any], answer: Mapping[str, Any]) -> str | None:
+    if answer["Responses"].__class__ is not dict:
+        return "Responses is a list"
+    unprocessed = {table: rest.get("Keys", ()) for table, rest in answer.get("UnprocessedKeys", {}).items()}
+    for found in (answer["Responses"], unprocessed):
+        for table, items in found.items():
+            keys = requested.get(table, {}).get("Keys", ())
+            known = {_identity(key, key) for key in keys}
+            if any(_identity(item, keys[0]) not in known for item in items) if keys else items:
+                return "an item was not requested"
+            if len(items) > len(keys):
+                return "it has more items than requested"
+    return None
+
+
+def _identity(item: Mapping[str, Any], key: Mapping[str, Any]) -> bytes:
+    return orjson.dumps({name: item.get(name) for name in key}, option=orjson.OPT_SORT_KEYS)
+
+
+def _agrees(item: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
+    """Whether an item has these values. A projection may have left some of them out."""
+    return all(item.get(name, value) == value for name, value in wanted.items())
+
+
+def _equal(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """The attributes that a key condition compares by ``=``, with their values."""
+    names, values = (parameters.get(f"ExpressionAttribute{kind}") or {} for kind in ("Names", "Values"))
+    found = _EQUALS.findall(parameters.get("KeyConditionExpression", ""))
+    return {names.get(name, name): values[value] for name, value in found if value in values}
 
 
 def _parsed(body: bytes) -> Any:
-    """The JSON of a body. What reads numbers later would take seconds or gigabytes for the digits of 1e999999999, so
-    each must be one that DynamoDB can store.
+    """Parse the JSON of a body. The digits of 1e999999999 would take seconds or gigabytes later, so each number must be
+    one that DynamoDB can store.
 
     Raises:
         JSONDecodeError: it isn't JSON.
         NumberError: a number isn't one of DynamoDB's.
+        _MalformedError: it is no object, or one of its members has another form.
     """
     parsed = orjson.loads(body)
+    _check_items([item for name, value in _typed(parsed, dict, "the body").items() for item in _items_of(name, value)])
     values = [parsed] if _UNUSUAL_NUMBER.search(body) else []
     while values:
         value = values.pop()
@@ -147,6 +217,63 @@ def _parsed(body: bytes) -> Any:
                 if isinstance(text, str):
                     canonical(text)
     return parsed
+
+
+class _MalformedError(ValueError):
+    """A member of a response that has another form than DynamoDB's."""
+
+
+def _typed(value: Any, expected: type[T], name: str) -> T:
+    if value.__class__ is not expected:
+        raise _MalformedError(f"{name} is {type(value).__name__}, expected {expected.__name__}")
+    return value
+
+
+def _items_of(name: str, value: Any) -> list[Any]:
+    """The items in a member of a response."""
+    match name:
+        case "Item" | "Attributes" | "LastEvaluatedKey":
+            return [value]
+        case "Items":
+            return _typed(value, list, name)
+        case "Responses" if value.__class__ is dict:
+            return [item for items in value.values() for item in _typed(items, list, name)]
+        case "Responses" | "CancellationReasons":
+            reasons = [_typed(each, dict, name) for each in _typed(value, list, name)]
+            for code in (each.get("Code") or "None" for each in reasons):
+                _typed(code, str, "Code")
+            return [each["Item"] for each in reasons if each.get("Item") is not None]
+        case "UnprocessedKeys":
+            keys = [_typed(each, dict, name).get("Keys") for each in _typed(value, dict, name).values()]
+            return [key for each in keys for key in _typed(each, list, name)]
+        case "UnprocessedItems":
+            for requests in _typed(value, dict, name).values():
+                _typed(requests, list, name)
+        case _:
+            pass
+    return []
+
+
+def _check_items(pending: list[Any]) -> None:
+    """Raises _MalformedError unless all are items, whose attribute values have one known type each."""
+    types: dict[str, Any] = _TYPES
+    content: Any
+    while pending:
+        item = pending.pop()
+        for name, value in _typed(item, dict, "an item").items():
+            if value.__class__ is not dict or len(value) != 1:
+                raise _MalformedError(f"{name} is no attribute value")
+            ((kind, content),) = value.items()
+            if content.__class__ is not types.get(kind):
+                raise _MalformedError(f"{name} is no attribute value")
+            if content.__class__ is dict:
+                pending.append(content)
+            elif kind == "L":
+                pending.append(dict(enumerate(content)))
+            elif content.__class__ is list or kind == "B":
+                for text in content if kind != "B" else [content]:
+                    if text.__class__ is not str or (kind[0] == "B" and not _BASE64.fullmatch(text)):
+                        raise _MalformedError(f"{name} has an element that is no {kind[0]}")
 
 
 def _unzip(encoding: bytes, body: bytes) -> bytes:
@@ -163,7 +290,7 @@ def _unzip(encoding: bytes, body: bytes) -> bytes:
 
 
 def _failure(reply: Reply, body: bytes) -> Failure:
-    """The failure of a reply that isn't 200."""
+    """The failure of a response whose status isn't 200."""
     try:
         members = _parsed(body)
         kind = str(members.pop("__type")).rpartition("#")[2].partition(":")[0]
@@ -197,7 +324,7 @@ def _kind(error: str, status: int, fields: dict[str, Any]) -> Kind:
 
 
 def _foreign(reply: Reply, body: bytes) -> Failure:
-    """Something between here and DynamoDB answered, or something that isn't DynamoDB."""
+    """The failure of a response from a proxy, or from something that isn't DynamoDB."""
     text = f"it answers {reply.status} without an error of DynamoDB's: {_shown(body)}"
     if reply.status >= 500 or reply.status in {408, 429}:
         kind = Kind.THROTTLED if reply.status in {429, 503} else Kind.TRANSIENT
@@ -216,7 +343,7 @@ def _shown(body: bytes) -> str:
 
 
 def date_of(reply: Reply) -> float | None:
-    """What the store's clock showed, in epoch seconds."""
+    """Return the store's time, in epoch seconds."""
     try:
         return parsedate_to_datetime(reply.headers[b"date"].decode()).timestamp()
     except (KeyError, ValueError, TypeError, UnicodeDecodeError):
