@@ -118,9 +118,7 @@ def rules(social: Social, feeds: Kept[str, Page[Post]]) -> dict[str, Rule]:
         **dict.fromkeys(("comments_on_post", "likes_of_post"), Rule("anyone", check=seeing.post, shown=seeing.listed)),
         **dict.fromkeys(("posts_of_user", "follows"), Rule("anyone", check=seeing.user)),
         **dict.fromkeys(("followers", "following"), Rule("anyone", check=seeing.user, shown=seeing.listed)),
-        **dict.fromkeys(
-            ("notifications", "conversations", "membership"), Rule(own=("user_id",), shown=seeing.listed)
-        ),
+        **dict.fromkeys(("notifications", "conversations", "membership"), Rule(own=("user_id",), shown=seeing.listed)),
         "mark_read": Rule(own=("user_id",), check=seeing.conversation),
         **dict.fromkeys(_OWN, Rule("person", own=("user_id",))),
         **dict.fromkeys(_CHANGES_FEEDS, Rule("person", own=("user_id",), done=changed)),
