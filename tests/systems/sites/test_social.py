@@ -198,8 +198,8 @@ def test_a_block_ends_reading_and_liking_in_both_directions(social: Social, site
         social.send_message(writer, reader, "hush")
         post = social.publish(writer, "hush").post_id
         talk = f"messages?conversation_id={conversation_of(reader, writer)}"
-        asked = (f"posts_of_user?user_id={writer}", f"post_by_id?post_id={post}", "feed", "latest_posts", talk)
-        asked += ("conversations", talk.replace("messages", "membership"))
+        asked = [f"posts_of_user?user_id={writer}", f"post_by_id?post_id={post}", "feed", "latest_posts", talk]
+        asked += ["conversations", talk.replace("messages", "membership")]
         assert all("hush" in client.get(f"/api/{path}", headers=bearer).text for path in asked)
         visit.get("/")
         blocker, blocked = (writer, reader)[::direction]
