@@ -123,7 +123,7 @@ pictures: $(VENV)/.dev ## Make the pictures of the README and the docs anew (nee
 constraints: ## Make constraints.txt anew, with the newest versions that fit pyproject.toml
 	rm -rf .cache/constraints
 	$(PYTHON) -m venv .cache/constraints
-	PIP_CONSTRAINT= PIP_BUILD_CONSTRAINT= .cache/constraints/bin/python -m pip install --quiet --editable '.[all,dev]' --editable systems hatchling
+	PIP_CONSTRAINT= PIP_BUILD_CONSTRAINT= .cache/constraints/bin/python -m pip install --quiet --editable '.[all,dev]' --editable './systems[oidc]' hatchling
 	{ sed -n '/^#/p' constraints.txt; .cache/constraints/bin/python -m pip freeze --exclude-editable; } > .cache/constraints.txt
 	mv .cache/constraints.txt constraints.txt
 	rm -rf .cache/constraints
@@ -140,13 +140,13 @@ $(BIN)/python:
 # Both packages, the library and the systems, and what they need to run. A stamp is older than the lists of packages when they have changed since.
 $(VENV)/.run: pyproject.toml systems/pyproject.toml constraints.txt | $(BIN)/python
 	@echo 'Installing Keyplan into $(VENV) ...'
-	@$(PIP) --editable '.[all]' --editable systems
+	@$(PIP) --editable '.[all]' --editable './systems[oidc]'
 	@touch $@
 
 # The same with what the tests need.
 $(VENV)/.dev: pyproject.toml systems/pyproject.toml constraints.txt | $(BIN)/python
 	@echo 'Installing Keyplan and the tools of its tests into $(VENV) ...'
-	@$(PIP) --editable '.[all,dev]' --editable systems
+	@$(PIP) --editable '.[all,dev]' --editable './systems[oidc]'
 	@touch $@ $(VENV)/.run
 
 # Chromium, Java and npm, for the tests that look at pages and compare with DynamoDB Local; the checker of accessibility,

@@ -25,6 +25,9 @@ SHOWN_MAX = 200
 """Characters of a site's title, and of its tagline."""
 _SHOWN = ("title", "tagline")
 _TEXTS = ("title", "tagline", "files", "smtp", "mail_from", "analytics")
+_PROVIDER = ("name", "title", "issuer", "client_id", "client_secret")
+_PROVIDER_NAME = re.compile(r"[a-z][a-z0-9]{0,30}")
+_ISSUER = re.compile(r"https://[^\s?#]+|http://127\.0\.0\.1:\d+[^\s?#]*")
 _AUTHORS = ("open", "invited", "reviewed")
 NAVIGATION = (("Latest", "/latest"), ("Popular", "/popular"), ("Tags", "/tags"))
 
@@ -41,6 +44,8 @@ class SiteFile:
     files: str | None = None
     smtp: str | None = None
     mail_from: str | None = None
+    providers: tuple[Mapping[str, str], ...] = ()
+    """OpenID Connect providers, each with ``name``, ``title``, ``issuer``, ``client_id`` and ``client_secret``."""
     authors: str = "reviewed"
     """How readers become authors: ``open`` (immediately), ``reviewed`` (a moderator approves the request), or
     ``invited`` (only moderators make authors).
@@ -95,6 +100,8 @@ def read_site_file(path: Path) -> SiteFile:
                 given[name] = value
             else:
                 faults.append(ErrorDetail(name, f"must be one of {', '.join(_AUTHORS)}", 'authors = "reviewed"'))
+        elif name == "providers":
+            given[name] = _providers(value, faults)
         elif name == "navigation":
             given[name] = _navigation(value, faults)
         elif name == "colours":
@@ -102,7 +109,7 @@ def read_site_file(path: Path) -> SiteFile:
         elif name == "logo":
             given[name] = _logo(path.parent, value, faults)
         else:
-            known = ", ".join((*_TEXTS, "authors", "navigation", "colours", "logo"))
+            known = ", ".join((*_TEXTS, "authors", "providers", "navigation", "colours", "logo"))
             faults.append(ErrorDetail(name, "is no setting", f"these are: {known}"))
     if faults:
         raise RequestError("the site's settings can't be taken", place=str(path), errors=faults)
@@ -133,6 +140,26 @@ def _navigation(value: Any, faults: list[ErrorDetail]) -> tuple[tuple[str, str],
             hint = 'navigation = [{ text = "About", to = "/posts/about" }]'
             faults.append(ErrorDetail(f"navigation[{number}]", "needs a text, and a path or an https address", hint))
     return tuple(links)
+
+
+def _providers(value: Any, faults: list[ErrorDetail]) -> tuple[Mapping[str, str], ...]:
+    made: dict[str, Mapping[str, str]] = {}
+    for number, element in enumerate(value if isinstance(value, list) else [value]):
+        place = f"providers[{number}]"
+        if not (
+            isinstance(element, dict)
+            and {*element} == {*_PROVIDER}
+            and all(isinstance(text, str) and is_line(text) for text in element.values())
+        ):
+            faults.append(ErrorDetail(place, f"must have the texts {', '.join(_PROVIDER)}, and no others"))
+        elif not _PROVIDER_NAME.fullmatch(element["name"]) or element["name"] in made:
+            faults.append(ErrorDetail(f"{place}.name", "must be unique, of letters a–z and digits", 'name = "google"'))
+        elif not _ISSUER.fullmatch(element["issuer"]):
+            hint = 'issuer = "https://accounts.google.com"'
+            faults.append(ErrorDetail(f"{place}.issuer", "must be an https URL without a query", hint))
+        else:
+            made[element["name"]] = element
+    return tuple(made.values())
 
 
 def _colours(value: Any, faults: list[ErrorDetail]) -> dict[str, dict[str, str]]:

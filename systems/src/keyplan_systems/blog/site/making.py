@@ -13,6 +13,7 @@ from keyplan_systems.blog.accounts import sign_in
 from keyplan_systems.blog.design import Blog
 from keyplan_systems.blog.sample import DEMO_PASSWORD, DEMO_USERS
 from keyplan_systems.blog.site.application import site_application
+from keyplan_systems.blog.site.openid import OpenIdProvider
 from keyplan_systems.blog.site.policy import BlogPolicy
 from keyplan_systems.blog.site.providers import OfflineProvider
 from keyplan_systems.blog.site.settings import Settings
@@ -48,7 +49,10 @@ def make_site(blog: Blog, options: SiteOptions) -> BlogSite:
         origin=options.origin,
         secure=options.origin is not None and options.origin.startswith("https:"),
         shared_limits=True,
-        providers=() if options.origin is not None else (OfflineProvider(),),
+        providers=(
+            *(OpenIdProvider(each, options.secret) for each in own.providers),
+            *(() if options.origin is not None else (OfflineProvider(),)),
+        ),
     )
     site = Site(blog, settings)
     logins = _logins(blog, public=options.origin is not None)

@@ -1,4 +1,4 @@
-"""Signing in with an account elsewhere: what a provider must be able to do, and one that needs no network.
+"""Sign in with an external account: the interface of identity providers, and a demo provider without a network.
 
 A provider sends the browser to its own page (``authorize_url``) and turns what comes back into an identity. The state
 that goes along is random, signed and kept in a cookie of this browser; the site checks it before it asks the provider.
@@ -11,7 +11,11 @@ from dataclasses import dataclass
 from typing import Protocol
 from urllib.parse import urlencode
 
-__all__ = ["Identity", "OfflineProvider", "Provider"]
+__all__ = ["Identity", "OfflineProvider", "Provider", "ProviderError"]
+
+
+class ProviderError(Exception):
+    """The provider doesn't respond, or its response is invalid."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +41,9 @@ class Provider(Protocol):
         ...
 
     def authorize_url(self, state: str, callback: str) -> str:
-        """Where the browser goes. The provider sends it back to ``callback`` with ``state`` and its own answer."""
+        """Where the browser goes. The provider sends it back to ``callback`` with ``state`` and its own answer. Raises
+        ProviderError.
+        """
         ...
 
     def identity(self, answer: Mapping[str, str], callback: str) -> Identity | None:

@@ -7,6 +7,7 @@ nothing. A provider's answer is taken only in the browser that asked for it: the
 from __future__ import annotations
 
 import json
+import logging
 from typing import Any
 
 from starlette.responses import RedirectResponse, Response
@@ -14,7 +15,7 @@ from starlette.responses import RedirectResponse, Response
 from keyplan.errors import Refused
 from keyplan_systems.blog import accounts
 from keyplan_systems.blog.entities import User
-from keyplan_systems.blog.site.providers import Identity, OfflineProvider, Provider
+from keyplan_systems.blog.site.providers import Identity, OfflineProvider, Provider, ProviderError
 from keyplan_systems.blog.site.site import Turn
 from keyplan_systems.site.incoming import Form, local_path
 from keyplan_systems.site.problems import Problem, not_found
@@ -32,6 +33,7 @@ __all__ = [
     "sign_up_page",
 ]
 
+_LOG = logging.getLogger("keyplan_systems.blog")
 STATE = "blog_state"
 STATE_SECONDS = 600
 EMAIL_CHARACTERS_MAX = 254
@@ -109,7 +111,10 @@ def go_to_provider(turn: Turn) -> Response:
     provider = _provider(turn)
     nonce = random_token()
     state = {"nonce": nonce, "next": local_path(turn.query.get("next", "/")), "provider": provider.name}
-    response = RedirectResponse(provider.authorize_url(nonce, _callback(turn, provider)), status_code=303)
+    try:
+        response = RedirectResponse(provider.authorize_url(nonce, _callback(turn, provider)), status_code=303)
+    except ProviderError as error:
+        raise _unavailable(provider, error) from None
     settings = turn.site.settings
     response.set_cookie(
         STATE,
@@ -137,12 +142,20 @@ def callback(turn: Turn) -> Response:
     state = _unpacked(turn, "state", turn.request.cookies.get(STATE, ""), STATE_SECONDS)
     if state is None or state["provider"] != provider.name or state["nonce"] != turn.query.get("state"):
         raise Problem(400, "That didn't start here", "Signing in was begun in another browser, or long ago.", _AGAIN)
-    identity = provider.identity(turn.query, _callback(turn, provider))
+    try:
+        identity = provider.identity(turn.query, _callback(turn, provider))
+    except ProviderError as error:
+        raise _unavailable(provider, error) from None
     if identity is None:
         raise Problem(400, "It said no", f"{provider.title.capitalize()} didn't say who you are.", _AGAIN)
     response = _known(turn, provider, identity, state["next"])
     response.delete_cookie(STATE, path="/sign-in/with/")
     return response
+
+
+def _unavailable(provider: Provider, error: ProviderError) -> Problem:
+    _LOG.warning("the identity provider %s failed: %s", provider.name, error)
+    return Problem(503, "Sign-in isn’t available", f"{provider.title} doesn’t respond. Try again later.", _AGAIN)
 
 
 _AGAIN = (("Begin again", "/sign-in"), ("Front page", "/"))
@@ -162,7 +175,7 @@ def _known(turn: Turn, provider: Provider, identity: Identity, target: str) -> R
         return open_visit(turn, user, target)
     facts = {"provider": provider.name, "id": identity.external_id, "email": identity.email, "name": identity.name}
     signed = turn.site.signer.sign("identity", _packed(facts, turn))
-    form = Form({"identity": signed, "email": identity.email or "", "name": identity.name, "writes": "yes"})
+    form = Form({"identity": signed, "email": identity.email or "", "name": identity.name})
     return sign_up_page(turn, form)
 
 
