@@ -256,6 +256,17 @@ def test_an_entity_of_another_name_and_the_same_key_is_renamed() -> None:
     assert not [code for code in codes(result.changes) if "removed" in code or "added" in code]
 
 
+def test_a_renamed_field_with_the_same_attribute_changes_no_key() -> None:
+    result = compared(
+        ("    email: str\n", '    mail: str = Field(alias="email")\n'),
+        ("EMAIL#{email}", "EMAIL#{mail}"),
+        ("    placed: str\n", '    placed_on: str = Field(alias="placed")\n'),
+        ("{placed}#{order_id}", "{placed_on}#{order_id}"),
+    )
+    found = {code for code in codes(result.changes) if "order-changed" not in code}
+    assert found == {"api field-renamed Order.placed_on", "api field-renamed User.mail"}
+
+
 def test_a_pattern_served_by_another_index() -> None:
     result = compared(
         ("index=GSI1, when", "index=GSI9, when"),

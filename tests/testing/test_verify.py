@@ -471,6 +471,9 @@ def test_wrong_results_with_items_of_others_are_found(monkeypatch: Patch, break_
         @read("S1", where="stars >= :stars")
         def rated(self, shelf: str, stars: int) -> list[Book]: ...
 
+        @read("S3", where="stars BETWEEN :least AND :most")
+        def between(self, shelf: str, least: int, most: int) -> list[Book]: ...
+
         @read("S2", entity=Book)
         def size(self, shelf: str) -> int: ...
 

@@ -159,9 +159,7 @@ def filter_members(condition: Filter | None, values: Mapping[str, Any]) -> dict[
             text = as_read(text, names, encoded, condition.defaulted, held=condition.held)
         except ExpressionFault as fault:
             named = ", ".join(value.parameter for value in condition.parameters.values())
-            raise ArgumentError(
-                f"the filter is too long: {fault}", place=named, hint="pass fewer values per call"
-            ) from None
+            raise ArgumentError(f"the filter can't be sent with these values: {fault}", place=named) from None
     return {"text": text, "names": names, "values": encoded}
 
 

@@ -140,9 +140,7 @@ class Conditions:
             clauses += self.clauses
             check_limits(" AND ".join(clauses))
         except ExpressionFault as fault:
-            raise RequestError(
-                f"the condition is too long: {fault}", place=self.entity.name, hint="expect fewer fields"
-            ) from None
+            raise RequestError(f"the condition can't be sent: {fault}", place=self.entity.name) from None
         if item is not None and not any("(#pk)" in clause for clause in clauses):
             del names[item]
         return clauses

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -27,6 +28,8 @@ from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.model.stored.stored_keys import CompiledKey
 
 __all__ = ["entity_changes"]
+
+Names = Mapping[str, str]
 
 _MOMENT = datetime(2026, 11, 21, 9, 42, 7, tzinfo=UTC)
 """A timestamp whose stored formats differ."""
@@ -77,7 +80,8 @@ def _same_key(entity: CompiledEntity, left: Mapping[str, CompiledEntity]) -> Com
 
 
 def _keys(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterator[Change]:
-    if _stands_elsewhere(before.primary, after.primary):
+    names = _old_names(before, after)
+    if _is_elsewhere(before.primary, after.primary, names):
         yield Change(
             Severity.BREAKING,
             "primary-key-changed",
@@ -87,7 +91,7 @@ def _keys(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterator
             f"before the new code reads, {copied(after, is_moved=True)}",
         )
     yield from _computed(place, before, after)
-    for old, new in _pairs(before, after):
+    for old, new in _pairs(before, after, names):
         if new is None and old is not None:
             yield Change(
                 Severity.SAFE,
@@ -98,28 +102,33 @@ def _keys(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterator
             )
         elif old is None and new is not None:
             yield _added(f"{place}.{new.name}", new, before, after)
-        elif old is not None and new is not None and _stands_elsewhere(old, new):
+        elif old is not None and new is not None and _is_elsewhere(old, new, names):
             yield Change(
                 Severity.BREAKING if _moved_ranks(old, new) else Severity.MIGRATION,
                 "key-changed",
                 f"{place}.{new.name}",
                 f"the key on {new.place} {_was_and_is(old, new)}",
-                _left_behind(new.place, old, new),
+                _left_behind(new.place, old, new, names),
                 _rewrite(after, new),
             )
 
 
-def _pairs(before: CompiledEntity, after: CompiledEntity) -> Iterator[tuple[CompiledKey | None, CompiledKey | None]]:
+def _pairs(
+    before: CompiledEntity, after: CompiledEntity, names: Names
+) -> Iterator[tuple[CompiledKey | None, CompiledKey | None]]:
     """Pairs of index keys before and after: on one index, equal keys, then keys of one name, then the others in order.
     Added keys come last.
     """
-    names = dict.fromkeys(key.place for entity in (before, after) for key in entity.index_keys)
+    places = dict.fromkeys(key.place for entity in (before, after) for key in entity.index_keys)
     added: list[CompiledKey] = []
-    for name in names:
+    for name in places:
         olds, news = list(before.keys_on(name)), list(after.keys_on(name))
-        for alike in (_shape, _name_of):
+        for by_shape in (True, False):
             for old in list(olds):
-                new = next((key for key in news if alike(key) == alike(old)), None)
+                new = next(
+                    (key for key in news if (_shape(key, names) == _shape(old) if by_shape else key.name == old.name)),
+                    None,
+                )
                 if new is not None:
                     olds.remove(old)
                     news.remove(new)
@@ -130,15 +139,11 @@ def _pairs(before: CompiledEntity, after: CompiledEntity) -> Iterator[tuple[Comp
     yield from ((None, key) for key in added)
 
 
-def _name_of(key: CompiledKey) -> str:
-    return key.name
-
-
-def _left_behind(index: str, before: CompiledKey, after: CompiledKey) -> str:
+def _left_behind(index: str, before: CompiledKey, after: CompiledKey, names: Names) -> str:
     """The effect of a changed key on existing items."""
     if _moved_ranks(before, after):
         return f"existing items have the old ranks in {index}, and are returned for other values"
-    if _shape(replace(before, when=after.when)) == _shape(after):
+    if _shape(replace(before, when={})) == _shape(replace(after, when={}), names):
         return f"existing items are in {index} by the old condition"
     return f"existing items have the old key in {index}, and aren't found"
 
@@ -262,8 +267,9 @@ def _undeclared(place: str, before: CompiledEntity, after: CompiledEntity) -> It
 def _claims(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterator[Change]:
     olds = {key.name: key for key in before.claims}
     news = {key.name: key for key in after.claims}
+    renamed = _old_names(before, after)
     shapes = {_shape(key) for key in before.claims}
-    kept = {_shape(key) for key in after.claims}
+    kept = {_shape(key, renamed) for key in after.claims}
     for name, claim in olds.items():
         if name not in news and _shape(claim) not in kept:
             yield Change(
@@ -278,7 +284,7 @@ def _claims(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterat
             )
     for name, claim in news.items():
         other = olds.get(name)
-        if _shape(claim) in shapes and not (other is not None and _moved_ranks(other, claim)):
+        if _shape(claim, renamed) in shapes and not (other is not None and _moved_ranks(other, claim)):
             continue
         what = (
             f"{_texts(claim)} is unique" if other is None else f"the claim was {_texts(other)}, and is {_texts(claim)}"
@@ -300,21 +306,28 @@ def _claimed(entity: CompiledEntity, claim: CompiledKey) -> str:
     return f"read each {entity.name}, and write its claim: `{code}`"
 
 
-def _shape(key: CompiledKey) -> tuple[object, ...]:
-    """Everything that determines an item's key."""
-    when = tuple(sorted((name, tuple(map(_plain, allowed))) for name, allowed in key.when.items()))
+def _old_names(before: CompiledEntity, after: CompiledEntity) -> Names:
+    """The old names of renamed fields, by their new names."""
+    olds = {field.attribute: name for name, field in before.fields.items() if name not in after.fields}
+    return {name: olds[field.attribute] for name, field in after.fields.items() if field.attribute in olds}
+
+
+def _shape(key: CompiledKey, names: Names | None = None) -> tuple[object, ...]:
+    """Everything that determines an item's key. ``names``: the old names of fields."""
+    names = names or {}
+    when = tuple(sorted((names.get(name, name), tuple(map(_plain, allowed))) for name, allowed in key.when.items()))
     # The names of the table's own key attributes are compared with the table
     sides = tuple(
-        (attribute.name if key.index else "", attribute.type, *_template(template))
+        (attribute.name if key.index else "", attribute.type, *_template(template, names))
         for attribute, template in key.attributes
     )
     spread = tuple(str(template) for template in key.hash_input) if key.shards > 1 else ()
     return sides, when, key.shards, spread
 
 
-def _stands_elsewhere(before: CompiledKey, after: CompiledKey) -> bool:
+def _is_elsewhere(before: CompiledKey, after: CompiledKey, names: Names) -> bool:
     """Whether existing items have another key than they would have now."""
-    return _shape(before) != _shape(after) or bool(_moved_ranks(before, after))
+    return _shape(before) != _shape(after, names) or bool(_moved_ranks(before, after))
 
 
 def _moved_ranks(before: CompiledKey, after: CompiledKey) -> list[str]:
@@ -334,10 +347,9 @@ def _moved_ranks(before: CompiledKey, after: CompiledKey) -> list[str]:
     return result
 
 
-def _template(template: Template) -> tuple[object, ...]:
-    return str(template), tuple(
-        (variable.field, _written(variable.format), _style(variable)) for variable in template.variables
-    )
+def _template(template: Template, names: Names) -> tuple[object, ...]:
+    source = re.sub(r"(?<=\{)\w+", lambda match: names.get(match[0], match[0]), str(template))
+    return source, tuple((_written(variable.format), _style(variable)) for variable in template.variables)
 
 
 def _style(variable: Variable) -> tuple[bool, str | None]:

@@ -116,7 +116,7 @@ def _served(place: str, before: ReadPattern, after: ReadPattern) -> Iterator[Cha
             "existing cursors are rejected",
         )
     order, new_order = _order(before), _order(after)
-    if order != new_order:
+    if order != new_order and not after.shape.told:
         yield Change(
             Severity.API,
             "order-changed",
