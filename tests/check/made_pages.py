@@ -87,10 +87,10 @@ def told(finding: Finding) -> str:
 def manual(rule: Rule) -> str:
     """A rule's manual as its page has it."""
     text = rule.manual.replace("``", "`")
-    ignore = f'class Shop(Design, ignore={{"{rule.code} Place.member": "why it is right so"}})'
-    how = f"Silence it where the design's class is made, with a reason: `{ignore}`."
+    ignore = f'class Shop(Design, ignore={{"{rule.code} Place.member": "why it is acceptable"}})'
+    how = f"To ignore the finding, give a reason in the class of the design: `{ignore}`."
     if rule.code in {"KP100", "KP901", "KP902"}:
-        how = "It can't be silenced."
+        how = "You can't ignore this finding."
     return f"*{_WORDS[rule.severity]}.* {rule.title}.\n\n{text}\n\n{how}"
 
 
@@ -98,7 +98,7 @@ def rule_table() -> str:
     """All rules, group by group."""
     parts: list[str] = []
     for start, title in GROUPS.items():
-        lines = [f"### {title}", "", "| code | name | severity | what it says |", "|---|---|---|---|"]
+        lines = [f"### {title}", "", "| Code | Name | Severity | Reports |", "|---|---|---|---|"]
         for rule in RULES:
             if rule.code.startswith(start):
                 link = f"[{rule.code}]({rule.page})"

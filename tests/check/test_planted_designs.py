@@ -910,7 +910,7 @@ def test_an_entity_that_no_pattern_names_is_found(
     assert {finding.place for finding in findings if finding.code == "KP310"} == unread
 
 
-@pytest.mark.parametrize(("rate", "advice"), [(4800, "shards=8 carries it"), (8000, "over shards=12")])
+@pytest.mark.parametrize(("rate", "advice"), [(4800, "shards=8 is enough"), (8000, "set shards=12")])
 def test_shards_are_advised_beyond_those_that_a_key_has(rate: int, advice: str) -> None:
     class Event(Entity):
         kind: Literal["x"] = "x"

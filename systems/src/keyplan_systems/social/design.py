@@ -67,7 +67,7 @@ class Social(PeopleWrites, SessionPatterns, Design, ignore=_REASONS):
 
     table = Table("social-media", indexes=[GSI1, GSI2])
 
-    @write("W7", attempts=30, example=Example().missing("block_of", "follows"))
+    @write("W7", attempts=30, example=Example().found(User, shards=0).missing("block_of", "follows"))
     def follow(self, user_id: str, followed_id: str) -> Writes[Following]:
         """Follow a user: both directions and both counters in one transaction.
 

@@ -1,13 +1,13 @@
-"""A counter or a rating stands in an index key.
+"""Frequently changed field in an index key.
 
-When a change moves an item within an index, DynamoDB removes the old entry and writes the new one: two write units
-of each KB, in every index whose key holds the field, for each change. A number that every view or like changes does
-that at the rate of the views, on the index partitions where the popular items are.
+When an update changes an index key attribute, DynamoDB deletes the old index entry and writes a new one. This costs 2
+write units per KB in every index with that field. If each view or like changes the field, the popular items generate
+this load on few index partitions.
 
-Count in an item of its own (sharded where the rate needs it), and refresh the ranked field at a bounded rate.
-Fields that change rarely, as a status does, are not reported.
+Count in a separate item, sharded if its rate needs it, and update the field in the key at a limited rate. Fields that
+change rarely, such as a status, aren't reported.
 
-Source: "Read and write operations" in the developer guide, write units of secondary indexes.
+Source: "Read and write operations" in the Developer Guide, write units of secondary indexes.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def _find(subject: Subject) -> Iterator[Remark]:
                 yield Remark(
                     written.pattern.place,
                     f"each call changes {entity.name}.{names}, and moves the item in {places}",
-                    "count in an item of its own, and refresh the field in the key at a bounded rate",
+                    "count in a separate item, and update the field in the key at a limited rate",
                     tuple(_lines(subject, entity.name, keys, subject.load(written.pattern).peak)),
                 )
 

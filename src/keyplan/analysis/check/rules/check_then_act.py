@@ -1,18 +1,20 @@
-"""A write checks what it read, and acts without asking whether it is still so.
+"""Check without a condition in the write.
 
-A body that reads a balance, finds it high enough and then takes from it decides by what was true a moment ago: two of
-them at once both find enough. So does one that reads a status and then sets it. Reported are updates and deletions,
-without a condition, of a field that the body looked at before. A bound of the field's type
-(``Field(ge=0)``) is a condition that each ``Add`` has anyway, and a Version field expects what was read. And reported
-are writes that decide by how many items there are, or by their sum (a read that gives an ``int``; ``len`` or ``sum`` of
-a list), and have no condition at all: no condition can count, so the number must stand in an item that the write
-changes, too. An amount that the caller gives is taken from a field without a bound, or a state of three or more is set
-from any other: these are reported where nothing was looked at or expected.
+A body reads a balance, finds it sufficient, and then subtracts from it. Two concurrent calls can both find it
+sufficient. The same applies to a status that is read and then set. Reported are:
 
-Let the store decide: ``.only_if("balance >= :amount", amount=amount)``, or expect what was read,
-``.only_if(status=ticket.status)``, with ``attempts=``.
+- an update, without a condition, of a field that the body tested
+- a write without any condition that tests a count or a sum of items: a condition can't count, so keep the number in
+  an item
+- ``Add(-amount)`` on a field without a lower bound
+- as info, a status of three or more values that is set without a condition
 
-Source: "Condition expressions" in the developer guide.
+``Field(ge=0)`` is a condition of every ``Add``, and a version field is a condition of every update.
+
+Add the condition to the action: ``.only_if("balance >= :amount", amount=amount)``, or
+``.only_if(status=ticket.status)`` with ``attempts=``.
+
+Source: "Condition expressions" in the Developer Guide.
 """
 
 from __future__ import annotations
@@ -41,14 +43,14 @@ def _find(subject: Subject) -> Iterator[Remark]:
                 fields = " and ".join(names)
                 yield Remark(
                     account.pattern.place,
-                    f"it looks at {entity.name}.{fields}, and then changes that without asking whether it is still so",
-                    f"add .only_if(...) with what {fields} must be, and attempts=10 where others write it too",
+                    f"it tests {entity.name}.{fields}, and then changes it without a condition",
+                    f"add .only_if({names[0]}=...) with the expected value, and attempts=10 if others write it",
                     line=action.line,
                 )
 
 
 def _unexpected(subject: Subject) -> Iterator[Remark]:
-    """Amounts that can fall below zero, and states that are set whatever they were: nothing is expected of the item."""
+    """Amounts that can fall below zero, and states that are set from any other, without a condition."""
     for account in subject.writes:
         for action in account.actions:
             entity = action.entity
@@ -58,8 +60,8 @@ def _unexpected(subject: Subject) -> Iterator[Remark]:
                 if name in entity.fields and not entity.fields[name].bounds and name not in action.checked:
                     yield Remark(
                         account.pattern.place,
-                        f"it takes from {entity.name}.{name} whatever is there, so that it can fall below zero",
-                        f"bound the field, {name}: Annotated[int, Field(ge=0)], or add "
+                        f"it subtracts from {entity.name}.{name} without a condition: it can fall below zero",
+                        f"declare a lower bound, {name}: Annotated[int, Field(ge=0)], or add "
                         f'.only_if("{name} >= :amount", amount=...)',
                         line=action.line,
                     )
@@ -69,15 +71,15 @@ def _unexpected(subject: Subject) -> Iterator[Remark]:
                 if named and states and len(states) > 2 and value in states and name not in action.checked:
                     yield Remark(
                         account.pattern.place,
-                        f"it sets {entity.name}.{name} to {value!r} from any other",
-                        f"expect the states that it may follow: .only_if({name}=...)",
+                        f"it sets {entity.name}.{name} to {value!r} from any other state",
+                        f"add the expected state: .only_if({name}=...)",
                         severity=Severity.INFO,
                         line=action.line,
                     )
 
 
 def _decided_by_number(subject: Subject) -> Iterator[Remark]:
-    """The writes that count items, and change something without asking anything."""
+    """The writes that count items and have no condition."""
     for account in subject.writes:
         expecting = (action.conditional or (action.entity and action.entity.version) for action in account.actions)
         if not account.code.counted or not account.actions or any(expecting):
@@ -85,15 +87,15 @@ def _decided_by_number(subject: Subject) -> Iterator[Remark]:
         names = " and ".join(sorted(account.code.counted))
         yield Remark(
             account.pattern.place,
-            f"it decides by {names}, how many there are, and nothing asks whether there are as many when it writes",
-            "keep the number in an item, and change it in the same transaction: "
+            f"it tests the number of items from {names}, and no condition checks that number when it writes",
+            "keep the number in an item, and update it in the same transaction: "
             'Update(...).set(taken=Add(1)).only_if("taken < :most", most=most)',
             line=account.actions[0].line,
         )
 
 
 def _decided_by(entity: CompiledEntity, action: Action) -> set[str]:
-    """The fields that were looked at, and that the update changes without expecting anything of them."""
+    """The fields that were tested, and that the update changes without a condition."""
     if action.kind != "Update":
         return set()
     result = set(action.checked) & action.changes.keys()

@@ -1,12 +1,12 @@
-"""A new table can't take the peak at once.
+"""Peak rate above the initial capacity of a new table.
 
-A new on-demand table takes 4,000 write units and 12,000 read units a second at once, and then up to twice its last
-peak; what goes beyond within 30 minutes may be throttled. A launch or a campaign that begins above that meets a
-cold table.
+A new on-demand table supports 4,000 write units and 12,000 read units per second. After that, it supports twice its
+previous peak. Requests above can be throttled if the traffic more than doubles within 30 minutes, for example at a
+launch.
 
-Set warm throughput before (it is charged once), or let the traffic rise over half an hour.
+Set warm throughput in advance (a one-time charge), or increase the traffic over 30 minutes.
 
-Source: "On-demand capacity mode" and "Understanding DynamoDB warm throughput" in the developer guide.
+Source: "DynamoDB on-demand capacity mode"; "Understanding DynamoDB warm throughput" in the Developer Guide.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ def _find(subject: Subject) -> Iterator[Remark]:
             times = total / AT_ONCE[kind]
             yield Remark(
                 subject.table_place if place == "the table" else place,
-                f"{place} would take {number(total)} {kind} units a second at the peak, and when new takes "
+                f"{place} needs {number(total)} {kind} units per second at peak, and a new table supports "
                 f"{AT_ONCE[kind]:,}",
-                "set its warm throughput before the traffic comes, or let it rise over 30 minutes",
-                (f"{number(total)} units/s ÷ {AT_ONCE[kind]:,} = {times:.3g} times what it takes at once",),
+                "set warm throughput before the traffic arrives, or increase the traffic over 30 minutes",
+                (f"{number(total)} units/s ÷ {AT_ONCE[kind]:,} = {times:.3g} times its initial capacity",),
             )
 
 

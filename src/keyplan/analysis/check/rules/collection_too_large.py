@@ -1,11 +1,11 @@
-"""An item collection outgrows what a local index allows.
+"""Item collection over 10 GB on a table with a local index.
 
-On a table with a local index, all items with one partition key, and their entries in local indexes, are held to 10
-GB together; beyond that every write to the collection is refused. Tables without local indexes have no such limit.
+On a table with a local secondary index, the items with one partition key and their local index entries can have 10 GB
+together. DynamoDB rejects writes that exceed this. Tables without local indexes have no such limit.
 
-Give the partition key another part, or use a global index instead: a local index can't be taken away later.
+Add another field to the partition key, or use a global index. You can't delete a local index later.
 
-Source: "Item collection size limit" in the developer guide, on local secondary indexes.
+Source: "Item collections in Local Secondary Indexes" in the Developer Guide.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ def _find(subject: Subject) -> Iterator[Remark]:
         if total > COLLECTION_BYTES_MAX / 2:
             yield Remark(
                 entity.name,
-                f"its largest item collection is {number(total / 1024**3)} GB, and a table with a local index "
-                "holds each to 10 GB",
-                "add another part to the partition key, or make the local index a global one",
+                f"its largest item collection is {number(total / 1024**3)} GB, and the limit with a local "
+                "index is 10 GB",
+                "add another field to the partition key, or replace the local index with a global index",
                 (
                     f"{sizes.item_bytes:,} bytes + {entries:,} in local indexes = {each:,}",
                     f"{each:,} × {number(count)} items = {number(total)}",

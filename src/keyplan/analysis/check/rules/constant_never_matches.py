@@ -1,9 +1,10 @@
-"""A constant is none of its field's values.
+"""Constant that a field can't have.
 
-``where=`` and ``when=`` fix a field to a value. One that the field's type doesn't have is never found: the pattern
-always answers with nothing, and the index stays empty. Spelling decides: ``"Published"`` is not ``"published"``.
+``where=`` and ``when=`` compare a field with a constant. If the field's type doesn't include that value, the pattern
+always returns an empty result, and a sparse index stays empty. Spelling matters: ``"Published"`` isn't
+``"published"``.
 
-Write the value as the field's type has it.
+Use a value of the field's type.
 """
 
 from __future__ import annotations
@@ -32,8 +33,8 @@ def _find(subject: Subject) -> Iterator[Remark]:
             if owners and wrong:
                 yield Remark(
                     pattern.place,
-                    f"where= fixes {name} to {', '.join(map(repr, wrong))}, and {owners[0].name}.{name} is never that: "
-                    "it always answers with nothing",
+                    f"where= fixes {name} to {', '.join(map(repr, wrong))}, which {owners[0].name}.{name} can't be: "
+                    "the result is always empty",
                     _hint(owners[0], name),
                 )
     for entity, key in subject.keys:
@@ -42,7 +43,7 @@ def _find(subject: Subject) -> Iterator[Remark]:
             if wrong:
                 yield Remark(
                     f"{entity.name}.{key.name}",
-                    f"when= waits for {name} to be {', '.join(map(repr, wrong))}, which it never is",
+                    f"when= requires {name} to be {', '.join(map(repr, wrong))}, a value that it can't have",
                     _hint(entity, name),
                 )
 

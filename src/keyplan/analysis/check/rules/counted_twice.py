@@ -1,16 +1,16 @@
-"""An increment may be counted twice, or not at all, when its answer is lost.
+"""Increment that can be applied twice.
 
-``Add`` and ``Append`` are not the same when they are made twice. A single UpdateItem whose answer is lost (a timeout, a
-connection that breaks) may have been carried out: the client doesn't repeat it, and raises StoreError, and a caller who
-repeats it may count twice. Of a transaction that is known by its token, a repetition does nothing.
+``Add`` and ``Append`` aren't idempotent. If the response to a single UpdateItem is lost (a timeout, a broken
+connection), the outcome is unknown: the client doesn't retry it and raises ``StoreError``. If the caller retries, the
+value can be counted twice. A transaction has a token, so its retry has no effect.
 
-Where the number must be right (money, stock), give the entity a field ``applied: Tokens = set()`` and the update a
-token that names the event: ``Update(Account, ...).set(balance=Add(amount)).idempotent(payment_id)`` is carried out
-once, however often it is sent or called. Or make the increment part of a transaction with an item for the event:
-``Create(Payment(payment_id=...))`` fails the second time. Where the number may be off by a few, silence it; views,
-likes and their like aren't reported.
+If the number must be exact (money, stock), give the entity a field ``applied: IdempotencyTokens = set()``, and the
+update a token of the event: ``Update(Account, ...).set(balance=Add(amount)).idempotent(payment_id)``. Or create an
+item for the event in the same transaction: a second ``Create(Payment(payment_id=...))`` fails. Ignore the finding if
+the number can be off by a few; views and likes aren't reported.
 
-Source: "Error retries and exponential backoff"; TransactWriteItems, ClientRequestToken, in the API reference.
+Source: "Error retries and exponential backoff" in the Developer Guide; TransactWriteItems, ClientRequestToken, in the
+API Reference.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ __all__ = ["RULE"]
 ROUGH = frozenset(
     {"clicks", "downloads", "hits", "impressions", "likes", "plays", "reads", "shares", "views", "visits"}
 )
-"""Names of numbers that may be off by a few."""
+"""Names of numbers that can be off by a few."""
 
 
 def _find(subject: Subject) -> Iterator[Remark]:
@@ -48,10 +48,10 @@ def _find(subject: Subject) -> Iterator[Remark]:
             )
             yield Remark(
                 account.pattern.place,
-                f"its one request adds to {entity}.{' and '.join(names)}: "
-                "when the answer is lost, nobody knows whether that was done",
-                f"if it must be exact: {field}end the Update with .idempotent(...), of what names the event; or "
-                "yield Create of an item for the event beside it, in one transaction",
+                f"its single request adds to {entity}.{' and '.join(names)}: "
+                "if the response is lost, the outcome is unknown",
+                f"if it must be exact, {field}add .idempotent(...) with an id of the event, or "
+                "create an item for the event in the same transaction",
                 line=action.line,
             )
 

@@ -1,12 +1,12 @@
-"""Counters and unique values in several regions lose writes.
+"""Counters and unique values in a global table.
 
-Between the regions of a global table the last writer of an item wins: two increments at the same time become one,
-two users take one name in two regions, and a condition holds only where it was asked. It is judged where the
-traffic file names ``replicas``, for ``Add``, ``Unique`` and ``Version``.
+Between the regions of a global table, the last writer wins. Two concurrent increments in two regions become one, two
+users can get the same name, and a condition is checked only in its own region. The rule uses ``replicas`` in the
+traffic file, and reports ``Add``, ``Unique`` and ``Version``.
 
-Write such items in one region only, or use a global table with strong consistency across regions.
+Write these items in one region only, or use a global table with multi-Region strong consistency.
 
-Source: "How DynamoDB global tables work", on conflict resolution, in the developer guide.
+Source: "How DynamoDB global tables work" in the Developer Guide, conflict resolution.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ def _find(subject: Subject) -> Iterator[Remark]:
         if kinds:
             yield Remark(
                 entity.name,
-                f"it has {' and '.join(kinds)}, and between {1 + len(table.replicas)} regions the last writer wins",
-                "write it in one region only, or make the table strongly consistent across regions",
+                f"it has {' and '.join(kinds)}, and the last writer wins between {1 + len(table.replicas)} regions",
+                "write it in one region only, or use multi-Region strong consistency",
                 (f"1 region + {len(table.replicas)} more = {1 + len(table.replicas)}",),
             )
 

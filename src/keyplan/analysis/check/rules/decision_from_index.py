@@ -1,14 +1,12 @@
-"""A write decides by what an index said.
+"""Write decision based on an index read.
 
-A global index follows the table after a moment, and can't be read consistently. A write that looks there whether an
-email is taken, and then creates the user, finds nothing while another does the same; one that computes a new value
-from what the index gave, computes it from an old one; one that takes the first of a waitlist, and frees the place where
-nobody waits, frees it while somebody has just been added.
+A global secondary index is eventually consistent. A write that reads an index to find out whether an email address is
+free can miss an item that another write has just created. The same applies to a new value that is computed from an
+index read, and to a branch that depends on one.
 
-Ask by the primary key or by a ``Unique`` claim, which are read consistently within a write; or let a condition
-decide.
+Read by primary key or by a ``Unique`` claim, which are strongly consistent within a write, or use a condition.
 
-Source: "Read consistency" in the developer guide.
+Source: "DynamoDB read consistency" in the Developer Guide.
 """
 
 from __future__ import annotations
@@ -33,14 +31,14 @@ def _find(subject: Subject) -> Iterator[Remark]:
             if index is not None and _decides(written, ask.name):
                 yield Remark(
                     written.pattern.place,
-                    f"it decides by {ask.name}, which {index} answers eventually, what it writes",
-                    "ask by the table's key, or keep a count in an item, and expect it by only_if",
+                    f"its writes depend on {ask.name}, an eventually consistent read of {index}",
+                    "read by the primary key, or keep a counter in an item and check it with only_if",
                 )
             elif index is not None and _relies(written, entity):
                 yield Remark(
                     written.pattern.place,
-                    f"it asks {ask.name}, which {index} answers eventually, and writes {entity} by what it finds",
-                    "ask by the primary key or a Unique claim, or let a condition decide (Create, only_if)",
+                    f"it reads {ask.name} from {index}, eventually consistent, and writes {entity} based on the result",
+                    "read by the primary key or a Unique claim, or use a condition (Create, only_if)",
                 )
 
 
@@ -53,13 +51,13 @@ def _global_index(subject: Subject, ask: Ask) -> str | None:
 
 
 def _decides(written: WriteAnalysis, read: str) -> bool:
-    """Whether the read's result decides between actions of which one expects nothing."""
+    """Whether an action without a condition depends on the result of the read."""
     actions = written.code.decided.get(read, ())
     return any(action.kind in {"Put", "Update"} and not action.conditional for action in actions)
 
 
 def _relies(written: WriteAnalysis, entity: str) -> bool:
-    """Whether the write makes such an item, or computes a change of one, by what it read."""
+    """Whether the write creates such an item, or computes a change of one from the read."""
     return any(
         action.entity is not None and action.entity.name == entity
         and (action.kind in {"Put", "Create"} or (bool(action.from_read) and not action.conditional))

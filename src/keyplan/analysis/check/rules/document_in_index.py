@@ -1,13 +1,14 @@
-"""Whole documents are copied into an index.
+"""Large attribute projected into an index.
 
-An index that projects "ALL" stores every attribute again, the long text of a post or a body too. Each entry is
-written at the size of the whole item, and a page of ten cards reads ten bodies that nobody looks at.
+An index with projection "ALL" stores every attribute again, including the body of a post. Each write to the index
+costs the size of the whole item, and a list of 10 items reads 10 bodies that it doesn't show. A field counts as a
+document by its name (``body``, ``content``, ...) without a ``max_length``, or from 1 KB in the traffic file.
 
-Keep the document in an item of its own under the same partition key, as versions beside their metadata; or project
-only what lists show. Fields count as documents by their name (``body``, ``content``, ...) unless a ``max_length``
-bounds them, or by a size of 1 KB and more in the traffic file.
+Store the document in an item of its own under the same partition key, or project only the attributes that the lists
+show.
 
-Source: "Best practices for storing large items"; "Attribute projections" in the developer guide.
+Source: "Best practices for storing large items and attributes in DynamoDB"; "Attribute projections" in the Developer
+Guide.
 """
 
 from __future__ import annotations
@@ -39,8 +40,8 @@ def _find(subject: Subject) -> Iterator[Remark]:
             lines.append(f"{parts}, of {sizes.item_bytes:,} bytes of the item; {copied}")
         yield Remark(
             entity.name,
-            f"{' and '.join(sorted(documents))} is stored again in {', '.join(indexes)}, and read by every list there",
-            "keep it in an item of its own under the same partition key, or project only what lists show",
+            f"{' and '.join(sorted(documents))} is stored again in {', '.join(indexes)}, and every list reads it",
+            "store it in an item of its own under the same partition key, or project only what the lists show",
             tuple(lines),
         )
 

@@ -1,9 +1,11 @@
-"""The design doesn't compile.
+"""Design that doesn't compile.
 
-What can't work at all is refused when the design's class is made, with every fault at once: a question that no key
-answers without a scan, a strongly consistent one that only a global index answers, two entities whose keys can be
-the same, keys that share an attribute and disagree on it, an unpadded number in a sort key, a collection that one
-Query can't reach. Checking reports these faults as findings, in the same forms as the others; they can't be silenced.
+A design is compiled when its class is defined. Compiling fails for an access pattern that needs a scan, a strongly
+consistent read that only a global index supports, entities whose keys can collide, keys that disagree on a shared
+attribute, an unpadded number in a sort key, and a collection that one Query can't read. ``check`` reports every error
+of the design as a finding. You can't ignore these findings.
+
+Follow the hint of each finding.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""Two indexes hold the same in the same order.
+"""Two indexes with the same order.
 
-Where two keys of an entity have the same partition key, and the one's sort key is the other's or the beginning of
-it, one index answers what both do. The other is paid for with every write.
+If two keys of an entity have the same partition key, and the sort key of one starts with the sort key of the other,
+one index supports the access patterns of both. The other costs a write for each item, and storage.
 
-A key by which an entity is read together with others is not spare. Keep the longer key and drop the other.
+Keep the longer key and remove the other. A key by which several entities are read together isn't reported.
 
-Source: "General guidelines for secondary indexes" in the developer guide.
+Source: "General guidelines for secondary indexes in DynamoDB" in the Developer Guide.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ def _find(subject: Subject) -> Iterator[Remark]:
                 kept = longer if spare is shorter else shorter
                 yield Remark(
                     f"{entity.name}.{spare.name}",
-                    f"{kept.name} in {kept.place} answers all that it does: {kept}",
-                    f"drop {spare.name}, and {spare.place} if nothing else stands in it",
+                    f"{kept.name} in {kept.place} supports the same access patterns: {kept}",
+                    f"remove {spare.name}, and {spare.place} if it has no other keys",
                 )
 
 

@@ -1,16 +1,17 @@
-"""An expired item blocks a new one.
+"""Expired item that blocks a new one.
 
-DynamoDB deletes an item within a few days of its expiry, not at it. A lock, a reservation or an invitation that a
-``Create`` writes can't be created again while the expired one is still there: the next client is refused for days.
-Reported is a Create of an item that expires, or a Put that requires that no item exists, in a write that looks at no
-time, where the key isn't generated for each item, nor a token or a secret's hash. Reported is also a unique value of
-items that expire: DynamoDB deletes the item alone, and its claim remains, so that no other item can have the value.
+DynamoDB deletes an item within a few days after its TTL. Until then, ``Create`` fails with ``ItemExists``, so a lock,
+a reservation or an invitation can't be created again. Reported is a ``Create``, or a Put that requires that no item
+exists, of an entity with a TTL in a write that doesn't compare the time. Keys with a generated id or a secret aren't
+reported.
 
-Write it with ``Put(...).only_if("attribute_not_exists(name) OR expires_at < :now", now=now())``: what has expired
-counts as gone. An item with claims is deleted by a write (``Delete(item)``), which gives them up: let its time be a
-plain ``datetime``, and delete what is over in a job.
+Treat an expired item as absent: ``Put(...).only_if("attribute_not_exists(name) OR expires_at < :now", now=now())``.
 
-Source: "Using time to live (TTL)" in the developer guide.
+Unique values of an entity with a TTL are reported too. DynamoDB deletes only the item, its claim remains, and no
+other item can use the value. Declare the time as a plain ``datetime``, and delete expired items with ``Delete(item)``
+in a job.
+
+Source: "Using time to live (TTL) in DynamoDB" in the Developer Guide.
 """
 
 from __future__ import annotations
@@ -40,28 +41,27 @@ def _find(subject: Subject) -> Iterator[Remark]:
             first, ttl = (entity.key_fields or ("pk",))[0], entity.ttl.name
             yield Remark(
                 account.pattern.place,
-                f"its {action.kind} fails while an expired {entity.name} is still there, "
-                "and expired items stay for days",
+                f"its {action.kind} fails while an expired {entity.name} exists, and expired items remain for days",
                 f'yield Put(...).only_if("attribute_not_exists({first}) OR {ttl} < :now", now=now())',
                 line=action.line,
             )
 
 
 def _must_be_new(action: Action) -> bool:
-    """Whether it fails where an item is there."""
+    """Whether it fails if an item exists."""
     return action.kind == "Create" or (action.kind == "Put" and "attribute_not_exists" in action.expects)
 
 
 def _claims(subject: Subject) -> Iterator[Remark]:
-    """The unique values of items that DynamoDB removes."""
+    """The unique values of items with a TTL."""
     for entity in subject.design.entities.values():
         for claim in entity.claims if entity.ttl is not None else ():
             names = " and ".join(sorted(claim.fields))
             yield Remark(
                 f"{entity.name}.{claim.name}",
-                f"an expired {entity.name} is removed alone, and its claim stays: nobody can have its {names} any more",
-                f"let {entity.ttl.name if entity.ttl else 'it'} be a datetime, and delete what is over by "
-                "Delete(item), which gives up its claims",
+                f"DynamoDB deletes an expired {entity.name} without its claim: its {names} can't be used again",
+                f"declare {entity.ttl.name if entity.ttl else 'it'} as a datetime, and delete expired items with "
+                "Delete(item), which releases the claims",
             )
 
 

@@ -1,15 +1,14 @@
-"""Expired items are still read.
+"""Expired items in read results.
 
-DynamoDB deletes an expired item within a few days of its time, not at it. Until then it is read like any other: a
-session that is over still signs in, an offer that is over is still shown. Expiry is for storage, not for time.
+DynamoDB deletes an expired item within a few days after its TTL. Until then, reads return it: an expired session
+still signs in, an expired offer is still shown. An entity with a TTL and a name for records that must be kept (an
+audit, a ledger, an invoice) is reported too.
 
-Reported too are entities that are named as what must be kept (an audit, a ledger, an invoice) and expire.
+Compare the field in your code, or filter: ``where="expires_at > :at"`` with a parameter ``at: datetime``. If the
+field can be None, use ``where="attribute_not_exists(expires_at) OR expires_at > :at"``. Ignore the finding if expired
+items do no harm.
 
-Compare the field where the answer is used, or filter: ``where="expires_at > :at"`` with ``at`` as a parameter of type
-``datetime``. Where the field may be None, an item that never expires has no such attribute, and no comparison finds
-it: ``where="attribute_not_exists(expires_at) OR expires_at > :at"``. Where late answers do no harm, silence it.
-
-Source: "Using time to live (TTL) in DynamoDB" in the developer guide.
+Source: "Using time to live (TTL) in DynamoDB" in the Developer Guide.
 """
 
 from __future__ import annotations
@@ -39,8 +38,8 @@ def _find(subject: Subject) -> Iterator[Remark]:
         if kept:
             yield Remark(
                 f"{entity.name}.{entity.ttl.name}",
-                f"{entity.name} expires, and its name says that it must be kept",
-                "leave the Ttl field out, or archive the items by a stream before they expire",
+                f"{entity.name} has a TTL, and its name suggests records that must be kept",
+                "remove the Ttl field, or archive the items with a stream before they expire",
             )
         readers = [
             pattern.name
@@ -50,14 +49,14 @@ def _find(subject: Subject) -> Iterator[Remark]:
         if readers:
             yield Remark(
                 f"{entity.name}.{entity.ttl.name}",
-                f"{', '.join(readers)} still find{'s' if len(readers) == 1 else ''} an expired {entity.name} for days",
-                f"compare {entity.ttl.name} with the time where it is used, or filter by it: "
+                f"{', '.join(readers)} return{'s' if len(readers) == 1 else ''} an expired {entity.name} for days",
+                f"compare {entity.ttl.name} with the current time, or filter: "
                 f'where="{_condition(entity.ttl)}", with at: datetime',
             )
 
 
 def _condition(ttl: StoredField) -> str:
-    """What items that aren't over meet; one that never expires has no attribute."""
+    """The condition of items that haven't expired; one that never expires has no attribute."""
     later = f"{ttl.name} > :at"
     return f"attribute_not_exists({ttl.name}) OR {later}" if ttl.optional else later
 

@@ -1,13 +1,13 @@
-"""One call asks as many partitions as a junction has items.
+"""Read with one query per junction item.
 
-A question that goes through a junction to partitions (the posts of everyone whom a user follows) makes one Query
-for each item of the junction. It answers well for tens and badly for thousands: a reader who follows 5,000 makes
-5,001 requests for one page. Where ``items=`` says how many the junction has, up to 100 are fine.
+A pattern that reads through a junction to partitions (the posts of every user that a reader follows) sends one Query
+per junction item. With 5,000 followed users, one page needs 5,001 requests. If you set ``items=``, up to 100 junction
+items aren't reported.
 
-Bound the junction, or write to a feed of each follower when something is posted (fan-out on write), for those whom
-few follow; for whom millions follow, read.
+Limit the number of junction items, or write each new item to a feed of each reader (fan-out on write). Combine both
+if some users have very many followers.
 
-Source: "Best practices for managing many-to-many relationships" in the developer guide.
+Source: "Best practices for managing many-to-many relationships" in the Developer Guide.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def _find(subject: Subject) -> Iterator[Remark]:
 
 def _remark(place: str, junction: str, end: QueryPlan, items: float | None) -> Remark:
     entity = end.matches[0].entity.name
-    text = "as many as there are" if items is None else number(items)
+    text = "of any number" if items is None else f"{number(items)} of them"
     lines: tuple[str, ...] = ()
     if items is not None:
         spread = f" × {end.shards} shards" if end.shards > 1 else ""
@@ -48,7 +48,7 @@ def _remark(place: str, junction: str, end: QueryPlan, items: float | None) -> R
     return Remark(
         place,
         f"it queries a partition of {entity} for every {junction}, {text}",
-        f"bound how many {junction} items there are, or write to the readers when a {entity} is made",
+        f"limit the number of {junction} items, or write each new {entity} to a feed of each reader",
         lines,
     )
 

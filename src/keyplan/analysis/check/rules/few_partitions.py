@@ -1,15 +1,15 @@
-"""A partition key has only few values.
+"""Partition key with few values.
 
-A status, a flag or a type as partition key gives as many partitions as it has values, and mostly one of them is
-busy: all published posts, all pending orders. It takes 1,000 write units a second, and in an index each change of
-its sort key costs two. An index that can't keep up throttles writes to the table.
+A partition key that is a status, a flag or a type has as many partitions as it has values, and one value is usually
+much more frequent: all published posts, all pending orders. A partition supports 1,000 write units and 3,000 read
+units per second. In an index, each change of a key attribute costs 2 writes. A throttled index throttles writes to
+the table.
 
-A free text that is called a country, a category or a language is reported too, as information, in an index.
+In an index, string fields named after a country, a category or a language are reported as info.
 
-Add a field that spreads to the partition key, give the key ``shards=``, or ``when=`` if only one value is asked
-for.
+Add a field with many values to the partition key, set ``shards=``, or set ``when=`` if only one value is queried.
 
-Source: "Best practices for designing and using partition keys effectively" in the developer guide, table of
+Source: "Best practices for designing and using partition keys effectively" in the Developer Guide, table of
 uniformity.
 """
 
@@ -50,9 +50,9 @@ def _find(subject: Subject) -> Iterator[Remark]:
         if values and values.keys() <= {name for name in values if _is_few(entity, name)} and key.index is not None:
             yield Remark(
                 f"{entity.name}.{key.name}",
-                f"{', '.join(values)} has few values, and some are much more frequent: "
-                f"{key.place} has as many busy partition keys",
-                "add a field that spreads to the partition key, or give the key shards=",
+                f"{', '.join(values)} has few values, some much more frequent than others: "
+                f"{key.place} has a hot partition for each of those",
+                "add a field with many values to the partition key, or set shards=",
                 severity=Severity.INFO,
             )
             continue
@@ -64,8 +64,8 @@ def _find(subject: Subject) -> Iterator[Remark]:
         several = "s" if count > 1 else ""
         yield Remark(
             f"{entity.name}.{key.name}",
-            f"{key.place} has {count} busy partition key{several} for every {entity.name}, by {', '.join(values)}",
-            "add a field that spreads to the partition key, or give the key shards=",
+            f"{key.place} has {count} partition{several} for all items of {entity.name}, by {', '.join(values)}",
+            "add a field with many values to the partition key, or set shards=",
             (f"{' × '.join(parts)} = {count}, each with 1,000 write units/s and 3,000 read units/s",),
         )
 

@@ -1,13 +1,12 @@
-"""A filter throws away what was read and paid for.
+"""Filter that discards items after reading them.
 
-A filter is applied after items are read: a page costs the same whatever it lets through, and a page of ten may take
-many requests to fill. Where the share that it keeps is known (``kept`` in the traffic file), it is an error below
-one tenth, a warning below one half, and fine above. A filter by the attribute that items expire by is right, and
-not reported.
+DynamoDB applies a filter after it reads the items. A page costs the same however many items pass, and a page of 10
+can need many requests. If you set ``kept`` in the traffic file (the share of items that pass), the finding is an
+error below 0.1, a warning below 0.5, and isn't reported above. A filter on the TTL attribute isn't reported.
 
-Let a key answer it: put the field into the sort key before what is open, or declare a sparse key with ``when=``.
+Add the field to the sort key, or declare a sparse key with ``when=``.
 
-Source: "Filter expressions for the query operation" in the developer guide.
+Source: "Filter expressions for the query operation" in the Developer Guide.
 """
 
 from __future__ import annotations
@@ -39,12 +38,12 @@ def _find(subject: Subject) -> Iterator[Remark]:
             continue
         fields = {field.attribute for match in plan.matches for field in match.entity.fields.values()}
         names = ", ".join(name for name in dict.fromkeys(plan.filter.names.values()) if name in fields)
-        known = "" if kept is None else f", and keeps {kept:.0%}"
+        known = "" if kept is None else f" and keeps {kept:.0%}"
         yield Remark(
             pattern.place,
-            f"it filters by {names} after reading{known}: what it leaves out is paid for",
-            "let a key answer it: a field of the sort key, or a sparse key with when=",
-            () if kept is None else (f"1 ÷ {kept:g} = {1 / kept:.3g} items read and paid for each one in the answer",),
+            f"it filters by {names} after reading{known}: discarded items are charged",
+            "add the field to the sort key, or declare a sparse key with when=",
+            () if kept is None else (f"1 ÷ {kept:g} = {1 / kept:.3g} items read for each item in the result",),
             Severity.ERROR if kept is not None and kept < KEPT_ERROR else Severity.WARNING,
         )
 

@@ -1,14 +1,13 @@
-"""All items of an entity share one partition key.
+"""Fixed partition key for all items of an entity.
 
-A partition takes 1,000 write units and 3,000 read units a second, and can't be split between items that are added
-at its end. An entity whose partition key is a fixed text stands in one partition however many items there are: "one
-partition key for the whole system". In an index it is the same, and an index that can't keep up throttles the
-table.
+A partition supports 1,000 write units and 3,000 read units per second. If the partition key of an entity is a
+constant, all its items share one partition, however many there are. DynamoDB can't split a partition between items
+that are added at its end. The same limits apply to an index, and a throttled index throttles writes to the table.
 
-Put a field into the partition key that spreads (a tenant, a user, a team), or give the key ``shards=``. An entity
-with one item only is left alone. A partition that is known to stay small may be silenced with that as the reason.
+Add a field with many values to the partition key (a tenant, a user, a team), or set ``shards=``. An entity with a
+single item isn't reported. Ignore the finding if the partition stays small, and give that as the reason.
 
-Source: "Best practices for designing and using partition keys effectively" in the developer guide.
+Source: "Best practices for designing and using partition keys effectively" in the Developer Guide.
 """
 
 from __future__ import annotations
@@ -30,9 +29,9 @@ def _find(subject: Subject) -> Iterator[Remark]:
             text = ", ".join(template.source for _, template in key.partition)
             yield Remark(
                 f"{entity.name}.{key.name}",
-                f"every {entity.name} stands in one partition of {key.place}, {text!r}, which only grows",
-                "put a field that spreads into the partition key, or give the key shards=",
-                ("1 partition × 1,000 write units/s and 3,000 read units/s, however many items there are",),
+                f"every {entity.name} is in one partition of {key.place}, {text!r}",
+                "add a field with many values to the partition key, or set shards=",
+                ("1 partition × 1,000 write units/s and 3,000 read units/s, for any number of items",),
             )
 
 

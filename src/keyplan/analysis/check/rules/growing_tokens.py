@@ -1,15 +1,15 @@
-"""Tokens of updates stay in their item until something takes them out.
+"""Idempotency tokens that are never removed.
 
-Each ``Update(...).idempotent(token)`` leaves its token in the item's field of type ``IdempotencyTokens``. An item is
-paid for whole, in each read and write, so it grows dearer with each event, and ends at 400 KB: then nothing can be
-added to it any more. It is reported where a write of the design leaves tokens in an entity's items, and none takes any
-out, by ``SetRemove``, by a new value of the field or by deleting the item; items that expire (``Ttl``) are left out.
+Each ``Update(...).idempotent(token)`` adds its token to the ``IdempotencyTokens`` field of the item. Each read and
+write is charged by the size of the whole item, so its cost grows with each event. At 400 KB, updates fail. Reported
+are entities whose writes add tokens and never remove them with ``SetRemove``, a new value or a deletion. Entities
+with a TTL aren't reported.
 
-Discard tokens that can't come again (``Update(account, applied=SetRemove(old))``), in a job or beside the next one; or
-let each event be an item of its own, ``Create(Payment(payment_id=...))`` beside the update. Where only few events
-ever come to an item, that is a reason to silence it.
+Remove tokens that can't be repeated (``Update(account, applied=SetRemove(old))``), in a job or with the next update.
+Or create an item for each event: ``Create(Payment(payment_id=...))``. Ignore the finding if each item gets few
+events.
 
-Source: "Item size" in "Constraints in Amazon DynamoDB" in the developer guide.
+Source: "Constraints in Amazon DynamoDB" in the Developer Guide, item size.
 """
 
 from __future__ import annotations
@@ -44,20 +44,20 @@ def _find(subject: Subject) -> Iterator[Remark]:
             continue
         each = item_size({tokens.attribute: {"SS": ["x" * TOKEN_LETTERS, "y" * TOKEN_LETTERS]}})
         each -= item_size({tokens.attribute: {"SS": ["x" * TOKEN_LETTERS]}})
-        a_unit = f"{WRITE_UNIT_BYTES:,} ÷ {each} = {WRITE_UNIT_BYTES // each} of them are a unit more in each write"
+        a_unit = f"{WRITE_UNIT_BYTES:,} ÷ {each} = {WRITE_UNIT_BYTES // each} tokens add 1 write unit to each write"
         yield Remark(
             f"{entity.name}.{tokens.name}",
-            f"{' and '.join(own)} leaves a token in it for each event, and no write takes any out",
-            "take out by Discard those that can't come again, or create an item for each event",
+            f"{' and '.join(own)} adds a token for each event, and no write removes any",
+            "remove old tokens with SetRemove, or create an item for each event",
             (
-                f"a token of {TOKEN_LETTERS} letters = {each} bytes; {a_unit}",
-                f"{ITEM_BYTES_MAX:,} ÷ {each} = {ITEM_BYTES_MAX // each:,} of them, and the item takes no more",
+                f"a token of {TOKEN_LETTERS} characters = {each} bytes; {a_unit}",
+                f"{ITEM_BYTES_MAX:,} ÷ {each} = {ITEM_BYTES_MAX // each:,} tokens fill the item",
             ),
         )
 
 
 def _are_taken_out(subject: Subject, entity: CompiledEntity, name: str) -> bool:
-    """Whether a write takes tokens out of an entity's items, or the items away."""
+    """Whether a write removes tokens from an entity's items, or deletes the items."""
     return any(
         action.entity is entity and (action.kind == "Delete" or name in action.changes)
         for account in subject.writes

@@ -1,16 +1,15 @@
-"""A partition gets more than it can take.
+"""Hot partition.
 
-One partition gives 3,000 read units and 1,000 write units a second, whatever the table as a whole could take;
-beyond that requests are throttled, and a throttled index throttles writes to the table. It is estimated from the
-rates at their peak, for partition keys that are fixed or have few values, and for others by ``hottest``, the share
-of the busiest key: one number, or one for each key that a call takes (``hottest = { "Post.by_tag" = 0.4 }``). A key
-with an id that each call makes anew has no busiest partition. An error above the limit, a warning above half of it.
+A partition supports 3,000 read units and 1,000 write units per second, whatever the capacity of the table. Requests
+above are throttled, and a throttled index throttles writes to the table. The rule uses the peak rates, and for keys
+with many values ``hottest``: the share of the busiest key, as one number or per key (``hottest = { "Post.by_tag" =
+0.4 }``). A key with an id that each call generates has no hot partition. The finding is an error above the limit, and
+a warning above half of it. Reads and writes are judged separately; adaptive capacity isn't considered.
 
-Shard the key (``shards=``), count in items of their own, refresh rankings at a bounded rate, or cache what is read.
-With n shards writes spread over n partitions, and each read asks all of them.
+Shard the key (``shards=n`` spreads writes over n partitions, and each read queries all of them), count in separate
+items, update rankings at a limited rate, or cache reads.
 
-Source: "Best practices for designing and using partition keys effectively" in the developer guide. The limits for
-reads and writes are taken each by itself; adaptive capacity and splits are not counted on.
+Source: "Best practices for designing and using partition keys effectively" in the Developer Guide.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from keyplan.analysis.cost.cost_wording import number
 __all__ = ["RULE"]
 
 HEADROOM = 0.7
-"""The share of its limit to which a partition should be planned."""
+"""The share of its limit up to which a partition is planned."""
 
 
 def _find(subject: Subject) -> Iterator[Remark]:
@@ -45,13 +44,13 @@ def _find(subject: Subject) -> Iterator[Remark]:
         if kind == "write" and parts > shards:
             over = f" × {shards} shards" if shards > 1 else ""
             lines.append(
-                f"to spread over: {number(total)}{over} ÷ ({limit:,} × {HEADROOM}), rounded up = {number(parts)}"
+                f"shards needed: {number(total)}{over} ÷ ({limit:,} × {HEADROOM}), rounded up = {number(parts)}"
             )
         templates = ", ".join(partition.templates)
         yield Remark(
             f"{worst.entity.name}.{worst.key.name}",
-            f"the busiest partition of {partition.place} ({templates}) would take {number(total)} {kind} units "
-            f"a second, of {limit:,}",
+            f"the busiest partition of {partition.place} ({templates}) needs {number(total)} {kind} units "
+            f"per second, of at most {limit:,}",
             _hint(worst, kind, parts),
             tuple(lines),
             Severity.ERROR if total > limit else Severity.WARNING,
@@ -60,13 +59,13 @@ def _find(subject: Subject) -> Iterator[Remark]:
 
 def _hint(worst: Demand, kind: str, parts: float) -> str:
     if kind == "read":
-        return "cache the answer, or copy it over several keys"
+        return "cache the result, or copy the item to several keys"
     if worst.one_item:
         many = f"{number(max(parts, 2))} items"
-        return f"it is one item: count in {many} of their own that are added up, and change this one less often"
+        return f"it is one item: count in {many} and add them up, or update this one less often"
     if parts <= worst.key.shards:
-        return f"shards={worst.key.shards} carries it: raise that before the rate grows"
-    return f"spread the key over shards={number(parts)}, or write it less often"
+        return f"shards={worst.key.shards} is enough: increase it before the rate grows"
+    return f"set shards={number(parts)}, or write less often"
 
 
 RULE = Rule("KP501", Severity.ERROR, _find, __name__, __doc__)

@@ -1,9 +1,9 @@
-"""A silence without a reason.
+"""Entry in ``ignore=`` without a reason.
 
-Whoever reads the design next can't tell an accepted risk from an overlooked one. The reason is shown with
-``--all``, and goes into JSON and SARIF.
+Without a reason, a reader can't tell an accepted risk from an overlooked one. ``--all`` shows the reason, and JSON
+and SARIF contain it.
 
-Write the reason behind the code: ``ignore={"KP201 Message.primary": "some twenty a day"}``.
+Add the reason: ``ignore={"KP201 Message.primary": "about 20 messages a day"}``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,11 @@ __all__ = ["RULE"]
 def _find(subject: Subject) -> Iterator[Remark]:
     for text, reason in subject.design.ignore.items():
         if not reason.strip():
-            yield Remark(f"{subject.design.name}.silence", f"{text!r} has no reason", "say why it is right so")
+            yield Remark(
+                f"{subject.design.name}.silence",
+                f"{text!r} has no reason",
+                "add the reason why the finding is acceptable",
+            )
 
 
 RULE = Rule("KP902", Severity.WARNING, _find, __name__, __doc__)

@@ -1,15 +1,17 @@
-"""A value is folded by case in one place, and not in another.
+"""Inconsistent lower-casing of a key or unique value.
 
-"Ada@example.com" and "ada@example.com" are two values to DynamoDB. Where one write folds an email before it is stored,
-and another doesn't, or a question asks for it as it was typed, the same address is registered twice, and not found.
-Reported is a field of a unique value or of a key that a write folds by hand (``email.lower()``) while its type doesn't,
-a unique email or user name that nothing folds (as information), and a question that takes a unique value as it is
-while the field's type folds it.
+DynamoDB compares strings byte by byte, so "Ada@example.com" and "ada@example.com" are two values. If one write
+lower-cases an email address and another write or a read doesn't, the same address is registered twice, or isn't
+found.
 
-Let the type fold it, everywhere: ``Email = Annotated[str, StringConstraints(to_lower=True)]``, for the field and for
-parameters alike.
+Reported are a key or unique field that a write lower-cases in its code (``email.lower()``) while the type doesn't; a
+parameter that isn't lower-cased while the field is; and, as info, a unique email or user name that nothing
+lower-cases.
 
-Source: "Naming rules and data types" in the developer guide: texts are compared by their bytes.
+Use a type that lower-cases the value, for the field and for the parameters: ``Email = Annotated[str,
+StringConstraints(to_lower=True)]``.
+
+Source: "Naming rules and data types" in the Developer Guide.
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ __all__ = ["RULE"]
 
 
 TYPED = frozenset({"email", "mail", "username", "login", "handle", "nickname"})
-"""Last words of the names of unique texts that people type in either case."""
+"""Last words of the names of unique strings that people type in any case."""
 _MIXED = ("Aa", "Aa@Example.com", "Aa-Bb")
 
 
@@ -52,7 +54,7 @@ def _find(subject: Subject) -> Iterator[Remark]:
 
 
 def _folds(annotation: Any) -> bool | None:
-    """Whether a type folds texts by case; None where it takes none of those that are tried."""
+    """Whether a type changes the case of strings; None if it accepts none of the samples."""
     adapter: TypeAdapter[Any] = TypeAdapter(annotation)
     for text in _MIXED:
         try:
@@ -67,19 +69,19 @@ def _by_hand(subject: Subject, entity: CompiledEntity, name: str) -> Iterator[Re
         if name in account.code.folded and entity in account.entities:
             yield Remark(
                 f"{entity.name}.{name}",
-                f"{account.pattern.name} folds it by hand, and its type doesn't: elsewhere it stays as it was typed",
-                f"let its type fold it: {name}: Annotated[str, StringConstraints(to_lower=True)]",
+                f"{account.pattern.name} changes its case in code, and its type doesn't: others keep the case",
+                f"let its type lower-case it: {name}: Annotated[str, StringConstraints(to_lower=True)]",
             )
             return
 
 
 def _unfolded(entity: CompiledEntity, name: str) -> Iterator[Remark]:
-    """A unique value that people type, and that nothing folds."""
+    """A unique value that people type, and that nothing lower-cases."""
     if name.rpartition("_")[2] in TYPED and any(name in claim.fields for claim in entity.claims):
         yield Remark(
             f"{entity.name}.{name}",
-            f"{name} is unique by its bytes: 'Ada@example.com' and 'ada@example.com' are two",
-            f"let its type fold it: {name}: Annotated[str, StringConstraints(to_lower=True)]",
+            f"{name} is unique byte by byte: 'Ada@example.com' and 'ada@example.com' are two values",
+            f"let its type lower-case it: {name}: Annotated[str, StringConstraints(to_lower=True)]",
             severity=Severity.INFO,
         )
 
@@ -92,7 +94,7 @@ def _as_typed(subject: Subject, entity: CompiledEntity, name: str) -> Iterator[R
         if _folds(parameter.annotation) is False:
             yield Remark(
                 pattern.place,
-                f"it takes {name} as it was typed, and {entity.name}.{name} is stored folded: it finds nothing",
+                f"it queries {name} in any case, and {entity.name}.{name} is stored lower-cased: it finds nothing",
                 f"give the parameter the type of {entity.name}.{name}",
             )
 

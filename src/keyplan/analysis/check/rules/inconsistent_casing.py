@@ -1,10 +1,10 @@
-"""The values of one field are spelt in different ways.
+"""Values of a field in different letter case.
 
-Keys and conditions compare texts letter by letter. A field whose values are written in capitals here and in small
-letters there (``UNPUBLISHED``, ``published``) will be asked for in the wrong spelling, and answer with nothing.
-Looked at are a field's literal values, its default, and the constants of ``where=`` and ``when=``.
+Keys and conditions compare strings byte by byte. If some values of a field are upper case and others lower case
+(``UNPUBLISHED``, ``published``), a query with the wrong case returns an empty result. The rule compares the literal
+values of a field, its default, and the constants in ``where=`` and ``when=``.
 
-Choose one spelling, and make the field a ``Literal`` or an ``Enum``, so that type checkers know it.
+Use one spelling, and declare the field as a ``Literal`` or an ``Enum``, so that type checkers find the others.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ def _find(subject: Subject) -> Iterator[Remark]:
             if len(styles) > 1:
                 yield Remark(
                     f"{entity.name}.{name}",
-                    f"its values are spelt in different ways: {', '.join(sorted(texts))}",
-                    "choose one spelling, and name the values in a Literal",
+                    f"its values differ in letter case: {', '.join(sorted(texts))}",
+                    "use one spelling, and list the values in a Literal",
                 )
 
 

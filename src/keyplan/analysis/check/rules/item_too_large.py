@@ -1,14 +1,14 @@
-"""An item can grow beyond 400 KB.
+"""Item that can exceed 400 KB.
 
-DynamoDB refuses items over 400 KB (409,600 bytes, names included). Four things lead there: a text that holds a whole
-document and has no bound, or one beyond that; a list, set or map that writes add to without an end; the tokens of
-``Update(...).idempotent(token)``, which stay until a write takes them out (``SetRemove``); and items that are large
-already, by the traffic file. A write costs a unit for each KB of the whole item, whichever attribute changes.
+DynamoDB rejects items over 400 KB (409,600 bytes, attribute names included). Each write costs 1 write unit per KB of
+the whole item, whichever attribute changes. Four designs lead to large items: a document field without
+``max_length``; a list, set or map that writes only add to; idempotency tokens that no write removes; and items that
+the traffic file already reports as over 100 KB.
 
-Bound the field (``max_length``), refuse longer values before the request, or split the item: parts of their own
-under one partition key, or an object store with the address here.
+Set a ``max_length``. Store each element as an item of its own under the same partition key. Store large objects in
+Amazon S3, and their address in the item. Remove old tokens with ``SetRemove``.
 
-Source: "Constraints in Amazon DynamoDB"; "Best practices for storing large items" in the developer guide.
+Source: "Constraints in Amazon DynamoDB"; "Best practices for storing large items" in the Developer Guide.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ def _find(subject: Subject) -> Iterator[Remark]:
             if length_max(field.annotation) is None:
                 yield Remark(
                     f"{entity.name}.{field.name}",
-                    f"nothing bounds it, and an item over {ITEM_BYTES_MAX:,} bytes is refused when it is written",
-                    "give it a max_length, or refuse what is longer before the request; split what must be longer",
+                    f"it has no maximum length, and an item over {ITEM_BYTES_MAX:,} bytes is rejected",
+                    "give it a max_length, or split longer values into several items",
                     (f"400 KB × {KIB_BYTES:,} = {ITEM_BYTES_MAX:,} bytes, names and keys included",),
                 )
         size = subject.stored(entity).item_bytes
@@ -45,8 +45,8 @@ def _find(subject: Subject) -> Iterator[Remark]:
             units = -(-size // KIB_BYTES)
             yield Remark(
                 entity.name,
-                f"its items are {size:,} bytes, of {ITEM_BYTES_MAX:,} that are allowed",
-                "split it: what is read rarely, or changes often, into items of their own",
+                f"its items are {size:,} bytes, of at most {ITEM_BYTES_MAX:,}",
+                "move the attributes that are rarely read, or often changed, to items of their own",
                 (f"{size:,} bytes ÷ {KIB_BYTES:,} = {units:,} write units for every change of any attribute",),
             )
     yield from _bound_too_high(subject)
@@ -54,15 +54,15 @@ def _find(subject: Subject) -> Iterator[Remark]:
 
 
 def _bound_too_high(subject: Subject) -> Iterator[Remark]:
-    """Fields whose own bound lets them be longer than an item: a character, or an element, is a byte at least."""
+    """Fields whose max_length exceeds the size of an item: a character or an element has at least one byte."""
     for entity in subject.design.entities.values():
         for field in entity.fields.values():
             most = length_max(field.annotation)
             if most is not None and most > ITEM_BYTES_MAX and not field.computed:
                 yield Remark(
                     f"{entity.name}.{field.name}",
-                    f"it may be {most:,} long, and an item over {ITEM_BYTES_MAX:,} bytes is refused when it is written",
-                    "give it a lower max_length, or split what must be longer",
+                    f"its max_length is {most:,}, and an item over {ITEM_BYTES_MAX:,} bytes is rejected",
+                    "reduce its max_length, or split longer values into several items",
                     (f"400 KB × {KIB_BYTES:,} = {ITEM_BYTES_MAX:,} bytes, names and keys included",),
                 )
 
@@ -79,22 +79,22 @@ def _growing(subject: Subject) -> Iterator[Remark]:
                 if name in entity.fields and length_max(entity.fields[name].annotation) is None:
                     yield Remark(
                         written.pattern.place,
-                        f"each call makes {entity.name}.{name} longer, and nothing bounds it",
-                        "keep the elements as items of their own in the same partition, or bound the field",
-                        (f"an item holds {ITEM_BYTES_MAX:,} bytes, and each change is paid for by its whole size",),
+                        f"each call adds to {entity.name}.{name}, which has no maximum length",
+                        "store the elements as items in the same partition, or give the field a max_length",
+                        (f"an item can have {ITEM_BYTES_MAX:,} bytes, and each change is charged by its whole size",),
                     )
             tokens = entity.tokens
             if action.once and tokens is not None and not _taken_out(subject, entity, tokens.name):
                 yield Remark(
                     written.pattern.place,
-                    f"each call leaves a token in {entity.name}.{tokens.name}, and no write takes them out",
-                    f"remove old ones, {tokens.name}=SetRemove({{token}}), or Create an item for each event beside it",
-                    (f"an item holds {ITEM_BYTES_MAX:,} bytes, and each change is paid for by its whole size",),
+                    f"each call adds a token to {entity.name}.{tokens.name}, and no write removes any",
+                    f"remove old tokens with {tokens.name}=SetRemove({{token}}), or create an item for each event",
+                    (f"an item can have {ITEM_BYTES_MAX:,} bytes, and each change is charged by its whole size",),
                 )
 
 
 def _takes_any_key(field: StoredField) -> bool:
-    """Whether a map may have any number of keys."""
+    """Whether a map can have any number of keys."""
     if kind_of(field.annotation) is not dict:
         return False
     arguments = next((get_args(part) for part in (field.annotation, *get_args(field.annotation)) if get_args(part)), ())
@@ -102,7 +102,7 @@ def _takes_any_key(field: StoredField) -> bool:
 
 
 def _taken_out(subject: Subject, entity: CompiledEntity, name: str) -> bool:
-    """Whether a write takes tokens out, or sets them anew."""
+    """Whether a write removes or replaces tokens."""
     actions = (action for account in subject.writes for action in account.actions if action.entity is entity)
     return any(action.changes.get(name) in {"SetRemove", "Remove", "set"} or action.open for action in actions)
 

@@ -1,12 +1,11 @@
-"""Items are just above a step of the price.
+"""Items slightly larger than a write unit.
 
-Writes are counted in steps of 1 KB, each begun step in full. An item a few bytes over a step pays for a whole one
-more. Reported are sizes up to 5 % above one, where the traffic file gives the item's size, or its types leave no
-other.
+Writes are charged in steps of 1 KB, rounded up. An item that is a few bytes larger than a step costs one write unit
+more. Reported are sizes up to 5 % above a step, if the size comes from the traffic file or the types determine it.
 
-Shorten attribute names, or drop what isn't needed.
+Shorten attribute names, or remove attributes.
 
-Source: "Read and write operations" in the developer guide.
+Source: "Read and write operations" in the Developer Guide.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ def _find(subject: Subject) -> Iterator[Remark]:
             yield Remark(
                 entity.name,
                 f"its items are {size:,} bytes, {over} over {steps} KB: a write costs {steps + 1} units, not {steps}",
-                "shorten its attributes' names, or drop what isn't needed",
+                "shorten its attribute names, or remove attributes",
                 (f"{size:,} bytes ÷ {WRITE_UNIT_BYTES:,} = {size / WRITE_UNIT_BYTES:.3f}, rounded up to {steps + 1}",),
             )
 

@@ -1,13 +1,13 @@
-"""A key can be longer than DynamoDB allows.
+"""Key that can exceed the DynamoDB limit.
 
-A partition key may be 2,048 bytes long, a sort key 1,024. The longest text that a template can make is estimated
-from the fixed text, the formats, and the bounds of its fields; a character may take four bytes in UTF-8. A value
-over the limit is refused when it is written, with ``KeyFieldError``: the bound of the field promises more than the
-key can hold.
+A partition key can have 2,048 bytes, a sort key 1,024 bytes. Keyplan estimates the longest value of a key from its
+fixed text, its formats and the ``max_length`` of its fields. A character can take 4 bytes in UTF-8. A longer key
+raises ``KeyFieldError`` when the item is written.
 
-Give the field a smaller ``max_length``, or keep it out of the key. A field without a bound is not judged here.
+Reduce the ``max_length`` of the field, or remove the field from the key. Fields without ``max_length`` aren't
+reported.
 
-Source: "Constraints in Amazon DynamoDB" in the developer guide.
+Source: "Constraints in Amazon DynamoDB" in the Developer Guide.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ def _find(subject: Subject) -> Iterator[Remark]:
                     total = sum(size for size, _ in parts)
                     yield Remark(
                         f"{entity.name}.{key.name}",
-                        f"{template} can be {total:,} bytes long, and {attribute.name} takes {limit:,}",
-                        "give its fields a smaller max_length, or leave them out of the key",
+                        f"{template} can be {total:,} bytes long, and {attribute.name} can have {limit:,}",
+                        "reduce the max_length of its fields, or remove them from the key",
                         (f"{' + '.join(text for _, text in parts)} = {total:,} bytes, of {limit:,}",),
                     )
 

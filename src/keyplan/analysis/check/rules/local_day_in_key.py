@@ -1,11 +1,11 @@
-"""A day in a key is the computer's local day.
+"""Local date in a key.
 
-Keyplan stores moments in UTC, and computed fields are computed from moments in UTC. ``date.today()`` gives the day in
-the time zone of the computer: beside a moment, near midnight, an item is stored under one day and looked for under
-another, and two computers in different zones disagree. Reported are a date in a key whose default comes from
-``date.today`` or ``datetime.now()`` without a zone, and a write that calls ``today()`` and sets a date in a key.
+Keyplan stores timestamps in UTC. ``date.today()`` returns the date in the time zone of the computer. Near midnight,
+an item is stored under one date and queried under another, and computers in different time zones disagree. Reported
+are a date in a key with a default from ``date.today`` or ``datetime.now()`` without a time zone, and a write that
+calls ``today()`` and sets a date in a key.
 
-Compute the day from the moment (``@computed_field`` with ``self.at.date()``), or take it in a named zone:
+Compute the date from the timestamp (``@computed_field`` with ``self.at.date()``), or use a fixed time zone:
 ``now().date()`` for UTC, ``datetime.now(zone).date()`` for a local business day.
 """
 
@@ -35,8 +35,8 @@ def _find(subject: Subject) -> Iterator[Remark]:
             if info is not None and _is_local(info.default_factory):
                 yield Remark(
                     f"{entity.name}.{name}",
-                    "it is part of a key, and its default is the local day of the computer",
-                    "compute it from a moment in UTC, or use now().date()",
+                    "it is part of a key, and its default is the local date of the computer",
+                    "compute it from a timestamp in UTC, or use now().date()",
                 )
     for written in subject.writes:
         code = unwrapped(written.pattern.function)
@@ -51,9 +51,9 @@ def _find(subject: Subject) -> Iterator[Remark]:
             if fields := sorted(_days(changed) & given):
                 yield Remark(
                     written.pattern.place,
-                    f"it sets {changed.name}.{', '.join(fields)}, part of a key, and calls today(), the local day of "
+                    f"it sets {changed.name}.{', '.join(fields)}, part of a key, from today(), the local date of "
                     "the computer",
-                    "take the day from a moment in UTC, now().date(), or from a named zone",
+                    "use the date in UTC, now().date(), or in a fixed time zone",
                     line=action.line,
                 )
                 break

@@ -1,12 +1,12 @@
-"""The table has a local index.
+"""Local secondary index.
 
-A local index can only be made together with the table, and never be dropped. While it is there, each item
-collection is held to 10 GB, and a busy partition can't be split within one. What it gives is the strongly
-consistent read of another order.
+You can create a local index only with the table, and can't delete it. It limits each item collection to 10 GB and
+prevents DynamoDB from splitting a hot item collection. Its only advantage is a strongly consistent read in another
+order.
 
-Use a global index, unless that read is what you need; then say so in the reason.
+Use a global index, unless you need that read. Ignore the finding with that reason.
 
-Source: "Local secondary indexes" in the developer guide.
+Source: "Local Secondary Indexes" in the Developer Guide.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ def _find(subject: Subject) -> Iterator[Remark]:
             why = "" if strong else ", and no pattern reads it consistently"
             yield Remark(
                 index.name,
-                f"it is local: item collections are held to 10 GB, and it can't be dropped{why}",
-                "make it a global index, or silence it with the reason for the strongly consistent read",
-                ("10 GB for all items with one partition key, their entries in local indexes included",),
+                f"it is local: it limits item collections to 10 GB and can't be deleted{why}",
+                "use a global index, or ignore the finding with the reason for the strongly consistent read",
+                ("10 GB for all items with one partition key, including their entries in local indexes",),
             )
 
 

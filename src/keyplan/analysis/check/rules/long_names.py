@@ -1,11 +1,11 @@
-"""Attribute names are a large part of the items.
+"""Long attribute names.
 
-Names are stored and paid for with every item. Where they are more than 30 % of an entity with a million items or
-more, shorter ones are money. It needs ``count`` of the entity in the traffic file.
+Attribute names are stored and charged with every item. They are reported if they are more than 30 % of the items of
+an entity with at least 1 million items (``count`` in the traffic file).
 
-Give fields short aliases: ``Field(alias="ts")``; the code keeps the long names.
+Give fields short aliases: ``Field(alias="ts")``. Your code keeps the long names.
 
-Source: "DynamoDB item sizes and formats" in the developer guide.
+Source: "DynamoDB item sizes and formats" in the Developer Guide.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def _find(subject: Subject) -> Iterator[Remark]:
         if total > SHARE * sizes.item_bytes:
             yield Remark(
                 entity.name,
-                f"the names of its attributes are {total / sizes.item_bytes:.0%} of its items",
+                f"its attribute names are {total / sizes.item_bytes:.0%} of its items",
                 'give fields short aliases: Field(alias="ts")',
                 (
                     f"{total:,} of {sizes.item_bytes:,} bytes = {total / sizes.item_bytes:.0%}",

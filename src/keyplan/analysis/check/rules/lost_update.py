@@ -1,14 +1,19 @@
-"""What was read is changed and written back without asking whether it is still so.
+"""Lost update: a new value computed from an earlier read.
 
-A write that reads a value, computes the next one and writes it (a version number, a counter, a sum) loses the change
-of whoever did the same in between: two publishers write the same version. Reported are updates, and Puts of a key
-that is computed so, without ``only_if`` and without a Version field.
+A write reads a value, computes a new one from it, and writes it back: a version number, a counter, a sum. If two
+calls read the same value, one of the changes is lost. Reported are updates, and Puts with a computed key, without
+``only_if`` and without a version field.
 
-Expect what was read: ``.only_if(current_version=article.current_version)`` with ``attempts=``; change by
-``Add(1)``; write the new item with ``Create``; or give the entity a ``Version`` field. Fields of an index key are
-expected anyway, when an instance is updated.
+Use one of these:
 
-Source: "Optimistic locking with version number"; "Condition expressions" in the developer guide.
+- ``.only_if(current_version=article.current_version)`` with ``attempts=``
+- ``Add(1)``, which needs no read
+- ``Create`` for a new item
+- a ``Version`` field in the entity
+
+Fields of an index key need no condition in an update of an instance: Keyplan adds it.
+
+Source: "Optimistic locking with version number"; "Condition expressions" in the Developer Guide.
 """
 
 from __future__ import annotations
@@ -33,13 +38,13 @@ def _find(subject: Subject) -> Iterator[Remark]:
             names = sorted(_lost(entity, action))
             if not names:
                 continue
-            what = "with a key computed" if action.kind == "Put" else "computed"
-            create = "; or yield Create instead of Put" if action.kind == "Put" else "; or change it by Add"
+            what = "in its key" if action.kind == "Put" else ""
+            create = ", or yield Create instead of Put" if action.kind == "Put" else ", or use Add"
             yield Remark(
                 written.pattern.place,
-                f"{action.kind} {entity.name} sets {' and '.join(names)}, {what} from what was read, "
-                "without asking whether that is still so",
-                f"add .only_if(...) with what was read, and attempts={10}{create}",
+                f"{action.kind} {entity.name} sets {' and '.join(names)} {what}".rstrip()
+                + " to a value computed from an earlier read, without a condition",
+                f"add .only_if(...) with the value that was read and attempts=10{create}",
             )
 
 

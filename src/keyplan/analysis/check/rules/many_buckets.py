@@ -1,14 +1,14 @@
-"""A range of time may reach over many partitions.
+"""Time range over many partitions.
 
-Where a part of a time stands in the partition key (``{at:%Y%m%d}``), a range of it is one Query for each day, one
-after the other, up to 1,000 a call: a year of days is 365 requests for one answer, most of them for nothing where
-little lies in a day, and a year of hours is refused. It is reported for days and smaller units, while the traffic
-file doesn't say in ``arguments`` which range a typical call has; and where that reaches over more than 100.
+If the partition key contains a part of a time (``{at:%Y%m%d}``), a time range needs one Query per time bucket, one
+after the other. A year of days is 365 requests, even if most are empty. A call can read 1,000 buckets, so a year of
+hours is rejected. Buckets of a day or less are reported, unless ``arguments`` in the traffic file set a typical range
+of at most 100 buckets.
 
-Take a larger unit, so that a typical range reaches over a few partitions, and ``shards=`` where one would be too hot
-for the writes; or keep sums of the small unit in items of their own, and read those.
+Use a larger bucket, with ``shards=`` if a bucket is too hot for the writes. Or store sums per small bucket in
+separate items, and read those.
 
-Source: "Best practices for handling time series data in DynamoDB" in the developer guide.
+Source: "Best practices for handling time series data in DynamoDB" in the Developer Guide.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ def _find(subject: Subject) -> Iterator[Remark]:
             refused = f", and a call takes {BUCKETS_MAX:,}" if in_a_year > BUCKETS_MAX else ""
             yield Remark(
                 pattern.place,
-                f"nobody says over how many {buckets.unit}s of {buckets.field} a call reaches, each a request",
-                f"say arguments in the traffic file where they are few, or {hint}",
+                f"a call sends a request for each {buckets.unit} of {buckets.field}, and how many isn't known",
+                f"set arguments in the traffic file if there are few, or {hint}",
                 (f"a year = {in_a_year:,} {buckets.unit}s = {in_a_year:,} requests{refused}",),
                 Severity.INFO,
             )

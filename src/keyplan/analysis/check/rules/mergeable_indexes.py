@@ -1,14 +1,14 @@
-"""Fewer indexes would hold the same keys.
+"""More indexes than needed.
 
-Items of different entities can share an index: its key attributes hold what each entity puts there ("overloading").
-An entity that stands in three indexes needs three; one that stands in none of them can use any. A table has 20 at
-most, and "a new index for every new query" reaches that soon. Items that share an index still stand in partitions
-of their own there.
+Items of different entities can share an index whose key attributes hold different values for each entity (index
+overloading). A table needs only as many indexes as the entity with the most index keys. The default quota is 20
+global indexes per table. Entities that share an index remain in partitions of their own. It is reported for five
+global indexes or more.
 
-Give the indexes general names (``GSI1``), and let entities share them. Names that say what each index is for, and
-room to spare, are reasons to leave it so. Reported from five global indexes on.
+Give the indexes general names (``GSI1``), and let entities share them. Ignore the finding if you prefer descriptive
+names and have enough indexes left.
 
-Source: "Overloading global secondary indexes" in the developer guide.
+Source: "Overloading Global Secondary Indexes in DynamoDB" in the Developer Guide.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ def _find(subject: Subject) -> Iterator[Remark]:
         forms = [f"{count} with {_form(types)}" for types, count in needed.items()]
         yield Remark(
             subject.table_place,
-            f"it has {len(indexes)} global indexes of {GLOBAL_INDEXES_MAX}, and {total} would do",
-            "let entities that never stand in the same index share one",
+            f"it has {len(indexes)} global indexes of {GLOBAL_INDEXES_MAX}, and {total} are enough",
+            "let entities that have no index in common share one",
             (
-                f"the most that one entity needs: {' + '.join(forms)} = {total}",
+                f"most index keys of one entity: {' + '.join(forms)} = {total}",
                 f"{len(indexes)} of {GLOBAL_INDEXES_MAX}",
             ),
         )

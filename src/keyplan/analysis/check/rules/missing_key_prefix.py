@@ -1,11 +1,11 @@
-"""A partition key says nothing of what it is.
+"""Partition key without an entity prefix.
 
-In a table with several entities, a partition key that is a bare value can't be told from another entity's: the id
-of a user and the id of an order meet in one partition when they are equal, filters of streams and policies can't
-name them, and nobody reading the table knows what is what.
+In a table with several entities, a partition key that is a plain value can be equal to the key of another entity: a
+user and an order with the same id share a partition. Stream filters and IAM policies can't select an entity by its
+key, and a person who reads the table can't identify the items.
 
-Begin it with the entity's word: ``USER#{user_id}``. Entities that stand in the same partitions, as an item collection,
-begin with the same word, in all their keys at once.
+Start the key with the name of the entity: ``USER#{user_id}``. Entities of one item collection use the same prefix, so
+change all their keys together.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ def _find(subject: Subject) -> Iterator[Remark]:
         also = f" here and in {' and '.join(others)}, which stand in the same partitions" if others else ""
         yield Remark(
             f"{entity.name}.{entity.primary.name}",
-            f"its partition key, {template.source!r}, doesn't say what it is the key of",
-            f'begin it with a word: "{word}#{template.source}"{also}',
+            f"its partition key, {template.source!r}, has no entity prefix",
+            f'add a prefix: "{word}#{template.source}"{also}',
         )
 
 

@@ -1,13 +1,12 @@
-"""No access pattern reads an entity.
+"""Entity that no access pattern reads.
 
-Items that no pattern reads, goes through, or expects are stored and paid for without use; or the access pattern that
-they were meant for was forgotten. An entity that a write creates or checks is used by its existence, and is not
-reported.
+Its items are stored and charged without use, or its access pattern is missing. An entity that a write creates with
+``Create`` or checks is used by its existence, and isn't reported.
 
-An entity class beside the design, in the same module, that no design has is reported as information: no pattern names
-it, and neither does ``Table(entities=[...])``.
+An entity class in the module of the design that no access pattern and no ``Table(entities=[...])`` names is reported
+as info.
 
-Add the access pattern, or remove the entity. Silence it where something else reads it: a stream, an export.
+Add the access pattern, or remove the entity. Ignore the finding if a stream or an export reads the items.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ def _find(subject: Subject) -> Iterator[Remark]:
 
 
 def _unnamed(subject: Subject) -> Iterator[Remark]:
-    """The entities in the module of a design's class that no design has, nor a subclass extends."""
+    """The entities in the module of the design that no design has, and no subclass extends."""
     owner = subject.owner
     if owner is None:
         return

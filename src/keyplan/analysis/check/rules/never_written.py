@@ -1,11 +1,11 @@
-"""An entity is read, and no write makes it.
+"""Entity that is read but never written.
 
-A read of items that nothing in the design writes answers with nothing: the followers are asked for, and only
-"following" items are written. Reported where the design has writes, and their code can be read; an entity that a
-write changes, deletes or checks is made elsewhere, and not reported.
+A read of an entity that no write creates returns an empty result: a design reads followers, but writes only the
+"following" items. It is reported if the code of all writes can be read. An entity that a write updates, deletes or
+checks isn't reported, because something else must create it.
 
-Write the item in the transaction of the one that it mirrors. Silence it where something else makes the items: a
-loader, another service.
+Create the item in the transaction that writes the related item. Ignore the finding if a loader or another service
+writes the items.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ def _find(subject: Subject) -> Iterator[Remark]:
     made = [action for written in writes for action in written.actions if action.kind in {"Put", "Create"}]
     if not writes or not all(account.known for account in writes) or any(action.entity is None for action in made):
         return
-    # What a write changes, deletes or checks is made somewhere: by a plain verb, or by a loader.
+    # Something else creates what a write updates, deletes or checks
     written = {action.entity.name for code in writes for action in code.actions if action.entity is not None}
     for entity in subject.design.entities.values():
         readers = [pattern.name for pattern in subject.design.reads.values() if entity in entities_of(pattern.plan)]
         if readers and entity.name not in written:
             yield Remark(
                 entity.name,
-                f"{', '.join(readers)} read{'s' if len(readers) == 1 else ''} it, and no write of the design makes one",
-                f"yield Create({entity.name}(...)) in the write that it belongs to",
+                f"{', '.join(readers)} read{'s' if len(readers) == 1 else ''} it, and no write creates it",
+                f"yield Create({entity.name}(...)) in the related write",
             )
 
 

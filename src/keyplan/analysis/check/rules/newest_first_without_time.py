@@ -1,13 +1,12 @@
-"""The newest first, of a key that has no time.
+"""``newest_first`` on a sort key without a time.
 
-``newest_first=True`` reads the sort key backwards. That is the newest first where the key begins with a time, with a
-number that grows, or with an id that does (a ULID). A random UUID gives any order, and where a status or a flag comes
-first it is sorted by that.
+``newest_first=True`` reads the sort key in descending order. That is newest first only if the sort key starts with a
+time, an increasing number, or a time-ordered id (a ULID). Random UUIDs have no order, and a status or a flag sorts by
+its value.
 
-Put a time at the beginning of what is left open of the sort key, or say ``order_by="-status"`` where that order is
-meant.
+Start the open part of the sort key with a time, or set ``order_by="-status"`` if you want that order.
 
-Source: "Best practices for using sort keys to organize data" in the developer guide.
+Source: "Best practices for using sort keys to organize data" in the Developer Guide.
 """
 
 from __future__ import annotations
@@ -40,8 +39,8 @@ def _find(subject: Subject) -> Iterator[Remark]:
             what = "is random" if random else "is one of a few values"
             yield Remark(
                 pattern.place,
-                f"newest_first reads {query.key.name} backwards, and {name}, which it is sorted by, {what}",
-                f'put a time before {name} in the sort key, or say order_by="-{name}" where that order is meant',
+                f"newest_first reads {query.key.name} in descending order, and its first field {name} {what}",
+                f'put a time before {name} in the sort key, or set order_by="-{name}" if you want that order',
             )
 
 

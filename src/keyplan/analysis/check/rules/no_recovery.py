@@ -1,11 +1,13 @@
-"""The table can be lost by one mistake.
+"""Table without point-in-time recovery or deletion protection.
 
-Without point-in-time recovery there is no way back from a wrong deployment or import; without deletion protection
-one call removes the table. It is judged by the traffic file's ``[table]``, where these are said to be off.
+Without point-in-time recovery, you can't undo a wrong deployment or import. Without deletion protection, one
+DeleteTable call removes the table. The rule reads ``[table]`` in the traffic file, and reports a setting that is off
+there.
 
-Switch both on. Recovery is priced by the size of the table.
+Enable both. Point-in-time recovery is charged by the size of the table.
 
-Source: "Point-in-time recovery"; DeleteTable in the API reference; checkov's CKV_AWS_28.
+Source: "Point-in-time backups for DynamoDB" in the Developer Guide; DeleteTable in the API Reference; Checkov
+CKV_AWS_28.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ def _find(subject: Subject) -> Iterator[Remark]:
         (table.deletion_protection is False, "deletion protection", "one call removes it"),
     ):
         if off:
-            yield Remark(subject.table_place, f"{what} is off: {then}", f"switch {what} on")
+            yield Remark(subject.table_place, f"{what} is off: {then}", f"enable {what}")
 
 
 RULE = Rule("KP601", Severity.WARNING, _find, __name__, __doc__)

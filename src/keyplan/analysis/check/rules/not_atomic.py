@@ -1,14 +1,13 @@
-"""Writes that belong together can be done by half.
+"""Batch for writes that must be atomic.
 
-A ``Batch`` is a run of single requests: when the process or the network fails in between, some items are written
-and some are not, and no condition is asked. A post without its slug, a slug without its post. Reported are batches
-of several entities, batches that remove an item and write another, and batches beside other actions of the same
-write.
+A ``Batch`` is a series of independent requests without conditions. If the process or the network fails, some items
+are written and others aren't: a post without its slug, or a slug without its post. Reported are batches of several
+entities, batches that delete one item and put another, and batches next to other actions.
 
-Yield the actions one by one: together they are one transaction of up to 100. Where what is left can be noticed and
-fixed (a delete that is simply called again), silence it with that.
+Yield the actions without ``Batch``: they are one transaction of up to 100 actions. Ignore the finding if a partial
+write is detected and repaired.
 
-Source: BatchWriteItem and TransactWriteItems in the API reference.
+Source: BatchWriteItem and TransactWriteItems in the API Reference.
 """
 
 from __future__ import annotations
@@ -30,9 +29,9 @@ def _find(subject: Subject) -> Iterator[Remark]:
         if _moves(written):
             yield Remark(
                 written.pattern.place,
-                f"its Batch removes {' and '.join(_names(written, 'Delete', batched=True))} and writes "
-                f"{' and '.join(batched)}: it may do the one, and not the other",
-                "yield the actions one by one, as one transaction",
+                f"its Batch deletes {' and '.join(_names(written, 'Delete', batched=True))} and puts "
+                f"{' and '.join(batched)}: one can succeed and the other fail",
+                "yield the actions without Batch, as one transaction",
             )
             continue
         if not batched or (len(batched) == 1 and not beside):
@@ -40,19 +39,19 @@ def _find(subject: Subject) -> Iterator[Remark]:
         what = f"{' and '.join(batched)} in a batch" + (f" after {' and '.join(beside)}" if beside else "")
         yield Remark(
             written.pattern.place,
-            f"it writes {what}: some of them may be written, and the others not",
-            "yield the actions one by one, as one transaction",
+            f"it writes {what}: some can succeed and others fail",
+            "yield the actions without Batch, as one transaction",
         )
 
 
 def _moves(written: WriteAnalysis) -> bool:
-    """Whether a Batch moves something: it removes, and writes."""
+    """Whether a Batch moves an item: it deletes and puts."""
     batched = [action for action in written.actions if action.batched and not action.looped]
     return {action.kind for action in batched} >= {"Put", "Delete"}
 
 
 def _names(written: WriteAnalysis, kind: str | None = None, *, batched: bool) -> list[str]:
-    """The entities of a write's actions, where the code tells."""
+    """The entities of a write's actions, if the code determines them."""
     result = (action for action in written.actions if action.batched is batched and kind in {None, action.kind})
     return [action.entity.name for action in result if action.entity is not None]
 

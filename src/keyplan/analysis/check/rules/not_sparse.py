@@ -1,11 +1,11 @@
-"""An index holds items that no question asks for.
+"""Index with items that no access pattern reads.
 
-Where every question of an index fixes a field to the same value (``status = "published"``), items with other values
-stand there unread: drafts, archived posts, done orders. They are written, moved at each change, and stored.
+If every pattern of an index compares a field with the same value (``status = "published"``), items with other values
+are in the index but are never read: drafts, archived posts, completed orders. They cost writes and storage.
 
-Declare the key with ``when={"status": "published"}``: it then holds these items only, and leaves out the others.
+Make the key sparse with ``when={"status": "published"}``. It then contains only these items.
 
-Source: "Take advantage of sparse indexes" in the developer guide.
+Source: "Take advantage of sparse indexes" in the Developer Guide.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ def _remark(place: str, index: str, name: str, asked: list[str], unread: list[st
     values = ", ".join(asked)
     return Remark(
         place,
-        f"only {name} = {values} is asked for in {index}; {', '.join(unread)} stand there unread",
-        f"keep them out: when={{{name!r}: {values if len(asked) == 1 else f'({values})'}}}",
+        f"patterns read only {name} = {values} in {index}; it also contains {', '.join(unread)}",
+        f"make the key sparse: when={{{name!r}: {values if len(asked) == 1 else f'({values})'}}}",
     )
 
 

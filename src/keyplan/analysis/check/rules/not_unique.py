@@ -1,14 +1,14 @@
-"""One item is asked for by a value that isn't unique.
+"""Read of one item by a value that isn't unique.
 
-An index doesn't keep its keys unique: two items may have the same slug, email or username, and a question for the
-one item by it answers with either. The index is also only eventually consistent, so asking first whether the value
-is free proves nothing. An id that is made for each item (``ulid``, a UUID), and an entity's own id in its primary
-key, are taken to be unique.
+An index allows several items with the same key, such as the same slug, email or user name. A pattern that returns one
+item then returns any of them. An index is also eventually consistent, so a check before the write doesn't make the
+value unique. Generated ids (``ulid``, UUID), and the entity's own id in its primary key, count as unique.
 
-Declare ``Unique("SLUG#{slug}")``: a claim item in the same transaction keeps the value unique, and answers the
-question by two reads by key, strongly consistent where it is asked for; the index is then not needed for it.
+Declare ``Unique("SLUG#{slug}")``. Keyplan writes a claim item in the same transaction, and the read becomes 2 reads
+by primary key, which can be strongly consistent. You no longer need the index for this pattern.
 
-Source: "Transactions" in the developer guide, on uniqueness; global secondary indexes, on duplicate keys.
+Source: "Managing complex workflows with DynamoDB transactions"; "Using Global Secondary Indexes" in the Developer
+Guide.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def _find(subject: Subject) -> Iterator[Remark]:
         what = " and ".join(dict.fromkeys(names)) or "key"
         yield Remark(
             query.pattern.place,
-            f"it asks for the one {entity.name} by {what}, and {query.key.place} lets many have the same",
+            f"it reads one {entity.name} by {what}, and {query.key.place} allows several with the same value",
             f'declare a claim: Unique("{entity.name.upper()}_{what.upper()}#{{{what}}}")',
         )
 

@@ -1,12 +1,12 @@
-"""The order of a pattern is that of a field that may be None.
+"""Order by a field that can be None.
 
-An item is absent from an index while a field of its key there is None. A pattern that is ordered by such a field, and
-doesn't ask for it, omits these items without a word: a list by due date lacks what has none.
+An item isn't in an index while a field of its key is None. A pattern that is ordered by such a field, and doesn't
+have it as a parameter, silently omits these items: a list by due date omits tasks without one.
 
-That is a sparse index, and right where the field's value is what the pattern is about. Otherwise give the field a
-default that sorts to the end, or order by another one.
+Give the field a default that sorts last, or order by another field. Ignore the finding if the pattern is about items
+with a value.
 
-Source: "Take advantage of sparse indexes" in the developer guide.
+Source: "Take advantage of sparse indexes" in the Developer Guide.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ def _find(subject: Subject) -> Iterator[Remark]:
         for name in query.match.omits_without:
             yield Remark(
                 query.pattern.place,
-                f"it is ordered by {query.match.entity.name}.{name}, and omits items in which that is None",
-                "silence it where that is meant; else give the field a default, or order by another",
+                f"it is ordered by {query.match.entity.name}.{name}, and omits items where that is None",
+                "give the field a default, or order by another field; ignore the finding if you want that",
             )
 
 

@@ -1,17 +1,16 @@
-"""A write deletes an item and leaves the items that belong to it.
+"""Children that remain after a delete.
 
-DynamoDB has no foreign keys: when an order is deleted, its lines remain, are paid for, and are returned by reads of the
-order's partition. If the order's key is used again, its old lines appear in the new order.
+DynamoDB has no foreign keys. If a write deletes an order, its order lines remain, are charged, and are returned by
+reads of the order's partition. If the key is used again, the old lines appear in the new order.
 
-Delete the children in the same transaction, or in batches before the parent; or give the children a Ttl field, which
-the write sets. Reported is the deletion of an item whose key names the partition (``ORDER#{order_id}`` of ``Order``)
-where another entity in that partition has a read by it, no Ttl field, and no write that deletes it. Nothing is reported
-where the code of a write, or the entity that it deletes, is unknown.
+It is reported if the deleted entity identifies the partition (``ORDER#{order_id}`` of ``Order``), and another entity
+in that partition is read, has no TTL and is deleted by no write. Nothing is reported if the code of a write can't be
+read.
 
-Silence it where something else deletes the children: a stream handler, a plain verb, a job. So do where they must be
-kept.
+Delete the children in the same transaction or in batches before it, or give them a ``Ttl`` field and set it. Ignore
+the finding if a stream or a job deletes them, or if you keep them.
 
-Source: "Working with item collections" in the developer guide.
+Source: "Working with item collections in DynamoDB" in the Developer Guide.
 """
 
 from __future__ import annotations
@@ -44,14 +43,14 @@ def _find(subject: Subject) -> Iterator[Remark]:
                 reported.add(place)
                 yield Remark(
                     written.pattern.place,
-                    f"it deletes {parent.name} and leaves its items of {child.name} in the same partition",
-                    f"delete the items of {child.name} too, or give {child.name} a Ttl field and set it",
+                    f"it deletes {parent.name}, and its {child.name} items in the same partition remain",
+                    f"delete its {child.name} items too, or give {child.name} a Ttl field and set it",
                     line=action.line,
                 )
 
 
 def _names_partition(entity: CompiledEntity) -> bool:
-    """Whether an entity is the one that the partition of its primary key belongs to, by its fields and its name."""
+    """Whether an entity identifies the partition of its primary key, by its fields and its name."""
     partition = _partition(entity)
     names = list(dict.fromkeys(name for _, template in entity.primary.partition for name in template.fields))
     words = {word for source in partition for word in source.replace("_", "").lower().split("#")}

@@ -1,11 +1,11 @@
-"""The peak is above an account's quota.
+"""Peak rate above the account quota.
 
-An on-demand table takes 40,000 read units and 40,000 write units a second unless the quota is raised, and so does
-each global index. Beyond, requests are throttled. It is estimated from the rates at their peak.
+By default, an on-demand table supports 40,000 read units and 40,000 write units per second, and so does each global
+index. Requests above are throttled. The rule uses the peak rates.
 
-Ask for a higher quota before the traffic comes, or spread the design over tables.
+Request a higher quota before the traffic arrives, or distribute the design over several tables.
 
-Source: "Service, account, and table quotas" in the developer guide.
+Source: "Service, account, and table quotas in Amazon DynamoDB" in the Developer Guide.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ def _find(subject: Subject) -> Iterator[Remark]:
         if total > QUOTA_UNITS_MAX:
             yield Remark(
                 subject.table_place if place == "the table" else place,
-                f"{place} would take {number(total)} {kind} units a second at the peak, of {QUOTA_UNITS_MAX:,}",
-                "ask for a higher quota before the traffic comes",
+                f"{place} needs {number(total)} {kind} units per second at peak, of at most {QUOTA_UNITS_MAX:,}",
+                "request a higher quota before the traffic arrives",
                 (f"{' + '.join(f'{name} {number(units)}' for name, units in parts)} = {number(total)} units/s", _QUOTA),
             )
 

@@ -1,11 +1,12 @@
-"""An index includes attributes that it can't, or that nothing has.
+"""Invalid attributes in an index projection.
 
-``projection=[...]`` may name 20 attributes for one index and 100 for all indexes of a table together, each counted
-every time; key attributes are projected anyway and may not be named. CreateTable refuses the rest. An attribute
-that no entity stores is most likely misspelt.
+``projection=[...]`` can name 20 attributes for one index, and 100 for all indexes of a table together. Each use
+counts. Key attributes are always projected, and can't be named. CreateTable rejects a projection that breaks these
+limits. An attribute that no entity stores is probably misspelled.
 
-Source: CreateTable and Projection in the API reference; "Service, account, and table quotas" in the developer
-guide.
+Name fewer attributes, project ``"ALL"``, or correct the name.
+
+Source: CreateTable and Projection in the API Reference; "Service, account, and table quotas" in the Developer Guide.
 """
 
 from __future__ import annotations
@@ -33,28 +34,28 @@ def _find(subject: Subject) -> Iterator[Remark]:
             if name in keys:
                 yield Remark(
                     index.name,
-                    f"it includes {name}, which is a key attribute and projected anyway: CreateTable refuses it",
-                    f"take {name} out of projection=",
+                    f"it projects {name}, a key attribute, which is always projected: CreateTable rejects it",
+                    f"remove {name} from projection=",
                 )
             elif name not in stored:
                 yield Remark(
                     index.name,
-                    f"it includes {name}, which no entity stores",
-                    "write the attribute's name as it is stored: the field's alias where it has one",
+                    f"it projects {name}, which no entity stores",
+                    "use the stored name of the attribute: the field's alias, if it has one",
                     severity=Severity.WARNING,
                 )
         if len(names) > PROJECTED_NAMES_PER_INDEX_MAX:
             yield Remark(
                 index.name,
-                f"it includes {len(names)} attributes, and an index takes {PROJECTED_NAMES_PER_INDEX_MAX}",
-                'include fewer, or project "ALL"',
+                f"it projects {len(names)} named attributes, and an index can have {PROJECTED_NAMES_PER_INDEX_MAX}",
+                'name fewer attributes, or project "ALL"',
             )
     total = sum(len(names) for _, names in included)
     if total > PROJECTED_NAMES_PER_TABLE_MAX:
         yield Remark(
             subject.table_place,
-            f"its indexes include {total} attributes, and a table takes {PROJECTED_NAMES_PER_TABLE_MAX}",
-            'include fewer, or project "ALL" where most are wanted',
+            f"its indexes project {total} named attributes, and a table can have {PROJECTED_NAMES_PER_TABLE_MAX}",
+            'name fewer attributes, or project "ALL"',
             (f"{' + '.join(str(len(names)) for _, names in included)} = {total}",),
         )
 

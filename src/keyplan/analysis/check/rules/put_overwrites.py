@@ -1,15 +1,15 @@
-"""A Put replaces whatever stands under its key.
+"""Put that can replace another item.
 
-``Put`` writes without asking what is there. Where the key is a value that people choose (a slug, a name, a number),
-a second Put takes the first one's place and nobody notices: two posts share a slug. A key with an id that is made
-for each item can't meet another, a version field makes each Put expect what was read, and an item that holds
-nothing but its key and times loses nothing, and the latest value of a thing (``LatestPosition``) is replaced on
-purpose; those are not reported.
+``Put`` writes the item whether or not one with that key exists. If users choose the key (a slug, a name, a number), a
+second Put silently replaces the first item.
 
-Yield ``Create``, which fails with ``ItemExists``; of an item that was read before, ``Update`` with what changes, or
-``.only_if(...)`` with what was read. Where replacing is the point, silence it.
+Not reported: keys with a generated id, entities with a version field, entities without data besides key and times,
+and the latest value of something (``LatestPosition``).
 
-Source: PutItem in the API reference, on conditional puts.
+Yield ``Create``, which raises ``ItemExists``. For an item that the write read, yield ``Update`` with the changes, or
+add ``.only_if(...)``. Ignore the finding if the Put is meant to replace the item.
+
+Source: PutItem in the API Reference.
 """
 
 from __future__ import annotations
@@ -36,19 +36,19 @@ def _find(subject: Subject) -> Iterator[Remark]:
         }  # fmt: skip
         for name, action in result.items():
             entity = subject.design.by_name[name]
-            batch = ", and a Batch can't ask" if action.batched else ""
+            batch = ", and a Batch can't have conditions" if action.batched else ""
             yield Remark(
                 written.pattern.place,
-                f"its Put replaces the {name} with the same {' and '.join(entity.key_fields) or 'key'}, "
-                f"if there is one{batch}",
+                f"its Put silently replaces an existing {name} with the same "
+                f"{' and '.join(entity.key_fields) or 'key'}{batch}",
                 _advice(action, name),
             )
 
 
 def _advice(action: Action, name: str) -> str:
     if action.asked_for:  # it is there: Create would always fail
-        return "yield Update(item, field=...) with what changes, or add .only_if(...) with what was read"
-    return f"yield Create({name}(...)), which fails with ItemExists"
+        return "yield Update(item, field=...) with the changes, or add .only_if(...) with the values that were read"
+    return f"yield Create({name}(...)), which raises ItemExists"
 
 
 def _can_meet(subject: Subject, entity: CompiledEntity) -> bool:

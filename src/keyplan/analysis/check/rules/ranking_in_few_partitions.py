@@ -1,17 +1,16 @@
-"""A ranking whose partitions are few, and whose order every change writes anew.
+"""Ranking with frequent changes in few partitions.
 
-A board, a league or a season as partition key and a score as sort key put all that is ranked into few partitions,
-mostly into a single one: today's board, the global list. Each new score is written there, in an index twice, since
-the old entry is removed; and a partition takes 1,000 write units a second, however large the table is. That is
-reported where the partition key's fields have names of such groups, or a default that most items keep, and a write
-changes the number by which the key sorts.
+If the partition key is a board, a league or a season and the sort key is a score, all ranked items are in few
+partitions, often in one. Each new score is a write to that partition; in an index it is 2 writes, because the old
+entry is deleted. A partition supports 1,000 write units per second.
 
-Give the key ``shards=`` (a read asks all of them and merges), or rank in an item of its own that is refreshed at a
-bounded rate: a write whose rate is known to be up to 10 calls a second is left alone. Where the groups are many and
-even, silence it with that as the reason.
+Reported are keys whose partition key fields have names of such groups or a default value, if a write changes the
+number in the sort key. Writes with a known rate of at most 10 calls per second aren't reported.
 
-Source: "Best practices for designing and using partition keys effectively" and "Using write sharding to distribute
-workloads evenly" in the developer guide.
+Set ``shards=`` (a read then queries every shard and merges the results), or update the ranking at a limited rate.
+Ignore the finding if there are many groups of equal size.
+
+Source: "Using write sharding to distribute workloads evenly" in the Developer Guide.
 """
 
 from __future__ import annotations
@@ -53,10 +52,10 @@ def _find(subject: Subject) -> Iterator[Remark]:
             units = "2 write units or more" if key.index is not None else "1 write unit or more"
             yield Remark(
                 f"{entity.name}.{key.name}",
-                f"{key.place} ranks every {entity.name} by {ranked} within few partitions, by {groups}; "
-                f"{' and '.join(changing)} changes it there",
-                "give the key shards=, or refresh the ranked number at a bounded rate",
-                (f"each change: {units}, of the 1,000 write units/s of the partition",),
+                f"{key.place} ranks every {entity.name} by {ranked} in few partitions, by {groups}, and "
+                f"{' and '.join(changing)} changes it",
+                "set shards=, or update the ranked number at a limited rate",
+                (f"each change: {units}; limit of a partition: 1,000 write units/s",),
             )
 
 

@@ -1,17 +1,15 @@
-"""A query reads items of other entities, and throws them away.
+"""Query that reads items of other entities.
 
-A Query reads what its key condition names, whoever wrote it. Where the items of another entity lie in the same
-stretch of the partition, they are read and paid for, count towards the 1 MB of a page, and are then left out of the
-answer. It comes of a sort key without a word of its own, or of one word that begins with another (``ORDER`` and
-``ORDERLINE``). And it comes of asking for two entities at once, between which single items of others stand: one query
-reads them, too. Where many items may stand between, each entity is asked for by a query of its own, and nothing is
-found.
+A Query reads every item that matches its key condition. If the sort keys of another entity match too, its items are
+read, charged, counted toward the 1 MB of a page, and then omitted from the result. There are two causes: a sort key
+without a prefix of its own, or with a prefix that starts another one (``ORDER`` and ``ORDERLINE``); and a query for
+two entities whose sort keys have another entity between them. If many items can be between them, Keyplan queries each
+entity separately, and nothing is reported.
 
-Begin the sort key with the entity's word and ``#``, or ask for both entities at once; let those that are read together
-stand together. A small item between is cheaper to read than another request; of a large one, read each in an access
-pattern of its own.
+Start the sort key with the entity's name and ``#``. Give entities that are read together adjacent sort keys. If the
+items between are large, read each entity with a pattern of its own.
 
-Source: Query in the API reference.
+Source: Query in the API Reference.
 """
 
 from __future__ import annotations
@@ -45,15 +43,15 @@ def _found(subject: Subject, place: str, plan: QueryPlan) -> Iterator[Remark]:
         what = f"what begins with {start!r}" if start else "all"
         yield Remark(
             place,
-            f"it reads {what} of a partition in {plan.key.place}, {names} too, and leaves that out",
-            f"begin the sort key of {first.entity.name}.{plan.key.name} with a word of its own",
+            f"it reads {what} of a partition in {plan.key.place}, including {names}, which it omits",
+            f"begin the sort key of {first.entity.name}.{plan.key.name} with a prefix of its own",
         )
     elif names:
         asked = " and ".join(match.entity.name for match in plan.matches)
         yield Remark(
             place,
-            f"one query reads {asked} in {plan.key.place}, and leaves out {names}, which it reads between them",
-            "give the entities that are read together adjacent sort keys, or read each in an access pattern of its own",
+            f"one query reads {asked} in {plan.key.place}, and also {names} between them, which it omits",
+            "give these entities adjacent sort keys, or read each of them with an access pattern of its own",
         )
 
 

@@ -1,12 +1,12 @@
-"""A pattern scans the table.
+"""Access pattern that scans the table.
 
-A Scan reads every item of the table, a megabyte a request, and pays for all of it, however little is wanted; it
-grows with the table, not with the answer. It is right for exports and repairs that run now and then, and an error
-on the way of a user's request.
+A Scan reads every item of a table or index, and each MB costs 128 eventually consistent read units, whatever the
+result. Its cost grows with the table. A scan is right for rare exports and repairs, but not for user requests. The
+finding is an error if the pattern has a rate.
 
-Declare a key that answers the question. Silence it where the scan is meant.
+Declare a key for the access pattern. Ignore the finding if you intend the scan.
 
-Source: "Best practices for querying and scanning data" in the developer guide.
+Source: "Best practices for querying and scanning data" in the Developer Guide.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def _find(subject: Subject) -> Iterator[Remark]:
         yield Remark(
             pattern.place,
             f"it reads the whole table{often}",
-            "declare a key whose partition key is what is known, or silence it where a scan is meant",
+            "declare a key whose partition key is the parameters, or ignore the finding if you intend the scan",
             tuple(lines),
             Severity.ERROR if load.per_second else Severity.WARNING,
         )
@@ -64,8 +64,8 @@ def _whole(subject: Subject, pattern: ReadPattern, index: Index) -> Iterator[Rem
             if key.index is not None and key.index.name == index.name and not _is_sparse(entity, key):
                 yield Remark(
                     pattern.place,
-                    f"it reads all of {index.name}, in which every {entity.name} stands: as much as a scan of them",
-                    "let the key wait (when=), or be made of a field that is None for most items; or ask by its "
+                    f"it scans {index.name}, which contains every {entity.name}",
+                    "make the key sparse with when= or with a field that is None in most items, or query its "
                     "partition key",
                 )
                 return

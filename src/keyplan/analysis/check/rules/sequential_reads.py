@@ -1,12 +1,12 @@
-"""A write reads one item after the other.
+"""Sequential reads in a loop.
 
-A read in a loop is a request for each of the items, one after the other: twenty lines of an order are twenty round
-trips, and the write holds what it read first for all that time before it decides.
+A read in a loop is one request per iteration, one after the other. Reading the products of 20 order lines is 20 round
+trips, and the values that were read first get older before the write uses them.
 
-Ask once: a read with ``Each[...]`` is one BatchGetItem for a hundred keys, or parallel queries; a list or a collection
-is one Query.
+Declare a read with ``Each[...]``: it is one BatchGetItem for 100 keys, or parallel queries. A list or a collection is
+one Query.
 
-Source: BatchGetItem in the API reference.
+Source: BatchGetItem in the API Reference.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ def _find(subject: Subject) -> Iterator[Remark]:
                 continue  # page by page
             yield Remark(
                 account.pattern.place,
-                f"it asks {name} in a loop, one request after the other",
-                f"declare a read with Each[...] of what {name} takes, and ask that once",
+                f"it reads {name} in a loop, one request after the other",
+                f"declare a read with Each[...] of the parameters of {name}, and call it once",
                 line=line,
             )
 

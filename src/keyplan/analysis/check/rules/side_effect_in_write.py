@@ -1,11 +1,11 @@
-"""A write's body reaches the world outside.
+"""Side effect in the body of a write.
 
-A body says what is to be written; it is run again when its conditions don't hold (``attempts=``), and before anything
-is written. A mail that it sends, a file that it writes, a pause that it makes is then done twice, or for a write that
-never happens. Reported are calls in its code, and in your functions that it calls, of what is known to use files,
-sockets, processes, threads or pauses. Such a body isn't run by commands that analyze writes: its costs are unknown.
+The body runs before anything is written, and again for each attempt if a condition fails (``attempts=``). An email, a
+file or a pause in the body then happens twice, or for a write that fails. Reported are calls of libraries that use
+files, sockets, processes, threads or pauses, in the body and in your functions that it calls. Commands that analyze
+writes don't run such a body, so its costs are unknown.
 
-Do it before the call, and hand the result on as an argument; or after it, by what the call gives back.
+Do it before the call and pass the result as an argument, or do it after the call.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ def _find(subject: Subject) -> Iterator[Remark]:
         for what in account.code.outside:
             yield Remark(
                 account.pattern.place,
-                f"its body {what}: each attempt does that, also one that writes nothing",
-                "do it before the call, and give the result as an argument, or after it",
+                f"its body {what}: this happens on each attempt, even if the write fails",
+                "do it before the call and pass the result as an argument, or after the call",
             )
 
 

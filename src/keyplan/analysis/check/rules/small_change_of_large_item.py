@@ -1,13 +1,13 @@
-"""A counter stands in a large item.
+"""Counter in a large item.
 
-A write is paid for by the size of the whole item, whichever attribute changes. A number that each view or like
-changes, beside a text of many kilobytes, costs a unit for each of them, every time, and as much again in every
-index that projects it.
+A write is charged by the size of the whole item, whichever attribute changes. If each view or like changes a number
+in an item of many KB, each change costs a write unit per KB, and the same in every index that projects the document.
 
-Keep the number in an item of its own under the same partition key: it is read with the other in one Query. Reported
-are numbers that writes add to, or compute from what they read, in entities that hold a whole document.
+Store the number in an item of its own under the same partition key: one Query reads both. Reported are numbers that a
+write adds to, or computes from a read, in entities with a document field.
 
-Source: "Read and write operations"; "Best practices for storing large items" in the developer guide.
+Source: "Read and write operations"; "Best practices for storing large items and attributes in DynamoDB" in the
+Developer Guide.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ def _find(subject: Subject) -> Iterator[Remark]:
                 lines.append(f"{number(peak)} calls/s × {number(units)} = {number(peak * units)} write units/s")
             yield Remark(
                 written.pattern.place,
-                f"each call changes {entity.name}.{' and '.join(sorted(names))}, and pays "
-                f"{counted(units, 'write unit')} for {' and '.join(documents)} beside it",
-                "keep the number in an item of its own under the same partition key",
+                f"each call changes {entity.name}.{' and '.join(sorted(names))} at the cost of "
+                f"{counted(units, 'write unit')}, because the item contains {' and '.join(documents)}",
+                "store the number in an item of its own under the same partition key",
                 tuple(lines),
             )
 

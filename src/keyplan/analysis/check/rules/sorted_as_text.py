@@ -1,13 +1,12 @@
-"""An order of few values is that of their texts.
+"""Enum or Literal field sorted alphabetically.
 
-A value of an ``Enum`` or a ``Literal`` stands in a key as its text, and texts sort by their letters: "high" before
-"low" before "medium", "10" before "9". An ``order_by`` of such a field, or a ``Range`` of it, is then another order
-than the one in which the values are declared, which is mostly the one that is meant.
+A key stores a value of an ``Enum`` or a ``Literal`` as a string, and DynamoDB sorts strings by their bytes: "high",
+"low", "medium". An ``order_by`` or a ``Range`` on such a field therefore differs from the order in which you declare
+the values.
 
-Let the key hold their places: ``{priority:rank}``. Where the order of the letters is meant, that is a reason to silence
-it.
+Store the position instead: ``{priority:rank}``. Ignore the finding if you want alphabetical order.
 
-Source: "Best practices for using sort keys to organize data" in the developer guide: strings are sorted by their bytes.
+Source: "Best practices for using sort keys to organize data" in the Developer Guide.
 """
 
 from __future__ import annotations
@@ -37,9 +36,9 @@ def _find(subject: Subject) -> Iterator[Remark]:
         seen.add(pattern.name)
         yield Remark(
             pattern.place,
-            f"{query.key.name} sorts {name} by its letters ({', '.join(sorted(map(str, values)))}), "
-            f"not as it is declared ({', '.join(map(str, values))})",
-            f"write {{{name}:rank}} in the key",
+            f"{query.key.name} sorts {name} alphabetically ({', '.join(sorted(map(str, values)))}), "
+            f"not in declaration order ({', '.join(map(str, values))})",
+            f"use {{{name}:rank}} in the key",
         )
 
 

@@ -1,14 +1,13 @@
-"""A token is the same for every event of an item.
+"""Idempotency token that is the same for every event.
 
-``Update(...).idempotent(token)`` is carried out where the token isn't in the item yet. A token that stands in the code,
-or is made of nothing but what names the item, is there from the first event on: every later one writes nothing, and the
-caller is told that all went well. It is reported where the update changes the item further (``Add``, ``Append``): a
-mark that is set once may well have such a token.
+``Update(...).idempotent(token)`` has no effect if the item already contains the token. A constant token, or one that
+is built only from the item's key, is in the item after the first call. Later calls change nothing and report success.
+It is reported if the update adds to the item (``Add``, ``Append``).
 
-Let the token name the event: the payment's id, the message's, the request's. Where each item is to be changed just once
-by that write, as by a bonus for joining, that is a reason to silence it.
+Build the token from an id of the event: a payment, a message or a request. Ignore the finding if each item may be
+changed only once.
 
-Source: "Idempotent operations" in the Amazon Builders' Library: "Making retries safe with idempotent APIs".
+Source: "Making retries safe with idempotent APIs" in the Amazon Builders' Library.
 """
 
 from __future__ import annotations
@@ -30,11 +29,11 @@ def _find(subject: Subject) -> Iterator[Remark]:
                 continue
             if not action.named_by <= {*entity.key_fields, "self"}:
                 continue
-            made = f"made of {' and '.join(sorted(action.named_by))} alone" if action.named_by else "always the same"
+            made = f"built only from {' and '.join(sorted(action.named_by))}" if action.named_by else "constant"
             yield Remark(
                 account.pattern.place,
-                f"its token is {made}: each {entity.name} is changed by its first call, and by none after it",
-                "make the token of what names the event: a payment's id, a message's, a request's",
+                f"its token is {made}: only the first call changes each {entity.name}",
+                "build the token from an id of the event: a payment, a message or a request",
                 line=action.line,
             )
 

@@ -1,16 +1,16 @@
-"""A tenant's items lie among others'.
+"""Tenant missing from a partition key.
 
-Where a design serves several tenants, an index key without the tenant puts the items of all of them into the same
-partitions: each query of it reads the other tenants' items too, a policy by leading keys can't keep them apart, and
-one large tenant slows the others down. Reported is a key whose partition holds neither the tenant nor an id or a
-secret's hash, of an entity with a field for its tenant. An id doesn't count where the primary key of an entity names an
-item by the tenant and that id, and no entity generates it: two tenants can have the same one. A tenant is known by the
-name of its field: ``tenant_id``, ``org_id``, ``workspace_id``.
+In a multi-tenant design, a partition key without the tenant stores the items of all tenants in the same partitions.
+Each query reads items of other tenants, an IAM policy with ``dynamodb:LeadingKeys`` can't separate them, and one
+large tenant slows down the others.
 
-Begin the partition key with the tenant: ``"TENANT#{tenant_id}#STATUS#{status}"``.
+An entity has a tenant if it has a field such as ``tenant_id``, ``org_id`` or ``workspace_id``. A key is reported if
+its partition key has neither the tenant nor a generated id nor a secret. An id that isn't generated, and that
+identifies items only together with the tenant, doesn't count.
 
-Source: "Using IAM policy conditions for fine-grained access control"; "Multi-tenant SaaS on DynamoDB" in the developer
-guide.
+Start the partition key with the tenant: ``"TENANT#{tenant_id}#STATUS#{status}"``.
+
+Source: "Using IAM policy conditions for fine-grained access control" in the Developer Guide.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ def _find(subject: Subject) -> Iterator[Remark]:
             continue
         yield Remark(
             f"{entity.name}.{key.name}",
-            f"items of all tenants lie in the same partitions of {key.place}: {tenant} isn't in its partition key",
-            f'begin the partition key with it, "TENANT#{{{tenant}}}#...", and ask for it',
+            f"items of all tenants share the partitions of {key.place}: {tenant} isn't in the partition key",
+            f'start the partition key with it, "TENANT#{{{tenant}}}#...", and add it to the patterns',
         )
 
 

@@ -1,14 +1,15 @@
-"""A partition key is a time.
+"""Time as a partition key.
 
-A day, an hour or a month as partition key sends all writes of the moment to one partition, and leaves the others
-cold. DynamoDB splits a busy partition only after minutes, and never between items that arrive in ascending order.
+If the partition key is a day, an hour or a month, all current writes go to one partition, which supports 1,000 write
+units per second. The other partitions are idle. DynamoDB splits a hot partition only after minutes, and never between
+items that arrive in ascending order.
 
-Put what the items belong to into the partition key and the time into the sort key (``DEVICE#{id}``,
-``READING#{at}``), or give the key ``shards=``. A rate that one partition takes (1,000 units a second) is a reason
-to silence it.
+Move the time to the sort key, and use the owner of the items as the partition key (``DEVICE#{id}``,
+``READING#{at}``), or set ``shards=``. Ignore the finding if the write rate is below the limit, and give the rate as
+the reason.
 
 Source: "Best practices for designing and using partition keys effectively"; "Using write sharding to distribute
-workloads evenly" in the developer guide.
+workloads evenly" in the Developer Guide.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ def _find(subject: Subject) -> Iterator[Remark]:
         if names and key.shards == 1 and all(subject.only_time(entity, name) for name in names):
             yield Remark(
                 f"{entity.name}.{key.name}",
-                f"all writes of the moment go to one partition of {key.place}, that of the present {', '.join(names)}",
-                "put what the items belong to into the partition key, or give the key shards=",
+                f"all current writes go to one partition of {key.place}, that of the current {', '.join(names)}",
+                "use the owner of the items as the partition key, or set shards=",
                 ("1 partition at a time × 1,000 write units/s",),
             )
 

@@ -1,10 +1,10 @@
-"""Items are told apart by a moment alone.
+"""Primary key that is unique only by a timestamp.
 
-An item is known by its primary key. Where nothing but a time tells two items of a partition apart, two that come at
-the same time are one item, and the second replaces the first: contact messages, events, log lines. It is judged
-where the partition is shared by all (fixed, or a time itself), so that the moments of everyone meet.
+Two items with the same primary key are one item: the second replaces the first. If a timestamp is the only field that
+distinguishes the items of a shared partition, two items with the same timestamp collide. This affects contact
+messages, events and log lines. Reported are keys whose partition key is fixed or is a time.
 
-End the sort key with an id: ``{at}#{message_id}``.
+Add an id to the end of the sort key: ``{at}#{message_id}``.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ def _find(subject: Subject) -> Iterator[Remark]:
         if fields and all(subject.only_time(entity, name) for name in fields):
             yield Remark(
                 f"{entity.name}.{entity.primary.name}",
-                f"two items with the same {' and '.join(fields)} are one: the second replaces the first",
-                "end the sort key with an id that is made for each item, e.g. ulid",
+                f"two items with the same {' and '.join(fields)} have the same key: the second replaces the first",
+                "add a generated id to the end of the sort key, for example a ulid",
             )
 
 

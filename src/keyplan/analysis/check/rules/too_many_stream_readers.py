@@ -1,11 +1,11 @@
-"""A stream has more readers than it can serve.
+"""Too many stream readers.
 
-Two processes may read a shard of a stream at the same time, and one where the table is global, since replication
-reads too. Further readers are throttled, and fall behind. It is judged by ``stream_readers`` in the traffic file.
+Two processes can read a shard of a stream at the same time. On a global table it is one, because replication also
+reads the stream. Further readers are throttled. The rule uses ``stream_readers`` in the traffic file.
 
-Let one reader hand on what it reads (EventBridge Pipes, a queue), or use Kinesis Data Streams for DynamoDB.
+Let one reader forward the records (EventBridge Pipes, a queue), or use Kinesis Data Streams for DynamoDB.
 
-Source: "Service, account, and table quotas" in the developer guide, DynamoDB Streams.
+Source: "Service, account, and table quotas in Amazon DynamoDB" in the Developer Guide, DynamoDB Streams.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ def _find(subject: Subject) -> Iterator[Remark]:
     if table.stream is not None and table.stream_readers is not None and table.stream_readers > most:
         yield Remark(
             subject.table_place,
-            f"its stream has {table.stream_readers} readers, and a shard serves {most}",
-            "let one reader hand on what it reads, or use Kinesis Data Streams for DynamoDB",
+            f"its stream has {table.stream_readers} readers, and a shard supports {most}",
+            "let one reader forward the records, or use Kinesis Data Streams for DynamoDB",
             (f"{table.stream_readers} readers > {most} of {'a global' if table.replicas else 'one'} table",),
         )
 

@@ -1,12 +1,12 @@
-"""A write has more actions than a transaction takes.
+"""Transaction with too many actions.
 
-TransactWriteItems takes 100 actions, and 4 MB in all. A write that makes more is refused as a whole, when it is
-called with that much. It is judged by ``items=`` of the write, or of the traffic file: how many items one call
-writes; without it a warning says where a loop goes through a list of any length.
+TransactWriteItems can have 100 actions and 4 MB. DynamoDB rejects a larger transaction as a whole. The number of
+items per call comes from ``items=`` of the write, or from the traffic file. Without it, a warning reports actions in
+a loop over a collection of any length.
 
-Bound what one call can make, or write the part that need not be all-or-nothing as a ``Batch``.
+Limit the collection (``Field(max_length=...)``), or write the items that needn't be atomic as a ``Batch``.
 
-Source: TransactWriteItems in the API reference.
+Source: TransactWriteItems in the API Reference.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ def _find(subject: Subject) -> Iterator[Remark]:
             yield from _unbounded(written)
         if load.items is None or (written.known and all(action.batched for action in written.actions)):
             continue
-        hint = "bound what one call can make, or put what need not be all-or-nothing into a Batch"
+        hint = "limit the number of actions per call, or use a Batch for items that needn't be atomic"
         if load.items > TRANSACT_ACTIONS_MAX:
             yield Remark(
                 written.pattern.place,
-                f"one call writes {number(load.items)} items, and a transaction takes {TRANSACT_ACTIONS_MAX}",
+                f"one call writes {number(load.items)} items, and a transaction can have {TRANSACT_ACTIONS_MAX}",
                 hint,
                 (f"{number(load.items)} items > {TRANSACT_ACTIONS_MAX} actions",),
             )
@@ -42,23 +42,23 @@ def _find(subject: Subject) -> Iterator[Remark]:
             size = load.items * load.item_bytes
             yield Remark(
                 written.pattern.place,
-                f"one call writes {number(size)} bytes, and a transaction takes {TRANSACT_BYTES_MAX:,}",
+                f"one call writes {number(size)} bytes, and a transaction can have {TRANSACT_BYTES_MAX:,}",
                 hint,
                 (f"{number(load.items)} items × {load.item_bytes:,} bytes = {number(size)} bytes",),
             )
 
 
 def _unbounded(written: WriteAnalysis) -> Iterator[Remark]:
-    """Actions for each of any number of things."""
+    """Actions in a loop over any number of elements."""
     sources = dict.fromkeys(
         action.unbounded for action in written.actions if action.unbounded is not None and not action.batched
     )
     for source in sources:
         yield Remark(
             written.pattern.place,
-            f"it makes an action for each of {source}, and nothing bounds how many these are",
-            "bound the argument (Field(max_length=...)), give the read a limit, or say items= where few are known",
-            (f"a transaction takes {TRANSACT_ACTIONS_MAX} actions",),
+            f"it yields an action for each element of {source}, which can have any number of elements",
+            "limit the argument (Field(max_length=...)) or the read (limit=), or set items= if there are always few",
+            (f"limit of a transaction: {TRANSACT_ACTIONS_MAX} actions",),
             Severity.WARNING,
         )
 

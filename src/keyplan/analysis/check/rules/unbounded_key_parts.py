@@ -1,12 +1,12 @@
-"""A tuple in a key may have any number of parts.
+"""Tuple in a key without a maximum length.
 
-A key of a tuple holds all its parts, so a tuple without a bound makes keys without one; over 2,048 bytes (a sort
-key: 1,024) they are refused when written. Where an item is written for each combination of the parts, as for search
-by several tags at once, n parts are 2ⁿ − 1 items: 31 for five, 1,023 for ten, and a transaction takes 100 actions.
+A key that contains a tuple contains all its elements, so its length has no limit. A partition key over 2,048 bytes or
+a sort key over 1,024 bytes is rejected when the item is written. If you write an item for each combination of the
+elements, n elements need 2ⁿ − 1 items: 31 for 5 elements, 1,023 for 10. A transaction can have 100 actions.
 
-Give the tuple a ``max_length``.
+Give the tuple a ``max_length``: ``Annotated[tuple[str, ...], Field(max_length=5)]``.
 
-Source: "Constraints in Amazon DynamoDB" in the developer guide; TransactWriteItems in the API reference.
+Source: "Constraints in Amazon DynamoDB" in the Developer Guide; TransactWriteItems in the API Reference.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ def _find(subject: Subject) -> Iterator[Remark]:
                     continue
                 yield Remark(
                     f"{entity.name}.{name}",
-                    f"nothing bounds how many parts it has, and {key.name} holds them all",
-                    "bound it: Annotated[tuple[str, ...], Field(max_length=5)]",
+                    f"it has no maximum length, and {key.name} contains all its elements",
+                    "give it a max_length: Annotated[tuple[str, ...], Field(max_length=5)]",
                     (
-                        "an item for each combination of 5 parts: 2^5 - 1 = 31 items; of 10 parts: 2^10 - 1 = 1,023",
-                        f"a transaction takes {TRANSACT_ACTIONS_MAX} actions",
+                        "an item for each combination: 5 elements = 2^5 - 1 = 31 items; 10 elements = 1,023",
+                        f"limit of a transaction: {TRANSACT_ACTIONS_MAX} actions",
                     ),
                 )
 

@@ -1,13 +1,13 @@
-"""A read gives all there is, however much that becomes.
+"""Read without a limit.
 
-A list or a collection without a limit reads the whole item collection: a megabyte a request, one after the other,
-into memory. It is quick in tests and slow after a year. Where ``items=`` says how many there are, it is reported
-only when they take more than one page; a range or prefix that the caller must give bounds it too.
+A list or a collection without a limit reads the whole item collection into memory, at most 1 MB per request, one
+request after the other. It gets slower and more expensive as the data grows. If you set ``items=``, it is reported
+only if the items need more than one page. A ``Range`` or ``Prefix`` that the caller must give is a limit too.
 
-Return a ``Page`` with a limit and a cursor, or an ``Iterator``; or say ``items=40`` where the number is known to be
-small.
+Return a ``Page`` with a limit and a cursor, or an ``Iterator``. If the number of items is always small, set it:
+``items=40``.
 
-Source: "Paginating table query results" in the developer guide.
+Source: "Paginating table query results" in the Developer Guide.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def _find(subject: Subject) -> Iterator[Remark]:
         yield Remark(
             pattern.place,
             text,
-            "return a Page (limit and cursor) or an Iterator, or say items= where the number is known to be small",
+            "return a Page (limit and cursor) or an Iterator, or set items= if there are always few",
             lines,
         )
 

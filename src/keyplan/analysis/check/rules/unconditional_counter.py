@@ -1,15 +1,14 @@
-"""A number is changed, whether or not what it counts is.
+"""Counter that changes without a condition on the counted item.
 
-A Put writes over what is there, and a Delete of what isn't there is no error: so a transaction that puts a like and
-adds one to the likes counts the same like twice, and one that takes it back twice counts down twice. The number drifts
-away from what it counts, and nothing says so.
+``Put`` replaces an existing item, and ``Delete`` of an item that doesn't exist succeeds. A transaction that puts a
+like and adds 1 to a counter counts the same like twice. A repeated delete subtracts twice. The counter then differs
+from the number of items, and no error is raised.
 
-Let the transaction fail instead: ``Create`` what is counted, and end the Delete with ``.if_missing(...)``. Reported are
-a Put, of a key that isn't made for each item, and a Delete, without a condition, beside an ``Add`` to another
-entity's item that has neither a condition nor a token.
+Create the counted item with ``Create``, and delete it with ``.if_missing(...)``: the transaction then fails. Reported
+are a Put without a generated key and a Delete, without a condition, next to an ``Add`` to another entity without a
+condition or a token.
 
-Source: "PutItem" and "DeleteItem" in the API reference: an item of the same key is replaced, and a delete without a
-condition is idempotent.
+Source: PutItem and DeleteItem in the API Reference.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ def _find(subject: Subject) -> Iterator[Remark]:
     for account in subject.writes:
         alone = [action for action in account.actions if not action.batched]
         if any(action.conditional or action.once or action.must_exist for action in alone):
-            continue  # the transaction fails where that doesn't hold
+            continue  # the transaction fails then
         counting = [action for action in alone if action.kind == "Update" and "Add" in action.changes.values()]
         creating = any(action.kind in {"Create", "Check"} for action in alone)
         for action in alone if not creating else ():
@@ -39,13 +38,13 @@ def _find(subject: Subject) -> Iterator[Remark]:
             counted = others[0]
             names = " and ".join(sorted(name for name, change in counted.changes.items() if change == "Add"))
             what, advice = {
-                "Put": ("writes over one that is there", "yield Create instead of Put, which fails with ItemExists"),
-                "Delete": ("is no error where there is none", "end the Delete with .if_missing(...), so that it fails"),
+                "Put": ("can replace an existing item", "yield Create instead of Put, which raises ItemExists"),
+                "Delete": ("succeeds without an item", "add .if_missing(...) to the Delete, so that it fails"),
             }[action.kind]
             yield Remark(
                 account.pattern.place,
                 f"its {action.kind} of {entity.name} {what}, and {counted.entity.name if counted.entity else 'an item'}"
-                f".{names} is changed all the same",
+                f".{names} changes anyway",
                 advice,
                 line=action.line,
             )

@@ -1,11 +1,11 @@
-"""A field is named for expiry, and nothing expires by it.
+"""Field named for expiry that isn't a TTL.
 
-DynamoDB expires items by one attribute, a number of epoch seconds. A field called ``expires_at`` of another type is
-stored as a text or in milliseconds, and never takes effect.
+DynamoDB expires items by one attribute, a number of epoch seconds. A field named ``expires_at`` of another type is
+stored as a string, and items never expire.
 
-Declare it as ``Ttl``: it is then stored in seconds, and expiry is switched on with the table.
+Declare it as ``Ttl``. Keyplan then stores seconds, and enables TTL on the table.
 
-Source: "Using time to live (TTL) in DynamoDB" in the developer guide.
+Source: "Using time to live (TTL) in DynamoDB" in the Developer Guide.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def _find(subject: Subject) -> Iterator[Remark]:
             if field.name.lower() in NAMES and kind in KINDS:
                 yield Remark(
                     f"{entity.name}.{field.name}",
-                    f"it is a {kind.__name__}, so nothing expires by it",
+                    f"its type is {kind.__name__}, so items don't expire by it",
                     "declare it as Ttl (or Ttl | None = None)",
                 )
 

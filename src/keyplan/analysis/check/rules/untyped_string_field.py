@@ -1,15 +1,14 @@
-"""A text is called a time, a number or a status; a float is called money.
+"""String field for a time, a number or a status; float field for money.
 
-A ``str`` field in a sort key sorts as text does: "9" after "10", "21.11." before "3.1.", and nothing keeps one writer
-from "2026-11-21" and another from "Nov 21". The type says what a value is: a ``datetime`` stands in a key in UTC and
-with a fixed width, an ``int`` is padded by its format, a ``Literal`` takes what it lists.
+A ``str`` field in a sort key sorts as text: "9" after "10". Nothing prevents one writer from storing "2026-11-21" and
+another "Nov 21". A ``datetime`` is stored in UTC with a fixed width, an ``int`` is padded by its format, and a
+``Literal`` accepts only the listed values. Version numbers have the same problem: "10.2" sorts before "9.1".
 
-A version is a number too: "10.2" sorts before "9.1". Money as a ``float`` loses cents, since 0.1 + 0.2
-isn't 0.3: reported wherever the field is. A ``state`` beside a city or a country is an address, and not reported.
+A ``float`` for money loses cents, because 0.1 + 0.2 isn't 0.3. It is reported in keys and elsewhere.
 
-Give the field its type. A field with a pattern, or with examples, says how its text is formed, and is left alone.
+Declare the type. A field with a ``pattern`` or with ``examples`` isn't reported, nor is a ``state`` in an address.
 
-Source: "Best practices for using sort keys to organize data" in the developer guide.
+Source: "Best practices for using sort keys to organize data" in the Developer Guide.
 """
 
 from __future__ import annotations
@@ -55,7 +54,7 @@ def _find(subject: Subject) -> Iterator[Remark]:
                 continue
             yield Remark(
                 f"{entity.name}.{name}",
-                f"it is a text in a key, and its name says {wanted.removesuffix('[...]')}",
+                f"it is a string in a key, and its name suggests {wanted.removesuffix('[...]')}",
                 f"declare it as {wanted}" + (", padded in the key: {" + name + ":08d}" if wanted == "int" else ""),
             )
 
@@ -65,7 +64,7 @@ def _money(entity: CompiledEntity) -> Iterator[Remark]:
         if kind_of(stored.annotation) is float and name.rpartition("_")[2] in MONEY and not stored.computed:
             yield Remark(
                 f"{entity.name}.{name}",
-                "it is a float, and its name says money: sums of floats lose cents",
+                "it is a float, and its name suggests money: sums of floats lose cents",
                 "declare it as Decimal, or as int in the smallest unit",
             )
 

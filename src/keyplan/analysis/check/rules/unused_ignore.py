@@ -1,9 +1,8 @@
-"""A silence that silences nothing.
+"""Unused entry in ``ignore=``.
 
-The finding is gone, or its place has another name now. A silence that stays behind would hide the next finding of
-its kind.
+The finding no longer occurs, or its place has another name. The entry could hide a new finding of the same rule.
 
-Take it out of ``silence``, or name the place as the finding does.
+Remove the entry from ``ignore=``, or use the place in the finding.
 """
 
 from __future__ import annotations
@@ -22,8 +21,8 @@ def _find(subject: Subject) -> Iterator[Remark]:
         if not any(subject.silences(text, code, place) for code, place in subject.found):
             yield Remark(
                 f"{subject.design.name}.silence",
-                f"{text!r} silences nothing",
-                "take it out, or write it as the finding has it: its code, or its code and its place",
+                f"{text!r} matches no finding",
+                "remove it, or use the code, or the code and the place, of the finding",
             )
 
 

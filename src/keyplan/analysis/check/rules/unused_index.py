@@ -1,11 +1,11 @@
-"""An index that no pattern reads.
+"""Index that no access pattern reads.
 
-An index costs a write for each item that stands in it, and its storage, whether it is read or not. "We'll need it
-later" is the dearest reason: a global index can be added to a table at any time, and is filled by DynamoDB.
+Each item in an index costs a write and storage, whether the index is read or not. You can add a global index to a
+table at any time; DynamoDB fills it.
 
-Drop the index and its keys, or add the question that it answers.
+Remove the index and its keys, or add the access pattern.
 
-Source: "General guidelines for secondary indexes" in the developer guide.
+Source: "General guidelines for secondary indexes in DynamoDB" in the Developer Guide.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def _find(subject: Subject) -> Iterator[Remark]:
             entity.name for entity, key in subject.keys if key.index is not None and key.index.name == index.name
         ]
         what = f"and every {' and '.join(standing)} is written to it" if standing else "and no entity stands in it"
-        yield Remark(index.name, f"no pattern reads it, {what}", "drop it, or add the question that it answers")
+        yield Remark(index.name, f"no pattern reads it, {what}", "remove it, or add an access pattern that reads it")
 
 
 RULE = Rule("KP401", Severity.WARNING, _find, __name__, __doc__)

@@ -1,10 +1,10 @@
-"""An entity stands in an index, and is never read there.
+"""Entity in an index that is never read there.
 
-The index is read for other entities; this one's entries are written and stored for nothing.
+The index is read for other entities. The entries of this entity cost writes and storage without use.
 
-Drop the key, or add the question that it answers.
+Remove the key, or add an access pattern that reads it.
 
-Source: "General guidelines for secondary indexes" in the developer guide.
+Source: "General guidelines for secondary indexes in DynamoDB" in the Developer Guide.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ def _find(subject: Subject) -> Iterator[Remark]:
         if key.index is not None and key.index.name in read and not subject.readers(key):
             yield Remark(
                 f"{entity.name}.{key.name}",
-                f"no pattern reads it: each {entity.name} is written to {key.place} for nothing",
-                "drop the key, or add the question that it answers",
+                f"no access pattern reads it, and each {entity.name} is written to {key.place}",
+                "remove the key, or add an access pattern that reads it",
             )
 
 

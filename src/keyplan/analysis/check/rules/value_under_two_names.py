@@ -1,10 +1,10 @@
-"""A key attribute repeats a field under nearly the same name.
+"""Key attribute that duplicates a field.
 
-A key attribute that holds just a field's value may be the field's own attribute. Stored twice, under names that
-differ only in their ending (``created_at`` and ``created_at_sk``), the value costs bytes twice, and sooner or later
-somebody writes or queries the wrong one: an item without the key attribute is silently absent from the index.
+A key attribute whose template is a single field can be the attribute of that field. Two attributes whose names differ
+only in their ending (``created_at`` and ``created_at_sk``) store the value twice. Code that writes only one of them
+creates an item that is missing from the index.
 
-Give the field the attribute's name, or an alias: ``Field(alias="created_at_sk")``.
+Give the field the name of the key attribute, or an alias: ``Field(alias="created_at_sk")``.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ def _find(subject: Subject) -> Iterator[Remark]:
             if same and field.attribute != attribute.name and _stem(field.attribute) == _stem(attribute.name):
                 yield Remark(
                     f"{entity.name}.{key.name}",
-                    f"{attribute.name} holds the same as {field.attribute}: one value under two names",
-                    f"call both {attribute.name}: rename the field, or give it that alias",
+                    f"{attribute.name} stores the same value as {field.attribute}",
+                    f"rename the field to {attribute.name}, or set Field(alias={attribute.name!r})",
                 )
 
 

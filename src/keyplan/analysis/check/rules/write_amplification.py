@@ -1,12 +1,12 @@
-"""Each write is repeated in many indexes.
+"""Writes repeated in many indexes.
 
-A new item costs its write units on the table, and again in every index that it stands in; so does each change of an
-attribute that the indexes project. From four indexes on, most of the bill is index writes.
+A new item costs write units on the table, and again in every index that contains it. So does each change of a
+projected attribute. With four or more indexes, index writes are most of the cost.
 
-Drop what no pattern reads, make keys sparse (``when=``), project fewer attributes, or keep what changes often in an
-item of its own that stands in no index.
+Remove keys that no pattern reads, make keys sparse (``when=``), project fewer attributes, or move frequently changed
+attributes to an item that is in no index.
 
-Source: "Read and write operations" in the developer guide, write units of secondary indexes.
+Source: "Read and write operations" in the Developer Guide, write units of secondary indexes.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ def _find(subject: Subject) -> Iterator[Remark]:
             lines = [f"{name} {number(units)} ({sizes.entries[name]:,} bytes)" for name, units in entries.items()]
             yield Remark(
                 entity.name,
-                f"a new one costs {number(base)} write unit{'s' if base > 1 else ''} on the table, "
+                f"a new item costs {number(base)} write unit{'s' if base > 1 else ''} on the table, "
                 f"and {number(total)} in {len(entries)} indexes",
-                "drop keys that nothing reads, make them sparse, or project fewer attributes",
+                "remove keys that no pattern reads, make keys sparse, or project fewer attributes",
                 (f"table {number(base)} ({sizes.item_bytes:,} bytes) + {' + '.join(lines)} = {number(base + total)}",),
             )
 

@@ -1,11 +1,10 @@
-"""A write, or an action of it, can never work.
+"""Write that always fails.
 
-A write's body is part of the design: an action on a field that the entity doesn't have, a change of a primary key, an
-update by class of what an index key is made of, an entity that the design doesn't know, two actions on one item, more
-than 100 of them, what an action leaves where a transaction doesn't tell, values of a wrong type fail each time, and
-only when it is called. Writes that it joins count as its own. Its code is read in every branch, and it is run without a
-store: once where every read finds a typical item and once where none does. What the client refuses whatever the values
-are is reported, and a mistake that ends every dry run.
+Keyplan reads the code of a write in every branch, and runs its body without a store: once with typical items for
+every read, and once without. Reported are actions that fail for any values: an unknown field or entity, a change of a
+primary key, an update by class of a field of an index key, a value of the wrong type, two actions on one item, more
+than 100 actions, and the result of an action that a transaction doesn't return. Errors in the code that end every dry
+run are reported too. Writes that it joins are part of it.
 
 Correct the action.
 """
