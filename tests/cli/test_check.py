@@ -53,11 +53,11 @@ def test_a_finding_has_its_place_numbers_and_hint() -> None:
     flat = " ".join(result.output.split())
     assert "WARNING KP201 fixed-partition Message.primary inbox.py:11" in flat
     assert "1 partition × 1,000 write units/s and 3,000 read units/s" in flat
-    assert "→ put a field that spreads into the partition key" in flat
+    assert "→ add a field with many values to the partition key" in flat
     assert "1 warning." in flat
     lines = result.output.splitlines()
     assert any(line.startswith("    1 partition × ") for line in lines)
-    assert any(line.startswith("  → put a field ") for line in lines)
+    assert any(line.startswith("  → add a field ") for line in lines)
     assert re.match(r"  \S", lines[next(at for at, line in enumerate(lines) if "KP201" in line) + 1])
     assert "no rates are known" in flat
 

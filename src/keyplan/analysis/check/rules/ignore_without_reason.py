@@ -21,7 +21,7 @@ def _find(subject: Subject) -> Iterator[Remark]:
     for text, reason in subject.design.ignore.items():
         if not reason.strip():
             yield Remark(
-                f"{subject.design.name}.silence",
+                f"{subject.design.name}.ignore",
                 f"{text!r} has no reason",
                 "add the reason why the finding is acceptable",
             )

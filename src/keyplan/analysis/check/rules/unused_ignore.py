@@ -20,7 +20,7 @@ def _find(subject: Subject) -> Iterator[Remark]:
     for text in subject.design.ignore:
         if not any(subject.silences(text, code, place) for code, place in subject.found):
             yield Remark(
-                f"{subject.design.name}.silence",
+                f"{subject.design.name}.ignore",
                 f"{text!r} matches no finding",
                 "remove it, or use the code, or the code and the place, of the finding",
             )
