@@ -21,7 +21,18 @@ from keyplan.model.declared.keys import Key, Unique
 from keyplan.model.declared.patterns import Pattern
 from keyplan.planner.plans import Plan, PlannedKey
 
-__all__ = ["Rewritten", "declaration", "index_declaration", "rewritten"]
+__all__ = [
+    "ModuleText",
+    "Rewritten",
+    "add_imports",
+    "assigned",
+    "class_in",
+    "declaration",
+    "index_declaration",
+    "last_member_line",
+    "literal",
+    "rewritten",
+]
 
 LINE_MAX = 120
 
@@ -46,7 +57,7 @@ class Rewritten:
         return "".join(lines)
 
 
-class _Source:
+class ModuleText:
     """A module's text with its syntax tree, and the edits of it: byte ranges, as syntax trees count bytes."""
 
     def __init__(self, text: str) -> None:
@@ -105,7 +116,7 @@ def rewritten(plan: Plan, text: str | None = None) -> Rewritten:
     """
     path = _file_of(plan)
     before = path.read_text(encoding="utf-8") if text is None else text
-    source = _Source(before if before.endswith("\n") else f"{before}\n")
+    source = ModuleText(before if before.endswith("\n") else f"{before}\n")
     _write_entities(plan, source)
     _write_table(plan, source)
     _write_indexes(plan, source)
@@ -142,7 +153,8 @@ def _source_file(class_: type[Any]) -> str | None:
         return None
 
 
-def _class(source: _Source, name: str) -> ast.ClassDef:
+def class_in(source: ModuleText, name: str) -> ast.ClassDef:
+    """The class of that name. Raises UnknownDesign without one."""
     for node in ast.walk(source.tree):
         if isinstance(node, ast.ClassDef) and node.name == name:
             return node
@@ -154,7 +166,7 @@ def _called(node: ast.AST | None) -> str:
     return node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
 
 
-def _assigned(body: Sequence[ast.stmt], *called: str) -> Iterator[tuple[str, ast.stmt, ast.Call]]:
+def assigned(body: Sequence[ast.stmt], *called: str) -> Iterator[tuple[str, ast.stmt, ast.Call]]:
     """The names that are assigned a call of one of these functions, with the statement and the call."""
     for node in body:
         match node:
@@ -166,24 +178,24 @@ def _assigned(body: Sequence[ast.stmt], *called: str) -> Iterator[tuple[str, ast
                 pass
 
 
-def _write_entities(plan: Plan, source: _Source) -> None:
+def _write_entities(plan: Plan, source: ModuleText) -> None:
     by_entity: dict[type[Entity], dict[str, PlannedKey]] = {}
     for key in plan.keys:
         by_entity.setdefault(key.entity, {})[key.name] = key
     for entity, wanted in by_entity.items():
-        node = _class(source, entity.__name__)
-        there = {name: statement for name, statement, _ in _assigned(node.body, "Key")}
+        node = class_in(source, entity.__name__)
+        there = {name: statement for name, statement, _ in assigned(node.body, "Key")}
         for statement in (statement for name, statement in there.items() if name not in wanted):
             source.remove(statement)
         new = [key for name, key in wanted.items() if name not in there]
         lines = [f"    {line}" for key in new for line in declaration(key.name, key.key, 4, source.tree)]
         if new:
-            source.insert(_after_fields(node) + 1, lines if there else ["", *lines])
+            source.insert(last_member_line(node) + 1, lines if there else ["", *lines])
 
 
-def _after_fields(node: ast.ClassDef) -> int:
+def last_member_line(node: ast.ClassDef) -> int:
     """The last line of an entity's keys, or of its fields with the last one's docstring."""
-    keys = [statement for _, statement, _ in _assigned(node.body, "Key", "Unique")]
+    keys = [statement for _, statement, _ in assigned(node.body, "Key", "Unique")]
     members = [statement for statement in node.body if isinstance(statement, ast.AnnAssign) or statement in keys]
     last = members[-1] if members else node.body[0]
     match node.body[node.body.index(last) + 1 :]:
@@ -194,20 +206,20 @@ def _after_fields(node: ast.ClassDef) -> int:
     return last.end_lineno or last.lineno
 
 
-def _table_call(plan: Plan, source: _Source) -> ast.Call | None:
+def _table_call(plan: Plan, source: ModuleText) -> ast.Call | None:
     """The call that creates the design's table: in its class, or in the module under the name that the class uses."""
-    body = _class(source, plan.design.__name__).body
+    body = class_in(source, plan.design.__name__).body
     named = {
         statement.value.id
         for statement in body
         if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Name)
     }
-    calls = [call for name, _, call in _assigned(body, "Table") if name == "table"]
-    calls += [call for name, _, call in _assigned(source.tree.body, "Table") if name in named]
+    calls = [call for name, _, call in assigned(body, "Table") if name == "table"]
+    calls += [call for name, _, call in assigned(source.tree.body, "Table") if name in named]
     return calls[0] if calls else None
 
 
-def _write_table(plan: Plan, source: _Source) -> None:
+def _write_table(plan: Plan, source: ModuleText) -> None:
     call = _table_call(plan, source)
     if call is None or not plan.indexes:
         return
@@ -232,18 +244,18 @@ def _index_name(call: ast.Call) -> str | None:
 
 def _variable(tree: ast.Module, index: Index) -> str:
     """The name that the module has for an index, or the index's own."""
-    named = {_index_name(call): name for name, _, call in _assigned(tree.body, "Index")}
+    named = {_index_name(call): name for name, _, call in assigned(tree.body, "Index")}
     return named.get(index.name, index.name)
 
 
-def _write_indexes(plan: Plan, source: _Source) -> None:
+def _write_indexes(plan: Plan, source: ModuleText) -> None:
     """New indexes before what uses them, changed ones in their places; indexes that nothing uses are removed."""
     wanted = {index.name: index for index in plan.indexes}
     patterns = [value for base in plan.design.__mro__ for value in vars(base).values() if isinstance(value, Pattern)]
     whole = [pattern.options.scan_index for pattern in patterns]
     declared = {index.name: index for index in (*plan.design.table.indexes, *whole) if index is not None}
     there: set[str] = set()
-    for variable, statement, call in _assigned(source.tree.body, "Index"):
+    for variable, statement, call in assigned(source.tree.body, "Index"):
         name = _index_name(call)
         if name in wanted:
             there.add(name)
@@ -263,11 +275,15 @@ def _write_indexes(plan: Plan, source: _Source) -> None:
         source.insert(min(users), [*new, "", ""])
 
 
-def _write_imports(plan: Plan, source: _Source) -> None:
-    """Add the names that the declarations need to the module's import of keyplan."""
+def _write_imports(plan: Plan, source: ModuleText) -> None:
     kinds = {type(key.key).__name__ for key in plan.keys} | ({"Index"} if plan.indexes else set[str]())
     if any(attribute.type == "N" for index in plan.indexes for attribute in (*index.partition, *index.sort)):
         kinds.add("Number")
+    add_imports(source, kinds)
+
+
+def add_imports(source: ModuleText, kinds: set[str]) -> None:
+    """Add names to the module's import of keyplan."""
     body = source.tree.body
     nodes = [node for node in body if isinstance(node, ast.ImportFrom) and node.module == "keyplan"]
     known = {alias.asname or alias.name for node in nodes for alias in node.names}
@@ -292,7 +308,7 @@ def declaration(name: str, key: Key | Unique, indent: int = 0, tree: ast.Module 
     which may have another name for the key's index.
     """
     if isinstance(key, Unique):
-        return [f"{name} = Unique({_text(key.partition)})"]
+        return [f"{name} = Unique({literal(key.partition)})"]
     several = len(key.partition) > 1 or len(key.sort) > 1
     given = [_texts(key.partition, several=several)]
     if key.sort or several:
@@ -300,7 +316,7 @@ def declaration(name: str, key: Key | Unique, indent: int = 0, tree: ast.Module 
     if key.index is not None:
         given.append(f"index={key.index.name if tree is None else _variable(tree, key.index)}")
     if key.when:
-        given.append(f"when={{{', '.join(f'{_text(field)}: {_value(value)}' for field, value in key.when.items())}}}")
+        given.append(f"when={{{', '.join(f'{literal(field)}: {_value(value)}' for field, value in key.when.items())}}}")
     if key.shards > 1:
         given.append(f"shards={key.shards}")
     line = f"{name} = Key({', '.join(given)})"
@@ -310,10 +326,11 @@ def declaration(name: str, key: Key | Unique, indent: int = 0, tree: ast.Module 
 
 
 def _texts(templates: Sequence[str], *, several: bool) -> str:
-    return f"[{', '.join(map(_text, templates))}]" if several else _text(templates[0])
+    return f"[{', '.join(map(literal, templates))}]" if several else literal(templates[0])
 
 
-def _text(value: str) -> str:
+def literal(value: str) -> str:
+    """A string as Python source."""
     return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
@@ -323,23 +340,23 @@ def _value(value: Any) -> str:
         values = [*map(_value, sorted(value, key=str) if isinstance(value, set | frozenset) else value)]
         return f"({', '.join(values)}{',' if len(values) == 1 else ''})"
     known = value if isinstance(value, bytes) else plain(value)
-    return _text(known) if isinstance(known, str) else repr(known)
+    return literal(known) if isinstance(known, str) else repr(known)
 
 
 def index_declaration(index: Index, variable: str) -> str:
     """``GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")``."""
     partition, sort = _attributes(index.partition), _attributes(index.sort)
-    given = [_text(index.name), partition, *([sort] if index.sort else [])]
+    given = [literal(index.name), partition, *([sort] if index.sort else [])]
     if isinstance(index.projection, tuple):
-        given.append(f"projection=[{', '.join(map(_text, index.projection))}]")
+        given.append(f"projection=[{', '.join(map(literal, index.projection))}]")
     elif index.projection != "ALL":
-        given.append(f"projection={_text(index.projection)}")
+        given.append(f"projection={literal(index.projection)}")
     return f"{variable} = Index({', '.join(given)})"
 
 
 def _attributes(attributes: Iterable[KeyAttribute]) -> str:
     names = [
-        f"Number({_text(attribute.name)})" if attribute.type == "N" else _text(attribute.name)
+        f"Number({literal(attribute.name)})" if attribute.type == "N" else literal(attribute.name)
         for attribute in attributes
     ]
     return names[0] if len(names) == 1 else f"[{', '.join(names)}]"

@@ -15,7 +15,7 @@ from keyplan.analysis.traffic.traffic_file import Traffic
 from keyplan.errors import ErrorDetail, ItemNotFound, KeyplanError, RequestError
 from keyplan.formatting.results import error_json
 from keyplan.model.declared.indexes import Index
-from keyplan.studio.changing import change_json, source_of
+from keyplan.studio.changing import change_json, source_of, write_module
 from keyplan.studio.design_file import DesignFile
 from keyplan.studio.drawing import item_json, template_json
 from keyplan.studio.editing import Journal, edit_json, undo_json
@@ -26,6 +26,7 @@ from keyplan.studio.generated_items import write_generated
 from keyplan.studio.home import Home
 from keyplan.studio.items import Item, key_of, masked, place_attributes, secret_names
 from keyplan.studio.maps import map_json, partitions_json, templates_json
+from keyplan.studio.module_edits import with_addition
 from keyplan.studio.module_runs import ModuleRunner
 from keyplan.studio.reviewing import check_json, cost_json, questions_json
 from keyplan.studio.running import form_json, needed, require_writable, run_json
@@ -41,17 +42,19 @@ SEEN_MAX = 30_000
 VIEWS = ("map", "questions", "run", "data", "cost", "check", "plan", "change")
 """The views of a design."""
 UNMASKED = {
-    "start",
-    "watch",
-    "home",
-    "open",
-    "first_design",
-    "generate",
-    "questions",
+    "add",
+    "change",
     "check",
     "cost",
+    "first_design",
+    "generate",
+    "home",
+    "open",
     "plan",
-    "change",
+    "questions",
+    "start",
+    "watch",
+    "write_module",
 }
 """Actions whose answers contain no items."""
 RUN_VIEWS = {"plan", "change"}
@@ -315,6 +318,23 @@ def _change(studio: Studio, given: Given) -> dict[str, Any]:
     return change_json(design, _ran(runner, "change", {}, given), runner.source)
 
 
+def _add(studio: Studio, given: Given) -> dict[str, Any]:
+    """The module's text with an addition. Nothing is written."""
+    text = given.get("text")
+    if not isinstance(text, str):
+        raise _wrong("text", "isn't a text")
+    return {"text": with_addition(text, _runner(studio).source.class_name, given)}
+
+
+def _write_module(studio: Studio, given: Given) -> dict[str, Any]:
+    """Write the scratch copy into the design's file."""
+    text = given.get("text")
+    if not isinstance(text, str):
+        raise _wrong("text", "isn't a text")
+    write_module(_runner(studio).source, text, text_of(given, "version") or "")
+    return {}
+
+
 def _plan(studio: Studio, given: Given) -> dict[str, Any]:
     return _ran(
         _runner(studio), "plan", {name: given.get(name) is True for name in ("ignore_existing", "attributes")}, given
@@ -427,4 +447,6 @@ ACTIONS: dict[str, Action] = {
     "generate": _generate,
     "plan": _plan,
     "change": _change,
+    "add": _add,
+    "write_module": _write_module,
 }

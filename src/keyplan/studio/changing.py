@@ -23,15 +23,16 @@ from keyplan.analysis.cost.estimate import estimate
 from keyplan.analysis.cost.pricelist import price_list
 from keyplan.analysis.diff.changes import Severity
 from keyplan.analysis.diff.diff_report import Difference, difference
-from keyplan.errors import DesignError, ErrorDetail, KeyplanError, is_interrupt
+from keyplan.errors import DesignError, ErrorDetail, KeyplanError, RequestError, is_interrupt
 from keyplan.model.deferral import is_deferred
 from keyplan.session.design import Design
 from keyplan.studio.collections import Picture, template_picture
 from keyplan.studio.drawing import COLOURS, drawing
 from keyplan.studio.layout import laid_out
+from keyplan.studio.module_edits import module_outline
 from keyplan.studio.reviewing import REGION
 
-__all__ = ["Source", "change_json", "change_made", "loaded", "source_of"]
+__all__ = ["Source", "change_json", "change_made", "loaded", "source_of", "version_of", "write_module"]
 
 MODULE = "keyplan_studio_module"
 _MARKS = {Severity.BREAKING: "delete", Severity.MIGRATION: "update", Severity.API: "check", Severity.SAFE: "put"}
@@ -68,10 +69,27 @@ def change_json(design: type[Design], answer: dict[str, Any], opened: Source) ->
     if answer.get("unchanged") or "text" not in answer:
         return answer
     try:
-        patch = _patch(opened, opened.text(), answer["text"])
+        stored = opened.text()
     except OSError:  # there is no file that a patch could apply to
-        patch = ""
-    return {**answer, "patch": patch, "words": _words(design)}
+        stored = answer["text"]
+    text = answer["text"]
+    more = {"patch": _patch(opened, stored, text), "words": _words(design), "file_version": version_of(stored)}
+    return {**answer, **more, "outline": module_outline(text)}
+
+
+def version_of(text: str) -> str:
+    """A short name for a text."""
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def write_module(source: Source, text: str, version: str) -> None:
+    """Write the design's file, if it is still the given version. Raises RequestError."""
+    try:
+        if version_of(source.text()) != version:
+            raise RequestError("the file was changed meanwhile", hint="copy your changes, and go back to the file")
+        source.path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise RequestError(f"{source.path} can't be written: {error.strerror}") from None
 
 
 def change_made(source: Source, opened: str, text: str) -> dict[str, Any]:

@@ -2,8 +2,9 @@
 
 import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
+import { Add, KINDS } from "./add.js";
 import { Editor } from "./editor.js";
-import { Fault, Folded, allowRun, ask, download, go, html, link, mayRun, packed, rest, restless, unpacked, usd } from "./lib.js";
+import { Fault, Folded, allowRun, ask, download, go, html, link, mayRun, packed, poll, rest, restless, unpacked, usd } from "./lib.js";
 
 const state = signal(null); // the answer that is shown
 const failed = signal(null);
@@ -76,6 +77,12 @@ export function View({ about, params }) {
   if (!comparison) return failed.value ? html`<${Fault} error=${failed.value} again=${() => look(true)} />` : html`<p class="opening">Reading the module …</p>`;
   const typing = useRef(0);
   const typed = (text, foreign) => { if (mayRun(scratch.value) && !foreign) allowRun(text); scratch.value = text; clearTimeout(typing.current); typing.current = setTimeout(() => { look(false); keepScratch(text); }, 350); };
+  const put = (text) => { scratch.value = text; edition.value += 1; keepScratch(text); look(true); };
+  const back = () => { scratch.value = null; restless(); go({ scratch: null }, { replace: true }); look(true); };
+  const write = async () => {
+    try { await ask("write_module", { text: scratch.value, version: comparison.file_version }); back(); poll(); }
+    catch (error) { failed.value = error.error ?? { message: String(error) }; }
+  };
   const save = () => download(`${about.name}.patch`, comparison.patch, "text/x-patch");
   return html`
     <div class="page change">
@@ -83,10 +90,12 @@ export function View({ about, params }) {
         <code class="quiet">${comparison.file}</code>
         ${comparison.state === "running" ? html`<button onClick=${() => look(true, { stop: true })}>Stop</button>` : scratch.value !== null && (comparison.state === "none" || comparison.error) ? html`<button class="main" onClick=${run}>Run</button>` : null}
         ${scratch.value === null ? html`<span class="badge live">watching the file</span><button onClick=${() => { allowRun(comparison.text); scratch.value = comparison.text; keepScratch(comparison.text); }}>Edit a scratch copy</button>`
-          : html`<span class="badge">scratch copy: the file is unchanged</span>${comparison.patch ? html`<button onClick=${save}>Save patch</button><button onClick=${() => navigator.clipboard?.writeText(comparison.patch)}>Copy patch</button>` : null}<button onClick=${() => { scratch.value = null; restless(); go({ scratch: null }, { replace: true }); look(true); }}>Back to the file</button>`}</header>
+          : html`<span class="badge">scratch copy: the file is unchanged</span>${comparison.patch ? html`<button onClick=${save}>Save patch</button><button onClick=${() => navigator.clipboard?.writeText(comparison.patch)}>Copy patch</button>` : null}<button onClick=${back}>Back to the file</button>${comparison.patch ? html`<button class="main" onClick=${write} disabled=${!mayRun(scratch.value)}>Write to the file</button>` : null}`}
+        <details class="menu"><summary class="button">Add</summary><div>${Object.entries(KINDS).map(([kind, label]) => html`<a class="button" href=${link({ add: kind })}>${label}</a>`)}</div></details></header>
+      ${comparison.outline ? html`<${Add} kind=${params.add} text=${scratch.value ?? comparison.text} outline=${comparison.outline} put=${put} />` : null}
       <${Fault} error=${failed.value} />
       <div class=${scratch.value === null ? "one" : "two even"}>
-        ${scratch.value === null ? null : html`<${Editor} key=${edition.value} text=${scratch.value} language="python" label="The scratch copy of the design's module" words=${comparison.words ?? []} fault=${comparison.error?.line ? { line: comparison.error.line, message: comparison.error.message } : null} onChange=${typed} />`}
+        ${scratch.value === null ? null : html`<${Editor} key=${edition.value} text=${scratch.value} language="python" line=${Number(params.line) || null} label="The scratch copy of the design's module" words=${comparison.words ?? []} fault=${comparison.error?.line ? { line: comparison.error.line, message: comparison.error.message } : null} onChange=${typed} />`}
         <div>
           ${comparison.state === "none" ? html`<p class="note"><b>This text hasn't run.</b> It comes from a link, the clipboard or a dropped file. Running it executes Python with your rights: read it first.</p>` : null}
           ${comparison.error ? html`<div class="fault" role="alert"><p><b>${comparison.error.message}</b>${comparison.error.line ? html` <code>line ${comparison.error.line}</code>` : null}</p>${comparison.error.hint ? html`<p>${comparison.error.hint}</p>` : null}
@@ -96,7 +105,7 @@ export function View({ about, params }) {
             <ul class="findings">${comparison.changes.map((change) => html`<li class=${change.severity}><p><span class=${`finding ${change.severity}`}>${HEADINGS[change.severity]}</span> <code>${change.place.replace(PLACE, "") || change.place}</code></p>
               <p>${change.what}</p>${change.effect ? html`<p class="quiet">${change.effect}</p>` : null}${change.action ? html`<p class="hint">→ ${change.action}</p>` : null}</li>`)}</ul>
             ${comparison.prices ? html`<${Prices} prices=${comparison.prices} />` : null}`}
-          ${comparison.patch && scratch.value !== null ? html`<${Folded} name="patch" summary="Patch"><pre class="json" tabindex="0">${comparison.patch}</pre></${Folded}>` : null}
+          ${comparison.patch && scratch.value !== null ? html`<${Folded} name="patch" open=${true} summary="Difference from the file"><pre class="json" tabindex="0">${comparison.patch}</pre></${Folded}>` : null}
           ${comparison.map ? html`<${Map} map=${comparison.map} />` : null}
         </div></div>
     </div>`;

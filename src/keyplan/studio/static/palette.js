@@ -46,6 +46,7 @@ function entries(about, views, typed) {
     ...about.questions.map((question) => ({ kind: question.kind, label: `${question.id} ${question.name}`, note: question.doc, go: () => go({ view: "map", question: question.name }, { base: {} }) })),
     ...(has.has("run") ? about.questions.map((question) => ({ kind: "run", label: `Run ${question.name}`, note: question.id, go: () => go({ view: "run", question: question.name }, { base: {} }) })) : []),
     ...(has.has("data") ? about.entities.map((entity) => ({ kind: "entity", label: entity, note: "its items", go: () => go({ view: "data", entity: entity }, { base: {} }) })) : []),
+    ...(has.has("change") ? Object.entries({ pattern: "access pattern", entity: "entity", key: "key", index: "index" }).map(([kind, label]) => ({ kind: "change", label: `Add ${label}`, go: () => go({ view: "change", add: kind }, { base: {} }) })) : []),
     ...partitions.value.list.map((partition) => ({ kind: partition.place || "partition", label: partition.title, go: () => go({ view: "map", collection: partition.id }, { base: partitions.value.base }) })),
     ...found.value.list.filter((each) => !partitions.value.list.some((known) => known.id === each.id)).map((each) => ({ kind: "partition", label: each.title, go: () => go({ view: "map", partition: JSON.stringify(each.value), collection: each.id }, { base: {} }) })),
     ...(has.has("data") && typed ? [{ kind: "partition", label: typed, note: "items with this partition key, in Data", always: true, go: () => go({ view: "data", partition: typed }, { base: {} }) }] : []),

@@ -1,0 +1,214 @@
+"""Additions to a design's module by form: an entity, a key, an index or an access pattern, as text.
+
+Everything else in the module stays as it is. Nothing is executed here.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+from keyword import iskeyword
+from typing import Any
+
+from keyplan.errors import ErrorDetail, RequestError
+from keyplan.model.declared.indexes import Index
+from keyplan.model.declared.keys import Key
+from keyplan.planner.module import (
+    ModuleText,
+    add_imports,
+    assigned,
+    class_in,
+    declaration,
+    index_declaration,
+    last_member_line,
+    literal,
+)
+
+__all__ = ["module_outline", "with_addition"]
+
+RETURNS = {"one": "{0} | None", "list": "list[{0}]", "page": "Page[{0}]"}
+
+
+def module_outline(text: str) -> dict[str, Any]:
+    """The entities of a module with the names of their fields, and the names of its indexes; both empty if it can't be
+    parsed.
+    """
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError):
+        return {"entities": {}, "indexes": []}
+    classes = [node for node in tree.body if isinstance(node, ast.ClassDef) and list(assigned(node.body, "Key"))]
+    entities = {node.name: list(_fields(node)) for node in classes}
+    return {"entities": entities, "indexes": [name for name, _, _ in assigned(tree.body, "Index")]}
+
+
+def _fields(node: ast.ClassDef) -> dict[str, str]:
+    """The fields of a class with their annotations as text."""
+    members = (each for each in node.body if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name))
+    return {each.target.id: ast.unparse(each.annotation) for each in members if isinstance(each.target, ast.Name)}
+
+
+def with_addition(text: str, design: str, given: Mapping[str, Any]) -> str:
+    """The module's text with what a form describes. Raises RequestError with every fault, UnknownDesign if the design
+    or the entity isn't in the module.
+    """
+    form = _Form(given)
+    try:
+        source = ModuleText(text if text.endswith("\n") else f"{text}\n")
+    except (SyntaxError, ValueError):
+        raise RequestError("the module has a syntax error", hint="correct it first") from None
+    match form.text("what"):
+        case "entity":
+            _add_entity(source, design, form)
+        case "key":
+            _add_key(source, form)
+        case "index":
+            _add_index(source, design, form)
+        case "pattern":
+            _add_pattern(source, design, form)
+        case _:
+            form.fault("what", "is none of entity, key, index, pattern")
+    form.check()
+    return source.edited()
+
+
+class _Form:
+    """The values of a form, and their faults."""
+
+    def __init__(self, given: Mapping[str, Any]) -> None:
+        self._given = given
+        self._faults: list[ErrorDetail] = []
+
+    def fault(self, name: str, message: str) -> None:
+        self._faults.append(ErrorDetail(name, message))
+
+    def check(self) -> None:
+        """Raises RequestError with the faults."""
+        if self._faults:
+            raise RequestError("this can't be added", errors=self._faults)
+
+    def text(self, name: str) -> str:
+        value = self._given.get(name)
+        return value.strip() if isinstance(value, str) else ""
+
+    def name(self, name: str) -> str:
+        """A Python name."""
+        value = self.text(name)
+        if not value.isidentifier() or iskeyword(value):
+            self.fault(name, "isn't a Python name")
+        return value
+
+    def names(self, name: str) -> list[str]:
+        value = self._given.get(name)
+        return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
+
+    def key(self, index: Index | None = None) -> Key:
+        if not self.text("partition"):
+            self.fault("partition", 'is missing; write a template, such as "ORDER#{order_id}"')
+        return Key(self.text("partition"), self.text("sort") or None, index=index)
+
+    def declared_fields(self) -> list[str]:
+        """The lines of an entity's fields."""
+        lines = [line.strip() for line in self.text("fields").splitlines() if line.strip()]
+        for line in lines:
+            try:
+                (node,) = ast.parse(line).body
+            except (SyntaxError, ValueError):
+                node = None
+            if not isinstance(node, ast.AnnAssign):
+                self.fault("fields", f"{line!r} isn't a field; write a line such as order_id: str")
+        return lines
+
+
+def _add_entity(source: ModuleText, design: str, form: _Form) -> None:
+    name, fields, key = form.name("name"), form.declared_fields(), form.key()
+    if not fields:
+        form.fault("fields", "are missing; write a line such as order_id: str")
+    form.check()
+    doc = form.text("doc").replace('"', "'") or f"{name}."
+    lines = [f"class {name}(Entity):", f'    """{doc}"""', "", *(f"    {field}" for field in fields), ""]
+    node = class_in(source, design)
+    lines += [f"    {line}" for line in declaration("primary", key, 4)]
+    source.insert(min([node.lineno, *(each.lineno for each in node.decorator_list)]), [*lines, "", ""])
+    add_imports(source, {"Entity", "Key"})
+
+
+def _add_key(source: ModuleText, form: _Form) -> None:
+    name, variable = form.name("name"), form.name("index")
+    form.check()
+    entity = class_in(source, form.text("entity"))
+    lines = declaration(name, form.key(Index(variable, "pk")), 4)
+    form.check()
+    source.insert(last_member_line(entity) + 1, [f"    {line}" for line in lines])
+    add_imports(source, {"Key"})
+
+
+def _add_index(source: ModuleText, design: str, form: _Form) -> None:
+    name = form.name("name")
+    form.check()
+    partition, sort = (
+        form.text(each) or f"{name.lower()}{short}" for each, short in (("partition", "pk"), ("sort", "sk"))
+    )
+    classes = [node for node in source.tree.body if isinstance(node, ast.ClassDef)]
+    first = min([classes[0].lineno, *(each.lineno for each in classes[0].decorator_list)])
+    source.insert(first, [index_declaration(Index(name, partition, sort), name), "", ""])
+    calls = [
+        call for _, _, call in (*assigned(class_in(source, design).body, "Table"), *assigned(source.tree.body, "Table"))
+    ]
+    if not calls:
+        raise RequestError("the module has no Table(...)", hint="add the index by hand")
+    given = next((keyword.value for keyword in calls[0].keywords if keyword.arg == "indexes"), None)
+    if isinstance(given, ast.List):
+        source.replace(given, f"[{', '.join([*map(source.text, given.elts), name])}]")
+    elif given is None:
+        source.add_argument(calls[0], f"indexes=[{name}]")
+    else:
+        source.replace(given, f"[*{source.text(given)}, {name}]")
+    add_imports(source, {"Index"})
+
+
+def _add_pattern(source: ModuleText, design: str, form: _Form) -> None:
+    name, returns, wanted = form.name("name"), form.text("returns"), form.names("parameters")
+    if returns not in RETURNS:
+        form.fault("returns", f"is none of {', '.join(RETURNS)}")
+    entity = class_in(source, form.text("entity"))
+    fields = _fields(entity)
+    for each in wanted:
+        if each not in fields:
+            form.fault("parameters", f"{entity.name} has no field {each}")
+    if not wanted:
+        form.fault("parameters", "are missing: choose the fields that a call knows")
+    form.check()
+    parameters = [f"{each}: {fields[each]}" for each in wanted]
+    if returns == "page":
+        parameters += ["limit: int = 10", "cursor: Cursor | None = None"]
+        add_imports(source, {"Page", "Cursor", "read"})
+    else:
+        add_imports(source, {"read"})
+    node = class_in(source, design)
+    doc = form.text("doc").replace('"', "'") or f"{name.replace('_', ' ').capitalize()}."
+    lines = [
+        "",
+        f"    @read({literal(_next_id(node))})",
+        f"    def {name}(self, {', '.join(parameters)}) -> {RETURNS[returns].format(entity.name)}:",
+        f'        """{doc}"""',
+        "        ...",
+    ]
+    source.insert((node.end_lineno or node.lineno) + 1, lines)
+
+
+def _next_id(design: ast.ClassDef) -> str:
+    """The id after the last one of a read, such as AP8."""
+    ids = [match for text in _ids(design) if (match := re.fullmatch(r"(\D*)(\d+)", text))]
+    prefix = ids[-1][1] if ids else "AP"
+    return f"{prefix}{max((int(match[2]) for match in ids if match[1] == prefix), default=0) + 1}"
+
+
+def _ids(design: ast.ClassDef) -> Iterator[str]:
+    for node in ast.walk(design):
+        match node:
+            case ast.Call(func=ast.Name(id="read"), args=[ast.Constant(value=str() as text), *_]):
+                yield text
+            case _:
+                pass
