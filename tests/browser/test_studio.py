@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -435,6 +435,103 @@ def test_what_is_unfolded_is_in_the_address(page: Page, served: tuple[str, str])
     page.wait_for_url("**turned=request1**")
     page.reload()
     page.get_by_text('"TableName"').wait_for()
+
+
+class Presses:
+    """Keys that are pressed, counted."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.count = 0
+
+    def press(self, *keys: str) -> None:
+        for key in keys:
+            self.page.keyboard.press(key)
+        self.count += len(keys)
+
+    def type(self, text: str) -> None:
+        self.page.keyboard.type(text)
+        self.count += len(text)
+
+    def go_to(self, text: str, label: str) -> None:
+        """Choose in the palette."""
+        self.press("Control+k")
+        self.type(text)
+        self.page.get_by_role("option", name=label).first.and_(self.page.locator("[aria-selected=true]")).wait_for()
+        self.press("Enter")
+
+
+def find_items(page: Page, keys: Presses, _tmp_path: Path) -> None:
+    keys.go_to("run rep", "Run reports")
+    page.get_by_label("pupil_id").and_(page.locator(":focus")).wait_for()
+    keys.type("p0")
+    keys.press("Enter")
+    page.get_by_role("region", name="Result", exact=True).get_by_text("9 items").wait_for()
+
+
+def change_field(page: Page, keys: Presses, _tmp_path: Path) -> None:
+    keys.go_to("pup", "Pupil")
+    page.locator(".grid-box :focus").wait_for()
+    keys.press("End", "ArrowLeft", "ArrowLeft")
+    keys.type("5")
+    keys.press("Enter", "Control+s")
+    page.get_by_role("region", name="Changes").get_by_text("YEAR#5").first.wait_for()
+    keys.press("Control+s")
+    page.get_by_text("Saved", exact=True).wait_for()
+    page.keyboard.press("Control+z")
+    page.get_by_text("Undone", exact=True).wait_for()
+
+
+def find_orphans(page: Page, keys: Presses, _tmp_path: Path) -> None:
+    keys.go_to("orp", "Orphans")
+    page.get_by_text("No orphaned items.").wait_for()
+
+
+def price_traffic(page: Page, keys: Presses, _tmp_path: Path) -> None:
+    keys.go_to("cost", "Cost")
+    first = page.get_by_role("button", name="One call of each per second")
+    first.wait_for()
+    keys.press("Tab", "Enter")
+    first.wait_for(state="detached")
+    price = page.locator(".bar h2").inner_text()
+    keys.press("Tab", "Enter")
+    page.locator(".bar h2").filter(has_not_text=price).wait_for()
+
+
+def add_pattern(page: Page, keys: Presses, _tmp_path: Path) -> None:
+    keys.go_to("add", "Add access pattern")
+    page.get_by_label("Name").and_(page.locator(":focus")).wait_for()
+    keys.type("q9")
+    keys.press("Tab", "c", "Tab", "Tab", "Space", "Enter")
+    page.get_by_role("heading", name="Invalid design").wait_for()
+    page.get_by_role("alert").get_by_text("School.q9").wait_for()
+    page.locator("ins, pre").get_by_text("def q9(self, title: str) -> list[Course]").wait_for()
+
+
+def export_picture(page: Page, keys: Presses, tmp_path: Path) -> None:
+    with page.expect_download() as started:
+        keys.go_to("svg", "SVG")
+    started.value.save_as(tmp_path / "map.svg")
+
+
+def restore_view(page: Page, keys: Presses, _tmp_path: Path) -> None:
+    page.goto(f"{page.url.partition('?')[0]}?question=reports&a.pupil_id=%22p0%22")
+    keys.count += 2  # paste and Enter in the address bar
+    page.locator(".row.hit").nth(8).wait_for()
+
+
+TASKS = (find_items, change_field, find_orphans, price_traffic, add_pattern, export_picture, restore_view)
+
+
+@pytest.mark.parametrize("task", TASKS, ids=lambda task: task.__name__)
+def test_each_task_takes_fewer_than_15_keys(
+    page: Page, served: tuple[str, str], tmp_path: Path, task: Callable[[Page, Presses, Path], None]
+) -> None:
+    show(page, served)
+    page.locator(".card").first.wait_for()
+    keys = Presses(page)
+    task(page, keys, tmp_path)
+    assert keys.count < 15
 
 
 @pytest.mark.nightly

@@ -159,6 +159,7 @@ def _start(studio: Studio, _given: Given) -> dict[str, Any]:
         **start,
         "tables": names if len(names) > 1 else [],
         "fault": fault,
+        "file": None if studio.runner is None else str(studio.runner.source.path),
         "opened": studio.subject.design is not None or fault is None,
     }
 

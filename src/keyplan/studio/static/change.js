@@ -75,6 +75,10 @@ export function View({ about, params }) {
   useEffect(() => { if (!params.scratch || scratch.value !== null) look(!state.value); const clock = setInterval(() => { if (!document.hidden) look(false); }, WAIT_MS); return () => clearInterval(clock); }, []);
   const comparison = state.value;
   if (!comparison) return failed.value ? html`<${Fault} error=${failed.value} again=${() => look(true)} />` : html`<p class="opening">Reading the module …</p>`;
+  useEffect(() => {
+    // A link to a line opens the editor there
+    if (params.line && scratch.value === null && comparison.text) { allowRun(comparison.text); scratch.value = comparison.text; }
+  }, [params.line, comparison.version]);
   const typing = useRef(0);
   const typed = (text, foreign) => { if (mayRun(scratch.value) && !foreign) allowRun(text); scratch.value = text; clearTimeout(typing.current); typing.current = setTimeout(() => { look(false); keepScratch(text); }, 350); };
   const put = (text) => { scratch.value = text; edition.value += 1; keepScratch(text); look(true); };

@@ -21,6 +21,8 @@ export function View({ about, params }) {
   const shown = data.findings.filter((finding) => params.all || (!finding.silenced && !finding.known));
   const chosen = params.finding ?? shown[0]?.code;
   const manual = data.manuals[chosen];
+  const groups = Map.groupBy?.(shown, (finding) => finding.code) ?? shown.reduce((made, finding) => made.set(finding.code, [...(made.get(finding.code) ?? []), finding]), new Map());
+  const place = (finding) => about.file?.endsWith(finding.file) ? html`<a href=${view("change", { line: finding.line })}>${finding.file.split(/[\\/]/).at(-1)}:${finding.line}</a>` : html`<code>${finding.file}:${finding.line}</code>`;
   const questionOf = (place) => about.questions.find((question) => place.split(".").includes(question.name));
   return html`
     <div class="page two">
@@ -29,14 +31,14 @@ export function View({ about, params }) {
         ${data.silenced ? html`<a href=${link({ all: params.all ? null : "1" })}>${params.all ? "Hide" : "Show"} ${data.silenced} ignored</a>` : null}</header>
         ${shown.length ? null : html`<div class="empty"><p class="note">${data.silenced ? `No findings, apart from ${data.silenced} ignored with a reason.` : "No rule has a finding for this design."}</p>
           ${data.traffic ? null : html`<p class="quiet">To check load and limits too, start the studio with <code>--traffic FILE</code>; <code>keyplan traffic</code> writes a template.</p>`}</div>`}
-        <ul class="findings">${shown.map((finding) => { const question = questionOf(finding.place); return html`<li class=${finding.severity} aria-current=${finding.code === chosen ? "true" : null}>
-          <p><span class=${`finding ${finding.severity}`}>${finding.severity}</span> <a href=${link({ finding: finding.code })}><b>${finding.code}</b> ${finding.rule}</a> <code>${finding.place}</code>
-            ${question ? html` <a href=${view("map", { question: question.name })}>on the map</a>` : null}</p>
-          <p>${inline(finding.message)}</p>
-          ${finding.arithmetic.map((line) => html`<p class="quiet"><code>${line}</code></p>`)}
-          <p class="hint">→ ${inline(finding.hint)}</p>
-          ${finding.file ? html`<p class="quiet"><code>${finding.file}:${finding.line}</code></p>` : null}
-          ${finding.silenced ? html`<p class="quiet">ignored: ${finding.silenced}</p>` : null}</li>`; })}</ul></div>
+        ${[...groups.values()].map((group) => html`<section class="group" aria-label=${group[0].code} aria-current=${group[0].code === chosen ? "true" : null}>
+          <h3><span class=${`finding ${group[0].severity}`}>${group[0].severity}</span> <a href=${link({ finding: group[0].code })}><b>${group[0].code}</b> ${group[0].rule}</a> <span class="quiet">${group.length > 1 ? group.length : ""}</span></h3>
+          <ul class="findings">${group.map((finding) => { const question = questionOf(finding.place); return html`<li class=${finding.severity}>
+            <p><code>${finding.place}</code>${finding.file ? html` ${place(finding)}` : null}${question ? html` <a href=${view("map", { question: question.name })}>on the map</a>` : null}</p>
+            <p>${inline(finding.message)}</p>
+            ${finding.arithmetic.map((line) => html`<p class="quiet"><code>${line}</code></p>`)}
+            <p class="hint">→ ${inline(finding.hint)}</p>
+            ${finding.silenced ? html`<p class="quiet">ignored: ${finding.silenced}</p>` : null}</li>`; })}</ul></section>`)}</div>
       ${manual ? html`<aside class="manual" aria-label=${`Rule ${chosen}`}><h3><span class="id">${chosen}</span> ${manual.title}</h3><${Markdown} text=${manual.manual} /></aside>` : null}
     </div>`;
 }

@@ -33,8 +33,8 @@ function Curve({ times }) {
       const [ink, line] = ["--soft", "--line"].map((name) => colours.getPropertyValue(name).trim());
       chart?.destroy();
       chart = new uPlot({
-        width: holder.current.clientWidth, height: 240, scales: { x: { time: false, distr: 3 }, y: {} }, cursor: { drag: { x: false, y: false } },
-        axes: [{ stroke: ink, grid: { stroke: line, width: 0.5 }, values: (_, ticks) => ticks.map((tick) => tick >= 1 ? `× ${tick}` : tick === null ? "" : `÷ ${Math.round(1 / tick)}`) }, { stroke: ink, grid: { stroke: line, width: 0.5 }, size: 70, values: (_, ticks) => ticks.map((tick) => `$${tick.toLocaleString("en-US")}`) }],
+        width: holder.current.clientWidth, height: 240, scales: { x: { time: false, distr: 3 }, y: { distr: 3 } }, cursor: { drag: { x: false, y: false } },
+        axes: [{ stroke: ink, grid: { stroke: line, width: 0.5 }, values: (_, ticks) => ticks.map((tick) => tick >= 1 ? `× ${tick}` : tick === null ? "" : `÷ ${Math.round(1 / tick)}`) }, { stroke: ink, grid: { stroke: line, width: 0.5 }, size: 70, values: (_, ticks) => ticks.map((tick) => tick === null ? "" : `$${tick.toLocaleString("en-US")}`) }],
         series: [{ label: "rates", value: (_, share) => share === null ? "" : `× ${share}` }, ...times.lines.map((line, at) => ({ label: line.name, stroke: colours.getPropertyValue(HUES[at]).trim(), width: 2, dash: at ? [6, 4] : [], value: (_, value) => usd(value) }))],
       }, [times.at, ...times.lines.map((line) => line.values)], holder.current);
     });
@@ -44,7 +44,7 @@ function Curve({ times }) {
 }
 
 function curve(data) {
-  return { at: data.curve.map((point) => point.times), lines: [["on demand", "on_demand"], ["provisioned for the peak", "provisioned"]].map(([name, member]) => ({ name, values: data.curve.map((point) => point[member]) })) };
+  return { at: data.curve.map((point) => point.times), lines: [["on demand", "on_demand"], ["provisioned for the peak", "provisioned"]].map(([name, member]) => ({ name, values: data.curve.map((point) => point[member] || null) })) };
 }
 
 export function View({ params }) {
@@ -61,10 +61,10 @@ export function View({ params }) {
   return html`
     <div class="page cost" data-loading=${loading ? "" : null}>
       <header class="bar"><h2>${usd(data.chosen.usd ?? data.chosen.known_usd)} per month</h2><span class="quiet">${data.chosen.name}, ${data.prices.region}, prices as of ${data.prices.as_of}</span>
-        <label>Region <select value=${data.region} onChange=${(event) => go({ region: event.target.value })}>${data.regions.map((region) => html`<option>${region}</option>`)}</select></label>
         ${data.patterns.some((pattern) => pattern.per_second) ? null : html`<button class="main" onClick=${() => go({ rates: JSON.stringify(Object.fromEntries(data.patterns.map((pattern) => [pattern.pattern, 1]))) })}>One call of each per second</button>`}
         <button onClick=${() => multiply(10)}>Ten times the traffic</button><button onClick=${() => multiply(0.1)}>A tenth of the traffic</button>
-        <button onClick=${() => go({ rates: null, bytes: null, counts: null })}>Reset to declared rates</button></header>
+        <button onClick=${() => go({ rates: null, bytes: null, counts: null })}>Reset to declared rates</button>
+        <label>Region <select value=${data.region} onChange=${(event) => go({ region: event.target.value })}>${data.regions.map((region) => html`<option>${region}</option>`)}</select></label></header>
       <${Fault} error=${error} />
       <${Stack} parts=${parts} label="Monthly on-demand cost by access pattern" />
       <div class="two even">

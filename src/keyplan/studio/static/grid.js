@@ -2,7 +2,7 @@
 // page. It knows no items: its view gives each cell's text and control.
 
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { html } from "./lib.js";
+import { arrived, html } from "./lib.js";
 
 const ROW_PX = 31, MARGIN = 15, ALL_MAX = 120;
 const CHARACTER_PX = 7.3;
@@ -56,6 +56,7 @@ export function Grid({ label, columns, rows, cellOf, selection, head, commit, op
     setSeen([Math.max(top - MARGIN, 0), top + shown + MARGIN]);
   };
   useLayoutEffect(scrolled, [rows.length]);
+  useLayoutEffect(() => { if (arrived()) focus.current = true; }, []);
   useLayoutEffect(() => {
     if (!focus.current || editing) return;
     focus.current = false;

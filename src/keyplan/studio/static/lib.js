@@ -170,6 +170,15 @@ export function loader(action) {
   return made;
 }
 
+// After a choice in the palette, the view that opens takes the focus
+let arriving = 0;
+export const arrive = () => { arriving = performance.now(); };
+export function arrived() {
+  const is = arriving && performance.now() - arriving < 5000;
+  arriving = 0;
+  return is;
+}
+
 // Small pieces
 
 export function download(name, text, type) {

@@ -473,7 +473,7 @@ export function View({ about, params }) {
         <div class="tools" role="group" aria-label="Zoom">
           <button onClick=${() => zoom(1.25)} aria-label="Zoom in">+</button><button onClick=${() => zoom(0.8)} aria-label="Zoom out">−</button>
           <button onClick=${whole} aria-label="Fit the whole map">⤢</button>
-          ${data ? html`<button onClick=${() => saveSvg(about.name, data)} aria-label="Save the map as SVG">↓</button>` : null}
+          ${data ? html`<button onClick=${() => saveSvg(about.name, data)} data-save="" aria-label="Save the map as SVG">↓</button>` : null}
         </div>
         </div>
         ${generating.value ? html`<${Fault} error=${generating.value} />` : null}

@@ -2,7 +2,7 @@
 
 import { signal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { ask, embedded, go, html } from "./lib.js";
+import { arrive, ask, embedded, go, html } from "./lib.js";
 
 const opened = signal(false);
 const text = signal("");
@@ -46,6 +46,8 @@ function entries(about, views, typed) {
     ...about.questions.map((question) => ({ kind: question.kind, label: `${question.id} ${question.name}`, note: question.doc, go: () => go({ view: "map", question: question.name }, { base: {} }) })),
     ...(has.has("run") ? about.questions.map((question) => ({ kind: "run", label: `Run ${question.name}`, note: question.id, go: () => go({ view: "run", question: question.name }, { base: {} }) })) : []),
     ...(has.has("data") ? about.entities.map((entity) => ({ kind: "entity", label: entity, note: "its items", go: () => go({ view: "data", entity: entity }, { base: {} }) })) : []),
+    ...(has.has("data") && about.entities.length ? [{ kind: "data", label: "Orphans", note: "items that fit no entity, or whose owner is missing", go: () => go({ view: "data", only: "orphans" }, { base: {} }) }] : []),
+    ...(has.has("map") ? [{ kind: "map", label: "SVG", note: "save the map", go: () => { const save = document.querySelector(".tools [data-save]"); save ? save.click() : go({ view: "map" }, { base: {} }); } }] : []),
     ...(has.has("change") ? Object.entries({ pattern: "access pattern", entity: "entity", key: "key", index: "index" }).map(([kind, label]) => ({ kind: "change", label: `Add ${label}`, go: () => go({ view: "change", add: kind }, { base: {} }) })) : []),
     ...partitions.value.list.map((partition) => ({ kind: partition.place || "partition", label: partition.title, go: () => go({ view: "map", collection: partition.id }, { base: partitions.value.base }) })),
     ...found.value.list.filter((each) => !partitions.value.list.some((known) => known.id === each.id)).map((each) => ({ kind: "partition", label: each.title, go: () => go({ view: "map", partition: JSON.stringify(each.value), collection: each.id }, { base: {} }) })),
@@ -58,14 +60,20 @@ function matches(entry, words) {
   return words.every((word) => all.includes(word));
 }
 
+// Labels that begin with what was typed come first
+function rank(entry, words) {
+  const label = entry.label.toLowerCase();
+  return entry.always ? 3 : !words.length || label.startsWith(words.join(" ")) ? 0 : label.split(" ").some((part) => part.startsWith(words[0])) ? 1 : 2;
+}
+
 export function Palette({ about, views }) {
   const input = useRef(null);
   useLayoutEffect(() => { if (opened.value) input.current?.focus(); }, [opened.value]);
   if (!opened.value) return null;
   const words = text.value.toLowerCase().split(/\s+/).filter(Boolean);
-  const matching = entries(about, views, text.value.trim()).filter((entry) => entry.always || matches(entry, words)).slice(-60);
+  const matching = entries(about, views, text.value.trim()).filter((entry) => entry.always || matches(entry, words)).sort((a, b) => rank(a, words) - rank(b, words)).slice(0, 60);
   const chosen = Math.min(at.value, matching.length - 1);
-  const take = (entry) => { close(); entry?.go(); };
+  const take = (entry) => { close(); if (!entry) return; document.getElementById("main")?.focus(); arrive(); entry.go(); };
   const key = (event) => {
     if (event.key === "Escape") close();
     else if (event.key === "ArrowDown") at.value = Math.min(chosen + 1, matching.length - 1);

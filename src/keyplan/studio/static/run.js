@@ -2,7 +2,7 @@
 
 import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { Fault, Folded, Json, argumentParams, argumentsOf, ask, go, html, link, loader, many, number, poll, shownValue, view, withoutArguments } from "./lib.js";
+import { Fault, Folded, Json, argumentParams, argumentsOf, arrived, ask, go, html, link, loader, many, number, poll, shownValue, view, withoutArguments } from "./lib.js";
 
 const form = loader("form");
 const made = signal(null); // the last call: its arguments and result
@@ -57,6 +57,7 @@ function Form({ about, params, data }) {
   const node = useRef(null);
   const given = argumentsOf(params);
   useEffect(() => { filled(node.current, given ?? (data.kind === "read" ? data.examples[0] : null)); }, [data.question, JSON.stringify(given)]);
+  useEffect(() => { if (arrived()) { const first = node.current.querySelector(".fields input, .fields select, .fields textarea, button"); first.focus(); first.select?.(); } }, [data.question]);
   const submit = (event) => {
     event.preventDefault();
     let entered;
