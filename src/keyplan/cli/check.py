@@ -176,7 +176,7 @@ def _show(out: Console, report: Report, *, everything: bool) -> None:
 
     shown = list(report.findings) if everything else list(report.counted())
     about = f"{report.patterns} patterns, {report.rules} rules" if report.patterns else "it doesn't compile"
-    rates = "" if report.traffic or not report.patterns else "; no rates are known, so load isn't judged (--traffic)"
+    rates = "" if report.traffic or not report.patterns else "; without --traffic, load isn't checked"
     out.print(Text.assemble((report.design, "bold"), (f"  {about}{rates}", "dim")))
     for finding in shown:
         out.print()

@@ -62,7 +62,7 @@ def _show_patterns(out: Console, payer: Payer) -> None:
     wide = out.width >= (WIDE_WITH_RATES if known else WIDE)
     table.add_column("Pattern", overflow="fold", min_width=12)
     if wide:
-        table.add_column("A call is", overflow="fold", min_width=19)
+        table.add_column("Operations", overflow="fold", min_width=19)
     table.add_column("Read", justify="right", no_wrap=True)
     table.add_column("Write", overflow="fold", max_width=20)
     table.add_column("$/million", justify="right", no_wrap=True)
@@ -86,7 +86,7 @@ def _show_patterns(out: Console, payer: Payer) -> None:
         table.add_row(*row)
     out.print(table)
     if any(pattern.notes for pattern in estimate.patterns):
-        out.print(Text("~ by what is assumed of a call: --explain PATTERN says what", style="dim"))
+        out.print(Text("~ based on assumptions: see --explain PATTERN", style="dim"))
         out.print()
 
 

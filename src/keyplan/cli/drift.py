@@ -72,7 +72,7 @@ def command(name: str, db: str | None, *, items: int | None, as_json: bool) -> N
 
 def _show(listed: list[Difference], table: str, where: str, items: int | None) -> None:
     if not listed:
-        what = "" if items is None else f", and so are its first {items:,} items"
+        what = "" if items is None else f", and so do its first {items:,} items"
         click.echo(f"The table {table} in {where} matches the design{what}.")
         return
     from rich.table import Table
