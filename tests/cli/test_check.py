@@ -59,7 +59,7 @@ def test_a_finding_has_its_place_numbers_and_hint() -> None:
     assert any(line.startswith("    1 partition × ") for line in lines)
     assert any(line.startswith("  → add a field ") for line in lines)
     assert re.match(r"  \S", lines[next(at for at, line in enumerate(lines) if "KP201" in line) + 1])
-    assert "no rates are known" in flat
+    assert "without --traffic" in flat
 
 
 def test_findings_have_no_trailing_spaces(inbox: Path) -> None:

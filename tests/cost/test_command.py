@@ -236,7 +236,7 @@ def test_one_patterns_arithmetic_isnt_markdown() -> None:
     """It is refused, not passed over."""
     result = run("cost", "cms", "--explain", "publish", "--markdown")
     assert result.exit_code == 2
-    assert "--markdown has the whole design" in result.stderr
+    assert "--explain doesn't support --markdown" in result.stderr
 
 
 def test_each_of_two_designs_imports_from_its_own_folder(tmp_path: Path) -> None:
@@ -257,7 +257,7 @@ def test_two_designs_are_compared_whole(designs: tuple[str, str, str]) -> None:
     for more in (("--region", "us-east-1", "--region", "us-east-2"), ("--explain", "add")):
         result = run("cost", before, after, *more)
         assert result.exit_code == 2
-        assert "two designs are compared" in result.stderr
+        assert "with OTHER, --explain" in result.stderr
 
 
 def test_a_design_beside_itself(designs: tuple[str, str, str]) -> None:
