@@ -8,6 +8,7 @@ from __future__ import annotations
 import random
 from bisect import bisect
 from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
 from functools import cache
 from itertools import accumulate
 from typing import TypeVar
@@ -15,9 +16,10 @@ from typing import TypeVar
 from keyplan import Design, Entity
 from keyplan.systems import Progress
 
-__all__ = ["drawn", "in_steps", "not_there", "zipf", "zipf_sums"]
+__all__ = ["drawn", "in_steps", "not_there", "shifted", "zipf", "zipf_sums"]
 
 W = TypeVar("W")
+E = TypeVar("E", bound=Entity)
 
 
 def in_steps(count: int, step: int, write: Callable[[range], int], progress: Progress) -> int:
@@ -38,6 +40,12 @@ def not_there(design: Design, wholes: Sequence[W], main: Callable[[W], Entity], 
     keys = [{name: getattr(item, name) for name in fields} for item in items]
     stored = design.get_many(type(items[0]), keys, consistent=True)
     return [whole for whole, before in zip(wholes, stored, strict=True) if before is None]
+
+
+def shifted(entity: E, offset: timedelta) -> E:
+    """The entity with each of its times moved by ``offset``: samples have the dates of today."""
+    times = {name: value + offset for name, value in entity if isinstance(value, datetime)}
+    return entity.model_copy(update=times) if times else entity
 
 
 def zipf(count: int) -> list[float]:

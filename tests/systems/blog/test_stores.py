@@ -17,7 +17,7 @@ from keyplan_systems.blog import accounts
 from keyplan_systems.blog.design import Blog
 from keyplan_systems.blog.entities import FrontPage
 from keyplan_systems.blog.files import FILES_VARIABLE
-from keyplan_systems.blog.sample import sample
+from keyplan_systems.blog.sample import NEWEST, sample
 from keyplan_systems.site import passwords
 from keyplan_systems.site.signing import Signer
 from tests.contract.remote import local_address, new_table, server_address
@@ -35,6 +35,12 @@ STORES: dict[str, Callable[[Path], Blog]] = {
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Blog]:
     with STORES[request.param](tmp_path) as opened:
         yield opened
+
+
+@pytest.fixture(autouse=True)
+def same_day(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All samples are of one moment."""
+    monkeypatch.setattr("keyplan_systems.blog.sample.now", lambda: NEWEST)
 
 
 def filled(blog: Blog) -> Blog:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from keyplan_systems.cms import Article, Cms
-from keyplan_systems.cms.sample import Whole, sample, whole_article
+from keyplan_systems.cms.sample import LATER, NEWEST, Whole, sample, whole_article
 from tests.systems.cms.support import silent
 
 SAMPLED = 300
@@ -31,7 +31,8 @@ def wholes() -> list[Whole]:
 
 @pytest.fixture(scope="session")
 def sampled() -> Iterator[Cms]:
-    """The sample; tests only read it."""
-    with Cms.open(":memory:") as opened:
+    """The sample of the README's day; tests only read it."""
+    with pytest.MonkeyPatch.context() as patch, Cms.open(":memory:") as opened:
+        patch.setattr("keyplan_systems.cms.sample.now", lambda: NEWEST + LATER)
         assert sample(opened, SAMPLED, silent) == SAMPLED
         yield opened

@@ -24,7 +24,7 @@ from functools import cache, lru_cache, partial
 
 from argon2.low_level import Type, hash_secret
 
-from keyplan import Add, Create, Put, Update
+from keyplan import Add, Create, Put, Update, now
 from keyplan.errors import RequestError, WriteFailed
 from keyplan.systems import Progress
 from keyplan_systems.blog.design import Blog
@@ -55,7 +55,7 @@ from keyplan_systems.blog.scoring import PUBLISHED_POINTS, heated, points_of
 from keyplan_systems.blog.searching import rebuild
 from keyplan_systems.blog.texts import BIOS, FIRST_NAMES, LAST_NAMES, MESSAGES, SUBJECTS, essay, title_of
 from keyplan_systems.posts import stable_id
-from keyplan_systems.sampling import in_steps, zipf
+from keyplan_systems.sampling import in_steps, shifted, zipf
 from keyplan_systems.site.files import name_of
 from keyplan_systems.site.searching import refill_beside
 from keyplan_systems.texts import Subject
@@ -70,7 +70,11 @@ DEMO_USERS: Sequence[tuple[str, str, Role]] = (
     ("moderator", "Morgan Moderator", "moderator"),
 )
 NEWEST = datetime(2026, 11, 20, 18, 30, tzinfo=UTC)
-"""When post 0 was made; each further one was made some hours earlier."""
+"""When post 0 was created, before its sample is moved to today; each further post is some hours older."""
+LATER = timedelta(days=1)
+"""How long after a post its last comments are."""
+FIRST_JOINED = timedelta(days=4000)
+"""How long before the newest post the first user joined."""
 USERS_MIN = 12
 AUTHORS_SHARE = 5
 """One user in so many writes posts, besides the first twelve."""
@@ -86,20 +90,22 @@ GENERAL_TAGS = ("howto", "notes", "beginners", "opinion", "weekend")
 
 def sample(design: Blog, count: int, progress: Progress) -> int:
     """Write sample posts 0 to ``count``, and a tenth as many people; gives how many posts weren't there yet."""
+    first = design.user(sample_user(0).user_id)
+    offset = (now() - LATER if first is None else first.created_at + FIRST_JOINED) - NEWEST
     people = users_for(count)
     total = count + people
     progress(0, total)
     for start in range(0, people, USERS_AT_ONCE):
-        _write_users(design, range(start, min(start + USERS_AT_ONCE, people)))
+        _write_users(design, range(start, min(start + USERS_AT_ONCE, people)), offset)
         progress(start, total)
-    _write_messages(design)
-    _write_pictures(design, count)
+    _write_messages(design, offset)
+    _write_pictures(design, count, offset)
 
     def write(numbers: range) -> int:
-        return _write_block(design, [whole_post(number) for number in numbers])
+        return _write_block(design, [whole_post(number).shifted(offset) for number in numbers])
 
     written = in_steps(count, BLOCK, write, lambda done, _: progress(people + done, total))
-    _write_follows(design)
+    _write_follows(design, offset)
     with suppress(WriteFailed):  # somebody else makes it at the same moment
         design.refresh_front_page(force=True)
     refill_beside(design.store.url, partial(rebuild, design))
@@ -123,7 +129,7 @@ def sample_user(number: int) -> User:
     else:
         username, name = _person(number - len(DEMO_USERS))
         role = "author" if number < USERS_MIN or number % AUTHORS_SHARE == 0 else "reader"
-    made = NEWEST - timedelta(days=4000, minutes=-37 * number)
+    made = NEWEST - FIRST_JOINED + timedelta(minutes=37 * number)
     return User(
         user_id=stable_id(f"sample/user/{number}", made),
         username=username,
@@ -143,9 +149,9 @@ def _person(place: int) -> tuple[str, str]:
     return slug_from(name) + (f"-{again + 1}" if again else ""), name
 
 
-def _write_users(design: Blog, numbers: range) -> None:
+def _write_users(design: Blog, numbers: range, offset: timedelta) -> None:
     """Write those people who aren't there. Raises UniqueValueTaken when somebody else has one of their names."""
-    people = [sample_user(number) for number in numbers]
+    people = [shifted(sample_user(number), offset) for number in numbers]
     there = design.get_many(User, [{"user_id": person.user_id} for person in people], consistent=True)
     actions: list[Create] = []
     for user, result in zip(people, there, strict=True):
@@ -176,7 +182,7 @@ def _demo_hash() -> str:
     ).decode()
 
 
-def _write_messages(design: Blog) -> None:
+def _write_messages(design: Blog, offset: timedelta) -> None:
     """Write the messages of the contact form that aren't there."""
     messages: list[ContactMessage] = []
     for number, (subject, text) in enumerate(MESSAGES):
@@ -190,7 +196,7 @@ def _write_messages(design: Blog) -> None:
                 subject=subject,
                 text=text,
                 handled=number > 4,
-                at=at,
+                at=at + offset,
             )
         )
     keys = [{"month": message.month, "at": message.at, "message_id": message.message_id} for message in messages]
@@ -200,7 +206,7 @@ def _write_messages(design: Blog) -> None:
     )
 
 
-def _write_pictures(design: Blog, count: int) -> None:
+def _write_pictures(design: Blog, count: int, offset: timedelta) -> None:
     """Draw the pictures of the essays that aren't there; none for a store that has no place for files."""
     places = files_of(design)
     for number, written in enumerate(ESSAYS[:count]):
@@ -214,7 +220,7 @@ def _write_pictures(design: Blog, count: int) -> None:
             except RequestError:
                 return
             if name not in noted:
-                design.put(Upload(user_id=author, name=name, at=NEWEST - _age(number)))
+                design.put(Upload(user_id=author, name=name, at=NEWEST - _age(number) + offset))
 
 
 def _picture_name(picture: str) -> str:
@@ -224,12 +230,12 @@ def _picture_name(picture: str) -> str:
     return name_of(f"keyplan blog sample picture {picture}".encode(), "png")
 
 
-def _write_follows(design: Blog) -> None:
+def _write_follows(design: Blog, offset: timedelta) -> None:
     """Let the first people follow those who write essays, where they don't, with the counts that go with it."""
     writers = sorted({written.author for written in ESSAYS})
     for number in range(USERS_MIN):
         chance = random.Random(f"keyplan blog follows {number}")  # noqa: S311 - a sample, and the same one each time
-        reader, at = sample_user(number), NEWEST - timedelta(days=number)
+        reader, at = sample_user(number), NEWEST - timedelta(days=number) + offset
         for author in sorted(chance.sample(writers, 2 + chance.randrange(3))):
             followed = sample_user(author).user_id
             if author == number or design.follows(reader.user_id, followed) is not None:
@@ -254,6 +260,15 @@ class WholePost:
     content: PostContent
     readers: list[PostImpression]
     comments: list[Comment]
+
+    def shifted(self, offset: timedelta) -> WholePost:
+        """The same at other times."""
+        return WholePost(
+            shifted(self.post, offset),
+            shifted(self.content, offset),
+            [shifted(reader, offset) for reader in self.readers],
+            [shifted(comment, offset) for comment in self.comments],
+        )
 
     @property
     def slug(self) -> PostSlug:

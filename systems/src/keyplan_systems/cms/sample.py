@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from keyplan import Entity, Put
+from keyplan import Entity, Put, now
 from keyplan.errors import ItemExists, UniqueValueTaken
 from keyplan.systems import Progress
 from keyplan_systems.cms.design import Cms
@@ -29,7 +29,7 @@ from keyplan_systems.cms.entities import (
 )
 from keyplan_systems.cms.placing import card_of, moved, word_count
 from keyplan_systems.posts import stable_id
-from keyplan_systems.sampling import drawn, in_steps, not_there, zipf
+from keyplan_systems.sampling import drawn, in_steps, not_there, shifted, zipf
 from keyplan_systems.texts import SUBJECTS, Subject, manuscript
 
 __all__ = ["AUTHORS", "DEMO_PASSWORD", "DEMO_USERS", "Whole", "authors", "sample", "whole_article"]
@@ -40,7 +40,11 @@ STEADY = 1000
 """After so many articles more authors join: a newsroom grows in people, and not only in articles."""
 ARTICLES_AN_AUTHOR = 500
 NEWEST = datetime(2026, 5, 4, 9, 30, tzinfo=UTC)
-"""When article 0 was made; each further one was made some hours earlier."""
+"""When article 0 was created, before its sample is moved to today; each further article is some hours older."""
+LATER = timedelta(days=40)
+"""How long after an article its last version is."""
+FIRST_JOINED = timedelta(days=900)
+"""How long before the newest article the first author joined."""
 HOURS_BETWEEN = 17
 HOURS_IN_ALL = 40 * 365 * 24
 GENERAL_TAGS = ("howto", "notes", "beginners", "opinion", "checklist")
@@ -56,6 +60,11 @@ class Whole:
     versions: list[ArticleVersion]
     tags: list[TagArticle]
 
+    def shifted(self, offset: timedelta) -> Whole:
+        """The same at other times."""
+        versions = [shifted(version, offset) for version in self.versions]
+        return Whole(shifted(self.article, offset), versions, [shifted(tag, offset) for tag in self.tags])
+
 
 def sample(design: Cms, count: int, progress: Progress) -> int:
     """Write sample articles 0 to ``count``; gives how many weren't there yet.
@@ -63,16 +72,18 @@ def sample(design: Cms, count: int, progress: Progress) -> int:
     What belongs to an article goes before it: if the sample is interrupted, the next one finds it missing and writes it
     whole.
     """
+    first = design.member(AUTHORS[0])
+    offset = (now() - LATER if first is None else first.joined_at + FIRST_JOINED) - NEWEST
 
     def write(numbers: range) -> int:
-        wholes = [whole_article(number) for number in numbers]
+        wholes = [whole_article(number).shifted(offset) for number in numbers]
         new = _with_free_slugs(design, not_there(design, wholes, lambda whole: whole.article, "article_id"))
         design.batch(Put(item) for whole in new for item in _around(whole))
         design.batch(Put(whole.article) for whole in new)
         return len(new)
 
     progress(0, count)
-    _people(design, count)
+    _people(design, count, offset)
     return in_steps(count, STEP, write, progress)
 
 
@@ -128,13 +139,13 @@ def _name(number: int) -> str:
     return f"{first.partition(' ')[0]} {last.partition(' ')[2]}"
 
 
-def _people(design: Cms, count: int) -> None:
+def _people(design: Cms, count: int, offset: timedelta) -> None:
     """The authors as members; those who can sign in have a password, unless they chose another."""
     for number, member_id in enumerate(authors(count)):
         login, role = DEMO_USERS[number] if number < len(DEMO_USERS) else (member_id, "author")
         if design.member(member_id) is not None:
             continue
-        joined_at = NEWEST - timedelta(days=900 - number)
+        joined_at = NEWEST - FIRST_JOINED + timedelta(days=number) + offset
         member = Member(
             member_id=member_id, email=f"{login}@example.com", name=_name(number), role=role, joined_at=joined_at
         )
