@@ -1,8 +1,8 @@
 """Expired items in read results.
 
 DynamoDB deletes an expired item within a few days after its TTL. Until then, reads return it: an expired session
-still signs in, an expired offer is still shown. An entity with a TTL and a name for records that must be kept (an
-audit, a ledger, an invoice) is reported too.
+still signs in, an expired offer is still shown. An entity with a TTL whose name suggests records that must be kept (an
+audit, a ledger, an invoice) is reported as info.
 
 Compare the field in your code, or filter: ``where="expires_at > :at"`` with a parameter ``at: datetime``. If the
 field can be None, use ``where="attribute_not_exists(expires_at) OR expires_at > :at"``. Ignore the finding if expired
@@ -40,6 +40,7 @@ def _find(subject: Subject) -> Iterator[Remark]:
                 f"{entity.name}.{entity.ttl.name}",
                 f"{entity.name} has a TTL, and its name suggests records that must be kept",
                 "remove the Ttl field, or archive the items with a stream before they expire",
+                severity=Severity.INFO,
             )
         readers = [
             pattern.name

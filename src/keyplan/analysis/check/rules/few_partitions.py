@@ -50,8 +50,8 @@ def _find(subject: Subject) -> Iterator[Remark]:
         if values and values.keys() <= {name for name in values if _is_few(entity, name)} and key.index is not None:
             yield Remark(
                 f"{entity.name}.{key.name}",
-                f"{', '.join(values)} has few values, some much more frequent than others: "
-                f"{key.place} has a hot partition for each of those",
+                f"the name of {', '.join(values)} suggests few values, some much more frequent than others, with a hot "
+                f"partition of {key.place} for each of those",
                 "add a field with many values to the partition key, or set shards=",
                 severity=Severity.INFO,
             )

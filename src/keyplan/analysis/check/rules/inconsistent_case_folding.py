@@ -80,7 +80,7 @@ def _unfolded(entity: CompiledEntity, name: str) -> Iterator[Remark]:
     if name.rpartition("_")[2] in TYPED and any(name in claim.fields for claim in entity.claims):
         yield Remark(
             f"{entity.name}.{name}",
-            f"{name} is unique byte by byte: 'Ada@example.com' and 'ada@example.com' are two values",
+            "its name suggests text that people type, and it is unique byte by byte: 'Ada' and 'ada' are two values",
             f"let its type lower-case it: {name}: Annotated[str, StringConstraints(to_lower=True)]",
             severity=Severity.INFO,
         )
