@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from keyplan import Batch, Design, Entity, Key, Put, Table, Writes, write
+from keyplan import Add, Batch, Design, Entity, Key, Put, Table, Update, Writes, write
 from keyplan.analysis.explain.explanation import Explanation, explain, explain_all
 from keyplan.client.conversations import Request
 from keyplan.errors import ArgumentError, KeyFieldError, ResponseError, UnknownPattern
@@ -161,6 +161,24 @@ def test_a_filter_keeps_its_parameters_type() -> None:
     )
     assert expensive.requests[0].parameters["ExpressionAttributeValues"] == {":least": {"N": "{least}"}}
     assert "scan" in expensive.proof
+
+
+def test_a_write_shows_what_is_added_to_its_condition() -> None:
+    class Task(Entity):
+        number: int
+        stars: int = 5
+
+        primary = Key("TASK#{number}", "HEAD")
+
+    class Tasks(Design):
+        table = Table("tasks", entities=[Task])
+
+        @write("W1")
+        def star(self, number: int) -> Writes:
+            yield Update(Task, number=number).set(stars=Add(1)).only_if("stars < :most", most=9)
+
+    (request,) = explain(Tasks, "star", {"number": 1}).requests
+    assert "attribute_not_exists(#stars)" in request.parameters["ConditionExpression"]
 
 
 def test_values_and_names_can_stand_side_by_side() -> None:

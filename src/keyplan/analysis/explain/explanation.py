@@ -430,7 +430,9 @@ def _write(
 ) -> Explanation:
     analysis = WriteAnalyzer(design, cls).from_code(pattern)
     requests: tuple[Request, ...] = ()
-    note = "The requests depend on the arguments" + (", and on what the reads find." if analysis.asked else ".")
+    note = "Pass arguments to see the requests, with their conditions."
+    if analysis.asked:
+        note += " They depend on the results of the reads, too."
     if bound is not None and cls is not None:
         requests, note = requests_of_write(analysis, cls, bound)
     return Explanation(
