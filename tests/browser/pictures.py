@@ -21,8 +21,6 @@ RATES = '?view=cost&rates={"user":50,"orders_of_user":20,"order_details":12,"pla
 PICTURES: tuple[tuple[str, str, str, Scheme, int], ...] = (
     ("studio-map", "cms", "", "light", 1360),
     ("studio-question", "cms", "?question=articles_by_tag", "dark", 1360),
-    ("studio-shop", "shop", "", "light", 1360),
-    ("studio-phone", "cms", "", "dark", 390),
     ("studio-data", "shop", "?view=data&entity=Order", "light", 1360),
     (
         "studio-cost",

@@ -8,11 +8,14 @@ from dataclasses import replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from itertools import chain
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal
 
 import pytest
 
+from keyplan import Design, Entity, Key, Table
 from keyplan.errors import Refused, RequestError
+from keyplan.studio.actions import Studio, run
 from keyplan.studio.editing import Journal, edit_json, undo_json
 from keyplan.studio.finding import OPERATORS, data_json
 from keyplan.studio.running import form_json, run_json
@@ -387,9 +390,50 @@ def test_undo_never_overwrites_a_later_change(subject: Subject, school: School) 
     assert scanned(subject) == now
 
 
+class Typed(Entity):
+    """A field of each kind."""
+
+    name: str
+    state: Literal["open", "closed"] = "open"
+    done: bool | None = None
+    price: Decimal = Decimal(1)
+    day: date | None = None
+    at: datetime | None = None
+    tags: frozenset[str] = frozenset()
+    either: int | str = 0
+
+    primary = Key("TYPED#{name}", "#")
+
+
+class TypedDesign(Design):
+    """Typed."""
+
+    table = Table("typed", entities=[Typed])
+
+
 def test_each_field_has_a_fitting_control(subject: Subject) -> None:
-    made = data_json(subject, {"entity": "Pupil"})
-    kinds = {name: control["kind"] for name, control in made["controls"]["Pupil"].items()}
-    assert kinds == {"pupil_id": "text", "name": "text", "email": "text", "year": "number"}
-    assert made["controls"]["Course"]["room"] == {"optional": True, "kind": "text"}
-    assert made["columns"][:2] == ["pk", "sk"]
+    assert data_json(subject, {"entity": "Pupil"})["columns"][:2] == ["pk", "sk"]
+    with TypedDesign.open(":memory:") as design:
+        made = data_json(of_design(design), {})["controls"]["Typed"]
+    assert {name: (control["kind"], control["optional"]) for name, control in made.items()} == {
+        "name": ("text", False),
+        "state": ("enum", False),
+        "done": ("boolean", True),
+        "price": ("number", False),
+        "day": ("date", True),
+        "at": ("text", True),
+        "tags": ("json", False),
+        "either": ("json", False),
+    }
+    assert made["state"]["values"] == ["open", "closed"]
+
+
+def test_change_of_the_data_by_another_program_is_noticed(tmp_path: Path) -> None:
+    path = tmp_path / "school.db"
+    with School.open(path) as school, School.open(path) as other:
+        studio = Studio(of_design(school))
+        before = run(studio, "watch", {})
+        school.reports("p0")
+        assert run(studio, "watch", {}) == before
+        other.put(Report(pupil_id="p0", number=1, text="new"))
+        assert run(studio, "watch", {})["data"] != before["data"]

@@ -26,7 +26,7 @@ from keyplan.studio.generated_items import write_generated
 from keyplan.studio.home import Home
 from keyplan.studio.items import Item, key_of, masked, place_attributes, secret_names
 from keyplan.studio.maps import map_json, partitions_json, templates_json
-from keyplan.studio.module_edits import with_addition
+from keyplan.studio.module_edits import field_types, module_outline, with_addition
 from keyplan.studio.module_runs import ModuleRunner
 from keyplan.studio.reviewing import check_json, cost_json, questions_json
 from keyplan.studio.running import form_json, needed, require_writable, run_json
@@ -324,7 +324,11 @@ def _add(studio: Studio, given: Given) -> dict[str, Any]:
     text = given.get("text")
     if not isinstance(text, str):
         raise _wrong("text", "isn't a text")
-    return {"text": with_addition(text, _runner(studio).source.class_name, given)}
+    design = studio.subject.compiled
+    imported = {} if design is None else field_types(design)
+    local = module_outline(text)["entities"]
+    known = {name: fields for name, fields in imported.items() if name not in local}
+    return {"text": with_addition(text, _runner(studio).source.class_name, given, known)}
 
 
 def _write_module(studio: Studio, given: Given) -> dict[str, Any]:

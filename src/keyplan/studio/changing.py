@@ -74,7 +74,7 @@ def change_json(design: type[Design], answer: dict[str, Any], opened: Source) ->
         stored = answer["text"]
     text = answer["text"]
     more = {"patch": _patch(opened, stored, text), "words": _words(design), "file_version": version_of(stored)}
-    return {**answer, **more, "outline": module_outline(text)}
+    return {**answer, **more, "outline": module_outline(text, design.compiled)}
 
 
 def version_of(text: str) -> str:

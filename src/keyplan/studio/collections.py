@@ -330,7 +330,8 @@ def _add_templates(made: Picture, table: Table, entities: Iterable[CompiledEntit
             )
             result.entries.append(_template_entry(number, entity, key, index))
             entries[number, entity.name, key.name] = result.entries[-1].id
-        place.collections.extend(groups.values())
+        # Collections of several entities say most about a table
+        place.collections.extend(sorted(groups.values(), key=lambda collection: -len(collection.entries)))
     rows = {name: entry for (number, name, _), entry in entries.items() if number == "t"}
     for (number, name, _), entry in entries.items():
         if number != "t":

@@ -12,6 +12,8 @@ from keyword import iskeyword
 from typing import Any
 
 from keyplan.errors import ErrorDetail, RequestError
+from keyplan.model.compiled.compiled_design import CompiledDesign
+from keyplan.model.compiled.signatures import type_name
 from keyplan.model.declared.indexes import Index
 from keyplan.model.declared.keys import Key
 from keyplan.planner.module import (
@@ -25,22 +27,36 @@ from keyplan.planner.module import (
     literal,
 )
 
-__all__ = ["module_outline", "with_addition"]
+__all__ = ["field_types", "module_outline", "with_addition"]
 
 RETURNS = {"one": "{0} | None", "list": "list[{0}]", "page": "Page[{0}]"}
 
 
-def module_outline(text: str) -> dict[str, Any]:
-    """The entities of a module with the names of their fields, and the names of its indexes; both empty if it can't be
-    parsed.
+def module_outline(text: str, design: CompiledDesign | None = None) -> dict[str, Any]:
+    """The entities of a module with the names of their fields, those that it imports of the open design, and the names
+    of its indexes; all empty if it can't be parsed.
     """
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError):
-        return {"entities": {}, "indexes": []}
+        return {"entities": {}, "imported": {}, "indexes": []}
     classes = [node for node in tree.body if isinstance(node, ast.ClassDef) and list(assigned(node.body, "Key"))]
     entities = {node.name: list(_fields(node)) for node in classes}
-    return {"entities": entities, "indexes": [name for name, _, _ in assigned(tree.body, "Index")]}
+    names = {
+        alias.asname or alias.name for node in tree.body if isinstance(node, ast.ImportFrom) for alias in node.names
+    }
+    known = {} if design is None else field_types(design)
+    imported = {name: list(fields) for name, fields in known.items() if name in names}
+    indexes = [name for name, _, _ in assigned(tree.body, "Index")]
+    return {"entities": entities, "imported": imported, "indexes": indexes}
+
+
+def field_types(design: CompiledDesign) -> dict[str, dict[str, str]]:
+    """The fields of a design's entities with their types as text."""
+    return {
+        entity.name: {field.name: type_name(field.annotation) for field in entity.fields.values()}
+        for entity in design.entities.values()
+    }
 
 
 def _fields(node: ast.ClassDef) -> dict[str, str]:
@@ -49,9 +65,11 @@ def _fields(node: ast.ClassDef) -> dict[str, str]:
     return {each.target.id: ast.unparse(each.annotation) for each in members if isinstance(each.target, ast.Name)}
 
 
-def with_addition(text: str, design: str, given: Mapping[str, Any]) -> str:
-    """The module's text with what a form describes. Raises RequestError with every fault, UnknownDesign if the design
-    or the entity isn't in the module.
+def with_addition(
+    text: str, design: str, given: Mapping[str, Any], known: Mapping[str, Mapping[str, str]] | None = None
+) -> str:
+    """The module's text with what a form describes. ``known``: the fields of entities of other modules. Raises
+    RequestError with every fault, UnknownDesign if the design or the entity isn't in the module.
     """
     form = _Form(given)
     try:
@@ -66,7 +84,7 @@ def with_addition(text: str, design: str, given: Mapping[str, Any]) -> str:
         case "index":
             _add_index(source, design, form)
         case "pattern":
-            _add_pattern(source, design, form)
+            _add_pattern(source, design, form, known or {})
         case _:
             form.fault("what", "is none of entity, key, index, pattern")
     form.check()
@@ -168,15 +186,15 @@ def _add_index(source: ModuleText, design: str, form: _Form) -> None:
     add_imports(source, {"Index"})
 
 
-def _add_pattern(source: ModuleText, design: str, form: _Form) -> None:
+def _add_pattern(source: ModuleText, design: str, form: _Form, known: Mapping[str, Mapping[str, str]]) -> None:
     name, returns, wanted = form.name("name"), form.text("returns"), form.names("parameters")
     if returns not in RETURNS:
         form.fault("returns", f"is none of {', '.join(RETURNS)}")
-    entity = class_in(source, form.text("entity"))
-    fields = _fields(entity)
+    entity = form.text("entity")
+    fields = known[entity] if entity in known else _fields(class_in(source, entity))
     for each in wanted:
         if each not in fields:
-            form.fault("parameters", f"{entity.name} has no field {each}")
+            form.fault("parameters", f"{entity} has no field {each}")
     if not wanted:
         form.fault("parameters", "are missing: choose the fields that a call knows")
     form.check()
@@ -191,7 +209,7 @@ def _add_pattern(source: ModuleText, design: str, form: _Form) -> None:
     lines = [
         "",
         f"    @read({literal(_next_id(node))})",
-        f"    def {name}(self, {', '.join(parameters)}) -> {RETURNS[returns].format(entity.name)}:",
+        f"    def {name}(self, {', '.join(parameters)}) -> {RETURNS[returns].format(entity)}:",
         f'        """{doc}"""',
         "        ...",
     ]

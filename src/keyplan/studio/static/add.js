@@ -17,7 +17,8 @@ export function Add({ kind, text, outline, put }) {
   const node = useRef(null);
   useEffect(() => { failed.value = null; node.current?.querySelector("input, select").focus(); }, [kind]);
   if (!(kind in KINDS)) return null;
-  const names = Object.keys(outline.entities);
+  const entities = kind === "pattern" ? { ...outline.entities, ...outline.imported } : outline.entities;
+  const names = Object.keys(entities);
   const chosen = names.includes(entity.value) ? entity.value : names[0];
   const close = () => go({ add: null }, { replace: true });
   const submit = async (event) => {
@@ -34,7 +35,7 @@ export function Add({ kind, text, outline, put }) {
   return html`<form class="staged-bar add" ref=${node} aria-label=${`Add: ${KINDS[kind]}`} onSubmit=${submit} onKeyDown=${(event) => { if (event.key === "Escape") close(); }}>
     <p><b>New ${KINDS[kind]}</b></p>
     ${kind === "pattern" ? html`<${Text} name="name" label="Name" placeholder="orders_of_customer" required />${own}
-      <fieldset><legend>Parameters</legend>${(outline.entities[chosen] ?? []).map((field) => html`<label><input type="checkbox" name="parameters" value=${field} /> <code>${field}</code></label>`)}</fieldset>
+      <fieldset><legend>Parameters</legend>${(entities[chosen] ?? []).map((field) => html`<label><input type="checkbox" name="parameters" value=${field} /> <code>${field}</code></label>`)}</fieldset>
       <${Choice} name="returns" label="Returns" options=${Object.entries(RETURNS)} /><${Text} name="doc" label="Description" />`
     : kind === "entity" ? html`<${Text} name="name" label="Name" placeholder="Order" required /><${Text} name="doc" label="Description" />
       <label>Fields, one a line <textarea name="fields" class="code" rows="4" required spellcheck="false" placeholder="order_id: str"></textarea></label>
