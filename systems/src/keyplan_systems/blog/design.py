@@ -82,7 +82,7 @@ _REASONS = {
     "KP203 Moderation.primary": "moderators write it, a few a minute",
     "KP203 ContactMessage.primary": "people write to moderators, and are limited in how often",
     "KP209 Blog.refresh_tag": "this is the refresh at a bounded rate",
-    "KP304 followed_posts": "a reader follows FOLLOWS_MAX authors at most: see docs/decisions/0084",
+    "KP304 followed_posts": "a reader follows FOLLOWS_MAX authors at most",
     "KP304 followed_co_authors": "as many as followed_posts",
     "KP314 Blog.end_sessions": "sessions end as well when the epoch is counted twice",
     "KP306 Blog.ask_co_authors": "who agrees at the same moment changes the post, which this write expects as it was",

@@ -2,7 +2,7 @@
 written with others.
 
 An author's new post is written once, whoever follows them: the page of followed authors' posts asks for them when it is
-read (docs/decisions/0084).
+read.
 """
 
 from __future__ import annotations
