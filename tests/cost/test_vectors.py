@@ -12,7 +12,6 @@ from keyplan import Design, Entity, Index, Key, Page, Table, Update, Writes, rea
 from keyplan.analysis.cost.bills import Payer, break_even, capacity_units, storage_break_even
 from keyplan.analysis.cost.cost_wording import number
 from keyplan.analysis.cost.estimate import EntityEstimate, Estimate, PatternEstimate, estimate
-from keyplan.analysis.cost.hot_partitions import busiest_share, saturating_rate, shards_for
 from keyplan.analysis.cost.pricelist import price_list
 from keyplan.analysis.cost.unit_counts import (
     TABLE,
@@ -21,7 +20,6 @@ from keyplan.analysis.cost.unit_counts import (
     Request,
     batch_get,
     get_item,
-    local_query_units,
     page_read,
 )
 from keyplan.analysis.cost.write_costs import lines_of
@@ -175,11 +173,6 @@ def test_a_batch_rounds_each_item() -> None:
     assert get_item(None, consistent=True).units("read") == 1
 
 
-def test_a_local_index_that_fetches() -> None:
-    """The developer guide's example: four items of 300 B, of which 200 B are projected: 20 KB, 5 units."""
-    assert local_query_units([200] * 4, [300] * 4, consistent=True) == 5
-
-
 def item(size: int, **more: str) -> dict[str, Any]:
     """An item of that many bytes."""
     result: dict[str, Any] = {"pk": {"S": "p"}, "sk": {"S": "s"}, **{name: {"S": text} for name, text in more.items()}}
@@ -220,18 +213,6 @@ def test_a_transaction_doubles_the_table_alone() -> None:
     assert units(ALL, None, draft, twice=True) == {"": 4, "ALL": 2}
     assert units(ALL, draft, draft, twice=True) == {"": 4}
     assert units(ALL, None, None, twice=True) == {"": 2}
-
-
-# Hot partitions
-
-
-def test_hot_partitions() -> None:
-    """The table of the heat model: the busiest key's share, and the rate at which it saturates its partition."""
-    assert busiest_share(0.99, 10_000) == pytest.approx(0.098, abs=5e-4)
-    assert busiest_share(0.6, 100) == pytest.approx(0.072, abs=5e-4)
-    assert saturating_rate(busiest_share(0.8, 100)) == pytest.approx(8_100, rel=0.01)
-    assert shards_for(20_000) == 29
-    assert shards_for(0) == 1
 
 
 # A design whose every number can be computed by hand

@@ -12,7 +12,6 @@ from keyplan.analysis.check.check_subject import BusiestPartition, Subject, busi
 from keyplan.analysis.check.demand import demands
 from keyplan.analysis.cost.bills import Payer
 from keyplan.analysis.cost.estimate import estimate
-from keyplan.analysis.cost.hot_partitions import shards_for
 from keyplan.analysis.cost.pricelist import price_list
 from keyplan.analysis.cost.write_costs import with_counts
 from keyplan.analysis.traffic.traffic_file import Traffic, traffic_of
@@ -186,7 +185,7 @@ def _hot_key(partition: BusiestPartition) -> HotKey:
     shards = 1
     # Shards spread writes. A read goes to every shard, and what one item takes is in one of them.
     if partition.kind == "write" and not partition.worst.one_item and partition.per_second > partition.limit:
-        shards = shards_for(partition.per_second * partition.worst.key.shards)
+        shards = partition.shards_needed
     return HotKey(
         names,
         partition.place,

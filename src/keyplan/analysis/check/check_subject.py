@@ -6,6 +6,7 @@ A rule is a function of a subject. Nothing here judges; nothing is asked of a st
 from __future__ import annotations
 
 import enum
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import date, datetime
@@ -44,6 +45,7 @@ from keyplan.model.stored.stored_fields import StoredField
 from keyplan.model.stored.stored_keys import CompiledKey
 
 __all__ = [
+    "HEADROOM",
     "BusiestPartition",
     "Demand",
     "Demands",
@@ -186,6 +188,12 @@ class BusiestPartition:
         return sum(demand.per_second for demand in self.demands)
 
     @property
+    def shards_needed(self) -> int:
+        """The shards of the key that keep each partition below 70 % of its limit."""
+        units = self.per_second * self.worst.key.shards
+        return max(1, math.ceil(round(units / (self.limit * HEADROOM), 6)))
+
+    @property
     def worst(self) -> Demand:
         """The pattern that takes most."""
         return max(self.demands, key=lambda demand: demand.per_second)
@@ -200,6 +208,8 @@ def busiest_partitions(demands: Demands) -> list[BusiestPartition]:
     return [BusiestPartition(*group, tuple(own)) for group, own in groups.items()]
 
 
+HEADROOM = 0.7
+"""The share of its limit up to which a partition is planned."""
 TIME_FIELDS = frozenset({"date", "day", "hour", "minute", "month", "week", "year"})
 """Last words of the names of text fields that hold a time."""
 

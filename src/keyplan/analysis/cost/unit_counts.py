@@ -23,7 +23,6 @@ __all__ = [
     "Request",
     "batch_get",
     "get_item",
-    "local_query_units",
     "mixed",
     "page_read",
     "total_units",
@@ -96,14 +95,6 @@ def page_read(
     strong = consistent and (index is None or index.local)
     target = TABLE if index is None else index.name
     return Request(operation, (_read_line(target, sizes, what, consistent=strong),))
-
-
-def local_query_units(entries: Sequence[int], fetched: Sequence[int] = (), *, consistent: bool = False) -> float:
-    """Read units of a page of a local index that fetches from the table what it doesn't hold: the entries together,
-    and each fetched item by itself. Bytes in, read units out. Source: "Local secondary indexes" in the developer guide.
-    """
-    together = read_units(sum(entries), consistent=consistent)
-    return together + sum(read_units(size, consistent=consistent) for size in fetched)
 
 
 def _read_line(target: str, sizes: Sequence[int | None], what: str, *, consistent: bool) -> Line:

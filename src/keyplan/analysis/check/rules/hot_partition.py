@@ -16,16 +16,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keyplan.analysis.check.check_subject import Demand, Subject, busiest_partitions
+from keyplan.analysis.check.check_subject import HEADROOM, Demand, Subject, busiest_partitions
 from keyplan.analysis.check.demand import demands
 from keyplan.analysis.check.findings import Remark, Severity
 from keyplan.analysis.check.rule import Rule
 from keyplan.analysis.cost.cost_wording import number
 
 __all__ = ["RULE"]
-
-HEADROOM = 0.7
-"""The share of its limit up to which a partition is planned."""
 
 
 def _find(subject: Subject) -> Iterator[Remark]:
@@ -40,7 +37,7 @@ def _find(subject: Subject) -> Iterator[Remark]:
             )
         lines.append(f"{number(total)} of the {limit:,} {kind} units/s of one partition")
         shards = worst.key.shards
-        parts = -(-total * shards // (limit * HEADROOM))
+        parts = partition.shards_needed
         if kind == "write" and parts > shards:
             over = f" × {shards} shards" if shards > 1 else ""
             lines.append(
@@ -57,7 +54,7 @@ def _find(subject: Subject) -> Iterator[Remark]:
         )
 
 
-def _hint(worst: Demand, kind: str, parts: float) -> str:
+def _hint(worst: Demand, kind: str, parts: int) -> str:
     if kind == "read":
         return "cache the result, or copy the item to several keys"
     if worst.one_item:
