@@ -129,19 +129,29 @@ def test_gzip_both_ways(server: Server) -> None:
 
 
 @pytest.mark.parametrize(
-    ("accepted", "compressed"),
+    ("accepted", "packing"),
     [
-        (b"gzip, deflate", True),
-        (b"br, GZIP", True),
-        (b"gzip;q=0.5", False),
-        (b"gzip;q=0, deflate", False),
-        (b"identity", False),
-        (b"x-gzipped, gzipped", False),
-        (b"", False),
+        (b"gzip, deflate", b"gzip"),
+        (b"GZIP;q=1.0", b"gzip"),
+        (b"deflate, br", b"deflate"),
+        (b"br, identity, deflate, gzip", b"deflate"),
+        (b"deflate , gzip ; q=0.001", b"deflate"),
+        (b"*;q=0, gzip;q=0.5", b"gzip"),
+        (b"gzip;q=0", b""),
+        (b"gzip; Q=0.000, deflate;q=0", b""),
+        (b"gzip;q=0, deflate", b"deflate"),
+        (b"identity", b""),
+        (b"identity, gzip;q=0.5", b""),
+        (b"*;q=0", b""),
+        (b"", b""),
+        (b"x-gzipped, gzipped", b""),
+        (b"gzip;q=nan, gzip;q=inf", b""),
+        (b"gzip;q=2", b""),
+        (b"gzip;q=\xb9", b""),
     ],
 )
-def test_a_client_says_whether_responses_are_compressed(accepted: bytes, compressed: bool) -> None:
-    assert answers.accepts_gzip({b"accept-encoding": accepted}) is compressed
+def test_how_an_answer_is_packed_is_for_the_client_to_say(accepted: bytes, packing: bytes) -> None:
+    assert answers.packing_of({b"accept-encoding": accepted}) == packing
 
 
 def test_what_unpacks_to_too_much_is_refused(server: Server) -> None:
@@ -332,13 +342,24 @@ def test_an_upgrade_gets_one_answer(server: Server, method: str) -> None:
         assert raw.ended()
 
 
-def test_bodies_that_cannot_be_decompressed(server: Server) -> None:
-    body = json.dumps(QUERY).encode()
-    packed = gzip.compress(body)
-    broken = (packed[:-3], body, b"", packed + b"junk", packed + packed)
+@pytest.mark.parametrize("encoding", ["gzip", "deflate"])
+def test_packed_bodies_and_answers(server: Server, encoding: str) -> None:
+    pack = gzip.compress if encoding == "gzip" else zlib.compress
+    query = {"TableName": TABLE, "KeyConditionExpression": "pk = :a", "ExpressionAttributeValues": {":a": s("a")}}
+    body = json.dumps(query).encode()
     with server.raw() as raw:
-        for each, encoding in (*((each, "gzip") for each in broken), (zlib.compress(body), "deflate"), (body, "br")):
-            answer = raw.ask(request("Query", each, content_encoding=encoding))
+        answer = raw.ask(request("Query", pack(body), content_encoding=encoding, accept_encoding=encoding))
+        assert answer.headers["content-encoding"] == encoding
+        unpacked = gzip.decompress(answer.body) if encoding == "gzip" else zlib.decompress(answer.body)
+        assert len(json.loads(unpacked)["Items"]) == 30
+        assert "content-encoding" not in raw.ask(request("ListTables", accept_encoding=encoding)).headers
+        if encoding == "gzip":
+            members = gzip.compress(body[:20]) + gzip.compress(body[20:])
+            assert len(raw.ask(request("Query", members, content_encoding="gzip")).json()["Items"]) == 30
+        # As the service answers: neither is written, and both may be retried.
+        broken = (pack(body)[:-3], body, b"", pack(body) + b"junk")
+        for each, sent in (*((each, encoding) for each in broken), (body, "br")):
+            answer = raw.ask(request("Query", each, content_encoding=sent))
             assert (answer.status, answer.json()) == (500, {"__type": "com.amazon.coral.service#InternalFailure"})
 
 
@@ -465,17 +486,23 @@ def test_answers_byte_for_byte(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(ids) == 4
 
 
-@pytest.mark.parametrize("size", [0, 1, 5000, 300_000])
-def test_bodies_are_decompressed_up_to_a_bound(size: int) -> None:
+@pytest.mark.parametrize("encoding", [b"gzip", b"deflate"])
+@pytest.mark.parametrize("size", [0, 1, 1023, 1024, 5000, 300_000])
+def test_bodies_are_unpacked_up_to_a_bound(encoding: bytes, size: int) -> None:
     body = random.Random(size).randbytes(size)
-    sent = gzip.compress(body)
-    assert answers.decompressed(sent, size) == body
+    sent = answers.packed(body, encoding)
+    assert answers.unpacked(sent, encoding, size) == body
     if size:
         with pytest.raises(answers.TooLargeError):
-            answers.decompressed(sent, size - 1)
-    for wrong in (b"", sent[:-1], b"x" + sent, sent + b"x", sent + sent):
+            answers.unpacked(sent, encoding, size - 1)
+    for wrong in (b"", sent[:-1], b"x" + sent, sent + b"x"):
         with pytest.raises(zlib.error):
-            answers.decompressed(wrong, 2 * size)
+            answers.unpacked(wrong, encoding, size)
+    if encoding == b"gzip":  # one member behind another
+        assert answers.unpacked(sent + sent, encoding, 2 * size) == body + body
+    else:
+        with pytest.raises(zlib.error, match="more than one"):
+            answers.unpacked(sent + sent, encoding, 2 * size)
 
 
 def test_of_two_headers_of_encodings_the_first_counts(server: Server) -> None:

@@ -16,7 +16,7 @@ import pytest
 from keyplan.errors import StoreError
 from keyplan.store import Engine
 from keyplan.store.server import service
-from keyplan.store.server.responses import decompressed
+from keyplan.store.server.responses import unpacked
 from keyplan.store.server.server_settings import Settings
 from keyplan.store.server.service import Incoming, Regional, Service
 from keyplan.store.server.worker_threads import AtOnce, WriterThread, Written
@@ -179,7 +179,7 @@ def test_large_answers_are_packed(
     assert head.startswith(b"HTTP/1.1 200 OK\r\n")
     assert (b"\r\ncontent-encoding: gzip\r\n" in head) == (size >= 4096)
     assert b"\r\naccess-control-allow-origin: %s\r\n" % ORIGIN in head
-    whole = decompressed(body, 10_000) if size >= 4096 else body
+    whole = unpacked(body, b"gzip", 10_000) if size >= 4096 else body
     assert len(whole) == size
     assert json.loads(whole)["Items"] == [item]
     assert aside.count == (packed_aside and size >= 4096)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from hashlib import sha256
 from typing import Any
 
 import pytest
-from botocore.auth import SigV4Auth  # type: ignore[import-untyped]
+from botocore.auth import SigV4Auth, SigV4QueryAuth  # type: ignore[import-untyped]
 from botocore.awsrequest import AWSRequest  # type: ignore[import-untyped]
 from botocore.credentials import Credentials  # type: ignore[import-untyped]
 from hypothesis import given
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 from keyplan.errors import DynamoDBError, RequestError
 from keyplan.store.server import Settings
 from keyplan.store.server.server_settings import parse_key
+from keyplan.store.server.service import Incoming, Regional, Service
 from keyplan.store.server.signatures import MISMATCH, MISSING, UNKNOWN, Verifier
 from tests.server.support import Server, request, serving
 
@@ -181,10 +183,72 @@ def test_a_client_may_sign_the_host_without_its_port() -> None:
         verifier.verify("POST", "/", {**headers, "host": "elsewhere:8000"}, BODY)
 
 
-def test_a_signature_in_the_query_is_not_supported() -> None:
-    headers = {"host": "localhost:8000", "x-amz-target": "DynamoDB_20120810.ListTables"}
-    with pytest.raises(DynamoDBError, match=MISSING):
-        Verifier({ID: SECRET}, clock).verify("POST", "/?X-Amz-Algorithm=AWS4-HMAC-SHA256", headers, BODY)
+class _SignsTheBodyToo(SigV4QueryAuth):  # type: ignore[misc] # botocore has no types
+    """botocore puts the body of a request that it signs in the query there too."""
+
+    def payload(self, request: Any) -> str:
+        return sha256(BODY).hexdigest()
+
+
+def query_signed(expires_s: int = 3600) -> tuple[str, dict[str, str]]:
+    """The URL and the headers of a request that is signed in its query."""
+    headers = {"X-Amz-Target": "DynamoDB_20120810.ListTables", "Content-Type": "application/x-amz-json-1.0"}
+    made = AWSRequest("POST", "http://localhost:8000/", headers=headers)
+    _SignsTheBodyToo(Credentials(ID, SECRET), "dynamodb", "eu-west-1", expires_s).add_auth(made)
+    return made.url.removeprefix("http://localhost:8000"), {
+        "host": "localhost:8000",
+        **{name.lower(): value for name, value in headers.items()},
+    }
+
+
+def test_a_signature_may_stand_in_the_query() -> None:
+    url, headers = query_signed()
+    verifier = Verifier({ID: SECRET}, clock)
+
+    def refused(url: str, body: bytes = BODY, **more: str) -> str:
+        with pytest.raises(DynamoDBError) as caught:
+            verifier.verify("POST", url, {**headers, **more}, body)
+        return f"{caught.value.type}: {caught.value.message}"
+
+    verifier.verify("POST", url, headers, BODY)
+    assert refused(url, b"{}") == f"InvalidSignatureException: {MISMATCH}"
+    assert refused(url, authorization="AWS4-") == (
+        "InvalidSignatureException: "
+        "Found both 'X-Amz-Algorithm' as a query-string param and 'Authorization' as HTTP header."
+    )
+    assert refused("/?X-Amz-Algorithm=a&X-Amz-Date=b") == (
+        "IncompleteSignatureException: AWS query-string parameters must include 'X-Amz-Credential'. AWS query-string "
+        "parameters must include 'X-Amz-Signature'. AWS query-string parameters must include 'X-Amz-SignedHeaders'. "
+        "Re-examine the query-string parameters."
+    )
+    assert refused("/?a=b") == f"MissingAuthenticationTokenException: {MISSING}"
+
+
+@pytest.mark.parametrize("expires_s", [1, 900, 604_800])
+def test_a_signature_in_the_query_lasts_a_quarter_of_an_hour_whatever_it_says(expires_s: int) -> None:
+    """Only S3 looks at X-Amz-Expires: STS, IoT and others ignore it (issues 2167 and 2304 of aws-sdk-go)."""
+    url, headers = query_signed(expires_s)
+    assert f"X-Amz-Expires={expires_s}&" in url
+    Verifier({ID: SECRET}, lambda: clock() + timedelta(minutes=14)).verify("POST", url, headers, BODY)
+    with pytest.raises(DynamoDBError, match=r"Signature expired: .* - 15 min"):
+        Verifier({ID: SECRET}, lambda: clock() + timedelta(minutes=16)).verify("POST", url, headers, BODY)
+
+
+def test_a_signature_in_the_query_names_its_region() -> None:
+    url, headers = query_signed()
+    asked: list[str] = []
+
+    class Recording(Service):
+        def __init__(self, region: str) -> None:
+            self.region = region
+
+        def handle(self, request: Incoming, reply: Any) -> None:
+            asked.append(self.region)
+
+    services = {region: Recording(region) for region in ("us-east-1", "eu-west-1")}
+    sent = {name.encode(): value.encode() for name, value in headers.items()}
+    Regional(services).handle(Incoming(b"POST", url.encode(), sent, BODY), lambda _answer: None)
+    assert asked == ["eu-west-1"]
 
 
 @pytest.fixture(scope="module")

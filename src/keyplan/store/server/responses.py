@@ -7,6 +7,7 @@ texts.
 from __future__ import annotations
 
 import itertools
+import re
 import secrets
 import time
 import zlib
@@ -89,6 +90,10 @@ _GZIP_LEVEL = 1
 _GZIP_WINDOW = 31
 """zlib's parameter for gzip's header and trailer."""
 
+PACKINGS = (b"gzip", b"deflate")
+"""Supported encodings, in order of preference."""
+_WEIGHT = re.compile(rb"0(?:\.\d{0,3})?|1(?:\.0{0,3})?")
+
 HEALTH = b"healthy: dynamodb.local.amazonaws.com "
 """The service's response to GET, including the trailing space."""
 UNKNOWN = b"<UnknownOperationException/>\n"
@@ -140,9 +145,9 @@ def renew_ids() -> None:
 def json_answer(status: int, body: bytes, headers: Headers, cors: bytes = b"") -> bytes:
     """A whole JSON response to a request with these headers."""
     encoding = b""
-    if len(body) >= PACKED_BYTES_MIN and accepts_gzip(headers):
-        compressor = zlib.compressobj(_GZIP_LEVEL, zlib.DEFLATED, _GZIP_WINDOW)
-        body, encoding = compressor.compress(body) + compressor.flush(), b"content-encoding: gzip\r\n"
+    packing = packing_of(headers) if len(body) >= PACKED_BYTES_MIN else b""
+    if packing:
+        body, encoding = packed(body, packing), b"content-encoding: %s\r\n" % packing
     return (
         b"%sserver: keyplan%sx-amzn-requestid: %s\r\nx-amz-crc32: %d\r\ncontent-type: %s\r\n"
         b"%s%scontent-length: %d\r\n\r\n%s"
@@ -180,29 +185,61 @@ def error_answer(error: DynamoDBError, headers: Headers, cors: bytes = b"") -> b
     return json_answer(status_of(error), body_of(error), headers, cors)
 
 
-def accepts_gzip(headers: Headers) -> bool:
-    """Whether large responses to a request with these headers are compressed: if ``Accept-Encoding`` has ``gzip``
-    without a weight. Every client can read an uncompressed body (RFC 9110, 12.5.3).
+def packing_of(headers: Headers) -> bytes:
+    """The encoding for large responses to a request with these headers; empty for none.
+
+    The encoding in ``Accept-Encoding`` with the highest ``q``, the first of equal ones. Invalid entries count as
+    rejected, because every client can read an uncompressed body (RFC 9110, 12.5.3).
     """
     accepted = headers.get(b"accept-encoding")
-    return accepted is not None and b"gzip" in map(bytes.strip, accepted.lower().split(b","))
+    if accepted is None:
+        return b""
+    weights: dict[bytes, float] = {}
+    for choice in accepted.lower().split(b","):
+        coding, *parameters = choice.split(b";")
+        weights[coding.strip()] = _weight(parameters)
+    known = {coding: weight for coding, weight in weights.items() if coding in PACKINGS and weight}
+    coding = max(known, key=lambda each: known[each], default=b"")  # the first of equal ones
+    return coding if known.get(coding, 0.0) >= weights.get(b"identity", 0.0) else b""
+
+
+def _weight(parameters: list[bytes]) -> float:
+    """The ``q`` of an encoding."""
+    for parameter in parameters:
+        name, _, value = parameter.partition(b"=")
+        if name.strip() == b"q":
+            return float(value) if _WEIGHT.fullmatch(value.strip()) else 0.0
+    return 1.0
+
+
+def packed(body: bytes, packing: bytes) -> bytes:
+    """The compressed body."""
+    window = _GZIP_WINDOW if packing == b"gzip" else zlib.MAX_WBITS
+    packer = zlib.compressobj(_GZIP_LEVEL, zlib.DEFLATED, window)
+    return packer.compress(body) + packer.flush()
 
 
 class TooLargeError(Exception):
     """A decompressed body would exceed the maximum."""
 
 
-def decompressed(body: bytes, bytes_max: int) -> bytes:
-    """The content of a body in gzip's format.
+def unpacked(body: bytes, encoding: bytes, bytes_max: int) -> bytes:
+    """The decompressed body: ``deflate``, or ``gzip`` with up to 100 members.
 
     Raises:
         TooLargeError: it exceeds ``bytes_max``.
         zlib.error: invalid, truncated, or followed by other data.
     """
-    decompressor = zlib.decompressobj(_GZIP_WINDOW)
-    result = decompressor.decompress(body, bytes_max + 1)
-    if len(result) > bytes_max:
-        raise TooLargeError
-    if not decompressor.eof or decompressor.unused_data:
-        raise zlib.error("truncated, or followed by other data")
-    return result
+    window, members_max = (_GZIP_WINDOW, 100) if encoding == b"gzip" else (zlib.MAX_WBITS, 1)
+    result = b""
+    for _ in range(members_max):
+        unpacker = zlib.decompressobj(window)
+        result += unpacker.decompress(body, bytes_max - len(result) + 1)
+        if len(result) > bytes_max:
+            raise TooLargeError
+        if not unpacker.eof:
+            raise zlib.error("cut short")
+        body = unpacker.unused_data
+        if not body:
+            return result
+    raise zlib.error("more than one")

@@ -19,7 +19,7 @@ from keyplan.store import Engine, LongError
 from keyplan.store.server import responses as answers
 from keyplan.store.server.responses import RETRY, protocol_fault, unreadable_encoding
 from keyplan.store.server.server_settings import Settings
-from keyplan.store.server.signatures import Verifier, check_presence
+from keyplan.store.server.signatures import Verifier, check_presence, query_of
 from keyplan.store.server.worker_threads import LARGE_BYTES_MIN, PACKED_BYTES_MIN, Aside, AtOnce, Inline, Writing
 
 _PREFIXES: Mapping[Api, bytes] = {"DynamoDB": b"DynamoDB_20120810.", "DynamoDBStreams": b"DynamoDBStreams_20120810."}
@@ -148,7 +148,7 @@ class Service:
             reply(_answer(name, outcome, headers, cors))
             return
         body = orjson.dumps(outcome)  # reads have a response
-        if len(body) >= PACKED_BYTES_MIN and answers.accepts_gzip(headers):
+        if len(body) >= PACKED_BYTES_MIN and answers.packing_of(headers):
             self._aside.submit(lambda: answers.json_answer(200, body, headers, cors), reply)
             return
         reply(answers.json_answer(200, body, headers, cors))
@@ -189,9 +189,9 @@ class Service:
         headers = request.headers
         body = request.body
         encoding = headers.get(b"content-encoding", b"identity").strip().lower()
-        if encoding == b"gzip":
+        if encoding in answers.PACKINGS:
             try:
-                body = answers.decompressed(body, self._settings.limits.body_bytes_max)
+                body = answers.unpacked(body, encoding, self._settings.limits.body_bytes_max)
             except zlib.error:
                 raise unreadable_encoding() from None
         elif encoding not in {b"identity", b""}:
@@ -204,8 +204,8 @@ class Service:
             self._verifier.verify(
                 request.method.decode("latin-1"), request.url.decode("latin-1"), _texts(headers), request.body
             )
-        else:
-            check_presence(headers.get(b"authorization", b"").decode("latin-1"))
+        elif not headers.get(b"authorization", b"").startswith(b"AWS4-") or b"?" in request.url:
+            check_presence(_texts(headers), query_of(request.url.decode("latin-1")))
         if params is None:
             raise protocol_fault("SerializationException", "")
         return (*target, params, len(body))
@@ -273,6 +273,8 @@ def _set_region(answer: dict[str, Any], request: Incoming) -> None:
 
 def _credential(request: Incoming) -> bytes:
     """The credential scope of a request."""
+    if b"X-Amz-Credential=" in request.url:
+        return query_of(request.url.decode("latin-1")).get("X-Amz-Credential", "").encode()
     return request.headers.get(b"authorization", b"").partition(b"Credential=")[2].partition(b",")[0]
 
 

@@ -1,7 +1,7 @@
 """Signature Version 4: verifies that a request was signed with one of the server's keys.
 
 The steps, their order and error texts are the service's (AWS General Reference, "Signature Version 4 signing process").
-A signature is in the ``Authorization`` header, as SDKs send it; one in the query string isn't supported.
+A signature is in the ``Authorization`` header, as SDKs send it, or in the query string.
 """
 
 from __future__ import annotations
@@ -30,6 +30,8 @@ from keyplan.store.server.responses import protocol_fault
 SERVICE = "dynamodb"
 SKEW = timedelta(minutes=15)
 _PARAMETERS = ("Credential", "Signature", "SignedHeaders")
+_IN_QUERY = "X-Amz-"
+_ALGORITHM_IN_QUERY = f"{_IN_QUERY}Algorithm"
 _SIGNED_ALWAYS = (("Host", "host"), ("X-Amz-Target", "x-amz-target"))
 
 MISSING = "Request is missing Authentication Token"
@@ -43,9 +45,25 @@ Headers = Mapping[str, str]
 """The headers of a request, with lower-case names."""
 
 
-def check_presence(authorization: str) -> None:
-    """Reject a request without a signature in the header. Raises DynamoDBError, MissingAuthenticationTokenException."""
-    if not authorization.startswith("AWS4-"):
+def query_of(url: str) -> dict[str, str]:
+    """The parameters of a URL's query."""
+    query = url.partition("?")[2]
+    return dict(parse_qsl(query, keep_blank_values=True)) if query else {}
+
+
+def check_presence(headers: Headers, asked: Mapping[str, str]) -> None:
+    """Reject a request without credentials, or with credentials in both places; ``asked`` is its query.
+
+    Raises:
+        DynamoDBError: MissingAuthenticationToken- or InvalidSignatureException.
+    """
+    authorization = headers.get("authorization", "")
+    if _ALGORITHM_IN_QUERY in asked:
+        if authorization:
+            raise _invalid(
+                f"Found both '{_ALGORITHM_IN_QUERY}' as a query-string param and 'Authorization' as HTTP header."
+            )
+    elif not authorization.startswith("AWS4-"):
         raise protocol_fault("MissingAuthenticationTokenException", MISSING)
 
 
@@ -64,9 +82,15 @@ class Verifier:
                 UnrecognizedClientException, with the service's text.
         """
         path, _, query = url.partition("?")
-        check_presence(headers.get("authorization", ""))
-        algorithm, parameters = _parse(headers["authorization"], headers)
-        stamp = self._check_date(headers)
+        asked = query_of(url)
+        check_presence(headers, asked)
+        if _ALGORITHM_IN_QUERY in asked:
+            # Only S3 evaluates X-Amz-Expires: elsewhere a signature is valid as long as in a header.
+            algorithm, parameters = _parse_query(asked)
+            stamp = self._check_date({"x-amz-date": asked[f"{_IN_QUERY}Date"]})
+        else:
+            algorithm, parameters = _parse(headers["authorization"], headers)
+            stamp = self._check_date(headers)
         signed = [name.lower() for name in parameters["SignedHeaders"].split(";") if name]
         for shown, name in _SIGNED_ALWAYS:
             if name not in signed:
@@ -75,7 +99,7 @@ class Verifier:
             raise _incomplete(f"Unsupported AWS 'algorithm': '{algorithm}' (only {ALGORITHM} for now). ")
         key_id, day, region, scope = _check_scope(parameters["Credential"], stamp)
         secret = self._keys.get(key_id)
-        if secret is None or "x-amz-security-token" in headers:
+        if secret is None or "x-amz-security-token" in headers or f"{_IN_QUERY}Security-Token" in asked:
             raise protocol_fault("UnrecognizedClientException", UNKNOWN)
         digest, asked_for = sha256(body).hexdigest(), _canonical_query(query)
 
@@ -137,6 +161,16 @@ def _parse(authorization: str, headers: Headers) -> tuple[str, dict[str, str]]:
     return algorithm, parameters
 
 
+def _parse_query(asked: Mapping[str, str]) -> tuple[str, dict[str, str]]:
+    """The algorithm and the parameters of a query."""
+    names = ("Algorithm", *_PARAMETERS, "Date")
+    missing = [f"{_IN_QUERY}{name}" for name in names if not asked.get(f"{_IN_QUERY}{name}")]
+    if missing:
+        faults = "".join(f"AWS query-string parameters must include '{name}'. " for name in missing)
+        raise _incomplete(f"{faults}Re-examine the query-string parameters.")
+    return asked[_ALGORITHM_IN_QUERY], {name: asked[f"{_IN_QUERY}{name}"] for name in _PARAMETERS}
+
+
 def _check_scope(credential: str, stamp: str) -> tuple[str, str, str, str]:
     """The key id, day, region and scope of a credential. Any region is accepted."""
     parts = credential.rstrip("/").split("/")
@@ -163,7 +197,11 @@ def _check_scope(credential: str, stamp: str) -> tuple[str, str, str, str]:
 
 def _canonical_query(query: str) -> str:
     pairs = parse_qsl(query, keep_blank_values=True) if query else []
-    quoted = sorted((quote(name, safe="-_.~"), quote(value, safe="-_.~")) for name, value in pairs)
+    quoted = sorted(
+        (quote(name, safe="-_.~"), quote(value, safe="-_.~"))
+        for name, value in pairs
+        if name != f"{_IN_QUERY}Signature"
+    )
     return "&".join(f"{name}={value}" for name, value in quoted)
 
 
