@@ -301,7 +301,7 @@ def test_a_replica_is_filled_by_who_comes_next(tmp_path: Path, count: int) -> No
     with Regions.open(path, REGIONS) as regions:
         engine = regions.engines[REGIONS[1]]
         assert engine.call("DescribeTable", {"TableName": TABLE})["Table"]["TableStatus"] == "ACTIVE"
-        regions.replicate()
+        regions.finish()
         for name in ("All", "Keys"):
             scanned = engine.call("Scan", {"TableName": TABLE, "IndexName": name})["Items"]
             assert len(scanned) == PIECE_ITEMS + 1

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from keyplan.store import Engine, Regions
-from tests.engine.support import answer, create
+from tests.engine.support import answer, create, index
 
 INVALID = "One or more parameter values were invalid"
 GONE = (
@@ -69,17 +69,69 @@ def test_a_table_without_replicas_has_no_auto_scaling_of_them(engine: Engine, op
     }
 
 
-def test_auto_scaling_is_described_and_not_supported() -> None:
+@pytest.mark.parametrize(
+    ("update", "told"),
+    [
+        ({"MinimumUnits": 1, "MaximumUnits": 5}, "Parameters 'ScalingPolicyUpdate' are required"),
+        ({"MinimumUnits": 1}, "Parameters 'MaximumUnits' are required"),
+    ],
+)
+def test_incomplete_settings_are_told_before_a_table_that_is_not_there(update: dict[str, Any], told: str) -> None:
+    writes = {"ProvisionedWriteCapacityAutoScalingUpdate": update}
+    reads = {"ReplicaProvisionedReadCapacityAutoScalingUpdate": update}
+    places: list[dict[str, Any]] = [
+        writes,
+        {"GlobalSecondaryIndexUpdates": [{"IndexName": "ByG", **writes}]},
+        {"ReplicaUpdates": [{"RegionName": "local", **reads}]},
+    ]
+    with Engine.open(":memory:") as engine:
+        for place in places:
+            result = answer(engine, "UpdateTableReplicaAutoScaling", {"TableName": "missing", **place})
+            assert result["error"] == "ValidationException"
+            assert f"{told} unless auto scaling is being disabled." in result["message"]
+
+
+def test_replicas_settings_are_of_what_is_there() -> None:
+    """Of the table and its global indexes, in the regions where it is."""
+    policy = {"TargetTrackingScalingPolicyConfiguration": {"TargetValue": 70.0}}
+    update = {"MinimumUnits": 1, "MaximumUnits": 5, "ScalingPolicyUpdate": policy}
+    writes = {"ProvisionedWriteCapacityAutoScalingUpdate": update}
+    reads = {"ProvisionedReadCapacityAutoScalingUpdate": update}
     table = {"TableName": "orders"}
     with Regions.open(":memory:", ["us-east-1", "us-west-2"]) as regions:
         engine = regions.engines["us-east-1"]
-        create(engine)
+        units: dict[str, Any] = {"ProvisionedThroughput": {"ReadCapacityUnits": 5, "WriteCapacityUnits": 5}}
+        create(
+            engine,
+            BillingMode="PROVISIONED",
+            **units,
+            AttributeDefinitions=[{"AttributeName": name, "AttributeType": "S"} for name in ("pk", "sk", "g")],
+            LocalSecondaryIndexes=[index("ByLocal", "pk", "g")],
+            GlobalSecondaryIndexes=[{**index("ByG", "g"), **units}],
+        )
         engine.call("UpdateTable", {**table, "ReplicaUpdates": [{"Create": {"RegionName": "us-west-2"}}]})
-        shown = engine.call("DescribeTableReplicaAutoScaling", table)["TableAutoScalingDescription"]["Replicas"]
-        assert [each["RegionName"] for each in shown] == ["us-east-1", "us-west-2"]
+
+        def updated(change: dict[str, Any]) -> dict[str, Any]:
+            return answer(engine, "UpdateTableReplicaAutoScaling", {**table, **change})
+
+        for name in ("none", "ByLocal"):
+            of_a_replica = {
+                "RegionName": "us-west-2",
+                "ReplicaGlobalSecondaryIndexUpdates": [{"IndexName": name, **reads}],
+            }
+            for change in (
+                {"GlobalSecondaryIndexUpdates": [{"IndexName": name, **writes}]},
+                {"ReplicaUpdates": [of_a_replica]},
+            ):
+                refused = updated(change)
+                assert refused["error"] == "ResourceNotFoundException"
+                assert f"the global secondary indexes with names '{name}' do not exist" in refused["message"]
+        elsewhere = {"RegionName": "eu-west-1", "ReplicaProvisionedReadCapacityAutoScalingUpdate": update}
+        assert "a replica does not exist in regions: 'eu-west-1'" in updated({"ReplicaUpdates": [elsewhere]})["message"]
+        made = updated({"GlobalSecondaryIndexUpdates": [{"IndexName": "ByG", **writes}]})
+        shown = made["TableAutoScalingDescription"]["Replicas"]
+        assert {each["RegionName"] for each in shown} == {"us-east-1", "us-west-2"}
         for each in shown:
-            settings = each["GlobalSecondaryIndexes"][0]["ProvisionedWriteCapacityAutoScalingSettings"]
-            assert settings == {"AutoScalingDisabled": True, "ScalingPolicies": []}
-        change = {"ProvisionedWriteCapacityAutoScalingUpdate": {"AutoScalingDisabled": True}}
-        refused = answer(engine, "UpdateTableReplicaAutoScaling", {**table, **change})
-        assert refused["message"].endswith("This store doesn't support auto scaling")
+            (index_shown,) = each["GlobalSecondaryIndexes"]
+            settings = index_shown["ProvisionedWriteCapacityAutoScalingSettings"]
+            assert (index_shown["IndexName"], settings["MinimumUnits"], settings["MaximumUnits"]) == ("ByG", 1, 5)

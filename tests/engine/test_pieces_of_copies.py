@@ -294,7 +294,7 @@ def test_a_replica_is_filled_while_others_write(between: Any, seed: int, fails: 
         Others([east], seed).write(60)
         between(lambda: None)
         add_region(east, REGIONS[1])
-        regions.replicate()
+        regions.finish()
         others = InTheirRegions([east, west], seed)
         others.stored = by_key(pages(east, "Scan", TABLE))
         met: list[Any] = []
@@ -309,7 +309,7 @@ def test_a_replica_is_filled_while_others_write(between: Any, seed: int, fails: 
             }
             assert answer(eu, "Scan", TABLE)["error"] == "ResourceNotFoundException"
             if others.chance.random() < 0.6:
-                regions.replicate()
+                regions.finish()
             if fails and len(met) == 2:
                 raise StoreError("The disk failed")
 
@@ -324,7 +324,7 @@ def test_a_replica_is_filled_while_others_write(between: Any, seed: int, fails: 
         assert len(met) >= 3
         assert set(met) == {"CREATING"}
         between(lambda: None)
-        regions.replicate()
+        regions.finish()
         shown = east.call("DescribeTable", TABLE)["Table"]["Replicas"]
         assert {each["ReplicaStatus"] for each in shown} == {"ACTIVE"}
         for engine in (east, west, eu):
@@ -335,7 +335,7 @@ def test_a_replica_is_filled_while_others_write(between: Any, seed: int, fails: 
             }
             assert engine.check() == []
         eu.call("PutItem", {**TABLE, "Item": {"pk": s("c"), "sk": s("d")}})
-        regions.replicate()
+        regions.finish()
         assert east.call("GetItem", {**TABLE, "Key": {"pk": s("c"), "sk": s("d")}})["Item"]
         for region, engine in regions.engines.items():  # each removes what has expired, which it knows without a look
             table = engine._storage.read(engine._database.fresh)["orders"]

@@ -39,6 +39,25 @@ def test_a_policy_is_put_got_and_deleted(engine: Engine) -> None:
     assert answer(engine, "GetResourcePolicy", {"ResourceArn": ARN})["error"] == "PolicyNotFoundException"
 
 
+def test_a_policy_comes_back_in_one_form(engine: Engine) -> None:
+    create(engine)
+    statement = {
+        "Resource": [ARN],
+        "Action": ["dynamodb:GetItem", "dynamodb:GetItem"],
+        "Condition": {"StringEquals": {"aws:PrincipalAccount": ["111122223333"]}},
+        "Principal": {"AWS": ["111122223333", "arn:aws:iam::111122223333:root"]},
+        "Effect": "allow",
+    }
+    engine.call("PutResourcePolicy", {"ResourceArn": ARN, "Policy": json.dumps({"Statement": statement}, indent=4)})
+    got = engine.call("GetResourcePolicy", {"ResourceArn": ARN})["Policy"]
+    assert got == (
+        '{"Version":"2008-10-17","Statement":[{"Effect":"Allow",'
+        '"Principal":{"AWS":"arn:aws:iam::111122223333:root"},'
+        f'"Action":["dynamodb:GetItem","dynamodb:GetItem"],"Resource":"{ARN}",'
+        '"Condition":{"StringEquals":{"aws:PrincipalAccount":"111122223333"}}}]}'
+    )
+
+
 def test_the_same_policy_again_keeps_its_revision(engine: Engine) -> None:
     create(engine, ResourcePolicy=policy())
     first = engine.call("GetResourcePolicy", {"ResourceArn": ARN})["RevisionId"]
@@ -71,13 +90,23 @@ def test_a_change_may_expect_a_revision(engine: Engine, operation: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("null", "Invalid policy document: This policy contains invalid Json"),
+        ("{}", "Invalid policy document: Syntax error at position (1,3)"),
+        ("null", "Invalid policy document: This text appears not to be a policy"),
         ("{", "Invalid policy document: This policy contains invalid Json"),
+        ("[]", "Invalid policy document: This policy contains invalid Json"),
         ("[" * 20_000, "Invalid policy document: This policy contains invalid Json"),
-        ("{}", "Invalid policy document: Missing required field Statement"),
-        ('{"Statement": []}', "Invalid policy document: Missing required field Statement"),
-        ('{"Statement": [7]}', "Invalid policy document: Missing required field Statement"),
-        ('{"Statement": {"Effect": "Allow"}}', "Invalid policy document: Missing required field Principal"),
+        ('{"Statement": []}', "Invalid policy document: Could not parse the policy: Statement is empty!"),
+        ('{"Statement": [7]}', "Invalid policy document: This policy contains invalid Json"),
+        (policy(Effect="perhaps"), "Invalid policy document: Invalid effect: perhaps"),
+        (json.dumps({"Statement": {"Effect": "Allow"}}), "Invalid policy document: Missing required field Principal"),
+        (policy(Principal="111122223333"), "Invalid policy document: Syntax error at position (1,88)"),
+        (
+            policy(Action=["dynamodb:DescribeStream", "dynamodb:GetRecords"]),
+            (
+                "Invalid policy document: The following action names are invalid: "
+                '"dynamodb:DescribeStream", "dynamodb:GetRecords"'
+            ),
+        ),
         (" " * 20_480 + "x", "Maximum policy size of 20480 bytes exceeded"),
     ],
 )
@@ -86,6 +115,31 @@ def test_what_is_no_policy(engine: Engine, text: str, message: str) -> None:
     refused = answer(engine, "PutResourcePolicy", {"ResourceArn": ARN, "Policy": text})
     assert refused["error"] == "ValidationException"
     assert refused["message"] == f"One or more parameter values were invalid: {message}"
+
+
+@pytest.mark.parametrize("principal", ["*", {"AWS": "*"}, {"AWS": ["111122223333", "*"]}])
+def test_nobody_lets_everybody_in(engine: Engine, principal: Any) -> None:
+    create(engine)
+    refused = answer(engine, "PutResourcePolicy", {"ResourceArn": ARN, "Policy": policy(Principal=principal)})
+    assert refused["message"] == (
+        "Resource-based policy grants unbounded access in one or more elements. Please revise the policy to ensure "
+        "least-privilege form of access"
+    )
+    limited = policy(Principal=principal, Condition={"StringEquals": {"aws:PrincipalOrgID": "o-1"}})
+    engine.call("PutResourcePolicy", {"ResourceArn": ARN, "Policy": limited})
+
+
+@pytest.mark.parametrize("action", ["dynamodb:PutResourcePolicy", "dynamodb:*", "*"])
+def test_a_policy_that_nobody_could_change_is_to_be_confirmed(engine: Engine, action: str) -> None:
+    create(engine)
+    request = {"ResourceArn": ARN, "Policy": policy(Effect="Deny", Principal="*", Action=action)}
+    assert answer(engine, "PutResourcePolicy", request) == {
+        "error": "AccessDeniedException",
+        "message": "The new resource policy will not allow you to update the resource policy in the future.",
+    }
+    engine.call("PutResourcePolicy", {**request, "ConfirmRemoveSelfResourceAccess": True})
+    other = policy(Effect="Deny", Principal="*", Action="dynamodb:DeleteResourcePolicy")
+    engine.call("PutResourcePolicy", {"ResourceArn": ARN, "Policy": other})
 
 
 @pytest.mark.parametrize(

@@ -190,6 +190,37 @@ def test_what_is_set_apart_for_a_replica_is_described(regions: Regions) -> None:
     assert message.endswith("Please retry the request without these replicas: [mars].")
 
 
+def test_a_replica_becomes_a_table_by_itself(regions: Regions, clock: Clock) -> None:
+    """With what was written elsewhere up to then, as WAIT_FOR_REPLICATION says; it must be unprotected."""
+    east, west, south = regions.engines.values()
+    leave = {"Disassociate": {"RegionName": WEST, "DisassociationMode": "WAIT_FOR_REPLICATION"}}
+    alone = {"Disassociate": {**leave["Disassociate"], "RegionName": EAST}}
+    assert "were not part of the global table" in replicas(east, alone)["message"]
+    replicas(east, add(WEST))
+    replicas(east, add(SOUTH))
+    assert described(west)["DisassociationProtectionEnabled"] is True
+    put(east, "1", 1)
+    assert "disassociation protection is enabled" in replicas(west, leave)["message"]
+    west.call("UpdateTable", {"TableName": "orders", "DisassociationProtectionEnabled": False})
+    assert "can only be requested in the region of the replica" in replicas(east, leave)["message"]
+    assert "must be the only replica update" in replicas(west, leave, add(SOUTH))["message"]
+    assert "Replicas" not in replicas(west, leave)["TableDescription"]
+    assert items(west) == {"1": "1"}
+    assert "DisassociationProtectionEnabled" not in described(west)
+    assert [each["RegionName"] for each in described(east)["Replicas"]] == [SOUTH]
+    put(west, "2", 2)
+    put(east, "3", 3)
+    clock.now_s += 5
+    regions.replicate()
+    assert items(west) == {"1": "1", "2": "2"}
+    assert items(south) == items(east) == {"1": "1", "3": "3"}
+    east.call("UpdateTable", {"TableName": "orders", "DisassociationProtectionEnabled": False})
+    replicas(east, alone)
+    assert "Replicas" not in described(south)
+    put(south, "4", 4)
+    assert "4" not in items(east)
+
+
 def test_replicas_go(regions: Regions, clock: Clock) -> None:
     east, west, south = regions.engines.values()
     replicas(east, add(WEST))
@@ -222,18 +253,115 @@ def test_settings_go_to_the_group(regions: Regions) -> None:
     assert not described(west)["DeletionProtectionEnabled"]
 
 
-@pytest.mark.parametrize(
-    ("update", "more"),
-    [
-        (add(WEST), {"MultiRegionConsistency": "STRONG"}),
-        (add(WEST), {"GlobalTableWitnessUpdates": [{"Create": {"RegionName": SOUTH}}]}),
-        ({"Disassociate": {"RegionName": WEST, "DisassociationMode": "WAIT_FOR_REPLICATION"}}, {}),
-    ],
-)
-def test_unsupported_changes_of_replicas(regions: Regions, update: dict[str, Any], more: dict[str, Any]) -> None:
-    refused = replicas(regions.engines[EAST], update, **more)
-    assert refused["error"].endswith("ValidationException")
-    assert "This store doesn't support" in refused["message"]
+def test_strong_consistency_is_of_three_regions_at_once(regions: Regions) -> None:
+    east, west, south = regions.engines.values()
+    strong = {"MultiRegionConsistency": "STRONG"}
+    assert replicas(east, add(WEST), **strong)["error"].endswith("ValidationException")
+    table = replicas(east, add(WEST), add(SOUTH), **strong)["TableDescription"]
+    assert table["MultiRegionConsistency"] == "STRONG"
+    for region in (east, west, south):
+        assert described(region)["MultiRegionConsistency"] == "STRONG"
+        assert "DisassociationProtectionEnabled" not in described(region)
+    put(west, "1", 1)
+    assert items(east) == items(south) == {"1": "1"}
+    written = {"TableName": "orders", "Item": {"pk": s("a"), "sk": s("2"), "v": n(2)}}
+    assert south.call_together([("PutItem", written)]) == [{}]
+    assert items(east) == items(west) == {"1": "1", "2": "2"}
+
+
+def test_what_is_strong_does_not_hurry_the_rest(regions: Regions, clock: Clock) -> None:
+    """A write of a strongly consistent table is in all regions at once; another table's comes in its own time."""
+    east, west = regions.engines[EAST], regions.engines[WEST]
+    create(east, name="others")
+    replicas(east, add(WEST), TableName="others")
+    replicas(east, add(WEST), add(SOUTH), MultiRegionConsistency="STRONG")
+    west.call("PutItem", {"TableName": "others", "Item": {"pk": s("a"), "sk": s("1"), "v": n(1)}})
+    put(west, "1", 1)
+    assert items(east) == {"1": "1"}
+    assert items(east, TableName="others") == {}
+    regions.finish()
+    assert items(east, TableName="others") == {"1": "1"}
+
+
+OF_STRONG = "global tables with MultiRegionConsistency set to STRONG"
+ONLY_ONE = f"Deletion of only one table replica is not supported for {OF_STRONG}."
+
+
+def drop(region: str) -> dict[str, Any]:
+    return {"Delete": {"RegionName": region}}
+
+
+def test_what_makes_no_strongly_consistent_group(regions: Regions) -> None:
+    east = regions.engines[EAST]
+    strong = {"MultiRegionConsistency": "STRONG"}
+
+    def message(*updates: dict[str, Any], witness: object = None, **more: Any) -> str:
+        witnesses = {} if witness is None else {"GlobalTableWitnessUpdates": [{"Create": {"RegionName": witness}}]}
+        text: str = replicas(east, *updates, **witnesses, **more)["message"]
+        return text
+
+    assert message(add(WEST), **strong) == f"Unsupported replica count for {OF_STRONG}."
+    assert message(add(WEST), witness=SOUTH) == (
+        "MultiRegionConsistency must be set as STRONG when GlobalTableWitnessUpdates parameter is present."
+    )
+    assert message(add(WEST), witness=WEST, **strong) == "Cannot target multiple regions with the same action"
+    assert message(add(WEST), witness=EAST, **strong) == (
+        "Cannot add a witness in the same region as an existing replica when creating a "
+        "global table with MultiRegionConsistency set to STRONG."
+    )
+    assert message(add(WEST), witness="mars-1", **strong) == (
+        f"Unsupported Region(s) specified for {OF_STRONG}: [mars-1]."
+    )
+    assert message(drop(WEST), **strong) == (
+        "Only Replica Create actions are supported when MultiRegionConsistency parameter is provided."
+    )
+    assert message(add(WEST), witness=SOUTH, **strong, DeletionProtectionEnabled=True) == (
+        "One or more parameter values were invalid: "
+        "Requests that modify replicas or witnesses must not also modify other fields"
+    )
+    too_little: list[dict[str, Any]] = [
+        {"GlobalTableWitnessUpdates": [{}]},
+        {"GlobalTableWitnessUpdates": [add(SOUTH)]},
+        strong,
+    ]
+    for more in too_little:
+        alone = answer(east, "UpdateTable", {"TableName": "orders", **more})
+        assert alone["message"].startswith("At least one of ProvisionedThroughput, ")
+
+
+def test_a_strongly_consistent_group_stays_as_it_is_until_all_of_it_goes(regions: Regions) -> None:
+    east, west = regions.engines[EAST], regions.engines[WEST]
+    strong = {"MultiRegionConsistency": "STRONG"}
+    replicas(east, add(WEST), **strong, GlobalTableWitnessUpdates=[add(SOUTH)])
+    assert replicas(east, add(SOUTH))["message"] == (
+        "Cannot add replicas to a global table with strong MultiRegionConsistency"
+    )
+    assert replicas(east, add(SOUTH), MultiRegionConsistency="EVENTUAL")["message"] == (
+        "MultiRegionConsistency parameter is unsupported on existing global table"
+    )
+    assert replicas(east, drop(WEST))["message"] == ("Update table delete operation does not include all witnesses.")
+    assert replicas(east, drop(WEST), GlobalTableWitnessUpdates=[drop("mars-1")])["message"] == (
+        "Update global table operation failed because one or more witnesses were not part of the global table. "
+        "Please retry the request without these witnesses: [mars-1]."
+    )
+    assert answer(west, "DeleteTable", {"TableName": "orders"})["message"] == ONLY_ONE
+    replicas(east, drop(WEST), GlobalTableWitnessUpdates=[drop(SOUTH)])
+    assert not {"Replicas", "GlobalTableWitnesses", "MultiRegionConsistency"} & described(east).keys()
+    replicas(east, add(WEST), add(SOUTH), **strong)
+    assert replicas(east, drop(WEST))["message"] == ONLY_ONE
+    replicas(east, drop(WEST), drop(SOUTH))
+    engine_answers = [answer(engine, "DescribeTable", {"TableName": "orders"}) for engine in regions.engines.values()]
+    assert ["error" in each for each in engine_answers] == [False, True, True]
+    east.call("DeleteTable", {"TableName": "orders"})
+
+
+def test_a_witness_stands_for_the_third(regions: Regions) -> None:
+    east, west = regions.engines[EAST], regions.engines[WEST]
+    witness = {"GlobalTableWitnessUpdates": [{"Create": {"RegionName": SOUTH}}], "MultiRegionConsistency": "STRONG"}
+    table = replicas(east, add(WEST), **witness)["TableDescription"]
+    assert table["GlobalTableWitnesses"] == [{"RegionName": SOUTH, "WitnessStatus": "ACTIVE"}]
+    put(east, "1", 1)
+    assert items(west) == {"1": "1"}
 
 
 def test_records_tell_the_region_of_their_store() -> None:
@@ -317,3 +445,26 @@ def test_a_write_arrives_when_its_lag_is_over(regions: Regions, clock: Clock) ->
     clock.now_s += 0.0005
     assert regions.replicate() == 1
     assert items(west) == {"1": "1"}
+
+
+def test_a_replica_leaves_its_group_with_all_that_was_written() -> None:
+    leave = {"Disassociate": {"RegionName": WEST, "DisassociationMode": "WAIT_FOR_REPLICATION"}}
+    with Regions.open(":memory:", [EAST, WEST, SOUTH], lag_ms=1e9) as regions:
+        east, west, south = (regions.engines[name] for name in (EAST, WEST, SOUTH))
+        create(east)
+        for region in (WEST, SOUTH):
+            replicas(east, {"Create": {"RegionName": region}})
+        put(east, "1", 1)
+        assert items(west) == {}
+        assert "can only be requested in the region" in replicas(east, leave)["message"]
+        assert "only replica update" in replicas(west, leave, {"Delete": {"RegionName": EAST}})["message"]
+        assert "only replica update" in replicas(west, {**leave, "Update": {"RegionName": EAST}})["message"]
+        assert "disassociation protection is enabled" in replicas(west, leave)["message"]
+        west.call("UpdateTable", {"TableName": "orders", "DisassociationProtectionEnabled": False})
+        assert "error" not in replicas(west, leave)
+        others = [
+            [each["RegionName"] for each in described(engine).get("Replicas", ())] for engine in (east, west, south)
+        ]
+        assert others == [[SOUTH], [], [EAST]]
+        assert items(west) == {"1": "1"}
+        assert "not part of the global table" in replicas(west, leave)["message"]

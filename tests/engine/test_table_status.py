@@ -166,48 +166,107 @@ def test_an_index_that_is_being_filled_can_be_deleted(engine: Engine, clock: Clo
     assert states(engine) == ("UPDATING", {"ByX": ("DELETING", None)})
 
 
+@pytest.mark.parametrize(
+    ("change", "second", "message"),
+    [
+        (
+            {"BillingMode": "PROVISIONED", "ProvisionedThroughput": {"ReadCapacityUnits": 5, "WriteCapacityUnits": 5}},
+            {"BillingMode": "PROVISIONED", "ProvisionedThroughput": {"ReadCapacityUnits": 6, "WriteCapacityUnits": 5}},
+            "Table IOPS are currently being updated. Table: orders",
+        ),
+        (
+            {"StreamSpecification": {"StreamEnabled": True, "StreamViewType": "KEYS_ONLY"}},
+            {"GlobalSecondaryIndexUpdates": [{"Create": BY_X}]},
+            "Can't create or delete an index when stream status is being updated.",
+        ),
+        (
+            {"TableClass": "STANDARD_INFREQUENT_ACCESS"},
+            {"GlobalSecondaryIndexUpdates": [{"Create": BY_X}]},
+            "Can't create or delete an index when a table class update is in progress.",
+        ),
+    ],
+)
+def test_changes_of_a_table(
+    engine: Engine, clock: Clock, change: dict[str, Any], second: dict[str, Any], message: str
+) -> None:
+    create(engine, GlobalSecondaryIndexes=None, AttributeDefinitions=PLAIN)
+    clock.now_s += 10
+    assert engine.call("UpdateTable", TABLE | change)["TableDescription"]["TableStatus"] == "UPDATING"
+    assert engine.call("PutItem", TABLE | {"Item": {"pk": s("a"), "sk": s("b")}}) == {}
+    assert refused(engine, "UpdateTable", TABLE | second) == f"ResourceInUseException: {IN_USE}{message}"
+    deletion = (
+        "Cannot delete table while stream is being enabled/disabled."
+        if "StreamSpecification" in change
+        else "Table: orders is in the process of being updated."
+    )
+    assert refused(engine, "DeleteTable", TABLE) == f"ResourceInUseException: {IN_USE}{deletion}"
+    clock.now_s += 10
+    assert described(engine)["TableStatus"] == "ACTIVE"
+
+
 STREAM = {"StreamSpecification": {"StreamEnabled": True, "StreamViewType": "KEYS_ONLY"}}
 CLASS = {"TableClass": "STANDARD_INFREQUENT_ACCESS"}
 MAXIMUM = {"OnDemandThroughput": {"MaxReadRequestUnits": 100}}
 UNITS = {"ReadCapacityUnits": 5, "WriteCapacityUnits": 5}
 PROVISIONED = {"BillingMode": "PROVISIONED", "ProvisionedThroughput": UNITS}
 ENCRYPTED = {"SSESpecification": {"Enabled": True}}
-ADDED = {
-    "AttributeDefinitions": [{"AttributeName": "x", "AttributeType": "S"}],
-    "GlobalSecondaryIndexUpdates": [{"Create": BY_X}],
-}
+OF_STREAM = "Table: orders Stream: {label} Operation: ENABLE"
+OF_CLASS = "TableClassUpdateInProgress: STANDARD_INFREQUENT_ACCESS"
 
 
-@pytest.mark.parametrize("change", [STREAM, CLASS, PROVISIONED, ENCRYPTED])
-@pytest.mark.parametrize("second", [STREAM, CLASS, PROVISIONED, MAXIMUM, ADDED, ENCRYPTED])
-def test_a_pending_change_excludes_others(
-    engine: Engine, clock: Clock, change: dict[str, Any], second: dict[str, Any]
+@pytest.mark.parametrize(
+    ("change", "second", "message"),
+    [
+        (STREAM, STREAM, f"A stream status change is currently in progress. {OF_STREAM}"),
+        (STREAM, CLASS, f"Can't update table class when stream status is being updated. {OF_STREAM}"),
+        (STREAM, MAXIMUM, "OnDemandThroughput cannot be updated while stream status update is in progress"),
+        (STREAM, PROVISIONED, f"Can't change table IOPS when stream status is being updated. {OF_STREAM}"),
+        (
+            CLASS,
+            {"TableClass": "STANDARD"},
+            f"Can't update table class when a table class update is in progress. Table: orders {OF_CLASS}",
+        ),
+        (
+            CLASS,
+            STREAM,
+            f"Can't change stream status when a table class update is in progress. Table: orders {OF_CLASS}",
+        ),
+        (CLASS, MAXIMUM, f"OnDemandThroughput cannot be updated while TableClass update is in progress. {OF_CLASS}"),
+        (PROVISIONED, STREAM, "Can't enable or disable stream while table IOPS are being updated. Table: orders"),
+        (PROVISIONED, MAXIMUM, "OnDemandThroughput cannot be updated while BillingMode update is in progress"),
+        (ENCRYPTED, ENCRYPTED, "Server-Side Encryption is still being updated"),
+    ],
+)  # fmt: skip
+def test_what_a_change_of_the_table_keeps_out(
+    engine: Engine, clock: Clock, change: dict[str, Any], second: dict[str, Any], message: str
 ) -> None:
-    """An encryption excludes another one, and the others exclude everything that has no status of its own."""
     create(engine, GlobalSecondaryIndexes=None, AttributeDefinitions=PLAIN)
     clock.now_s += 20
     engine.call("UpdateTable", TABLE | change)
-    assert described(engine)["TableStatus"] == ("ACTIVE" if change is ENCRYPTED else "UPDATING")
-    assert engine.call("PutItem", TABLE | {"Item": {"pk": s("a"), "sk": s("b")}}) == {}
-    assert engine.call("UpdateTable", TABLE | {"WarmThroughput": {"ReadUnitsPerSecond": 13_000}})
-    assert refused(engine, "DeleteTable", TABLE) == (
-        f"ResourceInUseException: {IN_USE}Table: orders is in the process of being updated."
+    label = described(engine).get("LatestStreamLabel")
+    assert refused(engine, "UpdateTable", TABLE | second) == (
+        f"ResourceInUseException: {IN_USE}{message.format(label=label)}"
     )
-    if (change is ENCRYPTED) == (second is ENCRYPTED):
-        assert refused(engine, "UpdateTable", TABLE | second) == (
-            f"ResourceInUseException: {IN_USE}Table is being updated: orders"
-        )
-    else:
-        engine.call("UpdateTable", TABLE | second)
-    clock.now_s += 30
-    assert described(engine)["TableStatus"] == "ACTIVE"
+    # What its own status tells goes beside.
+    assert engine.call("UpdateTable", TABLE | {"WarmThroughput": {"ReadUnitsPerSecond": 13_000}})
 
 
-def test_a_repeated_setting_changes_nothing(engine: Engine, clock: Clock) -> None:
+def test_a_switch_of_payment_that_is_under_way(engine: Engine, clock: Clock) -> None:
     create(engine, GlobalSecondaryIndexes=None, AttributeDefinitions=PLAIN)
     clock.now_s += 20
+    # What is said again changes nothing.
     engine.call("UpdateTable", TABLE | {"BillingMode": "PAY_PER_REQUEST"})
     assert described(engine)["TableStatus"] == "ACTIVE"
+    engine.call("UpdateTable", TABLE | PROVISIONED)
+    # The way back is acknowledged and lost.
+    engine.call("UpdateTable", TABLE | {"BillingMode": "PAY_PER_REQUEST"})
+    assert described(engine)["BillingModeSummary"]["BillingMode"] == "PROVISIONED"
+    clock.now_s += 20
+    engine.call("UpdateTable", TABLE | {"BillingMode": "PAY_PER_REQUEST"})
+    busy = f"ResourceInUseException: {IN_USE}Table IOPS are currently being updated. Table: orders"
+    for again in ({"BillingMode": "PAY_PER_REQUEST"}, PROVISIONED):
+        assert refused(engine, "UpdateTable", TABLE | again) == busy
+    assert "BillingMode is PROVISIONED" in refused(engine, "UpdateTable", TABLE | MAXIMUM)
 
 
 def test_what_belongs_to_a_table_that_isnt_there_yet(engine: Engine) -> None:

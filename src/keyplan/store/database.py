@@ -71,6 +71,14 @@ class Group(Protocol):
         """The database of a region."""
         ...
 
+    def finish_strong(self) -> None:
+        """Replicate all writes to strongly consistent tables."""
+        ...
+
+    def finish(self) -> None:
+        """Replicate all writes, including recent ones."""
+        ...
+
 
 class Database:
     """The store with its catalog.

@@ -175,6 +175,9 @@ class Engine:
             check_unicode(params)
             raise damaged(fault, self.place) from fault
         else:
+            if kind.kind == "write" and self._database.group is not None:
+                with effort.without_limit():
+                    self._database.group.finish_strong()
             if "ConsumedCapacity" in answer and str(params.get("TableName")).startswith("arn:"):
                 answer["ConsumedCapacity"]["TableName"] = params["TableName"]
             return answer
@@ -234,6 +237,8 @@ class Engine:
                     outcomes.append(error)
 
         self._storage.together(work)
+        if self._database.group is not None:
+            self._database.group.finish_strong()
         return outcomes
 
     def sweep(self, items_max: int | None = None) -> int:

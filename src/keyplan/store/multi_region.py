@@ -77,15 +77,16 @@ class Regions:
 
     def replicate(self) -> int:
         """Replicate the writes of other regions after the lag; returns their number."""
-        count = 0
-        with self._lock:
-            for region, engine in self.engines.items():
-                for table in engine.database.all_tables():
-                    replication = replication_of(table)
-                    for source in [] if replication is None else replication["Regions"]:
-                        if source != region and source in self.engines:
-                            count += self._bring(source, region, table)
-        return count
+        return self._replicate(self._lag_us, strong_only=False)
+
+    def finish_strong(self) -> None:
+        """Replicate all writes to strongly consistent tables."""
+        if any(_is_strong(table) for engine in self.engines.values() for table in engine.database.known_tables()):
+            self._replicate(0, strong_only=True)
+
+    def finish(self) -> None:
+        """Replicate all writes, including recent ones."""
+        self._replicate(0, strong_only=False)
 
     def close(self) -> None:
         """Close the stores."""
@@ -98,10 +99,23 @@ class Regions:
     def __exit__(self, *exception: object) -> None:
         self.close()
 
-    def _bring(self, source: str, region: str, table: Table) -> int:
+    def _replicate(self, lag_us: int, *, strong_only: bool) -> int:
+        count = 0
+        with self._lock:
+            for region, engine in self.engines.items():
+                for table in engine.database.all_tables():
+                    replication = replication_of(table)
+                    if replication is None or (strong_only and not _is_strong(table)):
+                        continue
+                    for source in replication["Regions"]:
+                        if source != region and source in self.engines:
+                            count += self._bring(source, region, table, lag_us)
+        return count
+
+    def _bring(self, source: str, region: str, table: Table, lag_us: int) -> int:
         """Replicate a table's writes from one region to another."""
         here, there = self.database(region), self.database(source)
-        until_us = int(there.clock() * 1_000_000) - self._lag_us
+        until_us = int(there.clock() * 1_000_000) - lag_us
         count = 0
         while True:
             seq = here.storage.read(partial(cursor_of, table=table.name, source=source))
@@ -114,6 +128,11 @@ class Regions:
             except SIGNS_OF_DAMAGE as fault:
                 raise damaged(fault, there.storage.place) from fault
             count += len(batch)
+
+
+def _is_strong(table: Table) -> bool:
+    replication = replication_of(table)
+    return replication is not None and bool(replication.get("Strong"))
 
 
 def _beside(place: str, region: str) -> str:

@@ -24,6 +24,7 @@ from keyplan.dynamodb.service_errors import (
     table_not_found,
 )
 from keyplan.store.background_work import has_ended, is_given_up, this_process
+from keyplan.store.throughput import check_maximum
 
 SETTLING = "Settling"
 """The member of a definition with its pending changes."""
@@ -41,8 +42,6 @@ EXPIRY = "Expiry"
 """The member of the note with the end time and the attribute of a TTL change."""
 _IN_USE = "Attempt to change a resource which is still in use: "
 _THROUGHPUT = ("BillingMode", "ProvisionedThroughput")
-_WHOLE = frozenset((*_THROUGHPUT, "StreamSpecification", "TableClass", "OnDemandThroughput"))
-"""Members of UpdateTable that a pending change of the table excludes."""
 _TABLE_CHANGES = {"throughput": _THROUGHPUT, "stream": ("StreamSpecification",), "class": ("TableClass",)}
 """Changes that make a whole table UPDATING, with the request members that cause them."""
 
@@ -72,6 +71,10 @@ class States:
     """Whether warm throughput is being raised."""
     restoring: bool = False
     """Whether the table is being restored from a backup or a history."""
+    detail: str = ""
+    """What error texts add after the table's name."""
+    mode: str | None = None
+    """The billing mode before a pending throughput change, which applies until it ends."""
     expiring: str = ""
     """The attribute of a pending TTL change."""
     lacks_backups: bool = False
@@ -116,6 +119,8 @@ def states_of(definition: Mapping[str, Any], now_s: float) -> States:
         now_s < noted.get("Warm", 0.0),
         is_whole and "Restore" in whole,
         lacks_backups="Import" in whole if is_whole else now_s < noted.get("Backups", 0.0),
+        detail=_detail(definition, change),
+        mode=whole.get("Mode") if is_whole else None,
         expiring=_expiring(noted, now_s),
     )
 
@@ -123,6 +128,14 @@ def states_of(definition: Mapping[str, Any], now_s: float) -> States:
 def _expiring(noted: Mapping[str, Any], now_s: float) -> str:
     note: Mapping[str, Any] = noted.get(EXPIRY) or {"Until": 0.0}
     return str(note["Attribute"]) if now_s < note["Until"] else ""
+
+
+def _detail(definition: Mapping[str, Any], change: str | None) -> str:
+    """What error texts say about a change of a stream or a table class."""
+    if change == "stream":
+        operation = "ENABLE" if (definition.get("StreamSpecification") or {}).get("StreamEnabled") else "DISABLE"
+        return f" Stream: {definition['Stream']['Label']} Operation: {operation}"
+    return f" TableClassUpdateInProgress: {definition['TableClass']}" if change == "class" else ""
 
 
 def _goes_on(whole: Mapping[str, Any], now_s: float) -> bool:
@@ -287,7 +300,7 @@ def begin_update(
             asked = [member for member in members if request.get(member) is not None]
             # Repeated settings change nothing; a repeated stream specification was rejected.
             if asked and (change == "stream" or any(before.get(member) != after.get(member) for member in asked)):
-                kept["Table"] = {"Status": "UPDATING", "Until": until, "Change": change}
+                kept["Table"] = {"Status": "UPDATING", "Until": until, "Change": change, "Mode": before["BillingMode"]}
         if request.get("SSESpecification") is not None:
             kept["Encryption"] = until
         if request.get("WarmThroughput") is not None and before.get("WarmThroughput") != after.get("WarmThroughput"):
@@ -407,6 +420,8 @@ def check_deletable(name: str, states: States, *, is_copied: bool) -> None:
         )
     if is_copied:
         raise ResourceInUseException(f"{_IN_USE}Table is being backed up: {name}")
+    if states.change == "stream":
+        raise ResourceInUseException(f"{_IN_USE}Cannot delete table while stream is being enabled/disabled.")
     if states.change is not None or states.encryption or states.warming:
         raise ResourceInUseException(f"{_IN_USE}Table: {name} is in the process of being updated.")
 
@@ -420,20 +435,78 @@ def check_update(name: str, states: States, request: Mapping[str, Any]) -> None:
     """
     check_changeable(name, states)
     changed = [index for index, state in states.indexes.items() if state.status in {"CREATING", "DELETING"}]
-    deletes = any(states.index(index).status == "DELETING" for index in changed)
-    updates = _index_updates(request)
-    asked = {member for member in _WHOLE if request.get(member) is not None}
-    is_busy = states.change not in {None, "index"}
-    if (
-        (is_busy and (asked or any(update.get("Create") or update.get("Delete") for update in updates)))
-        or (states.encryption and request.get("SSESpecification") is not None)
-        or (states.indexes and "StreamSpecification" in asked)
-        or (changed and "OnDemandThroughput" in asked)
-        or (deletes and not asked.isdisjoint(_THROUGHPUT))
-    ):
-        raise ResourceInUseException(f"{_IN_USE}Table is being updated: {name}")
-    for update in updates:
+    _check_beside_change(name, states, request)
+    if any(request.get(member) is not None for member in _THROUGHPUT):
+        _check_throughput_change(name, states, changed, request)
+    if request.get("StreamSpecification") is not None and states.indexes:
+        raise ResourceInUseException(f"{_IN_USE}Can't change stream status when an index is being created")
+    if request.get("OnDemandThroughput") is not None and changed:
+        verb = "creation" if states.index(changed[0]).status == "CREATING" else "deletion"
+        raise ResourceInUseException(
+            f"{_IN_USE}OnDemandThroughput cannot be updated while index {verb} is in progress for indexes: "
+            f"[{', '.join(changed)}]"
+        )
+    for update in _index_updates(request):
         _check_index_change(name, states, update, changed)
+
+
+_BESIDE = {
+    ("StreamSpecification", "throughput"): "Can't enable or disable stream while table IOPS are being updated. Table: ",
+    ("StreamSpecification", "stream"): "A stream status change is currently in progress. Table: ",
+    ("StreamSpecification", "class"): "Can't change stream status when a table class update is in progress. Table: ",
+    ("TableClass", "stream"): "Can't update table class when stream status is being updated. Table: ",
+    ("TableClass", "class"): "Can't update table class when a table class update is in progress. Table: ",
+    ("ProvisionedThroughput", "stream"): "Can't change table IOPS when stream status is being updated. Table: ",
+}
+"""Changes rejected during a change of throughput, stream or class, with the error text before the table's name."""
+
+
+def _check_beside_change(name: str, states: States, request: Mapping[str, Any]) -> None:
+    """Reject changes that conflict with a pending change of the table."""
+    for (member, change), rule in _BESIDE.items():
+        if states.change == change and request.get(member) is not None:
+            raise ResourceInUseException(f"{_IN_USE}{rule}{name}{states.detail}")
+    if request.get("SSESpecification") is not None and states.encryption:
+        raise ResourceInUseException(f"{_IN_USE}Server-Side Encryption is still being updated")
+    if request.get("OnDemandThroughput") is None:
+        return
+    if states.change == "throughput":
+        if states.mode == "PROVISIONED":
+            check_maximum(request["OnDemandThroughput"], "PROVISIONED", updates=True)
+        raise ResourceInUseException(
+            f"{_IN_USE}OnDemandThroughput cannot be updated while BillingMode update is in progress"
+        )
+    if states.change in {"stream", "class"}:
+        what = "stream status" if states.change == "stream" else "TableClass"
+        rest = f".{states.detail}" if states.change == "class" else ""
+        raise ResourceInUseException(
+            f"{_IN_USE}OnDemandThroughput cannot be updated while {what} update is in progress{rest}"
+        )
+
+
+def without_lost(states: States, request: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The request without a member that the service accepts and ignores: switching to on-demand mode while the switch
+    away from it is pending.
+    """
+    if states.change == "throughput" and _is_nothing(request) and states.mode == "PAY_PER_REQUEST":
+        return {member: value for member, value in request.items() if member != "BillingMode"}
+    return request
+
+
+def _check_throughput_change(name: str, states: States, changed: list[str], request: Mapping[str, Any]) -> None:
+    if states.change == "throughput" and not (_is_nothing(request) and states.mode == "PAY_PER_REQUEST"):
+        raise ResourceInUseException(f"{_IN_USE}Table IOPS are currently being updated. Table: {name}")
+    deleted = [index for index in changed if states.index(index).status == "DELETING"]
+    if deleted and not _is_nothing(request):
+        raise ResourceInUseException(
+            f"{_IN_USE}Can't change table IOPS when an index is being deleted. Table: {name} "
+            f"Indexes: [{', '.join(deleted)}]"
+        )
+
+
+def _is_nothing(request: Mapping[str, Any]) -> bool:
+    """Whether a request only repeats the on-demand billing mode."""
+    return request.get("BillingMode") == "PAY_PER_REQUEST" and request.get("ProvisionedThroughput") is None
 
 
 def _check_index_change(name: str, states: States, update: Mapping[str, Any], changed: list[str]) -> None:
@@ -446,6 +519,16 @@ def _check_index_change(name: str, states: States, update: Mapping[str, Any], ch
                 f"{_IN_USE}Index is being {verbs[state.status]}. Table: {name} Index: {settings['IndexName']}"
             )
         return
+    if states.change == "throughput":
+        raise ResourceInUseException(
+            f"{_IN_USE}Can't create or delete indexes while table IOPS are being updated. Table: {name}"
+        )
+    if states.change == "stream":
+        raise ResourceInUseException(f"{_IN_USE}Can't create or delete an index when stream status is being updated.")
+    if states.change == "class":
+        raise ResourceInUseException(
+            f"{_IN_USE}Can't create or delete an index when a table class update is in progress."
+        )
     removed = (update.get("Delete") or {}).get("IndexName")
     if removed is not None and states.index(removed).status == "CREATING":
         if not states.index(removed).backfilling:

@@ -8,12 +8,12 @@ from keyplan.dynamodb.service_errors import ValidationException, table_not_found
 from keyplan.store.backups.backup_records import DELETED_SUFFIX, keep_as_backup
 from keyplan.store.backups.point_in_time import is_restored
 from keyplan.store.database import Database, plain_name
-from keyplan.store.replication.replicas import leave
+from keyplan.store.replication.replicas import leave, one_of_a_group
 from keyplan.store.requests.request_expressions import Answer, Request
 from keyplan.store.state_delays import States, begin_deletion, check_deletable, is_gone, states_of
 from keyplan.store.storage.storage_transactions import Writer
 from keyplan.store.streams import disable
-from keyplan.store.tables.resources import forget_table
+from keyplan.store.tables.resources import forget_table, replication_of
 from keyplan.store.tables.table_description import describe
 
 _NOT_TOLD = frozenset({"AttributeDefinitions", "KeySchema", "CreationDateTime", "GlobalSecondaryIndexes"})
@@ -40,6 +40,9 @@ def delete_table(database: Database, request: Request) -> Answer:
                 "Resource cannot be deleted as it is currently protected against deletion. "
                 "Disable deletion protection first."
             )
+        replication = replication_of(table)
+        if replication is not None and replication.get("Strong"):
+            raise one_of_a_group()
         if table.keeps_history:
             keep_as_backup(writer, table, f"{name}{DELETED_SUFFIX}", counted, now_s)
         definition = dict(table.definition)

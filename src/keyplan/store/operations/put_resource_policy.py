@@ -5,7 +5,7 @@ from __future__ import annotations
 from keyplan.store.control_plane.table_settings import Members, change_definition
 from keyplan.store.database import Database
 from keyplan.store.requests.request_expressions import Answer, Request
-from keyplan.store.tables.resource_policies import canonical_policy, check_revision, new_revision
+from keyplan.store.tables.resource_policies import canonical_policy, check_lockout, check_revision, new_revision
 from keyplan.store.tables.resources import check_stream, policy_member, resource_of
 from keyplan.store.tables.table import Table
 
@@ -13,7 +13,9 @@ from keyplan.store.tables.table import Table
 def put_resource_policy(database: Database, request: Request) -> Answer:
     """Attach a policy to a table or a stream. An identical policy keeps its revision."""
     resource = resource_of(request["ResourceArn"])
-    policy = canonical_policy(request["Policy"])
+    policy = canonical_policy(request["Policy"], of_stream=resource.stream is not None)
+    if not request.get("ConfirmRemoveSelfResourceAccess"):
+        check_lockout(policy)
     member = policy_member(resource)
     revision = ""
 

@@ -23,9 +23,9 @@ from keyplan.store.control_plane.schema import (
     without_index,
 )
 from keyplan.store.database import Database, plain_name
-from keyplan.store.replication.replicas import GROUP_WIDE, change_replicas, others_of
+from keyplan.store.replication.replicas import GROUP_WIDE, change_replicas, has_witness, others_of
 from keyplan.store.requests.request_expressions import Answer, Request
-from keyplan.store.state_delays import begin_update, check_update, is_gone, states_of
+from keyplan.store.state_delays import begin_update, check_update, is_gone, states_of, without_lost
 from keyplan.store.storage.storage_transactions import Writer
 from keyplan.store.streams import disable, enable
 from keyplan.store.tables.resources import replication_of
@@ -97,6 +97,8 @@ def _check_only_replicas(request: Request) -> None:
     """Reject changes of replicas combined with other changes. Raises ValidationException."""
     if all(request.get(member) in (None, []) for member in _SETTINGS):
         return
+    if any(map(has_witness, request.get("GlobalTableWitnessUpdates") or ())):
+        raise one_or_more("Requests that modify replicas or witnesses must not also modify other fields")
     if request.get("ReplicaUpdates"):
         raise one_or_more("Replica modification must be the only operation in the request")
 
@@ -175,8 +177,9 @@ def _update(database: Database, name: str, request: Request) -> None:
         now_s = database.clock()
         if table is None or is_gone(table.definition, now_s):
             raise table_not_found(name)
-        check_update(name, states_of(table.definition, now_s), request)
-        definition = _with_settings(table, request, now_s)
+        states = states_of(table.definition, now_s)
+        check_update(name, states, request)
+        definition = _with_settings(table, without_lost(states, request), now_s)
         definition = _with_index_settings(table, definition, updates, now_s)
         _check_quotas(request, database.region)
         definition = begin_update(table.definition, definition, request, now_s, database.state_delay_s)
@@ -327,7 +330,7 @@ def _change_stream(database: Database, writer: Writer, table: Table, definition:
     check_stream_change(request, table.name, is_enabled=table.stream is not None)
     is_wanted: bool = request["StreamSpecification"]["StreamEnabled"]
     replication = replication_of(table)
-    if not is_wanted and replication is not None:
+    if not is_wanted and replication is not None and not replication.get("Strong"):
         raise one_or_more("Disabling Stream is not allowed for a Global Table replica.")
     now_s = database.clock()
     before = table.stored.layout

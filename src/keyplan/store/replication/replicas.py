@@ -1,12 +1,15 @@
 """Replicas of a global table: UpdateTable adds and removes them. A change of one region's replica is applied to the
-stores of the other regions, in one transaction each. Strong consistency of several regions, witnesses and
-disassociation aren't supported. Rules and texts are recorded from the service (October 2026).
+stores of the other regions, in one transaction each.
+
+A strongly consistent group has three regions, or two and a witness. One request creates it, and it exists until one
+request removes all of it. Rules and texts are recorded from the service (October 2026).
 """
 
 from __future__ import annotations
 
 import json
-from typing import Any
+from collections.abc import Collection, Mapping
+from typing import Any, NamedTuple
 
 from keyplan.dynamodb.service_errors import ValidationException, one_or_more, table_not_found
 from keyplan.store.database import Database, Group
@@ -71,9 +74,12 @@ def change_replicas(database: Database, name: str, request: Request) -> None:
     """
     table = database.described_table(name)
     check_changeable(name, database.states(table))
-    if request.get("MultiRegionConsistency") == "STRONG" or any(request.get("GlobalTableWitnessUpdates") or ()):
-        raise one_or_more("This store doesn't support MultiRegionConsistency STRONG")
+    if any(update.get("Disassociate") is not None for update in request.get("ReplicaUpdates") or []):
+        _disassociate(database, table, request)
+        return
     creates, updates, deletes = _actions(request)
+    witness = _witness(request, "Create")
+    strong = request.get("MultiRegionConsistency") == "STRONG"
     for region in (*creates, *deletes):
         if region == database.region:
             raise ValidationException(
@@ -82,10 +88,8 @@ def change_replicas(database: Database, name: str, request: Request) -> None:
             )
     group = database.group
     supported = [] if group is None else group.names
-    if len(creates) + len(deletes) > 1:
-        raise ValidationException(
-            "Update table operation with more than one create or delete replica actions not allowed"
-        )
+    changes = Changes(creates, updates, deletes, witness, _witness(request, "Delete"))
+    check_consistency(table, request.get("MultiRegionConsistency"), changes, database.region, supported)
     for region in (*creates, *(each for each in deletes if not each)):
         if region not in supported:
             raise ValidationException(
@@ -104,7 +108,7 @@ def change_replicas(database: Database, name: str, request: Request) -> None:
                 "already existed as tables."
             )
     for region in creates:
-        _add(group, database, name, region)
+        _add(group, database, name, region, {"Witness": witness} if strong else {})
     for region, overrides in {**creates, **updates}.items():
         if overrides:
             _set_apart(group, name, region, overrides)
@@ -126,8 +130,6 @@ def _actions(request: Request) -> tuple[dict[str, Overrides], dict[str, Override
     updates: dict[str, Overrides] = {}
     deletes: list[str] = []
     for update in request.get("ReplicaUpdates") or []:
-        if update.get("Disassociate") is not None:
-            raise one_or_more("This store doesn't support Disassociate; delete the replica instead")
         given = [kind for kind in ("Create", "Update", "Delete") if update.get(kind) is not None]
         if not given:
             raise ValidationException("There are no actions specified in the Replica Update Action of the request.")
@@ -144,20 +146,55 @@ def _actions(request: Request) -> tuple[dict[str, Overrides], dict[str, Override
     return creates, updates, deletes
 
 
-def _add(group: Group, database: Database, name: str, region: str) -> None:
+def _witness(request: Request, kind: str) -> str:
+    """The region of an added or removed witness. As in the service, an update without a region is ignored."""
+    for update in request.get("GlobalTableWitnessUpdates") or []:
+        if has_witness(update) and update.get(kind) is not None:
+            return str(update[kind]["RegionName"])
+    return ""
+
+
+def _disassociate(database: Database, table: Table, request: Request) -> None:
+    """Disassociate the replica in this region: it becomes a separate table with all writes so far.
+
+    Raises:
+        ValidationException: it isn't the only change, is for another region, or the table is protected.
+    """
+    updates = request["ReplicaUpdates"]
+    replication = replication_of(table)
+    region = next(update["Disassociate"]["RegionName"] for update in updates if update.get("Disassociate"))
+    if len(updates) > 1 or sum(action is not None for action in updates[0].values()) > 1:
+        raise one_or_more("Disassociate must be the only replica update in the request")
+    if region != database.region:
+        raise one_or_more("Disassociate can only be requested in the region of the replica")
+    if replication is None or database.group is None:
+        raise _not_a_replica(region)
+    if replication.get("Strong"):
+        raise one_or_more("Disassociate is not supported for tables with STRONG consistency")
+    if table.definition.get("DisassociationProtectionEnabled", True):
+        raise ValidationException(
+            "Replica cannot be disassociated because disassociation protection is enabled. Disable "
+            "DisassociationProtectionEnabled and try again"
+        )
+    database.group.finish()
+    leave(database.group, table.name, region)
+    _set_regions(database, table.name, [region])
+
+
+def _add(group: Group, database: Database, name: str, region: str, more: Mapping[str, Any]) -> None:
     own, there = database.region, group.database(region)
     table = database.described_table(name)
     last = 0
     if replication_of(table) is not None:
         last = database.storage.read(lambda reader: reader.replicas.last(table.stored.layout.id))
     # The replica first: later writes are then replicated to it.
-    joining = begin_replica(there, name, _replica(table, own, region), own, last)
+    joining = begin_replica(there, name, _replica(table, own, region, more), own, last)
 
     def begin(writer: Writer) -> list[str]:
         table = database.fresh(writer).get(name)
         if table is None:
             raise table_not_found(name)
-        replication = _with_region(table, own, region)
+        replication = _with_region(table, own, region, more)
         if replication_of(table) is None:
             writer.replicas.begin(table.stored.layout.id)
         definition: Definition = {**table.definition, MEMBER: replication}
@@ -186,18 +223,27 @@ def _add(group: Group, database: Database, name: str, region: str) -> None:
 _STREAM = {"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"}
 
 
-def _with_region(table: Table, own: str, region: str) -> Replication:
+def _new_group(own: str, more: Mapping[str, Any]) -> Replication:
+    group: Replication = {"Regions": [own], "Own": own}
+    if more:
+        group["Strong"] = True
+        if more.get("Witness"):
+            group["Witness"] = more["Witness"]
+    return group
+
+
+def _with_region(table: Table, own: str, region: str, more: Mapping[str, Any]) -> Replication:
     """The group of a table with an additional region."""
-    replication: Replication = replication_of(table) or {"Regions": [own], "Own": own}
+    replication = replication_of(table) or _new_group(own, more)
     return {**replication, "Regions": [*replication["Regions"], region]}
 
 
-def _replica(table: Table, own: str, region: str) -> Definition:
+def _replica(table: Table, own: str, region: str, more: Mapping[str, Any]) -> Definition:
     """The definition of a table's new replica in a region."""
     kept = {member: value for member, value in table.definition.items() if member not in _REGIONAL}
     definition: Definition = {**kept, "Tags": [], "DeletionProtectionEnabled": False}
     definition["StreamSpecification"] = definition.get("StreamSpecification") or _STREAM
-    definition[MEMBER] = {**_with_region(table, own, region), "Own": region}
+    definition[MEMBER] = {**_with_region(table, own, region, more), "Own": region}
     return definition
 
 
@@ -269,3 +315,98 @@ def _drop(database: Database, name: str) -> None:
 
     database.write(work)
     database.refresh()
+
+
+_STRONG = "MultiRegionConsistency set to STRONG"
+_OTHERS = 2
+"""The number of other regions: replicas, or a replica and a witness."""
+
+
+class Changes(NamedTuple):
+    """The regions whose replica is created, changed or removed, and of the added and removed witness, empty if none."""
+
+    creates: Collection[str]
+    updates: Collection[str]
+    deletes: Collection[str]
+    new_witness: str
+    old_witness: str
+
+
+def has_witness(update: Mapping[str, Any]) -> bool:
+    """Whether an update of witnesses names a region; the service ignores one without."""
+    return any((action or {}).get("RegionName") for action in update.values())
+
+
+def check_consistency(
+    table: Table, wanted: str | None, changes: Changes, own_region: str, supported: Collection[str]
+) -> None:
+    """Reject incompatible changes of replicas and witnesses; ``wanted`` is the requested consistency.
+
+    Raises:
+        ValidationException: the changes are incompatible.
+    """
+    replication = replication_of(table)
+    if wanted is not None and (changes.updates or changes.deletes or not changes.creates):
+        raise ValidationException(
+            "Only Replica Create actions are supported when MultiRegionConsistency parameter is provided."
+        )
+    if changes.new_witness and wanted != "STRONG":
+        raise ValidationException(
+            "MultiRegionConsistency must be set as STRONG when GlobalTableWitnessUpdates parameter is present."
+        )
+    if wanted == "STRONG":
+        _check_strong(table, changes, own_region, supported)
+    if wanted is not None and replication is not None:
+        raise ValidationException("MultiRegionConsistency parameter is unsupported on existing global table")
+    if replication is not None and replication.get("Strong"):
+        _check_group(replication, changes)
+    elif wanted != "STRONG" and len(changes.creates) + len(changes.deletes) > 1:
+        raise ValidationException(
+            "Update table operation with more than one create or delete replica actions not allowed"
+        )
+
+
+def _check_strong(table: Table, changes: Changes, own_region: str, supported: Collection[str]) -> None:
+    """Reject a strongly consistent group that doesn't consist of three regions."""
+    witness = changes.new_witness
+    if witness in changes.creates:
+        raise ValidationException("Cannot target multiple regions with the same action")
+    if witness == own_region:
+        raise ValidationException(
+            "Cannot add a witness in the same region as an existing replica when creating a global table with "
+            f"{_STRONG}."
+        )
+    asked = [*changes.creates, witness] if witness else [*changes.creates]
+    unknown = [region for region in asked if region not in supported]
+    if unknown:
+        raise ValidationException(
+            f"Unsupported Region(s) specified for global tables with {_STRONG}: [{', '.join(unknown)}]."
+        )
+    if len(asked) != _OTHERS:
+        raise ValidationException(f"Unsupported replica count for global tables with {_STRONG}.")
+    if table.definition.get("TimeToLive") or table.has_local_indexes:
+        raise one_or_more("Time to live and local secondary indexes are not supported with STRONG consistency")
+
+
+def _check_group(replication: Replication, changes: Changes) -> None:
+    """Reject a change of a strongly consistent group other than its removal."""
+    if changes.creates:
+        raise ValidationException("Cannot add replicas to a global table with strong MultiRegionConsistency")
+    if not changes.deletes:
+        return
+    witness = replication.get("Witness", "")
+    if changes.old_witness and changes.old_witness != witness:
+        raise ValidationException(
+            "Update global table operation failed because one or more witnesses were not part of the global table. "
+            f"Please retry the request without these witnesses: [{changes.old_witness}]."
+        )
+    if witness and not changes.old_witness:
+        raise ValidationException("Update table delete operation does not include all witnesses.")
+    others = [region for region in replication["Regions"] if region != replication["Own"]]
+    if any(region not in changes.deletes for region in others):
+        raise one_of_a_group()
+
+
+def one_of_a_group() -> ValidationException:
+    """The error for removing one replica of a group."""
+    return ValidationException(f"Deletion of only one table replica is not supported for global tables with {_STRONG}.")

@@ -138,6 +138,11 @@ class Replication(TypedDict):
     """This region."""
     Overrides: NotRequired[dict[str, dict[str, Any]]]
     """Replica-specific settings by region."""
+    Strong: NotRequired[bool]
+    """Whether writes are in all regions before they are acknowledged."""
+    Witness: NotRequired[str]
+    Scaling: NotRequired[dict[str, dict[str, dict[str, Any]]]]
+    """Auto scaling settings of Read and Write, by region and index name (``""`` is the table)."""
 
 
 def replication_of(table: Table) -> Replication | None:

@@ -230,7 +230,7 @@ def _describe_replicas(table: Table) -> dict[str, Any]:
     replication: dict[str, Any] | None = table.definition.get("Replication")
     if replication is None:
         return {}
-    return {
+    described: dict[str, Any] = {
         "GlobalTableVersion": "2019.11.21",
         "Replicas": [
             {"RegionName": region, "ReplicaStatus": "ACTIVE", **_set_apart(replication, region)}
@@ -238,8 +238,15 @@ def _describe_replicas(table: Table) -> dict[str, Any]:
             if region != replication["Own"]
         ],
         "GlobalTableSettingsReplicationMode": "ENABLED_WITH_OVERRIDES",
-        "DisassociationProtectionEnabled": table.definition.get("DisassociationProtectionEnabled", True),
     }
+    if not replication.get("Strong"):
+        described["DisassociationProtectionEnabled"] = table.definition.get("DisassociationProtectionEnabled", True)
+    if replication.get("Strong"):
+        described["MultiRegionConsistency"] = "STRONG"
+    witness = replication.get("Witness")
+    if witness:
+        described["GlobalTableWitnesses"] = [{"RegionName": witness, "WitnessStatus": "ACTIVE"}]
+    return described
 
 
 def _set_apart(replication: Mapping[str, Any], region: str) -> dict[str, Any]:
