@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import re
+import sys
 from datetime import datetime
-from typing import Literal, NamedTuple
+from types import ModuleType
+from typing import Any, Literal, NamedTuple
 
 import pytest
 
@@ -23,6 +25,7 @@ __all__ = [
     "Article",
     "Version",
     "WithVersion",
+    "faults",
     "told",
 ]
 
@@ -72,3 +75,12 @@ def told(error: pytest.ExceptionInfo[DesignError], *parts: str) -> None:
     """Each part is in the text of one and the same fault."""
     faults = [str(fault) for fault in error.value.errors]
     assert any(all(re.search(part, fault) for part in parts) for fault in faults), "\n".join(faults)
+
+
+def faults(text: str, **names: Any) -> list[str]:
+    """The faults of the design in a text, each with its place and hint. ``names`` are known in the text."""
+    module = sys.modules["tests.design.rejected"] = ModuleType("tests.design.rejected")
+    vars(module).update({name: value for name, value in names.items() if not name.startswith("__")})
+    with pytest.raises(DesignError) as caught:
+        exec(compile(text, module.__name__, "exec", dont_inherit=True), vars(module))
+    return [str(fault) for fault in caught.value.errors]

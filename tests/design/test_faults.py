@@ -5,17 +5,14 @@ from __future__ import annotations
 
 import enum
 import re
-import sys
 from collections.abc import Iterator
-from types import ModuleType
 
 import pytest
 
 from keyplan import Design, Entity, Key, Page, Table, read
 from keyplan.errors import DesignError, KeyplanError
-from tests.design.refused import TABLE, Article
+from tests.design.refused import TABLE, Article, faults
 
-MODULE = "tests.design.rejected"
 HEAD = """
 from collections.abc import Iterator
 from datetime import date, datetime
@@ -84,14 +81,6 @@ class Level(enum.Enum):
 
     LOW = 2
     HIGH = 10
-
-
-def faults(text: str) -> list[str]:
-    """The faults of the design in a text, each with its place and hint."""
-    module = sys.modules[MODULE] = ModuleType(MODULE)
-    with pytest.raises(DesignError) as caught:
-        exec(HEAD + text, vars(module))
-    return [str(fault) for fault in caught.value.errors]
 
 
 READS = [
@@ -165,7 +154,7 @@ def test_a_rejected_read(options: str, signature: str, words: tuple[str, ...]) -
     name = signature.partition("(")[0]
     table = 'Table("ttt", indexes=[GSI1, GSI2, OTHER, KEYS_ONLY, DAYS])'
     (fault,) = faults(
-        f'class D(Design):\n    table = {table}\n\n    @read("R1", {options})\n    def {signature}: ...\n'
+        HEAD + f'class D(Design):\n    table = {table}\n\n    @read("R1", {options})\n    def {signature}: ...\n'
     )
     assert fault.startswith(f"D.{name}: ")
     assert [part for part in words if not re.search(part, fault)] == [], fault
@@ -237,7 +226,7 @@ KEYS = [
 @pytest.mark.parametrize(("members", "words"), [(row[0], row[1:]) for row in KEYS])
 def test_a_rejected_key(members: str, words: tuple[str, ...]) -> None:
     table = 'Table("ttt", indexes=[GSI1, GSI2, LOCAL, NATIVE, NUMBERED, BINARY, SEVERAL, SHARING], entities=[One])'
-    found = faults(f"class One(Entity):\n    one: str; {members}\nclass D(Design):\n    table = {table}\n")
+    found = faults(HEAD + f"class One(Entity):\n    one: str; {members}\nclass D(Design):\n    table = {table}\n")
     assert any(all(re.search(part, fault) for part in words) for fault in found), "\n".join(found)
 
 
@@ -322,7 +311,7 @@ class D(Design):
 @pytest.mark.parametrize("name", DESIGNS)
 def test_a_rejected_design(name: str) -> None:
     text, words = DESIGNS[name]
-    found = faults(text)
+    found = faults(HEAD + text)
     assert [part for part in words if not any(re.search(part, fault) for fault in found)] == [], "\n".join(found)
 
 

@@ -20,7 +20,8 @@ from keyplan.errors import ArgumentError, DesignError
 from keyplan.model.compiled.plans import QueryPlan, ReadPattern
 from keyplan.model.compiled.signatures import signature_of
 from keyplan.web.openapi import openapi
-from tests.contract.asking import Asking, Ticket
+from tests.contract.asking import Asking
+from tests.design.refused import faults
 
 GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
 GSI2 = Index("GSI2", "gsi2pk", "gsi2sk")
@@ -60,24 +61,47 @@ class Readable(NamedTuple):
     visits: list[Visit | InvalidItem]
 
 
-def test_unreadable_items_stand_where_each_item_stands_for_itself() -> None:
-    def define() -> None:
-        class Wrong(Design):
-            table = TABLE
+REJECTED = [
+    ("", "visits(self, page: str) -> Readable",
+     "Readable.visits contains InvalidItem, which a collection doesn't support"),
+    ("through=Other", "visits(self, other_id: str) -> list[Visit | InvalidItem]",
+     "an invalid junction item doesn't point to an item"),
+    ("scan=True, segments=0", "visits(self) -> list[Visit]", "segments=0 isn't a number from 1 to 100"),
+    ("scan=True, segments=101", "visits(self) -> list[Visit]", "segments=101 isn't a number from 1 to 100"),
+    ("scan=True, segments=2, entity=Visit", "visits(self) -> bool", "segments= doesn't support this return type"),
+    ("segments=2", "visits(self) -> list[Visit]", "segments= requires scan=True or scan_index="),
+    ("scan_index=GSI1, complete=True, segments=2", "visits(self) -> list[Visit]",
+     "segments= doesn't support complete="),
+    ("scan=True, segments=2", "visits(self, limit: int) -> list[Visit]", "segments= doesn't support limit"),
+    ("", 'tickets(self, team: str, state: Literal["urgent", "calm"]) -> list[Ticket]',
+     "it holds only items with state ="),
+    ("key=Visit.primary", "visits(self, page: str, newest_first: int) -> list[Visit]",
+     "Visit has no field 'newest_first' (newest_first sets the sort direction: newest_first: bool = True)"),
+    ("", "visit(self, page: str, number: int, newest_first: bool) -> Visit | None",
+     "newest_first needs a result with an order"),
+    ("scan=True", "visits(self, newest_first: bool) -> list[Visit]", "newest_first needs a result with an order"),
+    ("newest_first=True", "visits(self, page: str, newest_first: bool) -> list[Visit]",
+     "the decorator and the parameter newest_first"),
+    ('order_by="-seconds"', "visits(self, page: str, newest_first: bool) -> list[Visit]",
+     "the decorator and the parameter newest_first"),
+    ("key=Other.primary", "visits(self, page: str) -> list[Visit]",
+     ("key= is OTHER#{other_id}, HEAD, which isn't a key of Visit "
+     "(use one of Visit.primary, Visit.by_length, Visit.by_country)")),
+    ("key=Visit.by_length", "visits(self, page: str, country: str) -> list[Visit]",
+     "country would have to stand in it"),
+    ("key=Visit.by_length, consistent=True", "visits(self, page: str) -> list[Visit]",
+     "global indexes don't support strongly consistent reads"),
+    ("key=Visit.by_length, scan=True", "visits(self) -> list[Visit]", "key= has no effect on a scan (omit key=)"),
+]  # fmt: skip
 
-            @read("V1")
-            def visits(self, page: str) -> Readable: ...
 
-    assert told(define)[1] == "Readable.visits contains InvalidItem, which a collection doesn't support"
-
-    def through() -> None:
-        class Wrong(Design):
-            table = TABLE
-
-            @read("V1", through=Other)
-            def visits(self, other_id: str) -> list[Visit | InvalidItem]: ...
-
-    assert told(through)[1] == "an invalid junction item doesn't point to an item"
+@pytest.mark.parametrize(("options", "signature", "words"), REJECTED)
+def test_a_rejected_read(options: str, signature: str, words: str) -> None:
+    table = Asking.table if "Ticket" in signature else TABLE
+    text = f'class Wrong(Design):\n    table = given\n\n    @read("V1", {options})\n    def {signature}: ...\n'
+    (fault,) = faults(text, given=table, Ticket=Asking.compiled.by_name["Ticket"].cls, **globals())
+    assert fault.startswith("Wrong.")
+    assert words in fault
 
 
 def test_unreadable_items_stand_in_the_rest_api() -> None:
@@ -85,38 +109,6 @@ def test_unreadable_items_stand_in_the_rest_api() -> None:
     (schema,) = [value["schema"] for value in answer.values()]
     names = [value["$ref"].rpartition("/")[2] for value in schema["properties"]["items"]["items"]["anyOf"]]
     assert names == ["Job", "InvalidItem"]
-
-
-@pytest.mark.parametrize(
-    ("options", "returns", "message"),
-    [
-        ({"scan": True, "segments": 0}, list[Visit], "segments=0 isn't a number from 1 to 100"),
-        ({"scan": True, "segments": 101}, list[Visit], "segments=101 isn't a number from 1 to 100"),
-        ({"scan": True, "segments": 2}, bool, "segments= doesn't support this return type"),
-        ({"segments": 2}, list[Visit], "segments= requires scan=True or scan_index="),
-        ({"scan_index": GSI1, "complete": True, "segments": 2}, list[Visit], "segments= doesn't support complete="),
-    ],
-)
-def test_segments_are_for_what_is_read_whole(options: dict[str, Any], returns: Any, message: str) -> None:
-    def define() -> None:
-        def visits(self: Any) -> Any: ...
-
-        visits.__annotations__["return"] = returns
-        asked = {**options, **({"entity": Visit} if returns is bool else {})}
-        type("Wrong", (Design,), {"table": TABLE, "visits": read("V1", **asked)(visits)})
-
-    assert told(define)[1].startswith(message)
-
-
-def test_segments_and_a_limit_exclude_each_other_but_for_pages() -> None:
-    def define() -> None:
-        class Wrong(Design):
-            table = TABLE
-
-            @read("V1", scan=True, segments=2)
-            def visits(self, limit: int) -> list[Visit]: ...
-
-    assert told(define)[1] == "segments= doesn't support limit"
 
 
 def test_a_scan_of_several_segments_has_a_request_for_each() -> None:
@@ -217,17 +209,6 @@ def test_keys_behind_two_that_exclude_each_other_are_looked_at() -> None:
     assert [fault.place for fault in refusal.value.errors] == ["Crowded.whole", "Crowded.whole"]
 
 
-def test_a_question_for_both_states_is_served_by_neither_key() -> None:
-    def define() -> None:
-        class Wrong(Design):
-            table = Asking.table
-
-            @read("S1")
-            def tickets(self, team: str, state: Literal["urgent", "calm"]) -> list[Ticket]: ...
-
-    assert "it holds only items with state =" in told(define)[1]
-
-
 def test_a_changed_key_is_compared_with_its_own() -> None:
     def tickets(closed: str) -> type[Design]:
         class Ticket(Entity):
@@ -302,68 +283,6 @@ def test_the_direction_stands_in_the_rest_api() -> None:
     assert parameters["newest_first"]["description"].startswith("Whether")
 
 
-def test_a_direction_is_a_bool() -> None:
-    def define() -> None:
-        class Wrong(Design):
-            table = TABLE
-
-            @read("V1", key=Visit.primary)
-            def visits(self, page: str, newest_first: int) -> list[Visit]: ...
-
-    assert told(define) == (
-        "Wrong.visits",
-        "Visit has no field 'newest_first'",
-        "newest_first sets the sort direction: newest_first: bool = True",
-    )
-
-
-def test_what_has_no_order_has_no_direction() -> None:
-    def define() -> None:
-        class Wrong(Design):
-            table = TABLE
-
-            @read("V1")
-            def visit(self, page: str, number: int, newest_first: bool) -> Visit | None: ...
-
-    assert told(define)[1] == "newest_first needs a result with an order"
-
-    def scanned() -> None:
-        class Wrong(Design):
-            table = TABLE
-
-            @read("V1", scan=True)
-            def visits(self, newest_first: bool) -> list[Visit]: ...
-
-    assert told(scanned)[1] == "newest_first needs a result with an order"
-
-
-@pytest.mark.parametrize("option", ["newest_first", "order_by"])
-def test_a_direction_is_said_once(option: str) -> None:
-    given = {"newest_first": {"newest_first": True}, "order_by": {"order_by": "-seconds"}}[option]
-
-    def define() -> None:
-        class Wrong(Design):
-            table = TABLE
-
-            @read("V1", **given)  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]
-            def visits(self, page: str, newest_first: bool) -> list[Visit]: ...
-
-    assert told(define)[1].startswith("the decorator and the parameter newest_first")
-
-
-def test_a_key_that_is_named_is_one_of_the_answer() -> None:
-    def define() -> None:
-        class Wrong(Design):
-            table = Table("visits", indexes=[GSI1, GSI2], entities=[Other])
-
-            @read("V1", key=Other.primary)
-            def visits(self, page: str) -> list[Visit]: ...
-
-    message, hint = told(define)[1:]
-    assert message == "key= is OTHER#{other_id}, HEAD, which isn't a key of Visit"
-    assert hint == "use one of Visit.primary, Visit.by_length, Visit.by_country"
-
-
 @pytest.mark.parametrize(
     ("given", "message"),
     [
@@ -389,37 +308,6 @@ def test_what_a_decorator_is_given_is_of_its_kind(given: dict[str, Any], message
 
     place, problem, _ = told(define)
     assert (place, problem[: len(message)]) == ("Wrong.visits", message)
-
-
-def test_a_key_that_is_named_must_serve() -> None:
-    def define() -> None:
-        class Wrong(Design):
-            table = TABLE
-
-            @read("V1", key=Visit.by_length)
-            def visits(self, page: str, country: str) -> list[Visit]: ...
-
-    message = told(define)[1]
-    assert "the closest is by_length" in message
-    assert "country would have to stand in it" in message
-
-    def strongly() -> None:
-        class Wrong(Design):
-            table = TABLE
-
-            @read("V1", key=Visit.by_length, consistent=True)
-            def visits(self, page: str) -> list[Visit]: ...
-
-    assert "global indexes don't support strongly consistent reads" in told(strongly)[1]
-
-    def scanned() -> None:
-        class Wrong(Design):
-            table = TABLE
-
-            @read("V1", key=Visit.by_length, scan=True)
-            def visits(self) -> list[Visit]: ...
-
-    assert told(scanned)[1:] == ("key= has no effect on a scan", "omit key=")
 
 
 @pytest.mark.parametrize(
