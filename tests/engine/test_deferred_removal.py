@@ -182,7 +182,7 @@ def test_what_cant_be_cleared_away_is_so_later(tmp_path: Path, between: Any, cap
 
         between(fail)
         engine.call("DeleteTable", TABLE)
-        assert "What was removed takes up room yet: The disk is full" in caplog.text
+        assert "Removed data still takes up space: The disk is full" in caplog.text
         assert waste_of(engine) == ["waste_1"]
         create(engine)
         put(engine, "a", "1")

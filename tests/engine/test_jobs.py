@@ -96,7 +96,7 @@ def test_a_process_with_the_number_of_one_that_ended_is_another(
                 start_import(engine)
         (arn,) = [each["ImportArn"] for each in engine.call("ListImports", {})["ImportSummaryList"]]
         done = engine.call("DescribeImport", {"ImportArn": arn})["ImportTableDescription"]
-        assert (done["ImportStatus"], done["FailureMessage"]) == ("FAILED", "The process that did this has ended")
+        assert (done["ImportStatus"], done["FailureMessage"]) == ("FAILED", "The process of this job has ended")
         # What was imported is there, as at AWS after a failure, and the table can be deleted.
         assert engine.call("DescribeTable", {"TableName": "copy"})["Table"]["TableStatus"] == "ACTIVE"
         engine.call("DeleteTable", {"TableName": "copy"})

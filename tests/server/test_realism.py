@@ -78,10 +78,10 @@ def test_an_index_lags(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"workers": 2, "throttle": True}, "one process only"),
-        ({"workers": 2, "index_lag_ms": 5}, "one process only"),
-        ({"index_lag_ms": -1}, "writes to come"),
-        ({"sweep_s": -1}, "forward only"),
+        ({"workers": 2, "throttle": True}, "one worker only"),
+        ({"workers": 2, "index_lag_ms": 5}, "one worker only"),
+        ({"index_lag_ms": -1}, "at least 0 ms"),
+        ({"sweep_s": -1}, "at least 0 s"),
     ],
 )
 def test_settings_that_can_not_be(settings: dict[str, Any], message: str) -> None:

@@ -270,7 +270,7 @@ def test_a_server_with_keys(guarded: Server) -> None:
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.5", "example.com", ""])
 def test_without_keys_nobody_else_gets_in(host: str) -> None:
-    with pytest.raises(RequestError, match="open to others"):
+    with pytest.raises(RequestError, match="reachable by others"):
         Settings(db=":memory:", host=host)
     assert Settings(db=":memory:", host=host, keys={ID: SECRET}).host == host
 

@@ -291,4 +291,4 @@ class Database:
         try:
             clear_waste(self.storage)
         except KeyplanError as error:
-            _log.error("What was removed takes up room yet: %s", error)
+            _log.error("Removed data still takes up space: %s", error)

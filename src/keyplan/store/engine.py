@@ -215,7 +215,7 @@ class Engine:
                     raise error_of(fault, kind, params) from None
             except SIGNS_OF_DAMAGE as fault:
                 raise damaged(fault, self.place) from fault
-        raise StoreError("A table's indexes kept changing during the operation", place=self.place, hint="Try again.")
+        raise StoreError("The table's indexes kept changing during the operation", place=self.place, hint="Try again.")
 
     def call_together(self, calls: Sequence[tuple[str, dict[str, Any]]]) -> list[dict[str, Any] | Exception]:
         """Run operations in order, with all writes in one commit. Each returns its response or its error; a failed one

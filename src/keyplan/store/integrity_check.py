@@ -92,7 +92,7 @@ def _check_table(reader: Reader, table: Table) -> Iterator[Finding]:
             damaged.add(row)
             continue
         if not is_as_written:
-            yield Finding("ItemDamaged", place, "the item isn't what was written: its checksum differs")
+            yield Finding("ItemDamaged", place, "the item is damaged: its checksum differs")
             damaged.add(row)
             continue
         yield from _check_item(table, key, item, size, place, is_normal=is_normal)
@@ -127,7 +127,7 @@ def _check_streams(reader: Reader) -> Iterator[Finding]:
     for stream in reader.changes.streams():
         for number in reader.changes.damaged(stream.id):
             place = f"{stream.table}/stream/{stream.label} {number}"
-            yield Finding("RecordDamaged", place, "the record isn't what was written: its checksum differs")
+            yield Finding("RecordDamaged", place, "the record is damaged: its checksum differs")
 
 
 def _check_vectors(reader: Reader, table: Table, index: VectorIndex, filled: int | None) -> Iterator[Finding]:
@@ -151,25 +151,25 @@ def _check_vectors(reader: Reader, table: Table, index: VectorIndex, filled: int
             if filled is None or row <= filled:
                 yield Finding("EntryMissing", place, "the item has no entry in the index")
         elif (tuple(stored[0]), stored[1]) != (entry.texts, entry.vector):
-            yield Finding("EntryWrong", place, "the entry isn't what the item says")
+            yield Finding("EntryWrong", place, "the entry differs from the item")
     for row, _, _ in reader.vectors.entries(*where):
         if row not in expected:
-            yield Finding("EntryStray", f"{table.name}/{index.name} {row}", "the entry has no such item")
+            yield Finding("EntryStray", f"{table.name}/{index.name} {row}", "the entry has no item")
 
 
 def _check_item(
     table: Table, key: Key, item: dict[str, Any], size: int, place: str, *, is_normal: bool
 ) -> Iterator[Finding]:
     if not is_normal:
-        yield Finding("ItemWrong", place, "the item isn't in its normal form")
+        yield Finding("ItemWrong", place, "the item isn't normalized")
     elif item_size(item) != size:
-        yield Finding("ItemWrong", place, f"the item's size is stored as {size}, it is {item_size(item)}")
+        yield Finding("ItemWrong", place, f"the item's size is {item_size(item)}, stored as {size}")
     values = [item.get(attribute.name) for attribute in table.keys]
     texts = [key_text(value) for value in values if value is not None]
     if table.sort is None:
         texts.append(NO_SORT)
     if tuple(texts) != key:
-        yield Finding("ItemWrong", place, "the item's attributes don't make its key")
+        yield Finding("ItemWrong", place, "the item's attributes differ from its key")
 
 
 def _check_surplus(
@@ -187,7 +187,7 @@ def _check_surplus(
         entry = entry_of(index, decode(result[1])) if result is not None else None
         if entry is None or entry.key != stored.entry.key:
             where = f"{table.name}/{index.name} {_printed(stored.key)}"
-            yield Finding("EntryStray", where, "the entry has no such item")
+            yield Finding("EntryStray", where, "the entry has no item")
 
 
 def _printed(key: tuple[KeyText, ...]) -> str:

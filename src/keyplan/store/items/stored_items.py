@@ -35,7 +35,7 @@ def decode(body: bytes) -> dict[str, Any]:
     item = _loads(body)
     if item.__class__ is dict:  # for each read item; three times as fast as isinstance
         return item
-    raise orjson.JSONDecodeError("it is no object", "", 0)
+    raise orjson.JSONDecodeError("it isn't an object", "", 0)
 
 
 def encode(item: Mapping[str, Any]) -> bytes:

@@ -55,7 +55,7 @@ _STATUSES = {
     "AccessDeniedException": 403,
 }
 
-RETRY = "Too much is being received at once. Please try again."
+RETRY = "The server is receiving too much data. Please try again."
 
 
 def protocol_fault(type_: str, message: str) -> DynamoDBError:

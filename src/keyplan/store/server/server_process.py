@@ -92,7 +92,7 @@ def _listen(settings: Settings) -> socket.socket:
         raise RequestError(
             f"Can't listen on {settings.host} port {settings.port}: {error.strerror or error}",
             place="port",
-            hint="Give another --port; 0 takes a free one.",
+            hint="Choose another --port; 0 selects a free one.",
         ) from None
     return listening
 
@@ -196,7 +196,7 @@ async def _replicate(regions: Regions, lag_s: float) -> None:
         try:
             await asyncio.to_thread(regions.replicate)
         except StoreError as error:
-            _log.error("Can't bring writes from one region to another: %s", error)
+            _log.error("Can't replicate writes between regions: %s", error)
 
 
 def _settle(waiting: asyncio.Future[int], count: int) -> None:
@@ -284,7 +284,7 @@ class _Workers:
             os.close(self._from_parent)
             os.close(self._to_workers)
         if failed:
-            raise StoreError("A worker process ended right after its start", place=self._settings.db)
+            raise StoreError("A worker process exited right after its start", place=self._settings.db)
 
     def _start(self, worker: int) -> None:
         sys.stdout.flush()
@@ -323,7 +323,7 @@ class _Workers:
         if time.monotonic() - began < _RESTART_S:
             self._stop(signal.SIGTERM, None)
             return True
-        _log.error("A worker died and is started again")
+        _log.error("A worker process exited and is restarted")
         self._start(worker)
         return False
 

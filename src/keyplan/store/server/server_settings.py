@@ -91,36 +91,36 @@ class Settings:
     def __post_init__(self) -> None:
         if not self.keys and not is_loopback(self.host):
             raise RequestError(
-                f"Without access keys the server listens on this machine only, and {self.host} is open to others",
+                f"Without access keys the server only listens on this machine; {self.host} is reachable by others",
                 place="host",
-                hint="Give --access-key ID:SECRET (clients must then sign with it), or listen on 127.0.0.1.",
+                hint="Set --access-key ID:SECRET (clients must then sign with it), or listen on 127.0.0.1.",
             )
         if self.workers < 1:
-            raise RequestError("A server needs a process", place="workers", hint="Give 1 or more.")
+            raise RequestError("The number of workers must be at least 1", place="workers")
         if self.workers > 1 and (self.throttle or self.index_lag_ms):
             raise RequestError(
-                "Throughput is counted, and what indexes showed before is known, in one process only",
+                "Throttling and index lag work with one worker only",
                 place="workers",
-                hint="Give --throttle and --index-lag with one worker.",
+                hint="Set --workers 1, or leave out --throttle and --index-lag.",
             )
         if self.index_lag_ms < 0:
-            raise RequestError("An index can't know of writes to come", place="index-lag", hint="Give milliseconds.")
+            raise RequestError("The index lag must be at least 0 ms", place="index-lag")
         if self.state_delay_s < 0:
-            raise RequestError("A state can't last less than no time", place="settle", hint="Give seconds.")
+            raise RequestError("The state delay must be at least 0 s", place="state-delay")
         if self.workers > 1 and self.db == MEMORY:
             raise RequestError(
                 "Several processes can't share a store in memory",
                 place="workers",
-                hint="Give --db FILE, or one worker.",
+                hint="Set --db FILE, or --workers 1.",
             )
         if self.shard_s <= 0 or (self.shard_records is not None and self.shard_records < 1):
             raise RequestError(
-                "A shard lives for some time, and holds a record at least", place="shard", hint="Give more than 0."
+                "The lifetime and the number of records of a shard must be greater than 0", place="shard"
             )
         if self.sweep_s < 0:
-            raise RequestError("Time goes forward only", place="ttl-interval", hint="Give seconds; 0 is never.")
+            raise RequestError("The interval must be at least 0 s; 0 disables it", place="ttl-interval")
         if not 0 <= self.port <= 65_535:
-            raise RequestError(f"There is no port {self.port}", place="port", hint="Give 0 to 65535.")
+            raise RequestError(f"The port {self.port} isn't between 0 and 65535", place="port")
 
     @property
     def address(self) -> str:

@@ -284,14 +284,14 @@ def _tidy(engine: Engine) -> None:
     try:
         engine.tidy()
     except Exception as error:  # noqa: BLE001 - nobody asked for it; it is tried again
-        _log.error("What is too old can't be removed: %s", error)
+        _log.error("Expired histories and backups can't be removed: %s", error)
 
 
 def _swept(engine: Engine, items_max: int) -> int:
     try:
         return max(engine.expire(items_max), min(engine.trim_streams(), items_max))
     except Exception as error:  # noqa: BLE001 - nobody asked for it; it is tried again
-        _log.error("Expired items and records of streams can't be removed: %s", error)
+        _log.error("Expired items and stream records can't be removed: %s", error)
         return 0
 
 

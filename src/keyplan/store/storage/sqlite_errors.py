@@ -149,15 +149,15 @@ _KINDS: tuple[tuple[type[apsw.Error], str, str], ...] = (
     (
         apsw.ReadOnlyError,
         "The file or its folder can't be written",
-        "Give this user the right to write the file and its folder (SQLite keeps two files beside it).",
+        "Allow this user to write the file and its folder (SQLite keeps two files beside it).",
     ),
     (
         apsw.CantOpenError,
         "The file can't be opened",
         "Check that it is a file, and that this user may read and write it and its folder.",
     ),
-    (apsw.PermissionsError, "The file can't be accessed", "Give this user the right to read and write it."),
-    (apsw.AuthError, "The file can't be accessed", "Give this user the right to read and write it."),
+    (apsw.PermissionsError, "The file can't be accessed", "Allow this user to read and write it."),
+    (apsw.AuthError, "The file can't be accessed", "Allow this user to read and write it."),
     (apsw.FullError, "The disk is full; nothing was written", "Free space and try again."),
     (apsw.BusyError, "The file is locked", "Look for a process that holds it."),
     (apsw.LockedError, "The file is locked", "Look for a process that holds it."),

@@ -127,6 +127,6 @@ def _told(job: Job, status: str) -> dict[str, Any]:
             **description,
             status: "FAILED",
             "FailureCode": "InternalServerError",
-            "FailureMessage": "The process that did this has ended",
+            "FailureMessage": "The process of this job has ended",
         }
     return description
