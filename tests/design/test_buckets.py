@@ -224,7 +224,7 @@ def test_buckets_are_explained_described_and_compared() -> None:
     for before, after, said in (
         (plain, months, "a range of at is read month by month"),
         (months, hours, "a range of at is read hour by hour, and was month by month"),
-        (months, plain, "ranges aren't read month by month any more"),
+        (months, plain, "ranges are no longer read month by month"),
     ):
         changes = {change.code: str(change) for change in pattern_changes(before, after)}
         assert said in changes["buckets-changed"]

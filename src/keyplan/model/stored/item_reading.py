@@ -23,7 +23,7 @@ from keyplan.model.declared.fields import TTL, element_kinds, kind_of, marks_of
 from keyplan.model.stored.pydantic_values import Form, aliased_models, holds
 from keyplan.model.stored.stored_fields import StoredField
 
-__all__ = ["reader_of", "reads_by_json"]
+__all__ = ["reader_of"]
 
 _TAGS: dict[Any, str] = {
     str: "S",
@@ -54,7 +54,11 @@ def reader_of(
     attribute.
     """
     paths = {field.name: (field.attribute, _tag_of(field) or _DECODED) for field in fields}
-    by_python = cls.model_config.get("extra") == "allow" or any(aliased_models(field.annotation) for field in fields)
+    by_python = (
+        cls.model_config.get("extra") == "allow"
+        or cls.model_config.get("strict")  # a strict type accepts a timestamp, but no text
+        or any(aliased_models(field.annotation) or holds(field.annotation, _is_strict) for field in fields)
+    )
     validate = None if by_python else _validator(cls, paths)  # it looks up nested aliases and names
     if validate is None:
         return slowly
@@ -86,19 +90,6 @@ def reader_of(
     return read
 
 
-def reads_by_json(cls: type[Entity], fields: Sequence[StoredField]) -> bool:
-    """Whether to read the fields as JSON: a strict type converts a text to a datetime only in JSON, and bytes in
-    pydantic's serialized form are recognized only by their position.
-    """
-    if cls.model_config.get("strict"):
-        return True
-    return any(
-        holds(field.annotation, _is_strict)
-        or (field.form in {Form.DUMPED, Form.CUSTOM} and holds(field.annotation, _is_bytes))
-        for field in fields
-    )
-
-
 def _is_strict(annotation: Any) -> bool:
     config = getattr(annotation, "model_config", None) or getattr(annotation, "__pydantic_config__", None) or {}
     if isinstance(config, dict) and config.get("strict"):
@@ -106,10 +97,6 @@ def _is_strict(annotation: Any) -> bool:
     return get_origin(annotation) is Annotated and any(
         getattr(value, "strict", None) is True for value in get_args(annotation)[1:]
     )
-
-
-def _is_bytes(annotation: Any) -> bool:
-    return isinstance(annotation, type) and issubclass(annotation, bytes | bytearray)
 
 
 def _decoded(item: Mapping[str, Mapping[str, Any]], decoders: Sequence[tuple[str, Any]]) -> Mapping[str, Any]:

@@ -6,7 +6,6 @@ Writes instances as items, reads items as instances, and recognizes its items by
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
@@ -16,7 +15,6 @@ from functools import cached_property
 from typing import Any
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
-from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from keyplan.dynamodb import values
 from keyplan.dynamodb.limits import ITEM_BYTES_MAX
@@ -35,10 +33,10 @@ from keyplan.model.declared.fields import TOKENS, TTL, VERSION, kind_of, marks_o
 from keyplan.model.declared.keys import Discriminator
 from keyplan.model.source_code import fields_read
 from keyplan.model.stored.field_codec import Decoder, Encoder
-from keyplan.model.stored.item_reading import reader_of, reads_by_json
+from keyplan.model.stored.item_reading import reader_of
 from keyplan.model.stored.key_formats import as_utc
 from keyplan.model.stored.key_templates import Literal_
-from keyplan.model.stored.pydantic_values import Form, json_of, plain_of, undeclared
+from keyplan.model.stored.pydantic_values import Form, plain_of, undeclared
 from keyplan.model.stored.stored_fields import StoredField, stored_default, stored_fields
 from keyplan.model.stored.stored_keys import CompiledKey, IndexedAttribute, Matcher, check_indexed
 
@@ -104,10 +102,8 @@ class CompiledEntity:
         self._in_index_keys = self._optional_in_index_keys()
         self._keeps_others = cls.model_config.get("extra") == "allow"
         self._is_lossy = any(field.form is Form.CUSTOM or _is_pair(field) for field in plain)
-        self.reads_by_json = reads_by_json(cls, plain)
-        """Whether its items are read as JSON."""
-        by_schema = reader_of(cls, plain, self._in_keys, self._read_slowly, self._in_index_keys)
-        self.from_item: Reader = self._noting_version(self._read_by_json if self.reads_by_json else by_schema)
+        read = reader_of(cls, plain, self._in_keys, self._read_slowly, self._in_index_keys)
+        self.from_item: Reader = self._noting_version(read)
         """The instance of an item. Raises InvalidItemError."""
         self.matches = self._labelled(primary.matches)
         """Whether an item belongs to this entity, by primary key and labels."""
@@ -551,7 +547,7 @@ class CompiledEntity:
             if self._keeps_others:
                 read = {**self._others(item), **read}
             if self._is_whole(item):
-                return self._validate(read, by_name=True)  # type: ignore[no-any-return]
+                return self._validate(read, by_name=True, strict=False)  # type: ignore[no-any-return]
         return self._from_keys_too(item, read)
 
     def _is_whole(self, item: Mapping[str, Mapping[str, Any]]) -> bool:
@@ -559,34 +555,6 @@ class CompiledEntity:
         return self._in_keys <= item.keys() and not any(
             own not in item and attribute in item for own, attribute in self._in_index_keys
         )
-
-    def _read_by_json(self, item: Mapping[str, Mapping[str, Any]]) -> Entity:
-        """Reads the item as JSON, for strict types, and bytes in pydantic's serialization."""
-        read: dict[str, Any] = {}
-        for attribute, name, decode in self._readable:
-            stored = item.get(attribute)
-            if stored is not None and ("NULL" not in stored or self.fields[name].keeps_null):
-                if self.ttl is not None and name == self.ttl.name:
-                    read[name] = str(self._decoded(decode, *next(iter(stored.items()))))
-                elif self.fields[name].codec is not None:
-                    value = self._decoded(decode, *next(iter(stored.items())), self.fields[name])
-                    try:
-                        read[name] = self._adapter(name).dump_python(value, mode="json", warnings=False)
-                    except (PydanticSerializationError, ValueError, TypeError, AttributeError):
-                        return self._read_slowly(item)  # reports the invalid form
-                elif self.fields[name].form is Form.KEYED:
-                    read[name] = to_jsonable_python(
-                        self._decoded(decode, *next(iter(stored.items())), self.fields[name])
-                    )
-                else:
-                    read[name] = json_of(stored)
-        if self._is_whole(item):
-            with suppress(ValidationError):
-                instance: Entity = self.cls.__pydantic_validator__.validate_json(json.dumps(read), by_name=True)
-                if self._keeps_others and instance.__pydantic_extra__ is not None:
-                    instance.__pydantic_extra__.update(self._others(item))
-                return instance
-        return self._read_slowly(item)
 
     @staticmethod
     def _decoded(decode: Decoder, tag: str, value: Any, field: StoredField | None = None) -> Any:
@@ -605,7 +573,7 @@ class CompiledEntity:
         for name, empty in self._empty.items():
             read.setdefault(name, empty)
         try:
-            return self._validate(read, by_name=True)  # type: ignore[no-any-return]
+            return self._validate(read, by_name=True, strict=False)  # type: ignore[no-any-return]
         except ValidationError as error:
             raise InvalidItemError(
                 f"the item's key is a {self.name}'s, but its attributes aren't",
