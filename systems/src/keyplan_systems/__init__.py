@@ -1,5 +1,5 @@
-"""Five systems built on Keyplan: blog, cms, papers, shop, social. Each uses public names of the installed library only.
+"""Five systems built on Keyplan: blog, cms, papers, shop, social. They use only public names of the installed library.
 
-They are found by the entry points of this package: ``keyplan.systems.system("cms")``. Here stands what several of them
-share: reading posts and their front matter, reading lines, texts for samples.
+Entry points of this package make them available: ``keyplan.systems.system("cms")``. Modules here are shared: posts and
+their front matter, reading of lines, texts of samples.
 """

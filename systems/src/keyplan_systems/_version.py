@@ -1,3 +1,3 @@
-"""The version, and nothing else. It is the library's, and a test compares them."""
+"""The version: the library's, which a test checks."""
 
 __version__ = "0.1.0"

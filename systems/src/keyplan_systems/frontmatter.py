@@ -1,7 +1,7 @@
-"""Front matter: the fields before a Markdown text, with their line numbers.
+"""Front matter: the fields before a Markdown text, with line numbers.
 
-YAML between lines of ``---``, TOML between lines of ``+++``, one JSON object, or lines of ``Title: …`` without a fence,
-as Pelican and MultiMarkdown have them. What the fields mean to a post is in ``posts.py``.
+YAML between lines of ``---``, TOML between lines of ``+++``, one JSON object, or lines of ``Title: …`` without
+delimiters, as in Pelican and MultiMarkdown. ``posts`` interprets the fields.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["FrontMatter", "FrontMatterError", "load_yaml", "plain_text", "read_f
 
 
 class FrontMatterError(Exception):
-    """A file that can't be read. ``line`` is the file's, from 1 on; None when the whole file is meant."""
+    """A file that can't be read. ``line`` counts from 1; None for the whole file."""
 
     def __init__(self, message: str, *, line: int | None = None, hint: str | None = None) -> None:
         super().__init__(message)
@@ -30,7 +30,7 @@ class FrontMatterError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class FrontMatter:
-    """The fields before a text, the line each begins at, and the text."""
+    """The fields before a text, the line of each, and the text."""
 
     fields: Mapping[str, Any]
     lines: Mapping[str, int]
@@ -39,7 +39,7 @@ class FrontMatter:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """A file's front matter as written, and its body. ``first_line``: the file's line the header begins at."""
+    """A file's raw front matter, and its body. ``first_line``: the line of the header."""
 
     kind: str
     header: str
@@ -48,18 +48,18 @@ class Parts:
 
 
 HEADER_CHARACTERS_MAX = 64_000
-"""Longer front matter is refused: reading YAML is slow, and a file can be a trap."""
+"""Longer front matter is rejected: YAML is slow to parse, and a file can be malicious."""
 
 TOO_DEEP = "values within values, too many"
 
 _ENDS = {"---": ("---", "..."), "+++": ("+++",)}
 _METADATA_NAMES = frozenset({"title", "date"})
 _OTHER_NAMES = frozenset({"author", "authors", "category", "lang", "modified", "slug", "status", "summary", "tags"})
-"""Metadata without a fence has one of ``_METADATA_NAMES`` or two of these; other lines with a colon are a text."""
+"""Metadata without delimiters has one of ``_METADATA_NAMES`` or two of these; other lines with a colon are text."""
 
 
 def plain_text(data: bytes) -> str:
-    """A file's bytes as text: without a byte order mark, its lines ended by newlines. Raises FrontMatterError."""
+    """A file's bytes as text: without a byte order mark, with newlines normalized. Raises FrontMatterError."""
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -71,9 +71,9 @@ def plain_text(data: bytes) -> str:
 
 
 def split_front_matter(text: str) -> Parts | None:
-    """The parts of a text (newlines as ``plain_text`` gives them), or None where no front matter begins it.
+    """The parts of a text with normalized newlines, or None without front matter.
 
-    Raises FrontMatterError for front matter that doesn't end.
+    Raises FrontMatterError for front matter without an end.
     """
     first, _, rest = text.partition("\n")
     mark = first.rstrip(" \t")
@@ -103,9 +103,7 @@ def _fenced(mark: str, rest: str) -> Parts:
 
 
 def _metadata_end(text: str) -> int:
-    """Where lines of names with values end, before a blank line; 0 for a text that begins otherwise. A value goes on in
-    lines that are indented.
-    """
+    """The end of metadata lines, before a blank line; 0 if there are none. Indented lines continue a value."""
     at = 0
     for line in text.split("\n"):
         name, colon, value = line.partition(":")
@@ -138,7 +136,7 @@ def _json_end(text: str) -> int:
 
 
 def read_front_matter(text: str) -> FrontMatter:
-    """The fields and the body of a text. Raises FrontMatterError, with the line of what is wrong."""
+    """The fields and the body of a text. Raises FrontMatterError with the line of the error."""
     parts = split_front_matter(text)
     if parts is None:
         raise FrontMatterError(
@@ -171,7 +169,7 @@ def _mapping(result: Any, kind: str, line: int) -> dict[str, Any]:
 
 @functools.cache
 def _yaml() -> tuple[Any, type[Any]]:
-    """PyYAML, and its safe loader with dates that aren't any left as texts."""
+    """PyYAML, and its safe loader with invalid dates as texts."""
     try:
         import yaml  # noqa: PLC0415 - an extra, which only YAML needs
     except ImportError:
@@ -193,7 +191,7 @@ def _yaml() -> tuple[Any, type[Any]]:
 
 
 def load_yaml(text: str) -> Any:
-    """A document of YAML as plain values. Raises FrontMatterError."""
+    """A YAML document as plain values. Raises FrontMatterError."""
     yaml, loader_class = _yaml()
     try:
         return loader_class(text).get_single_data()
@@ -236,7 +234,7 @@ def _read_toml(parts: Parts) -> tuple[dict[str, Any], dict[str, int]]:
         fields = tomllib.loads(parts.header)
     except RecursionError:
         raise FrontMatterError(f"the TOML can't be read: {TOO_DEEP}", line=parts.first_line) from None
-    except ValueError as error:  # tomllib's own errors are of this kind
+    except ValueError as error:  # tomllib's errors are ValueErrors
         text, _, place = str(error).rpartition(" (at ")
         number = place.partition("line ")[2].partition(",")[0]
         line = int(number) if number.isdecimal() else parts.header.count("\n")
@@ -250,7 +248,7 @@ def _read_json(parts: Parts) -> tuple[dict[str, Any], dict[str, int]]:
 
 
 def _read_metadata(parts: Parts) -> tuple[dict[str, Any], dict[str, int]]:
-    """Names in lower case, with texts; ``authors: A; B`` and ``tags: a, b`` are lists."""
+    """Lower-case names with texts; ``authors: A; B`` and ``tags: a, b`` are lists."""
     fields: dict[str, Any] = {}
     lines: dict[str, int] = {}
     name = ""
@@ -271,7 +269,7 @@ _METADATA_LISTS = frozenset({"author", "authors", "tags", "keywords"})
 
 
 def _lines(parts: Parts, fields: Mapping[str, Any]) -> dict[str, int]:
-    """The line of each field: the first that begins with its name. The parsers of TOML and JSON don't give lines."""
+    """The line of each field: the first that starts with its name, because the TOML and JSON parsers give no lines."""
     result: dict[str, int] = {}
     for number, line in enumerate(parts.header.split("\n"), parts.first_line):
         words = line.strip(" \t{[")

@@ -1,4 +1,4 @@
-"""Faults of an import grouped by kind: one line for all of a kind, however many files have it."""
+"""Import errors grouped by kind: one line per kind, for any number of files."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["GroupedFaults"]
 
 NAMES_SHOWN = 8
 NAMES_MAX = 10_000
-"""Names of one kind that are counted each; of more, only their number is known."""
+"""Number of names counted separately per kind."""
 
 
 @dataclass
@@ -27,13 +27,13 @@ class _Group:
 
 
 class GroupedFaults:
-    """What an import changed or couldn't take, by kind."""
+    """Changed or rejected content of an import, by kind."""
 
     def __init__(self) -> None:
         self._groups: dict[str, _Group] = {}
 
     def add(self, kind: str, place: str, names: Mapping[str, int], hint: str) -> None:
-        """Count what one file has of a kind, by its names."""
+        """Count the occurrences in one file, by name."""
         if not names:
             return
         group = self._groups.setdefault(kind, _Group(place, hint))
@@ -44,7 +44,7 @@ class GroupedFaults:
                 group.names[name] += count
 
     def report_to(self, report: LoadReport) -> None:
-        """Add a fault for each kind: how many, in how many files, and the most frequent names."""
+        """Add one error per kind to the report: total, number of files, and the most frequent names."""
         for kind, group in sorted(self._groups.items(), key=lambda entry: -entry[1].total):
             shown = ", ".join(
                 name if count == 1 else f"{name} ×{count:,}" for name, count in group.names.most_common(NAMES_SHOWN)

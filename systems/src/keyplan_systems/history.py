@@ -1,8 +1,7 @@
-"""A folder's history in git: the texts that each file had, with their dates and authors.
+"""The git history of a folder: the texts of each file, with dates and authors.
 
-One ``git log`` over the repository tells every change, also those from before a file was moved into the folder; the
-texts are then read as they are asked for. Git is run without a shell, without the repository's hooks or filters, and
-within a bounded time. What becomes of histories is each system's matter.
+One ``git log`` lists all changes, including those before a file was moved into the folder; texts are read on demand.
+Git runs without a shell, without the repository's hooks and filters, and with a timeout. Systems interpret the history.
 """
 
 from __future__ import annotations
@@ -34,16 +33,16 @@ _PLACES = (
     "GIT_NAMESPACE",
     "GIT_PREFIX",
 )
-"""Variables that would lead git to another repository than the folder's."""
+"""Environment variables that would make git use another repository."""
 
 
 class HistoryError(Exception):
-    """A history that is there and can't be read."""
+    """A history that can't be read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """The text that a file had from a moment on, and who wrote it (None: not known)."""
+    """The text of a file from a time on, and its author (None: unknown)."""
 
     body: str
     author: str | None
@@ -52,7 +51,7 @@ class Revision:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One commit's change of one file: the object that holds its new content."""
+    """One commit's change of one file: the object id of its new content."""
 
     blob: str
     author: str
@@ -60,7 +59,7 @@ class Change:
 
 
 class History:
-    """The history of the files below a folder. ``changes`` is by path relative to the folder, oldest first."""
+    """The history of files in a folder. ``changes`` is by relative path, oldest first."""
 
     def __init__(self, folder: Path, changes: dict[str, list[Change]], former: dict[str, list[str]]) -> None:
         self._folder = folder
@@ -71,9 +70,9 @@ class History:
 
     @classmethod
     def of(cls, folder: Path) -> History | None:
-        """The folder's history; None where git isn't installed or the folder isn't in a work tree.
+        """The folder's history; None if git isn't installed or the folder isn't in a work tree.
 
-        Raises HistoryError when there is one and git doesn't give it, or not in time.
+        Raises HistoryError if git fails or times out.
         """
         try:
             inside = _git(folder, "rev-parse", "--is-inside-work-tree")
@@ -81,7 +80,7 @@ class History:
                 return None
             _checked(inside)
             if _git(folder, "rev-parse", "--quiet", "--verify", "HEAD").returncode:
-                return None  # no commit yet
+                return None  # no commits yet
             prefix = _checked(_git(folder, "rev-parse", "--show-prefix")).decode("utf-8", "replace").strip("\n")
             changes, former = _changes(_checked(_git(folder, *_LOG)))
             below = {path[len(prefix) :]: result for path, result in changes.items() if path.startswith(prefix)}
@@ -101,7 +100,7 @@ class History:
     def revisions(self, path: str) -> list[Revision]:
         """The texts of a file, oldest first, each without its front matter. Raises HistoryError.
 
-        Texts that weren't UTF-8, or that were larger than any article may be, are left out.
+        Skips texts that aren't UTF-8 or are too large.
         """
         result: list[Revision] = []
         for change in self._changes.get(path, ()):
@@ -112,22 +111,22 @@ class History:
         return result
 
     def former(self, path: str) -> list[str]:
-        """The names that a file had below the folder before it was moved, the latest first."""
+        """The former names of a file in the folder, latest first."""
         return self._former.get(path, [])[::-1]
 
     def begun(self, path: str) -> datetime | None:
-        """When the file was committed first, under whatever name; None for one that wasn't."""
+        """The time of the file's first commit, under any name; None if there is none."""
         changes = self._changes.get(path)
         return min(change.moment for change in changes) if changes else None
 
     def close(self) -> None:
-        """End the reading process."""
+        """Stop the reading process."""
         if self._timer is not None:
             self._timer.cancel()
         if self._reader is not None:
             for pipe in (self._reader.stdin, self._reader.stdout):
                 if pipe is not None:
-                    with contextlib.suppress(OSError):  # what wasn't sent needn't be
+                    with contextlib.suppress(OSError):  # unsent data is dropped
                         pipe.close()
             self._reader.wait()
             self._reader = None
@@ -213,8 +212,8 @@ def _checked(done: subprocess.CompletedProcess[bytes]) -> bytes:
 
 
 def _changes(log: bytes) -> tuple[dict[str, list[Change]], dict[str, list[str]]]:
-    """The changes of each file by the name it has now: a renamed file brings its history with it. And the names that
-    it had, the earliest first.
+    """The changes of each file by its current name, including those before a rename; and its former names, earliest
+    first.
     """
     result: dict[str, list[Change]] = {}
     former: dict[str, list[str]] = {}

@@ -1,6 +1,6 @@
-"""HTML read in linear time: the opening tags with their attributes, and the text between the tags.
+"""HTML parsing in linear time: opening tags with attributes, and the text between tags.
 
-The standard library's ``HTMLParser`` takes quadratic time for tags that don't end.
+The standard library's ``HTMLParser`` takes quadratic time for unterminated tags.
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ from html import unescape
 __all__ = ["html_tags", "html_text"]
 
 TAG_CHARACTERS_MAX = 4_000
-"""A longer tag isn't read."""
+"""Longer tags are ignored."""
 _ENDS = frozenset(" \t\n\r\f/>=<\"'")
 
 Attributes = Sequence[tuple[str, str]]
 
 
 def html_text(html: str, shown: Callable[[str, str], str] = lambda _name, _tag: "") -> list[str]:
-    """Return the text between the tags, in parts, with character references resolved. ``shown`` gets the name of each
-    opening tag in lower case, and the tag; it returns what to show instead.
+    """The text between the tags, in parts, with character references resolved. ``shown`` gets the lower-case name of
+    each opening tag, and the tag; it returns a replacement text.
     """
     parts: list[str] = []
     done = 0
@@ -30,12 +30,12 @@ def html_text(html: str, shown: Callable[[str, str], str] = lambda _name, _tag: 
 
 
 def html_tags(html: str) -> Iterator[tuple[str, Attributes]]:
-    """Each opening tag's name as written, and its attributes: names in lower case, with their values."""
+    """Each opening tag's name as written, and its attributes: lower-case names with values."""
     return ((name, attributes) for _, _, name, attributes in _markup(html) if name)
 
 
 def _markup(html: str) -> Iterator[tuple[int, int, str, Attributes]]:
-    """Where each tag, comment or declaration starts and ends; of an opening tag also its name and attributes."""
+    """The start and end of each tag, comment or declaration; for an opening tag also its name and attributes."""
     place, comments_end = html.find("<"), html.rfind("-->")
     while place >= 0:
         start = place + 1

@@ -1,4 +1,4 @@
-"""What every site's application has besides its pages: static files, the guard before it, errors as pages."""
+"""The parts of every site's application besides its pages: static files, the guard, error pages."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ def application(
     larger: Mapping[str, int] | None = None,
     moved: Callable[[Request], str | None] | None = None,
 ) -> Starlette:
-    """The ASGI application of a site. It leaves the design open.
+    """The ASGI application of a site. It doesn't close the design.
 
-    ``larger`` has the bytes that requests to some paths may have; ``moved`` says where what isn't at an address is now.
+    ``larger`` has the maximum request sizes of some paths; ``moved`` returns the new address of a moved page.
     """
     made = Starlette(
         routes=[*routes, Route("/static/{name}", _static)],
@@ -55,8 +55,8 @@ def application(
 
 
 class _Compression(GZipMiddleware):
-    """Compresses responses, but for the pages of people who are signed in: how much a page shrinks would tell what it
-    has in common with what somebody else put into its address.
+    """Compresses responses, except pages for signed-in users: compressed size would reveal what a page has in common
+    with text that an attacker put into the URL.
     """
 
     def __init__(self, app: ASGIApp, cookie: str) -> None:
@@ -64,7 +64,7 @@ class _Compression(GZipMiddleware):
         self.cookie = f"{cookie}=".encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Compress, or pass on."""
+        """Compress, or pass through."""
         private = any(name == b"cookie" and self.cookie in value for name, value in scope.get("headers", ()))
         if private and not scope["path"].startswith("/static/"):
             await self.app(scope, receive, send)
@@ -85,7 +85,7 @@ async def _static(request: Request) -> Response:
 def _refused(
     site: BaseSite[Any, Any], moved: Callable[[Request], str | None] | None
 ) -> Callable[[Request, Exception], Awaitable[Response]]:
-    """What the framework refuses, as a page of the site."""
+    """Shows the framework's errors as pages of the site."""
 
     async def refused(request: Request, error: Exception) -> Response:
         status = error.status_code if isinstance(error, HTTPException) else 500
@@ -107,5 +107,5 @@ def _refused(
 
 
 async def _failed(_request: Request, _error: Exception) -> Response:
-    # The error itself goes on to the server that runs the site, which logs it.
+    # The error is re-raised for the server, which logs it.
     return PlainTextResponse("Something went wrong here. It has been noted; please try again later.\n", status_code=500)

@@ -1,4 +1,4 @@
-"""The static files of the sites: styles, scripts, icons. Each address contains a hash of the content."""
+"""Static files of the sites: styles, scripts, icons. Each URL contains a hash of the content."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ STATIC = {
     for entry in sorted(_FOLDER.iterdir(), key=lambda entry: entry.name)
     if entry.name.rpartition(".")[2] in _TYPES
 }
-"""The media types of the files in ``static``, by name."""
+"""Media types of the files in ``static``, by name."""
 
 
 @cache
@@ -26,5 +26,5 @@ def static_file(name: str) -> tuple[bytes, str]:
 
 
 def asset(name: str) -> str:
-    """The address of a static file. It changes with the content."""
+    """The URL of a static file, which changes with its content."""
     return f"/static/{name}?v={static_file(name)[1]}"

@@ -1,6 +1,6 @@
-"""Conditional requests (RFC 9110, section 13): who has a page already is told that it is still the same.
+"""Conditional requests (RFC 9110, section 13): status 304 for a page that the client has.
 
-A page is known by a hash of what would be sent. It is made either way: what is saved is sending it.
+The ETag is a hash of the body. The page is rendered in any case: only the transfer is saved.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from starlette.responses import Response
 __all__ = ["unless_known"]
 
 _KEPT = ("cache-control", "content-location", "date", "etag", "expires", "last-modified", "set-cookie", "vary")
-"""The headers of an answer that stand in a 304, too."""
+"""Headers that a 304 response repeats."""
 _TAG = re.compile(r'(?:W/)?("[^"]*")')
 
 
 def unless_known(request: Request, response: Response) -> Response:
-    """The response with an ETag, or 304 where the request says that its content is known.
+    """The response with an ETag, or 304 if the client has this content.
 
-    What mustn't be stored has none.
+    Responses that must not be stored get no ETag.
     """
     if request.method not in {"GET", "HEAD"} or response.status_code != 200:
         return response
@@ -39,7 +39,7 @@ def unless_known(request: Request, response: Response) -> Response:
 
 
 def _is_known(request: Request, response: Response, tag: str) -> bool:
-    """Whether the request names this content, or else a time since when it hasn't changed."""
+    """Whether the request has this ETag, or a time since which the content hasn't changed."""
     given = request.headers.get("if-none-match")
     if given is not None:
         return given.strip() == "*" or tag in _TAG.findall(given)

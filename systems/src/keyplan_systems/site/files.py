@@ -1,7 +1,7 @@
-"""Where pictures and other files of texts are kept: in a folder or a bucket of Amazon S3, named by their content.
+"""Storage for images and other files: a folder or an Amazon S3 bucket, with names derived from the content.
 
-A file is named by a digest of what it holds, so that the same file is kept once, and an address never changes what it
-shows. What may be uploaded, and in which form it is kept, is decided in ``pictures.py``.
+A file's name is a digest of its content, so that identical files are stored once, and a URL never changes its content.
+``pictures`` decides what can be uploaded, and in which format it is stored.
 """
 
 from __future__ import annotations
@@ -36,45 +36,45 @@ KINDS = {
     "webm": "video/webm",
     "zip": "application/zip",
 }
-"""The media type of each ending that a file may have."""
+"""Media types by file extension."""
 _NAME = re.compile(rf"[0-9a-f]{{32}}\.(?:{'|'.join(KINDS)})")
 
 
 class Files(Protocol):
-    """A place that keeps files by name. A name is one of ``name_of``."""
+    """Stores files by name (see ``name_of``)."""
 
     def put(self, name: str, content: bytes) -> None:
-        """Keep a file; one of that name has the same content. Raises StoreError."""
+        """Store a file; an existing file with that name has the same content. Raises StoreError."""
         ...
 
     def get(self, name: str) -> bytes | None:
-        """A file's content; None where there is none. Raises StoreError."""
+        """A file's content; None if it doesn't exist. Raises StoreError."""
         ...
 
     def delete(self, name: str) -> None:
-        """Remove a file, if it is there. Raises StoreError."""
+        """Delete a file if it exists. Raises StoreError."""
         ...
 
 
 def name_of(content: bytes, ending: str, owner: str = "") -> str:
-    """The name of a file with this content. ``ending`` is one of KINDS. Each ``owner`` has files of their own."""
+    """The name of a file with this content. ``ending`` is one of KINDS. Each ``owner`` has separate files."""
     digest = hashlib.blake2b(content, digest_size=16, key=owner.encode()[:64])
     return f"{digest.hexdigest()}.{ending}"
 
 
 def is_name(name: str) -> bool:
-    """Whether it is the name of a file."""
+    """Whether it is a valid file name."""
     return _NAME.fullmatch(name) is not None
 
 
 @dataclass(frozen=True)
 class FolderFiles:
-    """Files in a folder, which is made when the first is kept."""
+    """Files in a folder, which is created with the first file."""
 
     folder: Path
 
     def put(self, name: str, content: bytes) -> None:
-        """Write the file whole or not at all."""
+        """Write the file atomically."""
         path = self._path(name)
         try:
             if path.exists():
@@ -96,7 +96,7 @@ class FolderFiles:
             raise StoreError(f"the file can't be read: {error.strerror or error}", place=name) from None
 
     def delete(self, name: str) -> None:
-        """Remove the file."""
+        """Delete the file."""
         try:
             self._path(name).unlink(missing_ok=True)
         except OSError as error:
@@ -109,26 +109,26 @@ class FolderFiles:
 
 
 class MemoryFiles:
-    """Files that last as long as the process: for tests, and for imports that write nothing."""
+    """Files in memory: for tests, and for imports that write nothing."""
 
     def __init__(self) -> None:
         self.kept: dict[str, bytes] = {}
 
     def put(self, name: str, content: bytes) -> None:
-        """Keep the file."""
+        """Store the file."""
         self.kept[name] = content
 
     def get(self, name: str) -> bytes | None:
-        """The file."""
+        """The file's content."""
         return self.kept.get(name)
 
     def delete(self, name: str) -> None:
-        """Forget the file."""
+        """Delete the file."""
         self.kept.pop(name, None)
 
 
 class S3Files:
-    """Files in a bucket, below a prefix. ``client`` is an S3 client of botocore's."""
+    """Files in an S3 bucket, under a prefix. ``client`` is botocore's S3 client."""
 
     def __init__(self, client: Any, bucket: str, prefix: str = "") -> None:
         self.client = client
@@ -162,11 +162,11 @@ class S3Files:
 
 
 def files_at(place: str) -> Files:
-    """The files at a place: a folder, or ``s3://bucket/prefix``. Raises RequestError."""
+    """The files at a location: a folder, or ``s3://bucket/prefix``. Raises RequestError."""
     if not place.startswith("s3://"):
         return FolderFiles(Path(place).expanduser())
     try:
-        session: Any = importlib.import_module("botocore.session")  # an extra
+        session: Any = importlib.import_module("botocore.session")  # an optional dependency
     except ModuleNotFoundError:
         raise RequestError("files in S3 need botocore: pip install 'keyplan[aws]'", place=place) from None
     parts = urlsplit(place)

@@ -1,4 +1,4 @@
-"""How values are written on pages: dates, numbers, and the letters and colour that stand for a name."""
+"""Formatting of values on pages: dates, numbers, and the initials and color of a name."""
 
 from __future__ import annotations
 
@@ -21,28 +21,28 @@ MONTHS = (
 
 
 _AS_IT_IS = re.compile(r"[A-Za-z0-9_.~/-]*")
-"""What a part of an address holds as it is: RFC 3986's unreserved characters, and the slash."""
+"""Characters that need no escaping in a URL path: RFC 3986's unreserved characters, and the slash."""
 
 
 def iso(moment: datetime) -> str:
-    """A moment in UTC: ``2026-11-21T09:42:00Z``."""
+    """A datetime in UTC: ``2026-11-21T09:42:00Z``."""
     return f"{moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec='seconds')}Z"
 
 
 def day(moment: datetime) -> str:
-    """A day as people write it: ``21 November 2026``, in UTC."""
+    """A date in UTC: ``21 November 2026``."""
     at = moment.astimezone(UTC)
     return f"{at.day} {MONTHS[at.month - 1]} {at.year}"
 
 
 def dated(moment: datetime) -> Markup:
-    """A day as people write it, in the element that tells programs the moment."""
+    """A date in a ``time`` element with the machine-readable datetime."""
     at = moment.astimezone(UTC)
     return Markup(f'<time datetime="{iso(at)}">{day(at)}</time>')  # noqa: S704 - digits, and a month's name
 
 
 def urlencode(value: Any) -> str:
-    """A value as Jinja2 writes it into an address; a text that needs no escapes, as most names do, at once."""
+    """A value, URL-encoded like in Jinja2; fast for texts that need no escapes."""
     if value.__class__ is str and _AS_IT_IS.fullmatch(value):
         return value
     return do_urlencode(value)
@@ -60,19 +60,19 @@ def minute(moment: datetime) -> str:
 
 
 def initials(name: str) -> str:
-    """One or two letters that stand for a name."""
+    """The one or two initials of a name."""
     words = name.replace(".", " ").replace("-", " ").split()
     letters = [words[0][0], words[-1][0]] if len(words) > 1 else [word[0] for word in words]
     return "".join(letters).upper() or "?"
 
 
 def hue(text: str) -> int:
-    """Which of the eight colours stands for a name."""
+    """The color of a name, one of eight."""
     return zlib.crc32(text.encode("utf-8", "replace")) % HUES
 
 
 def count(number: int) -> str:
-    """A number as people say it: 1,204; 12.3k; 4.5M."""
+    """A rounded number: 1,204; 12.3k; 4.5M."""
     for least, divisor, unit in ((1_000_000, 1_000_000, "M"), (10_000, 1_000, "k")):
         if number >= least:
             return f"{number / divisor:.1f}".removesuffix(".0") + unit

@@ -1,4 +1,4 @@
-"""What holds for every request of the site: the host it names, its size, and the headers of every response."""
+"""Checks of every request: host, size; and the headers of every response."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ POLICY = "; ".join(
         "default-src 'none'",
         "script-src 'self'",
         "style-src 'self'",
-        "img-src 'self' https:",  # pictures in posts
+        "img-src 'self' https:",  # images in posts
         "connect-src 'self'",
         "form-action 'self'",
         "base-uri 'none'",
@@ -37,10 +37,9 @@ _STRICT_TRANSPORT = (b"strict-transport-security", b"max-age=31536000")
 
 
 class Guard:
-    """Refuses requests for other hosts and bodies that are too large, and gives every response its headers.
+    """Rejects requests for other hosts and bodies that are too large, and adds headers to every response.
 
-    Without the first, a page of another site could reach this one by a name of its own. ``larger`` has the bytes that
-    requests to some paths may have.
+    The host check prevents DNS rebinding. ``larger`` has the maximum request sizes of some paths.
     """
 
     def __init__(
@@ -52,7 +51,7 @@ class Guard:
         self.headers = (*HEADERS, _STRICT_TRANSPORT) if secure else HEADERS
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Refuse, or pass on."""
+        """Reject, or pass through."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return

@@ -1,7 +1,7 @@
-"""Code as HTML whose words have classes, for the style sheet to colour. Pygments knows the languages.
+"""Syntax highlighting with Pygments: code as HTML with classes for the style sheet.
 
-Its lexers are made of regular expressions, and some take long for lines that nobody writes; so only well-tried ones are
-taken, and what is long isn't highlighted.
+Lexers are regular expressions, some of which are slow for unusual input; so only well-tried lexers are used, and long
+code isn't highlighted.
 """
 
 from __future__ import annotations
@@ -98,17 +98,17 @@ LANGUAGES = frozenset(
     )
 )
 _NAMES = {"kt": "kotlin"}
-"""Names of languages that Pygments doesn't know."""
+"""Aliases that Pygments doesn't know."""
 BLOCK_CHARACTERS_MAX = 20_000
 LINE_CHARACTERS_MAX = 400
 TEXT_CHARACTERS_MAX = 60_000
-"""Of all blocks of one text together."""
+"""Maximum total length of highlighted blocks in one text."""
 
 
 def highlighted(code: str, language: str, env: MutableMapping[str, Any]) -> str | None:
-    """The code as safe HTML; None for a language that isn't known, and for code that is too long.
+    """The code as safe HTML; None for an unknown language or code that is too long.
 
-    ``env`` counts what has been highlighted of one text.
+    ``env`` counts the highlighted characters of one text.
     """
     name = language.lower()
     if name not in LANGUAGES or len(code) > BLOCK_CHARACTERS_MAX:
@@ -128,8 +128,8 @@ def highlighted(code: str, language: str, env: MutableMapping[str, Any]) -> str 
 
 
 def prepare() -> None:
-    """Make the lexers of all languages, which takes some 0.6 s: one alone takes up to 0.2 s, and who is shown the first
-    code in a language would wait for it, with all others.
+    """Load the lexers of all languages, which takes 0.6 s in total: otherwise the first visitor of each language would
+    wait up to 0.2 s.
     """
     for name in sorted(LANGUAGES):
         _lexer(name)
@@ -139,5 +139,5 @@ def prepare() -> None:
 def _lexer(name: str) -> Lexer | None:
     try:
         return get_lexer_by_name(_NAMES.get(name, name), ensurenl=False, stripnl=False)
-    except ClassNotFound:  # a Pygments that is older than the list
+    except ClassNotFound:  # an older version of Pygments
         return None

@@ -1,7 +1,7 @@
-"""What comes in with a request, taken strictly: query strings, forms, cookies, addresses to go on to.
+"""Strict parsing of requests: query strings, forms, cookies, redirect targets.
 
-Bodies are bounded and must be UTF-8; what isn't is a ``BadRequest`` with its status, never an error of the server.
-What a form's fields must be is said by the pages, with ``Form``.
+Bodies are bounded and must be UTF-8; otherwise ``BadRequest`` is raised with a status, never a server error. Pages
+validate fields with ``Form``.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ QUERY_BYTES_MAX = 8 * 1024
 
 
 class BadRequest(Exception):
-    """A request that can't be read, with its HTTP status."""
+    """A request that can't be parsed, with its HTTP status."""
 
     def __init__(self, status: int, text: str) -> None:
         super().__init__(text)
@@ -37,7 +37,7 @@ def _refuse(status: int, text: str) -> NoReturn:
 
 
 def _pairs(raw: bytes, what: str) -> dict[str, str]:
-    """The fields of a query string or a form; of a name that is given twice, the last value."""
+    """The fields of a query string or a form; for repeated names, the last value."""
     try:
         pairs = parse_qsl(
             raw.decode("ascii"), keep_blank_values=True, encoding="utf-8", errors="strict", max_num_fields=FIELDS_MAX
@@ -50,7 +50,7 @@ def _pairs(raw: bytes, what: str) -> dict[str, str]:
 
 
 def query_of(request: Request) -> dict[str, str]:
-    """The values of the query string. Raises BadRequest where it is too long or isn't UTF-8."""
+    """The values of the query string. Raises BadRequest if it is too long or isn't UTF-8."""
     raw: bytes = request.scope["query_string"]
     if len(raw) > QUERY_BYTES_MAX:
         _refuse(414, "The address is too long.")
@@ -81,7 +81,7 @@ async def read_body(request: Request, bytes_max: int) -> bytes:
 
 
 class Form:
-    """The fields of a form: what was typed, what they are called, and what is wrong with each. ``data`` is a file."""
+    """The fields of a form: values, labels, and errors. ``data`` is an uploaded file."""
 
     def __init__(self, typed: Mapping[str, str] | None = None, data: bytes = b"") -> None:
         self.typed = dict(typed or {})
@@ -96,9 +96,9 @@ class Form:
         return not self.faults
 
     def text(self, name: str, label: str, longest: int, *, required: bool = True, lines: bool = False) -> str:
-        """A field's text, trimmed; a fault where it is empty, too long, or holds what can't be seen.
+        """A field's text, stripped; an error if it is empty, too long, or contains invisible characters.
 
-        ``longest`` is in characters. With ``lines`` it may have several lines; they end with a line feed.
+        ``longest`` is in characters. With ``lines`` it can have several lines, which end with a line feed.
         """
         self.labels[name] = label
         result = self[name].replace("\r\n", "\n").replace("\r", "\n").strip()
@@ -117,7 +117,7 @@ class Form:
         return result
 
     def password(self, name: str, label: str, *, shortest: int = 0, longest: int = 256) -> str:
-        """A password, as it was typed."""
+        """A password, unchanged."""
         self.labels[name] = label
         text = self[name]
         if not text:
@@ -129,7 +129,7 @@ class Form:
         return text
 
     def number(self, name: str, label: str) -> int | None:
-        """A whole number of up to nine digits; None, with a fault, for what is none."""
+        """An integer of up to nine digits; None, with an error, for other texts."""
         self.labels[name] = label
         text = self[name].strip()
         if not (text.isascii() and text.isdigit() and len(text) < 10):
@@ -138,11 +138,11 @@ class Form:
         return int(text)
 
     def fault(self, name: str, text: str) -> None:
-        """Say what is wrong with a field; the first fault of a field is kept."""
+        """Add an error to a field; the first error of a field is kept."""
         self.faults.setdefault(name, text)
 
     def take(self, error: KeyplanError, known: Iterable[str] = ()) -> None:
-        """Put an error's faults to the fields that they are about; what is about none stands at the top."""
+        """Add an error's details to their fields; details without a field are shown at the top."""
         names = set(known) | set(self.typed) | set(self.labels)
         result = error.errors or [ErrorDetail(error.place or "", error.message, error.hint)]
         for fault in result:
@@ -151,7 +151,7 @@ class Form:
 
 
 def local_path(text: str) -> str:
-    """The path to go on to, if it is one of this site, else ``/``: an address given here sends nobody elsewhere."""
+    """The path if it is on this site, else ``/``: prevents redirects to other sites."""
     plain = text.isprintable() and "\\" not in text and len(text) <= 2000
     if not (plain and text.startswith("/") and not text.startswith("//")):
         return "/"

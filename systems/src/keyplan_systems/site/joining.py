@@ -1,9 +1,8 @@
-"""Joining by mail: an address becomes an account when its owner follows a link, and nobody else learns whether it is
-one already.
+"""Sign-up by mail: an account is created when the owner of the address follows a link, and the page doesn't reveal
+whether an address has an account.
 
-The answer to whoever asks is the same, in words and in time; what is looked up and sent is so after it. Nothing is
-stored until the link is used: its token is a signed text of what was said. What a letter's link leads to, and how
-somebody is registered then, is the site's business.
+The response is the same in text and time; the lookup and the mail follow it. Nothing is stored until the link is used:
+its token contains the signed form. Sites provide the link's page and the registration.
 """
 
 from __future__ import annotations
@@ -21,11 +20,11 @@ __all__ = ["FINISH", "Joining"]
 LINK_SECONDS = 24 * 3600
 TOKEN_CHARACTERS_MAX = 4000
 FINISH = "/sign-up/finish"
-"""The page that the link leads to."""
+"""The page of the link."""
 
 
 class Joining:
-    """Sends the letters of those who join, and judges the tokens of their links."""
+    """Sends sign-up mails, and verifies the tokens of their links."""
 
     def __init__(self, title: str, signer: Signer, mail: Mail, clock: Callable[[], float]) -> None:
         self.title = title
@@ -35,11 +34,11 @@ class Joining:
 
     @property
     def logged(self) -> bool:
-        """Whether mail goes into the log, where whoever runs the site finds the link."""
+        """Whether mail is logged, so that the operator finds the link there."""
         return isinstance(self.mail, LoggedMail)
 
     def invite(self, email: str, name: str, said: Mapping[str, str], origin: str) -> None:
-        """Send the link to join with what was said."""
+        """Send the sign-up link for a form."""
         facts = json.dumps({**said, "until": str(int(self.clock()) + LINK_SECONDS)}, separators=(",", ":"))
         token = self.signer.sign("join", base64.urlsafe_b64encode(facts.encode()).rstrip(b"=").decode())
         text = (
@@ -51,7 +50,7 @@ class Joining:
         self.mail.send(email, f"Your account at {self.title}", text)
 
     def remind(self, email: str, name: str, origin: str) -> None:
-        """Tell somebody who has an account that it was tried to make another one."""
+        """Tell the owner of an existing account that somebody tried to create another one."""
         text = (
             f"Hello {name},\n\n"
             f"somebody, perhaps you, wants to join {self.title} with this address, which has an account already. "
@@ -61,7 +60,7 @@ class Joining:
         self.mail.send(email, f"Your account at {self.title}", text)
 
     def said(self, token: str) -> dict[str, str] | None:
-        """What was said by whom a link was sent to; None for a token that is forged or over."""
+        """The form of a token; None if it is forged or has expired."""
         text = self.signer.unsign("join", token) if len(token) <= TOKEN_CHARACTERS_MAX else None
         if text is None:
             return None

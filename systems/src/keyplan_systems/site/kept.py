@@ -1,4 +1,4 @@
-"""A cache of answers in this process: for some seconds, in bounded memory."""
+"""A cache of results in this process, with a maximum age and bounded memory."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 class Kept(Generic[K, T]):
-    """Answers by key. Each is at most ``seconds`` old; the oldest of more than ``most`` are dropped."""
+    """Results by key. Each is at most ``seconds`` old; at most ``most`` are kept, the newest."""
 
     def __init__(self, seconds: float, clock: Callable[[], float], most: int = 1_000) -> None:
         self._seconds = seconds
@@ -25,7 +25,7 @@ class Kept(Generic[K, T]):
         self._drops = 0
 
     def get(self, key: K, make: Callable[[], T]) -> T:
-        """The answer that is kept, or a new one. One that ``drop`` has removed meanwhile isn't kept."""
+        """The cached result, or a new one. A result that ``drop`` removed in the meantime isn't cached."""
         begun = self._clock()
         with self._lock:
             kept = self._answers.pop(key, None)
@@ -42,7 +42,7 @@ class Kept(Generic[K, T]):
         return made
 
     def drop(self, *keys: K) -> None:
-        """Forget the answers of these keys, or all without a key."""
+        """Remove the results of these keys, or all without a key."""
         with self._lock:
             self._drops += 1
             for key in keys or list(self._answers):

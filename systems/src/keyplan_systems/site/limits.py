@@ -1,6 +1,6 @@
-"""Limits: so many attempts for a key in a time, so many at once; kept in this process, in bounded memory.
+"""Rate limits per key, and limits of concurrency; in this process, in bounded memory.
 
-They slow down who guesses passwords or floods a form. A site on several processes allows each its own count.
+They slow down password guessing and flooding. Each process of a site counts separately.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ KEYS_MAX = 20_000
 
 @dataclass(frozen=True)
 class Limit:
-    """``attempts`` at once, and one more each ``seconds / attempts`` seconds."""
+    """``attempts`` immediately, and one more every ``seconds / attempts`` seconds."""
 
     attempts: int
     seconds: float
 
 
 class TooBusy(Exception):
-    """So many wait already that nobody else may."""
+    """The waiting queue is full."""
 
 
 class Gate:
-    """Lets so many through at once, and so many more wait."""
+    """Limits concurrency, with a bounded waiting queue."""
 
     def __init__(self, at_once: int, waiting_max: int) -> None:
         self._inside = threading.BoundedSemaphore(at_once)
@@ -45,7 +45,7 @@ class Gate:
 
 
 class RateLimiter:
-    """Token buckets by key. The keys that were used least lately are forgotten first."""
+    """Token buckets by key. The least recently used keys are removed first."""
 
     def __init__(self, limit: Limit, clock: Callable[[], float], keys_max: int = KEYS_MAX) -> None:
         self.limit = limit
@@ -55,9 +55,9 @@ class RateLimiter:
         self._lock = threading.Lock()
 
     def wait_seconds(self, *keys: str, cost: float = 1) -> float:
-        """Take one attempt of each key: 0, or how long to wait where one has none left (then none is taken).
+        """Take one attempt of each key: 0, or the seconds to wait if one has none left (then none is taken).
 
-        What takes more work takes more of them: ``cost``, at most all that there are.
+        Expensive requests take ``cost`` attempts, at most the capacity.
         """
         cost = min(cost, float(self.limit.attempts))
         with self._lock:
@@ -74,7 +74,7 @@ class RateLimiter:
             return 0.0
 
     def forget(self, key: str) -> None:
-        """Give a key its attempts back, as after a sign-in that succeeded."""
+        """Restore a key's attempts, for example after a successful sign-in."""
         with self._lock:
             self._buckets.pop(key, None)
 

@@ -1,6 +1,6 @@
-"""Mail that a site sends: by SMTP where the settings name a server, else into the log, as in development.
+"""Outgoing mail: by SMTP if the settings have a server, else into the log, for development.
 
-What mail says is the pages' business. Sending takes a while and may fail, so it is done after a response.
+Sending can be slow and can fail, so it runs after the response.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ class Mail(Protocol):
     """Sends mail."""
 
     def send(self, to: str, subject: str, text: str) -> None:
-        """Send a message in plain text. What goes wrong is logged: nobody waits for it."""
+        """Send a plain text message. Errors are logged, because no caller waits for them."""
         ...
 
 
 class LoggedMail:
-    """Writes mail into the log instead: for development, where links in it are to be followed by hand."""
+    """Logs mail instead of sending it: for development, with links to follow by hand."""
 
     def send(self, to: str, subject: str, text: str) -> None:
         """Log a message."""
@@ -44,9 +44,9 @@ class LoggedMail:
 
 @dataclass(frozen=True)
 class SmtpMail:
-    """Sends mail by a server: over TLS from the start (``smtps``), or from STARTTLS on (``smtp``).
+    """Sends mail by SMTP, with TLS from the start (``smtps``) or STARTTLS (``smtp``).
 
-    A server on this machine may do without TLS. A password is never sent without it.
+    A server on this machine can lack TLS. A password is never sent without TLS.
     """
 
     host: str
@@ -57,7 +57,7 @@ class SmtpMail:
     password: str | None = None
 
     def send(self, to: str, subject: str, text: str) -> None:
-        """Send a message. The server's refusal, or its silence, is logged."""
+        """Send a message. A rejection or a timeout is logged."""
         try:
             message = self._message(to, subject, text)
             with self._connection() as server:
@@ -91,7 +91,9 @@ class SmtpMail:
         return server
 
     def _secure(self, server: smtplib.SMTP, context: ssl.SSLContext) -> None:
-        """Go on over TLS. Raises SMTPNotSupportedError where that can't be, unless the server is this machine's."""
+        """Upgrade to TLS. Raises SMTPNotSupportedError if the server doesn't support it, unless it is on this
+        machine.
+        """
         server.ehlo()
         if server.has_extn("starttls"):
             server.starttls(context=context)
@@ -101,9 +103,9 @@ class SmtpMail:
 
 
 def mail_of(smtp: str | None, sender: str | None) -> Mail:
-    """Where mail goes, as settings say it: ``smtp://user:password@mail.example.com:587`` and an address to send from.
+    """The mail transport of the settings: ``smtp://user:password@mail.example.com:587`` and a sender address.
 
-    Raises RequestError for settings that can't be meant.
+    Raises RequestError for invalid settings.
     """
     if smtp is None:
         return LoggedMail()

@@ -1,12 +1,11 @@
-"""Markdown made into HTML that is safe to show, whoever wrote it.
+"""Markdown rendered as safe HTML, whoever wrote it.
 
-markdown-it renders CommonMark with tables, strikethrough, footnotes, task and definition lists, and bare addresses as
-links; headings can be linked to, code is highlighted (``highlighting.py``), and ``safety.py`` lets through what stands
-in its lists.
+markdown-it renders CommonMark with tables, strikethrough, footnotes, task and definition lists, and bare URLs as links;
+headings have ids, code is highlighted (``highlighting``), and ``safety`` removes everything that isn't allowed.
 
-The work is bounded: a parser tries rules at each place of a text, and a text that needs very many tries, as no prose
-does, is shown as it was typed. So many texts are rendered at once, and so many wait. A rendering is kept for a while,
-since posts are read more often than written.
+The work is bounded: a text that needs very many attempts of parser rules, which normal texts don't, is shown as source.
+The number of concurrent renderings and of waiting ones is limited. Renderings are cached, because posts are read more
+often than written.
 """
 
 from __future__ import annotations
@@ -38,11 +37,11 @@ from keyplan_systems.words import has_scheme
 __all__ = ["Look", "is_rendered", "looked_at", "render_markdown", "without_title"]
 
 CACHED_BYTES_MAX = 32 * 1024 * 1024
-"""How much rendered text is kept."""
+"""Maximum size of cached renderings."""
 EXPANSION_CHARACTERS = 1_000_000
-"""How much longer than its text a page may be, besides what grows with the text."""
+"""How much longer than its source a page can be, besides a linear factor."""
 RENDERED_AT_ONCE = 2
-"""Rendering takes a core; more of them at once would only make everybody wait."""
+"""Rendering uses a core; more at a time would only slow down each other."""
 RENDERED_WAITING = 16
 
 
@@ -67,7 +66,9 @@ def _code(self: RendererHTML, tokens: Sequence[Token], index: int, options: Opti
 
 
 def _cell(self: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: Any) -> str:
-    """Alignment as a class: the page's policy allows no style attributes. A header that says nothing is none."""
+    """Alignment as a class, because the content security policy forbids style attributes. An empty header cell becomes
+    a data cell.
+    """
     token = tokens[index]
     if token.tag == "th" and not tokens[index + 1].content.strip():
         token.tag = tokens[index + 2].tag = "td"
@@ -89,7 +90,7 @@ def _table_close(self: RendererHTML, tokens: Sequence[Token], index: int, option
 def _parser() -> MarkdownIt:
     made = MarkdownIt("commonmark", {"html": True, "linkify": True, "maxNesting": NESTING_MAX})
     made.enable(["table", "strikethrough", "linkify"]).use(footnote_plugin).use(deflist_plugin)
-    if made.linkify is not None:  # a bare example.com may be a file's name; addresses begin with http://
+    if made.linkify is not None:  # a bare example.com can be a file name; URLs start with http://
         made.linkify.set({"fuzzy_link": False, "fuzzy_email": False, "fuzzy_ip": False})
     made.core.ruler.at("linkify", _addresses)
     bound(made)
@@ -110,7 +111,7 @@ def _parser() -> MarkdownIt:
 
 
 def _addresses(state: StateCore) -> None:
-    """Bare addresses as links; most texts have none, and needn't be searched piece by piece."""
+    """Convert bare URLs to links; texts without any are skipped."""
     if "//" in state.src or "mailto:" in state.src.lower():
         linkify(state)
 
@@ -118,19 +119,18 @@ def _addresses(state: StateCore) -> None:
 # Headings and lists
 
 PAGE_IDS: tuple[str, ...] = ("main", "q")
-"""Ids of the pages that texts stand on; others of theirs have an underscore, which no id of a heading has."""
+"""Ids of the surrounding pages; ids in texts with these names get an underscore, which no heading id has."""
 
 _OWN_ID = re.compile(r"[ \t]*\{#([\w.:-]{1,80})\}[ \t]*$")
 _OWN_ID_MAX = 200
-"""Characters at the end of a heading in which its id is looked for."""
+"""Characters at the end of a heading that can contain its id."""
 
 
 def _headings(state: StateCore) -> None:
-    """Give headings levels that a reader of the page can follow, and ids to link to.
+    """Give headings consistent levels and ids.
 
-    The first level is 2, since the page's own title is its heading of level 1, and none is left out. An id is made of
-    the text as Jekyll and GitHub make it, so that links within imported texts lead where they did. What a list of
-    definitions defines has one too, as Hugo has it.
+    The first level is 2, because the page's title is level 1, and no level is skipped. Ids are built as in Jekyll and
+    GitHub, so that links in imported texts work. Terms of definition lists have ids, too, as in Hugo.
     """
     tokens = state.tokens
     levels = [int(element.tag[1]) for element in tokens if element.type == "heading_open"]
@@ -165,7 +165,7 @@ _TASK = re.compile(r"\[([ xX])\][ \t]+")
 
 
 def _tasks(state: StateCore) -> None:
-    """``[ ]`` and ``[x]`` at the beginning of a list's item as boxes."""
+    """``[ ]`` and ``[x]`` at the start of a list item as checkboxes."""
     tokens = state.tokens
     for place in range(2, len(tokens)):
         token = tokens[place]
@@ -187,10 +187,10 @@ _PARSER = _parser()
 
 
 def _bounded(tokens: Sequence[Token], characters: int) -> None:
-    """Take the addresses away from links that make a page far longer than its text.
+    """Remove the targets of links that would make a page far longer than its source.
 
-    A reference's address stands in the text once, and in the page wherever it is referred to: a text of 100 KB could
-    be a page of 600 MB. A character in an address is up to 12 when it is percent-encoded.
+    A reference's URL occurs once in the source, and in the page for each use: a text of 100 KB could become a page of
+    600 MB. Percent-encoding expands a character to up to 12.
     """
     left = 12 * characters + EXPANSION_CHARACTERS
     for block in tokens:
@@ -204,7 +204,7 @@ def _bounded(tokens: Sequence[Token], characters: int) -> None:
 
 
 class _Cache:
-    """The latest renderings, up to so many bytes."""
+    """The most recent renderings, up to a total size."""
 
     def __init__(self, bytes_max: int) -> None:
         self._bytes_max = bytes_max
@@ -233,13 +233,13 @@ _GATE = Gate(RENDERED_AT_ONCE, RENDERED_WAITING)
 
 
 def render_markdown(text: str) -> str:
-    """The text as safe HTML. Raises ``limits.TooBusy`` where very many others are being rendered."""
+    """The text as safe HTML. Raises ``limits.TooBusy`` if too many texts are being rendered."""
     key = _key(text)
     known = _CACHE.get(key)
     if known is not None:
         return known
     with _GATE:
-        known = _CACHE.get(key)  # somebody else has waited for the same
+        known = _CACHE.get(key)  # another request rendered the same text
         if known is None:
             known = _rendered(text)
             _CACHE.put(key, known)
@@ -247,7 +247,7 @@ def render_markdown(text: str) -> str:
 
 
 def is_rendered(text: str) -> bool:
-    """Whether the text has been rendered a moment ago, so that it takes no work."""
+    """Whether the rendering is cached, so that it costs nothing."""
     return _CACHE.get(_key(text)) is not None
 
 
@@ -272,13 +272,13 @@ def _as_typed(text: str, reason: str) -> str:
     return f'<p><em>{reason}</em></p>\n<pre tabindex="0"><code>{escape(text)}</code></pre>\n'
 
 
-# What a page doesn't show
+# Content that pages don't show
 
 
 @dataclass
 class Look:
-    """What a text's page has: ``ids`` that links may lead to, and ``links`` in their order; and ``left_out``, what the
-    page doesn't have of the text.
+    """The contents of a text's page: ``ids`` for links, ``links`` in order; and ``left_out``, the content that the page
+    doesn't show.
     """
 
     ids: set[str] = field(default_factory=set[str])
@@ -290,7 +290,7 @@ _WITH_IDS = frozenset({"h2", "h3", "h4", "h5", "h6", "dt"})
 
 
 def looked_at(text: str) -> Look:
-    """Look at a text without rendering it: for imports."""
+    """Analyze a text without rendering it, for imports."""
     env = allowance(text)
     look = Look()
     try:
@@ -325,7 +325,7 @@ def _each(tokens: Sequence[Token]) -> Iterator[Token]:
 
 
 def without_title(text: str, title: str) -> str:
-    """Return the text without a first heading that repeats the title."""
+    """The text without a first heading that repeats the title."""
     heading, _, rest = text.lstrip().partition("\n")
     if not heading.startswith(("# ", "#\t")):
         return text

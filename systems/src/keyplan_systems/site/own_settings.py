@@ -1,6 +1,6 @@
-"""A site's own settings, read from a file of TOML: its name, its colours, its navigation, where files and mail go.
+"""A site's settings file, in TOML: name, colors, navigation, files, mail, identity providers.
 
-What a site is told by the server that runs it (its secret, its hosts) is in ``settings.py``.
+``settings`` has the settings of the server that runs the site (secret, hosts).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _LOGOS = {".svg": "image/svg+xml", ".png": "image/png", ".jpg": "image/jpeg", ".
 _COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
 _COLOURS = ("accent", "paper", "ink")
 SHOWN_MAX = 200
-"""Characters of a site's title, and of its tagline."""
+"""Maximum length of a site's title and of its tagline."""
 _SHOWN = ("title", "tagline")
 _TEXTS = ("title", "tagline", "files", "smtp", "mail_from", "analytics")
 _PROVIDER = ("name", "title", "issuer", "client_id", "client_secret")
@@ -34,7 +34,7 @@ NAVIGATION = (("Latest", "/latest"), ("Popular", "/popular"), ("Tags", "/tags"))
 
 @dataclass(frozen=True)
 class SiteFile:
-    """What a settings file says. ``colours`` are by scheme (``light``, ``dark``) and name."""
+    """The settings. ``colours`` are by scheme (``light``, ``dark``) and name."""
 
     title: str = "Marginalia"
     tagline: str = "Notes on things made carefully, by the people who make them."
@@ -53,7 +53,7 @@ class SiteFile:
 
     @property
     def style(self) -> str:
-        """The site's own colours as a style sheet; empty without any."""
+        """The site's colors as a style sheet; empty without any."""
         if not self.colours:
             return ""
         light, dark = (_properties(self.colours.get(scheme, {})) for scheme in ("light", "dark"))
@@ -74,7 +74,7 @@ def _properties(colours: Mapping[str, str]) -> str:
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """What a file of settings holds. Raises RequestError for one that can't be read."""
+    """The contents of a settings file. Raises RequestError if it can't be read."""
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
@@ -82,7 +82,7 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def read_site_file(path: Path) -> SiteFile:
-    """The settings of a file. Raises RequestError with every fault of it."""
+    """The settings of a file. Raises RequestError with all its errors."""
     faults: list[ErrorDetail] = []
     given: dict[str, Any] = {}
     for name, value in read_toml(path).items():
@@ -117,7 +117,7 @@ def read_site_file(path: Path) -> SiteFile:
 
 
 def text_fault(name: str, value: Any) -> ErrorDetail | None:
-    """What is wrong with a setting that must be a text; what every page shows is one line."""
+    """The error of a text setting; texts on every page must be one line."""
     hint = f'{name} = "…"'
     if not isinstance(value, str):
         return ErrorDetail(name, "must be a text", hint)

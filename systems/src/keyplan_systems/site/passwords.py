@@ -1,4 +1,4 @@
-"""Hashes of passwords, argon2id. What a password must be, and how often one is tried, is the callers' business."""
+"""Password hashes with argon2id. Callers validate passwords and limit attempts."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _hasher = PasswordHasher()
 
 
 def hash_password(password: str) -> str:
-    """The hash of a password, with its salt and parameters: argon2id, 64 MiB, 3 passes (RFC 9106's second choice)."""
+    """A password's hash with its salt and parameters: argon2id, 64 MiB, 3 passes (RFC 9106's second recommendation)."""
     return _hasher.hash(password)
 
 
 def password_fits(password_hash: str | None, password: str) -> bool:
-    """Whether a password has this hash. Without a hash it doesn't, and takes as long to say so."""
+    """Whether a password has this hash. Without a hash, False after the same time."""
     try:
         _hasher.verify(password_hash or _nobodys_hash(), password)
     except (VerificationError, InvalidHashError):
@@ -28,7 +28,7 @@ def password_fits(password_hash: str | None, password: str) -> bool:
 
 
 def needs_rehash(password_hash: str) -> bool:
-    """Whether a hash was made with other parameters than today's."""
+    """Whether a hash has outdated parameters."""
     return _hasher.check_needs_rehash(password_hash)
 
 

@@ -1,9 +1,8 @@
-"""A process that decodes one picture: reads a file on standard input, writes the form that is kept on its output.
+"""A process that decodes one image: reads a file from standard input, writes the stored form to standard output.
 
-Decoding takes a hundred megabytes for a file of a hundred kilobytes. In a process of its own that memory is returned
-when it ends, and its limits on memory and CPU time end a decoder that a file has sent astray. The first line of the
-output is JSON: ``ending``, ``width`` and ``height``, or ``error``; the picture follows. It imports Pillow and nothing
-of ours, so that it starts quickly.
+Decoding can take 100 MB for a file of 100 KB. A separate process returns that memory when it ends, and its limits on
+memory and CPU time stop a decoder that a malicious file exploits. The first line of the output is JSON with ``ending``,
+``width`` and ``height``, or ``error``; the image follows. It imports only Pillow, so that it starts quickly.
 """
 
 from __future__ import annotations
@@ -48,9 +47,9 @@ def _decoded(data: bytes) -> tuple[dict[str, object], bytes]:
 
 
 def _kept(image: Image.Image) -> tuple[dict[str, object], bytes]:
-    """The first picture of a file, upright, in JPEG if it was, else in PNG."""
+    """The first frame of an image, upright, as JPEG if it was one, else as PNG."""
     is_photo = image.format == "JPEG"
-    image.draft("RGB", (SIDE_MAX, SIDE_MAX))  # a large photo is made smaller while it is read
+    image.draft("RGB", (SIDE_MAX, SIDE_MAX))  # a large photo is downscaled while decoding
     upright = ImageOps.exif_transpose(image)
     if upright.mode in {"P", "1"}:
         upright = upright.convert("RGBA" if "transparency" in upright.info else "RGB")

@@ -1,7 +1,7 @@
-"""Pictures that are uploaded: what they may be, and the form they are kept in.
+"""Image uploads: allowed formats, and the stored form.
 
-A picture is read by Pillow and written anew, so that nothing else of what was sent is kept: no comment, no place where
-it was taken, no second file behind its end. What is larger than a page can show is made smaller.
+Pillow decodes and re-encodes an image, which removes everything else: comments, location, appended data. Larger images
+than pages can show are downscaled.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _PROCESS = Path(__file__).with_name("picture_process.py")
 
 
 class Picture(NamedTuple):
-    """A picture as it is kept: its name, its content, and its size in pixels."""
+    """A stored image: its name, content, and size in pixels."""
 
     name: str
     content: bytes
@@ -31,9 +31,9 @@ class Picture(NamedTuple):
 
 
 def picture_from(data: bytes, owner: str) -> Picture:
-    """The picture in what was sent. Raises Refused, at ``picture``, for what isn't one or is too large.
+    """The image of an upload. Raises Refused, at ``picture``, if it isn't an image or is too large.
 
-    It is decoded in a separate process, whose memory is returned when it ends (``picture_process.py``).
+    A separate process decodes it (``picture_process``).
     """
     if len(data) > BYTES_MAX:
         raise _refused(f"at most {BYTES_MAX // 1024 // 1024} MB; it has {len(data):,} bytes")

@@ -1,6 +1,7 @@
-"""Who calls the REST API, and how often: the part of a policy (``keyplan.web.policy.Policy``) that all systems share.
+"""Callers of the REST API, and their rate limits: the part of a policy (``keyplan.web.policy.Policy``) that all systems
+share.
 
-A caller is named by the session's cookie, as on pages, or by a session's token as a bearer token. With the cookie, a
+A caller is identified by the session cookie, as on pages, or by a session token as a bearer token. With the cookie, a
 write also needs the session's form token in the header ``X-CSRF-Token``, which pages of other sites can't send.
 """
 
@@ -23,7 +24,7 @@ P = TypeVar("P", bound=SessionOwner)
 
 
 class BasePolicy(Generic[P]):
-    """Names callers, and counts their requests."""
+    """Identifies callers, and counts their requests."""
 
     def __init__(self, site: BaseSite[Any, Any], *, has_people: bool = True) -> None:
         self._site = site
@@ -31,7 +32,7 @@ class BasePolicy(Generic[P]):
 
     @property
     def security(self) -> Mapping[str, Mapping[str, Any]]:
-        """How a caller is named: OpenAPI's security schemes."""
+        """OpenAPI security schemes."""
         if not self._has_people:
             return {}
         visitors = self._site.visitors
@@ -47,8 +48,8 @@ class BasePolicy(Generic[P]):
         }
 
     def caller(self, request: HTTPConnection) -> P | None:
-        """The person who makes a request; None for an anonymous caller. Raises AccessDenied for a token or a session
-        that isn't valid, TooManyRequests for a read beyond the limit.
+        """The user who makes a request; None for an anonymous caller. Raises AccessDenied for an invalid token or
+        session, TooManyRequests for a read beyond the limit.
         """
         person = self._named(request)
         if request.scope["method"] in _SAFE:

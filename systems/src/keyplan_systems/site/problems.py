@@ -1,4 +1,4 @@
-"""What can't be done, as a page: its status, its words, and where to go from there."""
+"""Error pages: status, text, and links."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FRONT = ("Front page", "/")
 
 
 class Problem(Exception):
-    """A page that says what can't be done, with its HTTP status. ``ways`` are labels with addresses to go on to."""
+    """An error page with its HTTP status. ``ways`` are labels with URLs."""
 
     def __init__(
         self, status: int, heading: str, text: str, ways: Ways = (FRONT,), *, retry_seconds: int | None = None
@@ -31,7 +31,7 @@ class Problem(Exception):
 
 
 class SignInFirst(Problem):
-    """Somebody who isn't signed in goes to sign in, and comes back."""
+    """Redirects a visitor to the sign-in page, and back."""
 
     def __init__(self, target: str) -> None:
         super().__init__(303, "Sign in first", "")
@@ -39,12 +39,12 @@ class SignInFirst(Problem):
 
 
 def not_found() -> Problem:
-    """The page for what isn't there, or isn't there for this visitor."""
+    """The page for something that doesn't exist, or that this visitor can't access."""
     return Problem(404, "There is nothing here", "The page may have moved, or it never existed.")
 
 
 def expired_form() -> Problem:
-    """The page for a form whose token isn't this visitor's."""
+    """The page for a form whose token belongs to another visitor."""
     return Problem(
         403,
         "This form is out of date",
@@ -54,12 +54,12 @@ def expired_form() -> Problem:
 
 
 def foreign_form() -> Problem:
-    """The page for a form that another site's page sent."""
+    """The page for a form from another site."""
     return Problem(403, "From another site", "This form was sent by a page of another site, and isn't taken.")
 
 
 def problem_of(error: Exception, path: str) -> Problem:
-    """An error of the store, of the design or of what came in, met on the page of this path."""
+    """The page for an error of the store, the design or the request, on this path."""
     match error:
         case Problem():
             return error
@@ -68,7 +68,7 @@ def problem_of(error: Exception, path: str) -> Problem:
         case CursorError():
             ways = (("To the beginning", local_path(path)), FRONT)
             return Problem(400, "This page has moved on", "Its address is cut short or out of date.", ways)
-        case ItemNotFound() | KeyFieldError():  # what no key can hold names nothing
+        case ItemNotFound() | KeyFieldError():  # an invalid key identifies nothing
             return not_found()
         case TooBusy():
             return Problem(

@@ -1,7 +1,7 @@
-"""Forms that are sent twice: a double click, or a page that is sent again.
+"""Repeated form submissions: a double click, or a resubmitted page.
 
-Each page's forms carry a random field ``once``. A form that comes again, from the same visitor, with the same field and
-the same content, isn't carried out again: it gets the redirect of the first. Kept in this process, in bounded memory.
+Each page's forms have a random field ``once``. A form that is sent again, by the same visitor, with the same field and
+content, isn't executed again: it gets the first one's redirect. Stored in this process, in bounded memory.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ __all__ = ["Repeats", "ignored"]
 
 FORMS_MAX = 5_000
 WAIT_SECONDS = 30
-"""How long a repeated form waits for the first."""
+"""How long a repeated form waits for the first one."""
 
 
 class Repeats:
-    """Remembers where forms redirected to."""
+    """Remembers the redirects of forms."""
 
     def __init__(self, forms_max: int = FORMS_MAX) -> None:
         self._forms_max = forms_max
@@ -33,7 +33,7 @@ class Repeats:
     def location(
         self, visitor: str, path: str, typed: Mapping[str, str]
     ) -> tuple[str | None, Callable[[Response | None], None]]:
-        """Where this form redirected to when it was sent before, or None; and what notes the response of this time."""
+        """The redirect of an earlier submission, or None; and a function that records the response."""
         if not typed.get("once"):
             return None, ignored
         key = hashlib.sha256(json.dumps([visitor, path, sorted(typed.items())]).encode()).digest()
@@ -50,7 +50,7 @@ class Repeats:
         def note(response: Response | None) -> None:
             done = response is not None and response.status_code == 303
             place = response.headers.get("location") if response is not None and done else None
-            if place is None:  # nothing was done, or a cookie is set: the same may be sent again
+            if place is None:  # nothing was done, or a cookie is set: the form can be sent again
                 with self._lock:
                     self._forms.pop(key, None)
             made.set_result(place)
@@ -66,4 +66,4 @@ def _result(before: Future[str | None]) -> str | None:
 
 
 def ignored(_response: Response | None) -> None:
-    """Note nothing of a response."""
+    """Records nothing."""

@@ -1,4 +1,4 @@
-"""What of a text's HTML may be shown: the tags, attributes and values that are let through, and nothing else."""
+"""HTML sanitizing: allowed tags, attributes and values."""
 
 from __future__ import annotations
 
@@ -72,11 +72,12 @@ _VALUES = {
     ("td", "class"): re.compile("center|right"),
     ("th", "class"): re.compile("center|right"),
 }
-"""Attributes whose values are looked at too, since a class could dress a text as a part of the page."""
+"""Attributes whose values are checked, because a class could make text look like a part of the page."""
 
 _FORMATTING = re.compile(r"<(b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u)[\s/][^>]*>", re.IGNORECASE)
-"""Formatting with attributes. Left open, HTML repeats it in each paragraph that follows, and all of those that differ:
-300 that are open before 1,000 paragraphs make 300,000. Without attributes it repeats three at most."""
+"""Formatting elements with attributes. HTML repeats unclosed ones in each following paragraph, all that differ: 300
+unclosed elements before 1,000 paragraphs become 300,000. Without attributes, at most three are repeated.
+"""
 
 
 def _kept(tag: str, attribute: str, value: str) -> str | None:
@@ -95,18 +96,20 @@ _CLEANER = nh3.Cleaner(
 
 
 _NOSCRIPT = re.compile(r"</?noscript\b[^<>]*>", re.IGNORECASE)
-"""The tags go and their content stays: no script runs here, and the cleaner would show the content as text."""
+"""The tags are removed and their content stays: scripts are disabled, and the sanitizer would show the content
+as text.
+"""
 
 
 def safe(html: str) -> str:
-    """Return the HTML with the allowed elements and attributes only."""
-    end = html.rfind(">") + 1  # behind it, each opening tag would be searched to the end of the text
+    """The HTML with only allowed elements and attributes."""
+    end = html.rfind(">") + 1  # after it, each opening tag would be searched to the end of the text
     return _CLEANER.clean(_NOSCRIPT.sub("", _FORMATTING.sub(r"<\1>", html[:end])) + html[end:])
 
 
 def left_out(html: str) -> Iterator[str]:
-    """What ``safe`` removes of HTML, each time: elements, whose text stays unless it is a program's, and attributes, as
-    ``<p align>``. Not ``rel``, which links get again, and no comments.
+    """What ``safe`` removes: elements, whose text stays except for scripts, and attributes, as ``<p align>``. Without
+    ``rel``, which links get again, and comments.
     """
     for name, attributes in html_tags(html):
         tag = name.lower()

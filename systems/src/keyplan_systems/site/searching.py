@@ -1,7 +1,7 @@
-"""Search of texts: an interface, and one on SQLite's FTS5, in a file beside the store.
+"""Full-text search: an interface, and an implementation with SQLite's FTS5 in a file next to the store.
 
-Another engine (OpenSearch, say) is an object with the same four methods. What is indexed is the system's decision: only
-what every visitor may read. The index can be deleted and rebuilt from the store.
+Another engine (for example OpenSearch) is an object with the same four methods. Systems decide what to index: only what
+every visitor can read. The index can be deleted and rebuilt from the store.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ BUSY_MS = 5_000
 BUSY_PAUSE_S = 0.005
 CACHE_KIB = 32_768
 RANKED_MAX = 60
-"""Documents that are ranked: the latest with all words, and the latest with all words in the title."""
+"""Number of ranked documents: the latest with all words, and the latest with all words in the title."""
 ANSWERS_MAX = 1_000
-"""Answers that are kept until the index changes: many visitors type the same."""
+"""Number of cached results, which are valid until the index changes."""
 FORMAT = 2
-"""Of the file. One of another format is emptied, and filled again as any empty one is."""
+"""The version of the file format. A file of another version is emptied and filled again."""
 _TABLES = """
 DROP TABLE IF EXISTS documents; DROP TABLE IF EXISTS titles; DROP TABLE IF EXISTS ids;
 CREATE TABLE ids (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE);
@@ -43,12 +43,12 @@ CREATE VIRTUAL TABLE documents USING fts5(
 _RANKED = """
 SELECT rowid, bm25(documents, 10, 6, 4, 1) FROM documents WHERE documents MATCH ? ORDER BY rowid DESC LIMIT ?
 """
-"""Words weigh most in the title, then in the tags, the authors, the text."""
+"""Weights: title, tags, authors, text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """What can be found: by the words of its title, its tags, its authors and its text, in this order of weight."""
+    """A searchable document: title, tags, authors and text, in order of weight."""
 
     id: str
     title: str
@@ -58,22 +58,22 @@ class Document:
 
 
 class Search(Protocol):
-    """An index of documents by their words."""
+    """An index of documents by words."""
 
     def put(self, document: Document) -> None:
-        """Let a document be found, as it is now. Raises StoreError."""
+        """Add or replace a document. Raises StoreError."""
         ...
 
     def remove(self, document_id: str) -> None:
-        """Let a document be found no longer. Raises StoreError."""
+        """Remove a document. Raises StoreError."""
         ...
 
     def replace_all(self, documents: Iterable[Document]) -> int:
-        """Let these documents be found and no others; gives how many. Raises StoreError."""
+        """Replace all documents; returns their number. Raises StoreError."""
         ...
 
     def find(self, query: str, limit: int) -> Sequence[str]:
-        """The ids of the documents that have all words of a query, the best first; the last word may be a beginning.
+        """The ids of the documents with all words of a query, best first; the last word can be a prefix.
 
         Raises StoreError.
         """
@@ -81,14 +81,14 @@ class Search(Protocol):
 
 
 class FtsSearch:
-    """An index in a file of SQLite, or in memory. Several processes may use one file."""
+    """An index in a SQLite file or in memory. Several processes can use one file."""
 
     def __init__(self, place: Path | None) -> None:
         self.place = place
         self._lock = threading.Lock()
         self._answers: OrderedDict[tuple[str, int], Sequence[str]] = OrderedDict()
         self._version = -1
-        """Of the file's content, as of ``_answers``."""
+        """The version of the file's content for which ``_answers`` is valid."""
         self._connection = self._opened()
 
     def put(self, document: Document) -> None:
@@ -100,23 +100,23 @@ class FtsSearch:
         self._write([], [document_id])
 
     def replace_all(self, documents: Iterable[Document]) -> int:
-        """Empty the index and fill it, in one transaction: others find the old one until then."""
+        """Replace all documents in one transaction: other processes use the old index until then."""
         return self._write(documents, None)
 
     def find(self, query: str, limit: int) -> Sequence[str]:
-        """Documents by BM25. Those that have the last word whole come first."""
+        """Documents by BM25. Those with the whole last word come first."""
         ids: Sequence[str] = ()
         with self._lock:
             try:
-                with self._connection:  # all statements see the same index
+                with self._connection:  # one snapshot for all statements
                     ids = self._answer(query[:QUERY_CHARACTERS_MAX], limit)
             except apsw.Error as error:
                 raise self._failed(error) from None
         return ids
 
     def _answer(self, query: str, limit: int) -> Sequence[str]:
-        """The answer that was kept, where no connection has written since; else a new one."""
-        version = int(self._value("PRAGMA data_version"))  # another where another connection has written
+        """The cached result if no other connection has written since, else a new one."""
+        version = int(self._value("PRAGMA data_version"))  # changes when another connection writes
         if version != self._version:
             self._answers.clear()
             self._version = version
@@ -141,7 +141,7 @@ class FtsSearch:
         return [self._id_of(number) for number in list(numbers)[:limit]]
 
     def _ranks(self, match: str) -> dict[int, float]:
-        """The latest documents that match, each with its BM25: the lowest is the best."""
+        """The latest matching documents, each with its BM25 score, lowest is best."""
         return {int(number): float(rank) for number, rank in self._connection.execute(_RANKED, (match, RANKED_MAX))}
 
     def _id_of(self, number: int) -> str:
@@ -152,7 +152,7 @@ class FtsSearch:
         return row[0]
 
     def is_empty(self) -> bool:
-        """Whether nothing can be found."""
+        """Whether it has no documents."""
         with self._lock:
             return self._connection.execute("SELECT 1 FROM ids LIMIT 1").fetchone() is None
 
@@ -213,8 +213,8 @@ class FtsSearch:
 
 
 def search_beside(url: str, fill: Callable[[FtsSearch], object], place: str | None = None) -> FtsSearch:
-    """The index of a store: in a file of its own beside the store's file (``shop.search`` beside ``shop.db``), and in
-    memory for a store elsewhere. An empty one is filled. Raises StoreError.
+    """The index of a store: a file next to the store's file (``shop.search`` next to ``shop.db``), or in memory for a
+    remote store. An empty one is filled. Raises StoreError.
     """
     is_file = place is not None or not (url == ":memory:" or "://" in url)
     search = FtsSearch(Path(place or url).with_suffix(".search") if is_file else None)
@@ -224,7 +224,7 @@ def search_beside(url: str, fill: Callable[[FtsSearch], object], place: str | No
 
 
 def refill_beside(url: str, fill: Callable[[FtsSearch], object]) -> None:
-    """Rebuild the index of a store, after an import has written without it. A missing one is built by the site."""
+    """Rebuild the index of a store after an import. If there is none, the site builds it on start."""
     path = Path(url).with_suffix(".search")
     if url == ":memory:" or "://" in url or not path.exists():
         return
@@ -236,7 +236,7 @@ def refill_beside(url: str, fill: Callable[[FtsSearch], object]) -> None:
 
 
 def _use_wal(connection: apsw.Connection) -> None:
-    """Set the mode in which others read while one writes. SQLite doesn't wait for that lock itself."""
+    """Enable WAL mode. SQLite doesn't wait for that lock itself."""
     until = time.monotonic() + BUSY_MS / 1000
     while True:
         try:
@@ -250,7 +250,7 @@ def _use_wal(connection: apsw.Connection) -> None:
 
 
 def _create_tables(connection: apsw.Connection) -> None:
-    """Create the tables of this format, unless another process just did."""
+    """Create the tables, unless another process just did."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         if connection.pragma("user_version") != FORMAT:
@@ -264,9 +264,9 @@ def _create_tables(connection: apsw.Connection) -> None:
 
 
 def readings_of(query: str) -> Sequence[str]:
-    """FTS5 queries for all words of what was typed: with the last word whole, then as a beginning.
+    """FTS5 queries for all words of a query: with the last word complete, then as a prefix.
 
-    Every word is quoted, so nothing that is typed is an operator. A single ASCII letter isn't read as a beginning.
+    Every word is quoted, so no input is an operator. A single ASCII letter isn't treated as a prefix.
     """
     plain = unicodedata.normalize("NFC", query)
     words = "".join(letter if letter.isalnum() else " " for letter in plain).split()[:QUERY_WORDS_MAX]

@@ -1,9 +1,9 @@
-"""How a handler becomes an endpoint, on every site: what its pages share, and what each request goes through.
+"""Endpoints of pages and forms, for every site.
 
-A handler is a plain function of a turn: the request, who makes it and, for a form, what was typed. It runs in a worker
-thread, so it may call the store and hash passwords without keeping other requests waiting. Forms are read, and their
-token and origin checked, before it is called. A site of its own says who its visitors are (``visitors``), who may see
-what (``allow``), and what its templates know (``context``).
+A handler is a function of a turn: the request, the visitor and, for a form, its fields. It runs in a worker thread, so
+it can call the store and hash passwords without blocking other requests. The form is parsed, and its token and origin
+are checked, before the handler runs. A site defines its visitors (``visitors``), authorization (``allow``), and the
+context of templates (``context``).
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ __all__ = ["BaseSite", "BaseTurn", "address_of"]
 _LOG = logging.getLogger("keyplan.site")
 
 HASHES_AT_ONCE = 2
-"""Argon2 takes memory and a core: more of them at once would only make everybody wait."""
+"""Argon2 uses memory and a core: more at a time would only slow down each other."""
 HASHES_WAITING = 8
-"""More than that are sent away, so that a flood of them doesn't take the threads that pages are made in."""
+"""The maximum number of waiting hashes, so that a flood doesn't occupy all worker threads."""
 KEPT = ("title", "content", "tags", "bio", "subject", "text")
-"""The fields that are worth keeping when a form can't be taken; never a password."""
+"""Fields to keep when a form is rejected; never a password."""
 
 V = TypeVar("V", bound=BaseVisitor[Any])
 S = TypeVar("S", bound="BaseSite[Any, Any]")
@@ -60,34 +60,34 @@ class BaseTurn(Generic[S, V]):
     query: dict[str, str]
     form: Form
     after: list[Callable[[], None]] = field(default_factory=list[Callable[[], None]])
-    """What is done when the response has gone out."""
+    """Functions to run after the response."""
 
     @property
     def cursor(self) -> Cursor | None:
-        """Where the page before ended."""
+        """The cursor of the previous page."""
         given = self.query.get("cursor")
         return Cursor(given) if given else None
 
     def path(self, name: str) -> str:
-        """A part of the address."""
+        """A part of the URL path."""
         part: str = self.request.path_params[name]
         return part
 
     def page(self, template: str, status: int = 200, /, **context: Any) -> Response:
-        """A page."""
+        """A page from a template."""
         notice = self.site.notices.get(self.query.get("done", ""))
         html = self.site.html(self.request, self.visitor, template, {"form": self.form, **context}, notice)
         return HTMLResponse(html, status_code=status)
 
     def go(self, path: str, done: str | None = None) -> Response:
-        """Go on to another page of the site, which then says what was done."""
+        """Redirect to another page of the site, which shows the message ``done``."""
         place = local_path(path)
         if done is not None:
             place += f"{'&' if '?' in place else '?'}done={done}"
         return RedirectResponse(place, status_code=303)
 
     def limit(self, action: str, *subjects: str, cost: float = 1) -> None:
-        """Count an attempt for each subject. Raises Problem with status 429 when there were too many."""
+        """Count an attempt for each subject. Raises Problem with status 429 after too many."""
         wait = self.site.wait_seconds(action, *subjects, cost=cost)
         if wait:
             minutes = max(1, round(wait / 60 + 0.5))
@@ -96,12 +96,12 @@ class BaseTurn(Generic[S, V]):
 
     @property
     def address(self) -> str:
-        """The address of the request, for rate limits."""
+        """The client's address, for rate limits."""
         return address_of(self.request)
 
 
 def address_of(request: HTTPConnection) -> str:
-    """The address of a request, for rate limits; of an IPv6 address its network (/64), which one client has."""
+    """The address of a request, for rate limits; for IPv6 the network (/64), which one client has."""
     host = request.client.host if request.client is not None else "unknown"
     try:
         return str(ip_network((host, 64), strict=False)) if ":" in host else host
@@ -110,7 +110,7 @@ def address_of(request: HTTPConnection) -> str:
 
 
 class BaseSite(ABC, Generic[V, T]):
-    """A site's pages, as far as all sites have them. An ``application.py`` gives them their addresses."""
+    """The common part of all sites. ``application`` adds URLs."""
 
     def __init__(
         self,
@@ -134,42 +134,42 @@ class BaseSite(ABC, Generic[V, T]):
         self.repeats = Repeats()
         self.hashing = Gate(HASHES_AT_ONCE, HASHES_WAITING)
 
-    # What a site of its own says
+    # Implemented by each site
 
     @abstractmethod
     def turn(self, request: Request, visitor: V, form: Form) -> T:
-        """A request at its handler."""
+        """The turn of a request."""
 
     @abstractmethod
     def allow(self, visitor: V, role: str) -> None:
-        """Raises Problem where somebody who is signed in doesn't have a role."""
+        """Raises Problem if a signed-in user lacks a role."""
 
     @abstractmethod
     def context(self, request: Request) -> Mapping[str, Any]:
-        """What every template knows."""
+        """The context of all templates."""
 
     def begin(self, turn: T, *, sent: bool) -> None:
-        """What is done before a handler; ``sent`` says that it is a form's. May raise Problem."""
+        """Runs before a handler; ``sent`` for a form. Can raise Problem."""
 
     def wait_seconds(self, action: str, *subjects: str, cost: float = 1) -> float:
-        """Count an attempt for each subject: 0, or how long to wait where there were too many."""
+        """Count an attempt for each subject: 0, or the seconds to wait after too many."""
         return self.limiters[action].wait_seconds(*subjects, cost=cost)
 
-    # What pages and forms go through
+    # Pages and forms
 
     def origin(self, request: HTTPConnection) -> str:
-        """The site's public address, without a slash at its end."""
+        """The site's public URL, without a slash at the end."""
         return self.public or f"{request.url.scheme}://{request.url.netloc}"
 
     def html(
         self, request: Request, visitor: V, template: str, context: Mapping[str, Any], notice: str | None = None
     ) -> str:
-        """A template filled in."""
+        """A rendered template."""
         shared = {"request": request, "visitor": visitor, "theme": visitor.theme, "notice": notice}
         return self.templates.get_template(template).render({**shared, **self.context(request), **context})
 
     def page(self, handler: Callable[[T], Response], role: str = "anyone") -> Callable[[Request], Awaitable[Response]]:
-        """The endpoint of a page that is looked at."""
+        """The endpoint of a page."""
 
         async def endpoint(request: Request) -> Response:
             return await in_turn(self._design, self._run, handler, role, request, None)
@@ -177,7 +177,7 @@ class BaseSite(ABC, Generic[V, T]):
         return endpoint
 
     def form(self, handler: Callable[[T], Response], role: str = "anyone") -> Callable[[Request], Awaitable[Response]]:
-        """The endpoint of a form that is sent."""
+        """The endpoint of a form."""
 
         async def endpoint(request: Request) -> Response:
             try:
@@ -191,7 +191,7 @@ class BaseSite(ABC, Generic[V, T]):
     def upload(
         self, handler: Callable[[T], Response], bytes_max: int, role: str
     ) -> Callable[[Request], Awaitable[Response]]:
-        """The endpoint that a page's script sends a file to, with the form token in a header."""
+        """The endpoint for file uploads by the page's script, with the form token in a header."""
 
         async def endpoint(request: Request) -> Response:
             try:
@@ -229,20 +229,20 @@ class BaseSite(ABC, Generic[V, T]):
         except Exception:
             note(None)
             raise
-        note(None if visitor.changes else response)  # a browser takes cookies from the answer that it waited for
+        note(None if visitor.changes else response)  # the browser takes cookies only from the response it waited for
         if after:
             response.background = BackgroundTask(_each, after)
         return unless_known(request, self.visitors.finish(visitor, response))
 
     def _check(self, request: Request, visitor: V, form: Form) -> None:
-        """Raises Problem for a form that this site's own page didn't make for this visitor."""
+        """Raises Problem for a form that wasn't created for this visitor on this site."""
         if is_foreign(request.method, request.headers, self.public):
             raise foreign_form()
         if not visitor.knows(form["csrf"]):
             raise expired_form()
 
     def _admit(self, visitor: V, role: str, request: Request) -> None:
-        """Raises Problem where the page isn't for this visitor."""
+        """Raises Problem if the visitor can't access the page."""
         if role == "anyone":
             return
         if visitor.signed_in is None:
@@ -253,7 +253,7 @@ class BaseSite(ABC, Generic[V, T]):
         self.allow(visitor, role)
 
     def refused(self, request: Request, problem: Problem) -> Response:
-        """The page of a problem that was met before a handler was."""
+        """The page of a problem before a handler."""
         try:
             visitor = self.visitors.of(request)
         except KeyplanError:
@@ -261,7 +261,7 @@ class BaseSite(ABC, Generic[V, T]):
         return self.visitors.finish(visitor, self._problem(request, problem, visitor))
 
     def _problem(self, request: Request, problem: Problem, visitor: V, form: Form | None = None) -> Response:
-        """The page of a problem. What was typed stands on it, so that nothing is lost."""
+        """The page of a problem, with the form's fields, so that no input is lost."""
         if isinstance(problem, SignInFirst):
             return RedirectResponse(problem.target, status_code=303)
         typed = [(name, text) for name, text in form.typed.items() if name in KEPT and text] if form is not None else []
@@ -280,7 +280,7 @@ class BaseSite(ABC, Generic[V, T]):
 
 
 def _each(actions: Sequence[Callable[[], None]]) -> None:
-    """Do what a response didn't wait for; what fails of it is noted, since nobody waits for an answer."""
+    """Run the functions after a response; errors are logged."""
     for action in actions:
         try:
             action()

@@ -65,7 +65,7 @@ class SessionPatterns:
 
 
 class SessionOwner(Protocol):
-    """Who a session belongs to."""
+    """The owner of a session."""
 
     @property
     def user_id(self) -> str:

@@ -1,7 +1,7 @@
 """Signed texts.
 
-A signature is an HMAC-SHA256 under a key of its own for each purpose, so that a text signed for one thing is worth
-nothing for another. What is signed can be read by whoever holds it.
+A signature is an HMAC-SHA256 with a separate key for each purpose, so that a text signed for one purpose is invalid for
+another. The text itself isn't encrypted.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ _TOKEN_BYTES = 32
 
 
 def random_token() -> str:
-    """A text that can't be guessed: 256 bits, safe in a URL."""
+    """A random token of 256 bits, URL-safe."""
     return secrets.token_urlsafe(_TOKEN_BYTES)
 
 
 class Signer:
-    """Signs texts, and tells its own from others'."""
+    """Signs texts and verifies signatures."""
 
     def __init__(self, secret: bytes) -> None:
         if len(secret) < SECRET_BYTES_MIN:
@@ -32,7 +32,7 @@ class Signer:
         self._keys: dict[str, bytes] = {}
 
     def signature(self, purpose: str, text: str) -> str:
-        """The signature of a text for a purpose: 43 characters, safe in a URL."""
+        """The signature of a text for a purpose: 43 URL-safe characters."""
         key = self._keys.get(purpose)
         if key is None:
             key = self._keys[purpose] = hmac.digest(self._secret, purpose.encode(), hashlib.sha256)
@@ -40,16 +40,16 @@ class Signer:
         return base64.urlsafe_b64encode(made).rstrip(b"=").decode("ascii")
 
     def sign(self, purpose: str, text: str) -> str:
-        """The text with its signature behind a dot."""
+        """The text with its signature after a dot."""
         return f"{text}.{self.signature(purpose, text)}"
 
     def unsign(self, purpose: str, signed: str) -> str | None:
-        """The text that was signed for this purpose; None for any other."""
+        """The text signed for this purpose; None if invalid."""
         text, dot, given = signed.rpartition(".")
         if not dot or not self.matches(purpose, text, given):
             return None
         return text
 
     def matches(self, purpose: str, text: str, given: str) -> bool:
-        """Whether a signature is the text's, compared in constant time."""
+        """Whether a signature is valid, compared in constant time."""
         return hmac.compare_digest(self.signature(purpose, text).encode(), given.encode("utf-8", "surrogatepass"))

@@ -1,4 +1,4 @@
-"""Templates: their environment, which every site's pages are filled in with."""
+"""The Jinja2 environment of all sites."""
 
 from __future__ import annotations
 
@@ -16,10 +16,9 @@ _SHARED = "keyplan_systems.site"
 
 
 def environment(packages: tuple[str, ...], filters: Mapping[str, Callable[..., object]]) -> Environment:
-    """Return an environment with the templates of these packages, in order of precedence, then the shared ones.
+    """An environment with the templates of these packages, in order of precedence, then the shared ones.
 
-    Everything is escaped, an undefined name raises UndefinedError, and all templates are compiled before the first
-    request.
+    Output is escaped, an undefined name raises UndefinedError, and all templates are compiled before the first request.
     """
     made = Environment(
         loader=ChoiceLoader([PackageLoader(name) for name in (*packages, _SHARED)]),
@@ -28,7 +27,7 @@ def environment(packages: tuple[str, ...], filters: Mapping[str, Callable[..., o
         trim_blocks=True,
         lstrip_blocks=True,
         auto_reload=False,
-        cache_size=-1,  # all of them, in a plain dictionary
+        cache_size=-1,  # unlimited
     )
     made.filters.update({**FILTERS, **filters})
     shared: Mapping[str, Any] = {"asset": asset}
