@@ -1,7 +1,4 @@
-"""Text files read line by line in bounded memory, each line with its number.
-
-What a line means is its reader's matter.
-"""
+"""Text files read line by line in bounded memory, with line numbers."""
 
 from __future__ import annotations
 
@@ -17,19 +14,19 @@ from keyplan.systems import Progress
 __all__ = ["LINE_BYTES_MAX", "Lines", "Steps", "Tell", "count_lines", "readable"]
 
 LINE_BYTES_MAX = 100_000
-"""Longer lines are told and left out. csv's own limit for one field is 131,072 characters."""
+"""Longer lines are reported and skipped. csv's limit for one field is 131,072 characters."""
 CHUNK_BYTES = 1 << 20
 STEP_LINES = 20
-"""Progress is told once in so many lines."""
+"""Progress is reported once per this number of lines."""
 
 Tell = Callable[[int, str, str | None], None]
-"""Told of what can't be read: the line, what is wrong, and what to do."""
+"""Reports an unreadable line: its number, the error, and a hint."""
 
 
 @contextmanager
 def readable(path: Path) -> Generator[None]:
-    """Tell by a RequestError that a file, or one of a folder, can't be read. The store's own errors are OSErrors too,
-    and not the file's: they go on as they are.
+    """Converts an unreadable file, or one in a folder, to a RequestError. The store's errors, which are also OSErrors,
+    pass through.
     """
     try:
         yield
@@ -40,7 +37,7 @@ def readable(path: Path) -> Generator[None]:
 
 
 def count_lines(path: Path) -> int:
-    """How many lines a file has. Raises OSError."""
+    """The number of lines in a file. Raises OSError."""
     count, last = 0, b"\n"
     with path.open("rb") as file:
         while chunk := file.read(CHUNK_BYTES):
@@ -50,9 +47,9 @@ def count_lines(path: Path) -> int:
 
 
 class Lines:
-    """The lines of a file with their numbers, their ends included. Those that are too long are told and left out.
+    """The numbered lines of a file, including line ends. Lines that are too long are reported and skipped.
 
-    So are those that aren't UTF-8, unless ``fallback`` names an encoding to read them in: then the first one is told.
+    So are lines that aren't UTF-8, unless ``fallback`` names an encoding for them: then only the first one is reported.
     """
 
     def __init__(self, file: BinaryIO, tell: Tell, *, fallback: str | None = None) -> None:
@@ -81,7 +78,7 @@ class Lines:
         raise StopIteration
 
     def push_back(self, lines: Iterable[tuple[int, str]]) -> None:
-        """Give these lines again."""
+        """Return these lines again."""
         self._again.extendleft(reversed(list(lines)))
 
     def _decoded(self, line: bytes) -> str | None:
@@ -113,13 +110,13 @@ class Steps:
         progress(0, total)
 
     def at(self, line: int) -> None:
-        """So many lines of the file are done."""
+        """Report the number of processed lines of the file."""
         if line >= self._next:
             self._next = line + STEP_LINES
             self._progress(min(self._before + line, self._total), self._total)
 
     def done(self, lines: int) -> None:
-        """The file is done: it had so many lines."""
+        """Report that the file is finished, with its number of lines."""
         self._before += lines
         self._next = STEP_LINES
         self._progress(min(self._before, self._total), self._total)

@@ -1,7 +1,7 @@
-"""The site that a folder of texts belongs to, and where the links and pictures of its texts lead: to other texts of the
-folder, to its files, or nowhere.
+"""The site of a folder of texts, and the targets of links and images in its texts: other texts of the folder, its
+files, or nothing.
 
-Which address a text has from now on, and where files are kept, is its system's part.
+Systems decide the new URLs of texts and the storage of files.
 """
 
 from __future__ import annotations
@@ -31,32 +31,32 @@ _PROGRAMS = (
     *("eleventy.config.js", "eleventy.config.mjs", "eleventy.config.cjs", ".eleventy.js"),
     *("astro.config.mjs", "docusaurus.config.js", "docusaurus.config.ts"),
 )
-"""Settings that are programs: they show where a site is, and nothing of them is read."""
+"""Settings files that are programs: they mark a site's root, but aren't read."""
 _FILE_ROOTS = ("", "static", "assets", "public", "content", "source", "docs")
 _INCLUDE_ROOTS = ("_includes", "", "includes", "snippets", "_snippets", "src/_includes", "content", "docs")
 _DATA = (".json", ".11tydata.json", ".11tydata.js", ".11tydata.cjs", ".11tydata.mjs")
-"""How files end in which Eleventy has the front matter of a whole folder, behind the folder's name."""
+"""Suffixes of Eleventy's files with front matter for a whole folder, after the folder's name."""
 CONFIG_BYTES_MAX = 256 * 1024
 SEEN_MAX = 10_000
 LINKED_BYTES_MAX = 20 * 1024 * 1024
 
 
 class SiteFolder:
-    """The site that a folder of texts belongs to: the nearest folder above with settings, else the folder itself."""
+    """The site of a folder of texts: the nearest parent folder with settings, else the folder itself."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder.resolve()
         self.root = next((path for path in (self.folder, *self.folder.parents) if _is_site(path)), self.folder)
         in_git = any((path / ".git").exists() for path in (self.root, *self.root.parents))
         if not in_git and self.root not in (self.folder, *self.folder.parents[:3]):
-            self.root = self.folder  # settings far above may be another site's
+            self.root = self.folder  # settings far above can belong to another site
         self.config = _config_of(self.root)
         self.settings = self._read_settings()
         self.people = self._read_people()
-        """The names of authors by what texts call them, where the site has a list of them."""
+        """The names of authors by key, if the site has a list of them."""
 
     def _read_settings(self) -> dict[str, Any]:
-        """The site's settings; none for those that can't be read."""
+        """The site's settings; empty if unreadable."""
         if self.config is None:
             return {}
         try:
@@ -67,7 +67,7 @@ class SiteFolder:
         return result if isinstance(result, dict) else {}
 
     def _read_people(self) -> dict[str, str]:
-        """Names by keys, of ``authors.yml``: beside the texts (Docusaurus), or among the site's data (Jekyll, Hugo)."""
+        """Names by key, from ``authors.yml``: next to the texts (Docusaurus), or in the site's data (Jekyll, Hugo)."""
         beside = sorted(path for path in self.folder.iterdir() if path.is_dir())
         places = [self.root / "_data", self.root / "data", self.folder, self.folder.parent, *beside]
         result: dict[str, str] = {}
@@ -84,7 +84,7 @@ class SiteFolder:
 
     @property
     def addresses(self) -> tuple[str, ...]:
-        """How the site's own addresses begin: ``https://blog.example/base``."""
+        """The prefixes of the site's URLs: ``https://blog.example/base``."""
         base = str(self.settings.get("baseurl") or "").rstrip("/")
         named = [self.settings.get(name) for name in ("url", "baseURL", "base_url", "site_url")]
         urls = [
@@ -94,12 +94,12 @@ class SiteFolder:
         return tuple(dict.fromkeys([*own, *urls]))
 
     def file(self, below: Path, target: str) -> Path | None:
-        """The file that a link names, relative to a text's folder or to the site; None where there is none."""
+        """The file of a link, relative to a text's folder or to the site; None if it doesn't exist."""
         places = [self.root / text for text in _FILE_ROOTS]
         return self._first(places if target.startswith("/") else [below, *places], target)
 
     def included(self, below: Path, name: str) -> str | None:
-        """The text of a file that a text includes, without its front matter; None where there is none."""
+        """The text of an included file, without its front matter; None if it doesn't exist."""
         path = self._first([below, *(self.root / text for text in _INCLUDE_ROOTS)], name)
         try:
             text = None if path is None else plain_text(_small(path).encode())
@@ -119,7 +119,7 @@ class SiteFolder:
         return None
 
     def folder_wide(self, paths: Iterable[Path]) -> Iterator[ErrorDetail]:
-        """What the site sets for whole folders (Jekyll's ``defaults``, Eleventy's data): it isn't taken over."""
+        """Settings for whole folders (Jekyll's ``defaults``, Eleventy's data), which aren't imported."""
         defaults = self.settings.get("defaults")
         values = (
             [each.get("values") for each in defaults if isinstance(each, dict)] if isinstance(defaults, list) else []
@@ -161,11 +161,11 @@ def _is_site(folder: Path) -> bool:
     return _config_of(folder) is not None or any((folder / name).is_file() for name in _PROGRAMS)
 
 
-# Addresses that texts had
+# Former URLs of texts
 
 
 def former_addresses(post: Post, site: SiteFolder) -> Iterator[str]:
-    """The addresses that a text had on its site, the most certain first."""
+    """The URLs that a text had on its site, the most certain first."""
     for given in (*post.aliases, *([post.permalink] if post.permalink else [])):
         if not is_pattern(given):
             yield given
@@ -198,12 +198,12 @@ _STYLES = {
     "ordinal": "/:categories/:year/:y_day/:title",
     "none": "/:categories/:title",
 }
-"""Jekyll's names for patterns."""
+"""Jekyll's named patterns."""
 
 
 def _patterned(post: Post, site: SiteFolder) -> str | None:
-    """The address of a dated post where the site's settings have a pattern for them (Jekyll's and Hexo's ``permalink``,
-    Hugo's ``[permalinks]`` by section); None for a pattern with parts that a post hasn't.
+    """The URL of a dated post if the site's settings have a pattern (Jekyll's and Hexo's ``permalink``, Hugo's
+    ``[permalinks]`` by section); None for a pattern with unknown parts.
     """
     pattern = site.settings.get("permalink")
     if not isinstance(pattern, str):
@@ -239,10 +239,10 @@ def _patterned(post: Post, site: SiteFolder) -> str | None:
 
 @dataclass
 class Links:
-    """The links of texts, so that they lead where their targets are now.
+    """Rewrites the links of texts to their targets' new URLs.
 
-    ``paths`` gives the new address of each text by its path below the folder, ``known`` by its former addresses.
-    ``keep`` keeps a file, and gives its address, or None for one that can't be kept.
+    ``paths`` has the new URL of each text by its path in the folder, ``known`` by its former URLs. ``keep`` stores a
+    file and returns its URL, or None if it can't be stored.
     """
 
     site: SiteFolder
@@ -250,19 +250,19 @@ class Links:
     known: Mapping[str, str]
     keep: Callable[[Path], str | None]
     heading: Callable[[str, str], str] = lambda _, anchor: anchor
-    """Gives the id of the heading that an anchor means, in the text at an address."""
+    """Returns the id of the heading of an anchor, in the text at a URL."""
     former: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
-    """The addresses that each text had, by its path: a relative link may be meant from there."""
+    """The former URLs of each text, by path: a relative link can start from there."""
     lost: Counter[str] = field(default_factory=Counter[str])
-    """Targets that lead to nothing in the folder; whoever reads them empties it."""
+    """Targets that don't exist in the folder; the reader clears it."""
 
     def __post_init__(self) -> None:
         self._own = set(self.paths.values())
         self._seen: dict[tuple[str, str], str | None] = {}
-        """The files that links name, by text and place: to look for one takes the file system a while."""
+        """A cache of the files of links, by text and place, because file lookups are slow."""
 
     def address(self, path: str, given: str, is_picture: bool) -> str:
-        """The new address of a link of the text at a path; one that leads nowhere stays, and is counted in ``lost``."""
+        """The new URL of a link in the text at a path; a link without a target stays, and is counted in ``lost``."""
         if given.startswith("#"):
             own_id = _page_id(given[1:])
             return f"#{self.heading(self.paths[path], own_id) if path in self.paths and own_id else own_id}"
@@ -270,7 +270,7 @@ class Links:
         for own in self.site.addresses:
             if target.startswith(own):
                 target = target[len(own) :] or "/"
-        target = f"/{target[2:]}" if target.startswith("@/") else target  # Zola's: below content
+        target = f"/{target[2:]}" if target.startswith("@/") else target  # Zola's prefix for the content folder
         if not target or target.startswith(("//", "{")) or has_scheme(target):
             return given
         end = min((at for at in (target.find("#"), target.find("?")) if at >= 0), default=len(target))
@@ -286,7 +286,7 @@ class Links:
         return f"{result}{mark}{rest}"
 
     def _place(self, path: str, place: str, is_picture: bool) -> tuple[str | None, bool]:
-        """The address of the text or the file that a place means, and whether it is a text."""
+        """The URL of a target text or file, and whether it is a text."""
         text = None if is_picture else self._text(path, place)
         if text is not None or not place:
             return text, True
@@ -297,10 +297,10 @@ class Links:
         return self._seen[path, place], False
 
     def _text(self, path: str, place: str) -> str | None:
-        """The address of the text that a place means, seen from another text's path."""
+        """The URL of a target text, relative to another text's path."""
         folder = posixpath.dirname(path)
         is_page = place.endswith("/") or "." not in posixpath.basename(place)
-        # Seen from an address that ends with a slash, as Hugo's do
+        # Relative to a URL with a final slash, as in Hugo
         joined = posixpath.join("/", folder, place) if is_page else posixpath.join(folder, place.lstrip("/"))
         below = posixpath.normpath(joined).lstrip("/")
         for candidate in (below, place.strip("/"), f"content{place}" if place.startswith("/") else ""):
@@ -316,11 +316,13 @@ class Links:
 
     def _file(self, path: str, place: str) -> str | None:
         text = self.site.folder / path
-        result = self.site.file(text.parent, place) or self.site.file(text.with_suffix(""), place)  # Hexo's folder
+        result = self.site.file(text.parent, place) or self.site.file(
+            text.with_suffix(""), place
+        )  # Hexo's asset folder
         kept = None if result is None else self.keep(result)
         return None if kept is None else quote(kept)
 
 
 def _page_id(anchor: str) -> str:
-    """The id of a heading as a page has it: without underscores inside, which mark the page's own ids."""
+    """The id of a heading on a page: without inner underscores, which mark the page's own ids."""
     return anchor if anchor.startswith("_") else anchor.replace("_", "")

@@ -1,7 +1,7 @@
-"""Markdown parsed in bounded work: its blocks, which lines are code, its first heading and its first paragraph.
+"""Markdown parsing with bounded work: blocks, code lines, the first heading and the first paragraph.
 
-markdown-it tries rules at each position of a text. Each try is counted, and a text that needs far more tries than prose
-does is refused. Rendering is in ``site/markdown.py``.
+markdown-it tries rules at each position of a text. Attempts are counted, and a text that needs far more than normal
+texts is rejected. ``site.markdown`` renders.
 """
 
 from __future__ import annotations
@@ -20,23 +20,25 @@ __all__ = ["Heading", "TooIntricate", "allowance", "bound", "code_lines", "first
 NESTING_MAX = 20
 STEPS_MIN = 10_000
 CHARACTERS_PER_STEP = 5
-"""Tries that a text may take: ``STEPS_MIN``, and one more per so many characters. Prose takes fewer."""
+"""The allowed number of attempts: ``STEPS_MIN``, and one more per this number of characters. Normal texts need
+fewer.
+"""
 BLOCK_STEPS = 4
-"""What a try of a block counts: it reads more than a try within a line."""
+"""The cost of a block rule's attempt, which reads more than an inline rule's."""
 EXCERPT_CHARACTERS = 280
 EXCERPT_SOURCE_MAX = 8_000
-"""Characters at the start of a text in which its first heading and paragraph are searched."""
+"""Length of the text's start in which the first heading and paragraph are searched."""
 _TEXT = frozenset({"text", "code_inline"})
 _NO_PROSE = ("{%", "{{", "\\[")
-"""How a paragraph begins that is a template tag, or the placeholder of one."""
+"""Starts of paragraphs that are template tags or their placeholders."""
 
 
 class TooIntricate(Exception):
-    """A text takes more tries than it may."""
+    """A text needs more attempts than allowed."""
 
 
 class Heading(NamedTuple):
-    """The first heading of a text: its words, its level, and its lines (``start``, and ``end`` behind the last)."""
+    """The first heading of a text: its text, level, and lines (``start``, and ``end``, exclusive)."""
 
     title: str
     level: int
@@ -45,12 +47,12 @@ class Heading(NamedTuple):
 
 
 def allowance(text: str) -> dict[str, Any]:
-    """The ``env`` of a parse, with the number of tries that the text may take."""
+    """The ``env`` of a parse, with the text's allowed number of attempts."""
     return {"steps": STEPS_MIN + len(text) // CHARACTERS_PER_STEP}
 
 
 def bound(parser: MarkdownIt) -> MarkdownIt:
-    """Let a parser count its tries in ``env``: it raises TooIntricate when none is left."""
+    """Make a parser count its attempts in ``env``: it raises TooIntricate when none are left."""
     parser.inline.ruler.before("text", "step", _inline_step)
     parser.block.ruler.before("table", "step", _block_step)
     return parser
@@ -75,7 +77,7 @@ _PARSER = bound(MarkdownIt("commonmark", {"maxNesting": NESTING_MAX}).enable("ta
 
 
 def code_lines(text: str) -> set[int]:
-    """The numbers of the lines, from 0, that belong to blocks of code. Empty for a text that is too intricate."""
+    """The numbers of lines in code blocks, from 0. Empty for a text that is too intricate."""
     result: set[int] = set()
     for token in _blocks(text):
         if token.type in {"fence", "code_block"} and token.map is not None:
@@ -95,9 +97,9 @@ def first_heading(text: str) -> Heading | None:
 
 
 def first_paragraph(text: str) -> str | None:
-    """The first paragraph as plain text on one line, cut at a word; None where there is none.
+    """The first paragraph as plain text on one line, truncated at a word; None if there is none.
 
-    Headings, lists, quotations, tables, code, HTML, pictures and template tags are skipped.
+    Skips headings, lists, quotations, tables, code, HTML, images and template tags.
     """
     source = text[:EXCERPT_SOURCE_MAX]
     for token, inline in _pairs(_blocks(source)):
@@ -123,7 +125,7 @@ def _pairs(tokens: Sequence[Token]) -> Iterator[tuple[Token, Token]]:
 
 
 def _words(content: str) -> str:
-    """The words of inline Markdown: without marks, pictures and HTML. What is too intricate stays as it is."""
+    """The plain text of inline Markdown: without marks, images and HTML. Text that is too intricate is unchanged."""
     tokens: list[Token] = []
     try:
         _PARSER.inline.parse(content, _PARSER, allowance(content), tokens)

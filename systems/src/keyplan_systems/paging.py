@@ -1,6 +1,4 @@
-"""Going through every page of a question, for jobs that look at all there is; and items as JSON, for those that take
-them along; and the items of many ids, in their order.
-"""
+"""Reading all pages of a pattern, for jobs and exports; items as JSON; and the items of many ids, in order."""
 
 from __future__ import annotations
 
@@ -17,7 +15,7 @@ T = TypeVar("T")
 
 
 def pages_of(ask: Callable[..., Page[T]]) -> Iterator[Page[T]]:
-    """Every page, from the first. ``ask`` takes a ``cursor``; the next page is asked for when this one is done with."""
+    """Every page, lazily. ``ask`` takes a ``cursor``."""
     cursor: Cursor | None = None
     while True:
         page = ask(cursor=cursor)
@@ -34,11 +32,11 @@ def items_of(ask: Callable[..., Page[T]]) -> Iterator[T]:
 
 
 def as_json(item: BaseModel) -> dict[str, Any]:
-    """An item, or a part of one, as JSON has it."""
+    """An item, or a part of one, as JSON."""
     return item.model_dump(mode="json")
 
 
 def items_of_ids(ids: Sequence[str], read: Callable[[list[str]], Iterable[T]], id_of: Callable[[T], str]) -> list[T]:
-    """The items of ids that are there, in the order of the ids: a list of ids may lag behind the store."""
+    """The existing items of ids, in the order of the ids, which can be older than the store's content."""
     there = {id_of(item): item for item in read(list(ids))} if ids else {}
     return [there[item_id] for item_id in ids if item_id in there]

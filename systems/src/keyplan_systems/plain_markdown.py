@@ -1,8 +1,8 @@
-"""Markdown of site generators as Markdown that every renderer reads.
+"""Convert Markdown of site generators to standard Markdown.
 
-Links, includes and blocks of code are understood. Every other template tag (Liquid, Hugo, Nunjucks, Tera), note and
-attribute becomes a placeholder or is removed, and is counted by its kind; the text around it stays. Each step reads the
-text once: the work grows as the text does.
+Supports links, includes and code blocks. Every other template tag (Liquid, Hugo, Nunjucks, Tera), note and attribute
+becomes a placeholder or is removed, and is counted by kind; the surrounding text stays. Each step reads the text once,
+in linear time.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from keyplan_systems.markdown_parsing import code_lines
 __all__ = ["Plain", "plain_markdown"]
 
 TAG_CHARACTERS_MAX = 4_000
-"""A longer template tag isn't one."""
+"""Longer template tags are treated as text."""
 ADDRESS_CHARACTERS_MAX = 2_000
 INCLUDED_CHARACTERS_MAX = 400_000
-"""Characters that the includes of one text may add to it."""
+"""Maximum number of characters that the includes of one text can add."""
 NAME_CHARACTERS_MAX = 40
 CODE_FENCE = "~~~~~~"
-"""What a Liquid or Hugo block of code becomes: code seldom has a line of these."""
+"""The fence of converted Liquid and Hugo code blocks: rare in code."""
 
 TAGS, EXPRESSIONS = "template tags", "template expressions"
 ATTRIBUTES, NOTES, SCRIPTS = "attributes", "notes and tabs", "JavaScript of MDX"
@@ -36,40 +36,40 @@ _LINKS = frozenset({"ref", "relref", "link", "post_url", "post_path", "asset_pat
 _INCLUDES = frozenset({"include", "include_relative", "include_cached", "includes", "readfile", "snippet"})
 _INCLUDED = (".md", ".markdown", ".mdx", ".txt")
 _OWN_ADDRESS = frozenset({"site.url", "site.baseurl", "baseurl", "base_url", "site.base_url", "config.base_url"})
-"""Expressions that are the beginning of an address within the site."""
+"""Expressions for the start of the site's URLs."""
 _ADDRESS_FILTERS = (["relative_url"], ["absolute_url"], ["url"], ["absURL"], ["relURL"], ["prepend"])
 _BRANCHES = frozenset({"else", "elsif", "elif", "elseif", "when"})
 _PICTURED = frozenset({"a", "img", "image", "source", "video", "audio", "iframe"})
 _MARK = re.compile(r"[\[\]<\\\n]")
 
 Address = Callable[[str, bool], str]
-"""Gives the new address of a link, and of a picture (True)."""
+"""Returns the new URL of a link, or of an image (True)."""
 Include = Callable[[str], "str | None"]
-"""Gives the text of an included file, or None."""
+"""Returns the text of an included file, or None."""
 
 
 @dataclass
 class Plain:
-    """A converted text. ``removed`` counts what became a placeholder or was removed: by kind, then by name."""
+    """A converted text. ``removed`` counts placeholders and removals by kind, then by name."""
 
     text: str
     removed: dict[str, Counter[str]] = field(default_factory=dict[str, Counter[str]])
     included: int = 0
-    """Characters of included texts."""
+    """The number of characters of included texts."""
 
     def count(self, kind: str, name: str) -> None:
-        """Count one that became a placeholder or was removed."""
+        """Count a placeholder or removal."""
         self.removed.setdefault(kind, Counter())[name[:NAME_CHARACTERS_MAX]] += 1
 
 
 def plain_markdown(
     text: str, address: Address = lambda given, _: given, include: Include = lambda _: None, *, mdx: bool = False
 ) -> Plain:
-    """Convert a text. ``mdx`` says that lines of JavaScript may be in it."""
+    """Convert a text. ``mdx``: it can contain lines of JavaScript."""
     result = Plain("")
 
     def included(name: str) -> str | None:
-        """An included text without tags; what it includes itself is a placeholder."""
+        """An included text without tags; nested includes become placeholders."""
         found = include(name)
         if found is None or len(found) > INCLUDED_CHARACTERS_MAX - result.included:
             return None
@@ -96,7 +96,7 @@ def _parts(text: str) -> Iterator[tuple[bool, str]]:
 
 
 def placeholder(name: str) -> str:
-    """What a text shows where a tag of this name was."""
+    """The placeholder of a tag."""
     shown = "".join(letter for letter in name if letter.isalnum() or letter in "._-/")[:NAME_CHARACTERS_MAX]
     return rf"\[{shown.replace('_', chr(92) + '_') or 'tag'}\]"
 
@@ -105,7 +105,7 @@ def placeholder(name: str) -> str:
 
 
 class _Blocks:
-    """Lines with a meaning to their generator only: notes, tabs, attributes, includes, blocks of code."""
+    """Lines with a special meaning for a generator: notes, tabs, attributes, includes, code blocks."""
 
     def __init__(self, plain: Plain, included: Include, *, mdx: bool) -> None:
         self.plain = plain
@@ -113,12 +113,12 @@ class _Blocks:
         self.mdx = mdx
         self.lines: list[str] = []
         self.indents: list[int] = []
-        """Indents of the notes that are open, in columns of the source."""
+        """Indents of open notes, in columns of the source."""
         self.fence = ""
-        """What closes the block of code that is open: its marks, or the name of its tag."""
+        """The end of the open code block: its fence, or the name of its tag."""
         self.in_list = False
         self.colons = 0
-        """Notes between lines of colons that are open."""
+        """Number of open notes between lines of colons."""
 
     def convert(self, text: str) -> str:
         script = False
@@ -140,11 +140,11 @@ class _Blocks:
         return "\n".join(self.lines)
 
     def _is_prose(self, line: str) -> bool:
-        """Whether a line of MDX that begins with ``import`` or ``export`` is a sentence."""
+        """Whether a line of MDX that starts with ``import`` or ``export`` is a sentence."""
         return not any(mark in line for mark in "'\"{=(*")
 
     def _unindented(self, line: str) -> str:
-        """A line without the indent of the notes that it belongs to."""
+        """A line without the indent of its notes."""
         if not line.strip():
             return ""
         line = line.expandtabs(4) if self.indents and line.startswith("\t") else line
@@ -194,7 +194,7 @@ class _Blocks:
         self.lines.append(line)
 
     def _heading(self, line: str) -> str:
-        """A heading with the id of its attributes, and no others: ``## Title {: #id .wide }``."""
+        """A heading with only the id of its attributes: ``## Title {: #id .wide }``."""
         title, _, attributes = line.rpartition("{")
         own_id = next((word for word in attributes.strip(":} ").split() if word.startswith("#")), None)
         return line if own_id is None else f"{title.rstrip()} {{{own_id}}}"
@@ -207,7 +207,7 @@ class _Blocks:
                 self.plain.count(OPTIONS, options)
 
     def _opens_code(self, words: str) -> bool:
-        """Whether a line opens a block of code of Liquid's, Hugo's or Hexo's, and nothing else; the block begins."""
+        """Whether a line opens a code block of Liquid, Hugo or Hexo; starts the block."""
         name, _, rest = words.strip("{}%<>- ").partition(" ")
         if name not in {"highlight", "codeblock"} or words.count("{") > 2:
             return False
@@ -217,13 +217,13 @@ class _Blocks:
         return True
 
     def _attributes(self, words: list[str]) -> None:
-        """A line of kramdown's attributes: the id of a heading above stays, as does nothing else."""
+        """A line of kramdown attributes: only the id of a heading above stays."""
         own_id = next((word for word in words if word.startswith("#")), None)
         if own_id is not None and self.lines and self.lines[-1].startswith("#"):
             self.lines[-1] = f"{self.lines[-1].rstrip('# ')} {{{own_id}}}"
             return
         if "toc" in words and self.lines:
-            self.lines.pop()  # the list's item that the table of contents replaces
+            self.lines.pop()  # the list item that the table of contents replaces
         self.plain.count(ATTRIBUTES, f"{{: {' '.join(words)} }}")
 
     def _colons(self, name: str, line: str) -> None:
@@ -244,7 +244,7 @@ class _Blocks:
 
 
 def _note_title(words: str) -> str | None:
-    """The title of a note or tab of Python-Markdown's; None for what is none (``===`` below a heading)."""
+    """The title of a Python-Markdown note or tab; None for other lines (``===`` below a heading)."""
     rest = words.lstrip("!?+=")
     if words.startswith("===") and not rest.startswith((' "', " '")):
         return None
@@ -257,14 +257,14 @@ def _note_title(words: str) -> str | None:
 
 
 class _Next:
-    """Where a text has the next of some marks. The places asked for only grow, so each part is searched once."""
+    """Finds the next occurrence of marks. Positions only increase, so each part is searched once."""
 
     def __init__(self, text: str) -> None:
         self.text = text
         self._at: dict[str, int] = {}
 
     def __call__(self, mark: str, start: int) -> int:
-        """The place, or the end of the text."""
+        """The position, or the end of the text."""
         at = self._at.get(mark, -1)
         if at < start:
             found = self.text.find(mark, start)
@@ -273,16 +273,16 @@ class _Next:
 
 
 class _Tags:
-    """Template tags within lines."""
+    """Inline template tags."""
 
     def __init__(self, plain: Plain, included: Include) -> None:
         self.plain = plain
         self.included = included
         self.raw = False
-        """Whether tags are shown, and not meant: between ``{% raw %}`` and ``{% endraw %}``."""
+        """Whether tags are literal: between ``{% raw %}`` and ``{% endraw %}``."""
 
     def code(self, text: str) -> str:
-        """Code, in which tags are shown: without the marks that say so."""
+        """Code with literal tags, without the raw marks."""
         for mark in ("{% raw %}", "{% endraw %}", "{%- raw -%}", "{%- endraw -%}"):
             text = text.replace(mark, "")
         return text.replace("{{</*", "{{<").replace("*/>}}", ">}}").replace("{{%/*", "{{%").replace("*/%}}", "%}}")
@@ -308,7 +308,7 @@ class _Tags:
         return "".join([*out, text[done:]])
 
     def _tag(self, text: str, place: int, following: _Next) -> tuple[str, int] | None:
-        """What a tag at a place becomes, and where it ends; None where none is."""
+        """The replacement of a tag at a position, and its end; None if there is no tag."""
         opening = next((mark for mark in _CLOSERS if text.startswith(mark, place)), None)
         before = text[place - 1 : place]
         if opening is None:
@@ -378,7 +378,7 @@ class _Tags:
         return placeholder(name), end
 
     def _meant(self, name: str, given: dict[str, str]) -> str | None:
-        """A link, an include or a picture; None for what is another tag."""
+        """A link, an include or an image; None for another tag."""
         first = given.get("path") or given.get("0") or ""
         if name in _LINKS and first:
             return first
@@ -396,7 +396,7 @@ class _Tags:
 
 
 def _expression(inner: str) -> str | None:
-    """What an expression in a link's address stands for: nothing for the site's own, a literal for itself."""
+    """The value of an expression in a link's URL: empty for the site's own URL, a literal itself."""
     words, _, filters = inner.partition("|")
     words = words.strip()
     if words in _OWN_ADDRESS:
@@ -409,7 +409,7 @@ def _expression(inner: str) -> str | None:
 
 
 def _arguments(text: str) -> dict[str, str]:
-    """The arguments of a tag: by name, and those without one by their number."""
+    """The arguments of a tag: by name, and positional ones by number."""
     lexer = shlex.shlex(text.replace(",", " "), posix=True)
     lexer.whitespace_split = True
     lexer.commenters, lexer.quotes, lexer.escape = "", "\"'`", ""
@@ -421,23 +421,23 @@ def _arguments(text: str) -> dict[str, str]:
                 result[name] = value
             else:
                 result[str(len(result))] = word
-    except ValueError:  # a quote that isn't closed
+    except ValueError:  # an unterminated quote
         return {}
     return result
 
 
 def _in_address(text: str, place: int) -> bool:
-    """Whether a place is within a link's address or an attribute's value."""
+    """Whether a position is in a link's URL or an attribute's value."""
     before = text[max(0, place - 300) : place]
     word = "" if not before or before[-1].isspace() else before.split()[-1]
     return before.endswith("]: ") or "](" in word or '="' in word or "='" in word
 
 
-# Code within lines, and links
+# Inline code and links
 
 
 def _code_spans(text: str) -> list[tuple[int, int]]:
-    """Where code within lines begins and ends: between two runs of as many backticks, in one paragraph."""
+    """The starts and ends of inline code: between two runs of equally many backticks, in one paragraph."""
     following = _Next(text)
     runs: list[tuple[int, int, int]] = []
     paragraph = place = 0
@@ -475,7 +475,7 @@ def _span_at(spans: list[tuple[int, int]], place: int) -> tuple[int, int] | None
 
 
 def _with_addresses(text: str, address: Address) -> str:
-    """The text with the addresses of its links, pictures, references and HTML as ``address`` gives them."""
+    """The text with the URLs of its links, images, references and HTML replaced by ``address``."""
     spans, following = _code_spans(text), _Next(text)
     out: list[str] = []
     opened: list[tuple[int, bool]] = []
@@ -512,7 +512,7 @@ def _with_addresses(text: str, address: Address) -> str:
 
 
 def _destination(text: str, place: int, following: _Next, *, defines: bool) -> tuple[int, int] | None:
-    """Where the address behind a ``]`` begins and ends: in parentheses, or behind the colon of a reference."""
+    """The start and end of the URL after a ``]``: in parentheses, or after the colon of a reference."""
     if not (text.startswith("(", place) or (defines and text.startswith(":", place))):
         return None
     is_inline = text[place] == "("
@@ -543,7 +543,7 @@ def _end_of_html(text: str, place: int, following: _Next) -> int:
 
 
 def _html_with_addresses(tag: str, address: Address) -> str | None:
-    """An HTML tag with other addresses; None for one without any."""
+    """An HTML tag with replaced URLs; None for one without any."""
     name = tag[1:].split(None, 1)[0].rstrip(">/").lower() if len(tag) > 2 else ""
     if name not in _PICTURED:
         return None

@@ -1,7 +1,6 @@
-"""Posts: the Markdown files of a folder of a site generator, each read as one post.
+"""Posts: the Markdown files in the folder of a site generator, each parsed as one post.
 
-Which files are posts, and what their names and fields mean, is decided here; the syntax of front matter is in
-``frontmatter.py``.
+This module decides which files are posts, and interprets their names and fields; ``frontmatter`` parses front matter.
 """
 
 from __future__ import annotations
@@ -36,29 +35,28 @@ __all__ = [
 
 SUFFIXES = frozenset({".md", ".markdown", ".mdown", ".mkdown", ".mkdn", ".mkd", ".mdx"})
 OTHER_SUFFIXES = frozenset({".adoc", ".asciidoc", ".html", ".htm", ".ipynb", ".org", ".rst", ".textile", ".njk"})
-"""Texts that site generators take and this import doesn't: that there are some is reported."""
+"""Text formats of site generators that this import doesn't support; their presence is reported."""
 NOT_CONTENT = frozenset({"_site", "_includes", "_layouts", "_sass", "_data", "node_modules", "archetypes", "themes"})
-"""Folders of Jekyll's and Hugo's that hold no posts. Hidden folders are passed over too."""
+"""Folders of Jekyll and Hugo without posts. Hidden folders are skipped, too."""
 FILE_BYTES_MAX = 4 * 1024 * 1024
-"""A larger file isn't opened: no article holds so much."""
+"""Larger files aren't read: no article is so large."""
 TITLE_LINES_MAX = 6
-"""Documentation without front matter has its title in one of so many lines: badges may be above it."""
+"""Documentation without front matter has its title in one of the first lines, possibly after badges."""
 FIELD_CHARACTERS_MAX = 4_000
-"""Characters of a field's text that are read."""
+"""Maximum length of a field's text."""
 TAKEN = frozenset({
     "alias", "aliases", "author", "authors", "categories", "category", "date", "description", "draft", "excerpt",
     "path", "permalink", "pubDate", "publishDate", "published", "published_at", "publishdate", "redirect_from", "slug",
     "status", "summary", "tag", "tags", "title", "url",
 })  # fmt: skip
-"""Fields that say something of every post."""
+"""Fields that describe a post."""
 
 
 @dataclass(frozen=True, slots=True)
 class Post:
-    """A post as its file says. ``path`` is relative to the folder, with slashes; ``date`` is in UTC, and None where
-    neither the fields nor the name or the address give one; ``dated_by`` says which of them did. ``permalink`` is the
-    address that it had, ``aliases`` those that led there. ``fields`` is its front matter. ``said`` is what is
-    reported of it, with what to do: that it has no text, that its site doesn't list it, that it is a translation.
+    """A parsed post. ``path`` is relative to the folder, with slashes; ``date`` is in UTC, and None without a date in
+    fields, name or URL; ``dated_by`` is its source. ``permalink`` is the former URL, ``aliases`` the former redirects.
+    ``fields`` is the front matter. ``said`` are reports with hints: an empty text, an unlisted one, a translation.
     """
 
     path: str
@@ -80,7 +78,7 @@ class Post:
     said: tuple[tuple[str, str], ...] = ()
 
     def not_taken(self) -> list[str]:
-        """The names of its fields that a post has no place for, those of tables with a dot."""
+        """The names of fields that a post doesn't support, with a dot for tables."""
         flat = dict(self.fields)
         for table in ("taxonomies", "extra"):
             inner = flat.pop(table, None)
@@ -94,10 +92,10 @@ class Post:
 
 
 def find_posts(folder: Path) -> tuple[list[Path], list[ErrorDetail]]:
-    """The Markdown files below a folder in the order of their names, and what was passed over for a reason to tell.
+    """The Markdown files in a folder, sorted by name, and skipped files to report.
 
-    No symbolic link is followed: what it leads to inside the folder is found where it is, and what lies outside was
-    not given. Raises RequestError for a folder that isn't there.
+    Symbolic links aren't followed: targets in the folder are found in their place, and targets outside weren't given.
+    Raises RequestError for a missing folder.
     """
     if not folder.is_dir():
         what = "is not a folder" if folder.exists() else "is not there"
@@ -137,7 +135,7 @@ def find_posts(folder: Path) -> tuple[list[Path], list[ErrorDetail]]:
 
 
 def _is_text_of_site(path: Path) -> bool:
-    """Whether a file is a text of its own: HTML is where it has front matter, and is a template or a file else."""
+    """Whether a file is a text: HTML only with front matter, because otherwise it is a template or an asset."""
     if path.suffix.lower() not in {".html", ".htm", ".njk"}:
         return True
     try:
@@ -148,11 +146,11 @@ def _is_text_of_site(path: Path) -> bool:
 
 
 SECTION_FIELDS = ("aliases", "alias", "redirect_from", "description", "summary", "cascade")
-"""What a section's own page says that isn't about its place in a menu."""
+"""Fields of a section's page other than its place in a menu."""
 
 
 def _section(folder: Path, path: Path) -> Iterator[ErrorDetail]:
-    """What is lost of a section's page (``_index.md``), which is no post: nothing where it only has a title."""
+    """What is lost from a section's page (``_index.md``), which isn't a post: nothing if it has only a title."""
     place = shown(path.relative_to(folder).as_posix())
     try:
         text = plain_text(_bytes_of(path)[0])
@@ -179,17 +177,17 @@ def _links_out(root: Path, folder: Path, paths: Iterator[Path] | list[Path]) -> 
 def _inside(root: Path, path: Path) -> bool:
     try:
         return path.resolve(strict=True).is_relative_to(root)
-    except (OSError, RuntimeError):  # what it leads to is missing, or it leads to itself
+    except (OSError, RuntimeError):  # a missing or circular target
         return False
 
 
 def shown(path: str) -> str:
-    """A file's name as text: names that aren't UTF-8 have marks for the bytes that can't be shown."""
+    """A file's name as text: undecodable bytes become marks."""
     return os.fsencode(path).decode("utf-8", "replace")
 
 
 def fault_of(path: str, error: FrontMatterError) -> ErrorDetail:
-    """The fault of a file, with its line."""
+    """The error of a file, with its line."""
     return ErrorDetail(path if error.line is None else f"{path}:{error.line}", error.message, error.hint)
 
 
@@ -197,7 +195,7 @@ def fault_of(path: str, error: FrontMatterError) -> ErrorDetail:
 
 
 def read_post(folder: Path, path: Path) -> Post:
-    """The post in a file. Raises FrontMatterError."""
+    """Parse a file. Raises FrontMatterError."""
     data, modified = _bytes_of(path)
     front = _front_of(path.stem, plain_text(data))
     fields = _Fields(front)
@@ -242,7 +240,7 @@ def read_post(folder: Path, path: Path) -> Post:
 
 
 def day_named(name: str) -> tuple[str | None, str]:
-    """The day that a file's name begins with (``2024-03-05-hello``), or None, and the rest of the name."""
+    """The date at the start of a file's name (``2024-03-05-hello``), or None, and the rest of the name."""
     parts = name.replace("_", "-", 3).split("-", 3)
     if len(parts) < 4 or not parts[3] or not _is_day(*parts[:3]):
         return None, name
@@ -260,7 +258,7 @@ def _is_number(text: str) -> bool:
 
 
 def _language(path: Path) -> tuple[str, str | None]:
-    """A file's name without its ending; and without the language, where it is a translation of the file beside it."""
+    """A file's name without its extension, and without the language of a translation."""
     stem, _, language = path.stem.rpartition(".")
     code, _, region = language.replace("_", "-").partition("-")
     is_language = len(code) == 2 and code.isascii() and code.islower() and (not region or 2 <= len(region) <= 4)
@@ -273,11 +271,11 @@ _ABOUT_FOLDER = (
     *("readme", "contributing", "changelog", "changes", "history", "license", "licence", "security", "authors"),
     *("code_of_conduct", "code-of-conduct", "codeofconduct", "todo"),
 )
-"""How the names of files begin that are about a folder, and none of its texts."""
+"""Starts of names of files about a folder."""
 
 
 def _front_of(stem: str, text: str) -> FrontMatter:
-    """The front matter of a text. Documentation does without: a text with a heading at its start has it as its title.
+    """The front matter of a text. Documentation has none: a heading at the start is the title.
 
     Raises FrontMatterError.
     """
@@ -293,13 +291,13 @@ def _front_of(stem: str, text: str) -> FrontMatter:
 
 
 def _without_attributes(title: str) -> str:
-    """A title without the attributes behind it: ``Title {#id}``, ``Title {: #id }``."""
+    """A title without the attributes after it: ``Title {#id}``, ``Title {: #id }``."""
     words, mark, rest = title.rpartition("{")
     return words.strip() if mark and rest.lstrip(": ").startswith("#") and rest.rstrip("# ").endswith("}") else title
 
 
 def _dated(fields: _Fields, named: str | None, permalink: str | None, path: str) -> tuple[datetime | None, str | None]:
-    """When a post was published, and what says so: its fields, its file's name, its address, or its folders."""
+    """The publication date of a post, and its source: fields, file name, URL, or folders."""
     moment = fields.moment("date", "publishDate", "publishdate", "pubDate", "published_at")
     if moment is not None:
         return moment, "front matter"
@@ -314,14 +312,14 @@ def _dated(fields: _Fields, named: str | None, permalink: str | None, path: str)
 
 
 def _day_in(path: str) -> datetime | None:
-    """The day that the folders of a path name: ``2015/01/09/hello``, ``2015-01-09/hello``."""
+    """The date in the folders of a path: ``2015/01/09/hello``, ``2015-01-09/hello``."""
     parts = path[:FIELD_CHARACTERS_MAX].replace("-", "/").replace("_", "/").split("/")
     days = (three for three in zip(parts, parts[1:], parts[2:], strict=False) if _is_day(*three))
     return next((moment for three in days if (moment := _moment("-".join(three))) is not None), None)
 
 
 def _bytes_of(path: Path) -> tuple[bytes, datetime]:
-    """The file's content and when it was changed. A link, a pipe or a device in its place is refused, not opened."""
+    """A file's content and modification time. Links, pipes and devices are rejected."""
     try:
         status = path.lstat()
         if not stat.S_ISREG(status.st_mode):
@@ -340,7 +338,7 @@ def _bytes_of(path: Path) -> tuple[bytes, datetime]:
 
 
 class _Fields:
-    """The fields of a post, read as Jekyll and Hugo read them."""
+    """The fields of a post, interpreted as by Jekyll and Hugo."""
 
     def __init__(self, front: FrontMatter) -> None:
         self.lines = front.lines
@@ -353,7 +351,7 @@ class _Fields:
         }
 
     def text(self, *names: str) -> str | None:
-        """The first of these fields that holds something, as text on one line."""
+        """The first nonempty field of these, as text on one line."""
         for name in names:
             value = self.fields.get(name)
             if isinstance(value, str | int | float | date) and not isinstance(value, bool):
@@ -363,14 +361,14 @@ class _Fields:
         return None
 
     def flag(self, name: str) -> bool | None:
-        """A field that says yes or no."""
+        """A boolean field."""
         value = self.fields.get(name)
         if isinstance(value, str):
             return {"true": True, "yes": True, "false": False, "no": False}.get(value.strip().lower())
         return value if isinstance(value, bool) else None
 
     def is_draft(self) -> bool:
-        """Whether the fields say that a post isn't published, in any of the ways in which they do."""
+        """Whether the fields mark a post as a draft, in any supported form."""
         status = self.text("status") or ""
         return (
             self.flag("draft") is True
@@ -379,7 +377,7 @@ class _Fields:
         )
 
     def hidden(self) -> str | None:
-        """What says that a text isn't listed on its site, though it is no draft: it has expired, is for some only."""
+        """Why a text isn't listed on its site though it isn't a draft: it has expired, or is restricted."""
         for name in ("headless", "private", "unlisted", "hidden", "eleventyExcludeFromCollections"):
             if self.flag(name) is True:
                 return name
@@ -397,7 +395,9 @@ class _Fields:
         return None
 
     def words(self, word: str, many: str) -> tuple[str, ...]:
-        """Tags or categories: ``tag: one tag``, ``tags: [a, b]``, ``tags: a, b`` or ``tags: a b``; no repeats."""
+        """Tags or categories: ``tag: one tag``, ``tags: [a, b]``, ``tags: a, b`` or ``tags: a b``; without
+        duplicates.
+        """
         result: dict[str, None] = {}
         for name in (word, many):
             value = self.fields.get(name)
@@ -410,7 +410,7 @@ class _Fields:
         return tuple(result)
 
     def paths(self, *names: str) -> tuple[str, ...]:
-        """Addresses: a text, or a list of texts."""
+        """URLs: a text, or a list of texts."""
         result: dict[str, None] = {}
         for name in names:
             value = self.fields.get(name)
@@ -420,7 +420,7 @@ class _Fields:
         return tuple(result)
 
     def people(self, *names: str) -> tuple[str, ...]:
-        """Authors: a text, a list of texts, or mappings that name them."""
+        """Authors: a text, a list of texts, or mappings with names."""
         result: dict[str, None] = {}
         for name in names:
             value = self.fields.get(name)
@@ -435,7 +435,7 @@ class _Fields:
         return tuple(result)
 
     def moment(self, *names: str) -> datetime | None:
-        """A date or a moment, in UTC. Raises FrontMatterError for what isn't one."""
+        """A date or datetime, in UTC. Raises FrontMatterError for an invalid one."""
         for name in names:
             value = self.fields.get(name)
             if value is None or value == "" or (isinstance(value, str) and value.strip().lower() in _FILE_DATES):
@@ -466,14 +466,14 @@ class _Fields:
 # Dates
 
 _ZONES = {"UTC": 0, "GMT": 0, "EST": -5, "EDT": -4, "CST": -6, "CDT": -5, "MST": -7, "MDT": -6, "PST": -8, "PDT": -7}
-"""Names of zones that RFC 822 knows, in hours from UTC."""
+"""Time zones of RFC 822, in hours from UTC."""
 _FILE_DATES = frozenset({"last modified", "created", "git last modified", "git created"})
-"""What Eleventy has in a date's place: the file's own times."""
+"""Eleventy's keywords for a file's own times."""
 _WORDED = ("%B %d, %Y", "%b %d, %Y", "%d %B %Y", "%d %b %Y")
 
 
 def _moment(value: Any) -> datetime | None:
-    """What a field says of a moment, in UTC; without a zone it is taken as UTC. None for what says none."""
+    """The datetime of a field, in UTC, which is the default zone. None if it has none."""
     try:
         if isinstance(value, datetime):
             moment: datetime | None = value
@@ -507,7 +507,7 @@ def _moment_in(text: str) -> datetime | None:
 
 
 def _clock(rest: str, year: str) -> tuple[str | None, str | None]:
-    """The clock behind a day as ISO 8601 has it ("" without one), and its zone; None for what can't be read."""
+    """The time after a date, as ISO 8601 ("" without one), and its zone; None if invalid."""
     words = rest.split()
     if not words or ":" not in words[0]:
         return "", _zone(rest, year)
@@ -520,8 +520,8 @@ def _clock(rest: str, year: str) -> tuple[str | None, str | None]:
 
 
 def _zone(rest: str, year: str) -> str | None:
-    """The zone in what follows a clock, "" without one; None for anything else than a zone or the year again, which
-    some write (and Ruby, so Jekyll, reads).
+    """The zone after a time, "" without one; None for anything except a zone or a repeated year, which Ruby, and so
+    Jekyll, accepts.
     """
     text = ""
     for word in rest.split():
@@ -549,13 +549,13 @@ def _moment_named(text: str) -> datetime:
 
 
 def is_pattern(address: str) -> bool:
-    """Whether an address is made by its site: ``/:title/``, ``/{{ title | slug }}/``."""
+    """Whether a URL is a pattern: ``/:title/``, ``/{{ title | slug }}/``."""
     path = address.partition("://")[2] if "://" in address else address
     return "{" in path or any(part[:1].isalpha() for part in path.split(":")[1:])
 
 
 def _last_segment(permalink: str | None) -> str | None:
-    """The last part of an address, without its ending; None for a pattern such as ``/:title/``."""
+    """The last part of a URL, without its extension; None for a pattern such as ``/:title/``."""
     if permalink is None or is_pattern(permalink):
         return None
     parts = [part for part in permalink.split("?")[0].split("#")[0].split("/") if part]
@@ -575,10 +575,10 @@ _ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
 
 def stable_id(path: str, moment: datetime | None) -> str:
-    """A ULID of a file's own: its time is the post's, and its random part comes from the path.
+    """A file's ULID: its time is the post's, and its random part is derived from the path.
 
-    So the same file has the same id in every import, and ids sort by date. Without a date, or before 1970, the time is
-    the earliest one.
+    The same file has the same id in every import, and ids sort by date. Without a date, or before 1970, the time is the
+    earliest one.
     """
     millis = 0 if moment is None else min(max(int(moment.timestamp() * 1000), 0), (1 << 48) - 1)
     digest = hashlib.blake2b(path.encode("utf-8"), digest_size=10, person=b"keyplan-post").digest()

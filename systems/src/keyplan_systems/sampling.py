@@ -1,7 +1,4 @@
-"""What samples share: writing in steps, leaving out what is there already, choosing a few far more often than others.
-
-What a sample consists of is each system's own.
-"""
+"""Shared by samples: writing in steps, skipping existing items, skewed random choices."""
 
 from __future__ import annotations
 
@@ -23,7 +20,7 @@ E = TypeVar("E", bound=Entity)
 
 
 def in_steps(count: int, step: int, write: Callable[[range], int], progress: Progress) -> int:
-    """Write numbers 0 to ``count``, ``step`` of them at a time; gives the sum of what each call wrote."""
+    """Write numbers 0 to ``count`` in steps of ``step``; returns the sum of the calls' results."""
     written = 0
     for start in range(0, count, step):
         numbers = range(start, min(start + step, count))
@@ -33,7 +30,7 @@ def in_steps(count: int, step: int, write: Callable[[range], int], progress: Pro
 
 
 def not_there(design: Design, wholes: Sequence[W], main: Callable[[W], Entity], *fields: str) -> list[W]:
-    """Those whose main item isn't stored; ``fields`` are those of its key."""
+    """The entries whose main item isn't stored; ``fields`` are its key fields."""
     if not wholes:
         return []
     items = [main(whole) for whole in wholes]
@@ -49,19 +46,19 @@ def shifted(entity: E, offset: timedelta) -> E:
 
 
 def zipf(count: int) -> list[float]:
-    """Weights for ``random.choices``: the second is chosen half as often as the first, the third a third as often."""
+    """Weights for ``random.choices`` (Zipf): the second is half as likely as the first, the third a third."""
     return [1 / rank for rank in range(1, count + 1)]
 
 
 @cache
 def zipf_sums(count: int) -> list[float]:
-    """The sums of the weights of the first, of the first two, …: what ``random.choices`` takes as ``cum_weights``."""
+    """The cumulative weights, for ``cum_weights`` of ``random.choices``."""
     return list(accumulate(zipf(count)))
 
 
 def drawn(chance: random.Random, count: int) -> int:
-    """A number below ``count``: 0 most often, 1 half as often, 2 a third as often. It is what ``random.choices`` draws
-    by these weights, without a list for each count: the sums of the next power of two serve all counts below.
+    """A number below ``count``, Zipf-distributed, equal to the draw of ``random.choices`` with these weights, but
+    without a list per count: the sums of the next power of two serve all smaller counts.
     """
     sums = zipf_sums(1 << (count - 1).bit_length())
     return bisect(sums, chance.random() * sums[count - 1], 0, count - 1)

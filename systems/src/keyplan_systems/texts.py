@@ -1,6 +1,6 @@
-"""Texts for samples: hand-written sentences about a few subjects, put together into articles that can be read.
+"""Texts of samples: hand-written sentences about a few subjects, combined into readable articles.
 
-Everything is drawn from a ``random.Random`` that the caller seeds, so the same seed gives the same article.
+A seeded ``random.Random`` makes them deterministic.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ __all__ = ["SUBJECTS", "Manuscript", "Subject", "manuscript", "said"]
 
 @dataclass(frozen=True)
 class Subject:
-    """What articles of one kind are made of. In a sentence, ``{a|b|c}`` stands for one of its alternatives."""
+    """The sentences of one kind of articles. In a sentence, ``{a|b|c}`` is one of its alternatives."""
 
     name: str
     tags: Sequence[str]
@@ -30,7 +30,7 @@ class Subject:
 
 @dataclass(frozen=True)
 class Manuscript:
-    """An article before it is stored: its title, its excerpt, and its body as it grew, the first draft first."""
+    """An article: its title, excerpt, and the versions of its body, the first draft first."""
 
     title: str
     excerpt: str
@@ -267,9 +267,9 @@ SUBJECTS = (DATABASES, COOKING, GARDENS, CYCLING)
 
 
 def manuscript(chance: random.Random, subject: Subject, number: int, drafts: int) -> Manuscript:
-    """An article of a subject with as many bodies as ``drafts`` (1 to 6), each one longer than the one before.
+    """An article of a subject with ``drafts`` (1 to 6) versions, each longer than the previous one.
 
-    ``number`` chooses its title, so that neighbours have different ones.
+    ``number`` selects the title, so that neighbors differ.
     """
     thing = subject.things[number % len(subject.things)]
     title = TITLES[(number // len(subject.things) + number) % len(TITLES)].format(thing=thing)
@@ -292,5 +292,5 @@ def manuscript(chance: random.Random, subject: Subject, number: int, drafts: int
 
 
 def said(chance: random.Random, sentence: str) -> str:
-    """The sentence with one of each ``{a|b}``."""
+    """The sentence with one alternative of each ``{a|b}``."""
     return re.sub(r"\{([^{}]*)\}", lambda match: chance.choice(match[1].split("|")), sentence)

@@ -1,4 +1,4 @@
-"""Texts of posts in other forms: the slug of a title, the excerpt and the words of a text, a tag as it is kept."""
+"""Slugs of titles, excerpts and word lists of texts, normalized tags."""
 
 from __future__ import annotations
 
@@ -30,26 +30,26 @@ __all__ = [
 
 EXCERPT_MAX = 300
 SLUG_MAX = 100
-"""Characters of a slug that is made of a title."""
+"""Maximum length of a slug generated from a title."""
 NUMBERED_MAX = 20
 TAG_MAX = 40
 TEXT_CHARACTERS_MAX = 1_000
-"""Characters of a title, a name or a tag that are read."""
+"""Maximum length of a title, a name or a tag that is processed."""
 ADDRESS_CHARACTERS_MAX = 2_000
 _ENDS = ",;-"
 _NO_TEXT = {"Cc", "Cs", "Zl", "Zp"}
-"""Controls, halves of characters, ends of lines and paragraphs, as Unicode calls them."""
+"""Unicode categories of controls, surrogates, and line and paragraph separators."""
 _BLANK = "\u115f\u1160\u2800\u3164\uffa0"
-"""Letters and signs that are drawn as nothing: fillers of Hangul, the empty pattern of Braille."""
+"""Characters of category letter or symbol that are invisible: Hangul fillers, the blank Braille pattern."""
 _TURNING = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
-"""Characters that change the direction of what follows, also behind a text's own end."""
+"""Characters that change the text direction, also after the text's end."""
 
 
 def slug_from(title: str, otherwise: str = "post") -> str:
-    """A title as the last part of an address: ``Über uns & so`` is ``uber-uns-so``.
+    """A title as the last part of a URL: ``Über uns & so`` becomes ``uber-uns-so``.
 
-    Letters of every script stay, with the signs that are part of a syllable; accents and points over them go, and all
-    between words is one hyphen. ``otherwise`` is the slug of a title without letters and numbers.
+    Letters of every script stay, with marks that are part of a syllable; accents are removed, and everything between
+    words becomes one hyphen. ``otherwise`` is the slug of a title without letters and numbers.
     """
     plain = "".join(
         letter for letter in unicodedata.normalize("NFKD", title[:TEXT_CHARACTERS_MAX]) if not _is_accent(letter)
@@ -65,17 +65,17 @@ def slug_from(title: str, otherwise: str = "post") -> str:
 
 
 def numbered(slug: str) -> Iterator[str]:
-    """A slug, and the same with a number, for a title that others have too."""
+    """A slug, then the same with numbers, for duplicate titles."""
     yield slug
     for number in range(2, NUMBERED_MAX + 1):
         yield f"{slug[: SLUG_MAX - 3]}-{number}"
 
 
 def is_slug(text: str) -> bool:
-    """Whether it is words of letters and numbers of any script, with one hyphen between them.
+    """Whether it consists of words of letters and numbers of any script, separated by single hyphens.
 
-    Said by Unicode's categories and not by a regular expression: those of Python and of pydantic have different ideas
-    of a letter, of numerals for instance. Of ASCII they have the same, and each post that is read has such a slug.
+    Uses Unicode categories instead of a regular expression, because those of Python and pydantic differ, for example
+    for numerals. ASCII, the usual case, is fast.
     """
     if text.isascii():
         return all(word.isalnum() for word in text.split("-"))
@@ -83,17 +83,17 @@ def is_slug(text: str) -> bool:
 
 
 def _in_word(text: str) -> bool:
-    return unicodedata.category(text)[0] in "LMN"  # letters, their marks, numbers
+    return unicodedata.category(text)[0] in "LMN"  # letters, marks, numbers
 
 
 def _is_accent(text: str) -> bool:
-    """Whether a mark can be left out: an accent or a point, and not a vowel sign, a virama or a voicing mark."""
+    """Whether a mark is an accent, rather than a vowel sign, a virama or a voicing mark."""
     kind = unicodedata.combining(text)  # Unicode's canonical combining class
     return 10 <= kind <= 35 or kind >= 200
 
 
 def address_key(address: str) -> str:
-    """An address as two of the same are alike: ``/a/b`` for ``/a/b/``, ``/a/b.html`` and ``/A/b/index.html``."""
+    """A normalized URL: ``/a/b`` for ``/a/b/``, ``/a/b.html`` and ``/A/b/index.html``."""
     plain = address[:ADDRESS_CHARACTERS_MAX].partition("#")[0].partition("?")[0]
     path = unquote(urlsplit(plain).path if "://" in plain else plain)
     path = f"/{path.strip('/').lower()}"
@@ -103,20 +103,20 @@ def address_key(address: str) -> str:
 
 
 def has_scheme(address: str) -> bool:
-    """Whether an address begins with a scheme: ``https:``, ``mailto:``."""
+    """Whether a URL starts with a scheme: ``https:``, ``mailto:``."""
     scheme, colon, _ = address[:100].partition(":")
     return bool(colon) and scheme[:1].isalpha() and all(letter.isalnum() or letter in "+.-" for letter in scheme)
 
 
 def tag_from(text: str) -> str:
-    """A tag as it is kept: lower case, a hyphen for each space, no ``#`` before it; empty when nothing is left."""
+    """A normalized tag: lower case, hyphens for spaces, no ``#`` in front; possibly empty."""
     shown = "".join(word for word in text[:TEXT_CHARACTERS_MAX] if word.isspace() or not _is_hidden(word))
     words = shown.lower().replace("_", " ").replace(",", " ").split()
     return _trimmed(_trimmed("-".join(words))[:TAG_MAX])
 
 
 def _trimmed(tag: str) -> str:
-    """A tag without what isn't of it at its ends: ``#notes,`` is ``notes``, but ``c#`` and ``.net`` are tags."""
+    """A tag without punctuation around it: ``#notes,`` becomes ``notes``, but ``c#`` and ``.net`` stay."""
     before = None
     while tag != before:
         before = tag
@@ -131,12 +131,12 @@ def _is_hidden(text: str) -> bool:
 
 
 def is_tag(text: str) -> bool:
-    """Whether a text is a tag as it is kept."""
+    """Whether a text is a normalized tag."""
     return is_line(text) and tag_from(text) == text
 
 
 def is_line(text: str) -> bool:
-    """Whether a text is one line that shows something, without controls, and without what turns text round."""
+    """Whether a text is one visible line without controls and direction marks."""
     kinds = {unicodedata.category(word) for word in text}
     if kinds & _NO_TEXT or any(word in _TURNING for word in text):
         return False
@@ -144,12 +144,12 @@ def is_line(text: str) -> bool:
 
 
 def shows_something(text: str) -> bool:
-    """Whether a text has a character that can be seen: not only spaces, marks and characters without width."""
+    """Whether a text has a visible character: not only spaces, marks and zero-width characters."""
     return any(unicodedata.category(word)[0] not in "CZM" and word not in _BLANK for word in text)
 
 
 def visible(text: str) -> str:
-    """The text, for pydantic. Raises ValueError for one that shows nothing."""
+    """The text, for pydantic. Raises ValueError for an invisible one."""
     if not shows_something(text):
         raise ValueError("it shows nothing")
     return text
@@ -161,7 +161,7 @@ def excerpt_from(content: str) -> str:
 
 
 def plain_words(content: str) -> str:
-    """The words of a Markdown text for a search: without the addresses of links, and without HTML tags."""
+    """The words of a Markdown text for search: without URLs and HTML tags."""
     words = (word.partition("](")[0] for word in _without_tags(content).split())
     return " ".join(word.translate(_MARKS) for word in words if "://" not in word)
 
@@ -170,7 +170,7 @@ _MARKS = str.maketrans(dict.fromkeys("`*#>|[]()!", " "))
 
 
 def _without_tags(content: str) -> str:
-    """A text without what is between ``<`` and ``>`` on one line."""
+    """A text without everything between ``<`` and ``>`` on one line."""
     lines: list[str] = []
     for line in content.split("\n"):
         parts = line.split("<")
@@ -181,5 +181,5 @@ def _without_tags(content: str) -> str:
 
 
 def word_count(content: str) -> int:
-    """How many words a text has: what white space divides."""
+    """The number of words, separated by white space."""
     return len(content.split())
