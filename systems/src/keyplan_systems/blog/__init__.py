@@ -1,1 +1,1 @@
-"""A blog platform: users, posts, tags, impressions, messages. Its design is in ``design.py``."""
+"""A blog platform: users, posts, tags, impressions, messages. ``design`` has the design."""

@@ -1,7 +1,7 @@
-"""Who may use which pattern when it is open to the network, as an API is.
+"""Authorization: who can call which pattern over the API.
 
-The patterns themselves ask for no permission. What opens them looks here: a pattern that isn't named is nobody's, and
-whose post, profile or session it is must be asked besides (``OWN``).
+Patterns themselves check no permissions; the API's policy uses this table. A pattern that isn't listed is closed, and
+``OWN`` lists ownership rules that the policy checks as well.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from typing import Literal
 __all__ = ["OWN", "WHO", "Audience"]
 
 Audience = Literal["anyone", "reader", "author", "moderator", "nobody"]
-"""The least role that may call a pattern; ``nobody``: only the functions of this system, which know more."""
+"""The minimum role for a pattern; ``nobody``: only this system's functions."""
 
 WHO: Mapping[str, Audience] = {
-    # what everybody may read
+    # public
     "latest_posts": "anyone",
     "published_between": "anyone",
     "popular_posts": "anyone",
@@ -35,7 +35,7 @@ WHO: Mapping[str, Audience] = {
     "co_authored_posts": "anyone",
     "user": "anyone",
     "users": "anyone",
-    # readers, of themselves
+    # readers, for themselves
     "post_seen": "reader",
     "user_viewed": "reader",
     "edit_profile": "reader",
@@ -53,7 +53,7 @@ WHO: Mapping[str, Audience] = {
     "unfollow": "reader",
     "end_session": "reader",
     "end_sessions": "reader",
-    # authors, of their own posts
+    # authors, for their own posts
     "who_saw_post": "author",
     "create_post": "author",
     "edit_post": "author",
@@ -76,7 +76,7 @@ WHO: Mapping[str, Audience] = {
     "delete_message": "moderator",
     "set_role": "moderator",
     "set_status": "moderator",
-    # what only the system's own functions call
+    # internal
     "session": "nobody",
     "sessions": "nobody",
     "counters": "nobody",
@@ -156,4 +156,4 @@ OWN: Mapping[str, str] = {
     "set_role": "not of a moderator; by is the caller",
     "set_status": "not of a moderator",
 }
-"""What must hold of the arguments besides the role, in words: whoever opens a pattern asks for it."""
+"""Ownership rules in addition to the role, in words."""

@@ -1,7 +1,7 @@
-"""Accounts: registering, signing in, passwords, external identities, limits; what a site calls.
+"""Accounts: registration, sign-in, passwords, external identities, limits. Called by the site.
 
-Passwords are hashed (``site/passwords.py``); the store never sees them. What is written is
-in ``people.py``. Everything that a person may type wrong is told with its field, as faults of one ``Refused``.
+Passwords are hashed (``site.passwords``); the store never sees them. ``people`` has the writes. Invalid input is
+reported by field, together, in one ``Refused``.
 """
 
 from __future__ import annotations
@@ -52,14 +52,14 @@ _USERNAME = re.compile(r"[a-z0-9](?:-?[a-z0-9]){2,39}")
 
 
 class TooMany(Refused):
-    """Something was tried too often. ``retry_after_seconds``: when it may be tried again."""
+    """Too many attempts. ``retry_after_seconds``: when to retry."""
 
     def __init__(self, message: str, *, retry_after_seconds: int) -> None:
         super().__init__(message, hint=f"try again in {retry_after_seconds} seconds")
         self.retry_after_seconds = retry_after_seconds
 
 
-# Registering
+# Registration
 
 
 def register(
@@ -74,11 +74,11 @@ def register(
     external_id: str | None = None,
     verified: bool = False,
 ) -> User:
-    """Register a user, who signs in by password, or by an external identity, or by both; ``verified`` says that they
-    have shown that they read mail at the address.
+    """Register a user with a password, an external identity, or both; ``verified``: the user has confirmed the email
+    address.
 
-    Raises Refused with a fault for each field that can't be taken as it is: ``email``, ``username``, ``name``,
-    ``password``, ``provider``. Of two at once with one email or username, one wins, and the other is told.
+    Raises Refused with an error for each invalid field: ``email``, ``username``, ``name``, ``password``, ``provider``.
+    Of two concurrent registrations with one email or username, one fails.
     """
     email, username, name = _folded(email, username, name)
     faults = [*_email_faults(email), *_username_faults(username), *_name_faults(name)]
@@ -104,8 +104,8 @@ def register(
 
 
 def check_joining(blog: Blog, email: str, username: str, name: str) -> None:
-    """Raises Refused, as ``register`` does, for what can't be taken; but says nothing of an address that somebody has,
-    which is nobody's business. Usernames are public.
+    """Raises Refused for invalid fields, as ``register``, but doesn't reveal whether an email address is registered.
+    Usernames are public.
     """
     email, username, name = _folded(email, username, name)
     faults = [*_email_faults(email), *_username_faults(username), *_name_faults(name)]
@@ -157,7 +157,7 @@ def _password_faults(password: str, email: str, username: str, field: str = "pas
 
 
 def _is_text(text: str) -> bool:
-    """Whether a text can be stored: it holds no half character."""
+    """Whether a text can be stored: it has no lone surrogate."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -169,14 +169,14 @@ def _refused(faults: list[ErrorDetail]) -> Refused:
     return Refused("it can't be taken as it is", place="account", errors=faults)
 
 
-# Signing in
+# Sign-in
 
 
 def sign_in(blog: Blog, login: str, password: str) -> User:
     """The active user with this email or username and this password. Raises Refused, at ``password``.
 
-    It says the same, after the same time, for a login that nobody has and for a wrong password. Reads are strongly
-    consistent. A hash of older parameters is made anew.
+    An unknown login and a wrong password have the same error and timing. Reads are strongly consistent. A hash with
+    outdated parameters is replaced.
     """
     login = login.strip().lower()
     user, credential = None, None
@@ -195,9 +195,7 @@ def sign_in(blog: Blog, login: str, password: str) -> User:
 
 
 def sign_in_by_provider(blog: Blog, provider: str, external_id: str) -> User | None:
-    """The user whom an external identity signs in; None when it is nobody's. Raises Refused for one who isn't
-    active.
-    """
+    """The user of an external identity; None if there is none. Raises Refused for an inactive user."""
     user = blog.user_by_provider(provider, external_id)
     if user is not None:
         _check_active(user)
@@ -231,7 +229,7 @@ def is_unclaimed(blog: Blog, user_id: str) -> bool:
 
 
 def moderate(blog: Blog, user_id: str, status: UserStatus) -> User:
-    """Suspend a user, whose sessions end at once, or make them active again. Raises ItemNotFound."""
+    """Suspend a user, whose sessions end, or reactivate them. Raises ItemNotFound."""
     return blog.set_status(user_id, status)
 
 
@@ -246,9 +244,9 @@ def sessions_of(blog: Blog, signer: Signer) -> Sessions[User]:
 
 
 def change_password(blog: Blog, user_id: str, old: str, new: str) -> None:
-    """Change a password; all of the user's sessions end.
+    """Change a password; all sessions of the user end.
 
-    Without a password until now, ``old`` isn't asked for. Raises Refused at ``old`` or ``new``, ItemNotFound.
+    A user without a password needs no ``old``. Raises Refused at ``old`` or ``new``, ItemNotFound.
     """
     user, credential = _credential(blog, user_id)
     if credential.password_hash is not None and not password_fits(credential.password_hash, old[: PASSWORD_MAX + 1]):
@@ -260,8 +258,8 @@ def change_password(blog: Blog, user_id: str, old: str, new: str) -> None:
 
 
 def reset_password(blog: Blog, user: User, credential: Credential, new: str) -> None:
-    """Set the password of a user who has shown who they are; all of their sessions end. Raises Refused at ``new``, and
-    ConditionFailed if the password was changed after ``credential`` was read.
+    """Set the password of a verified user; all sessions end. Raises Refused at ``new``, and ConditionFailed if the
+    password was changed after ``credential`` was read.
     """
     faults = _password_faults(new, credential.email, user.username, "new")
     if faults:
@@ -270,13 +268,13 @@ def reset_password(blog: Blog, user: User, credential: Credential, new: str) -> 
 
 
 def verify_email(blog: Blog, user_id: str, email: str) -> None:
-    """Note that a user reads mail at an address. Raises ConditionFailed where it isn't theirs any more."""
+    """Mark a user's email address as confirmed. Raises ConditionFailed if it has changed."""
     blog.transact([Update(Credential, user_id=user_id).set(verified_at=now()).only_if(email=email)])
 
 
 def check_email_change(blog: Blog, user_id: str, password: str, email: str) -> None:
-    """Whether a user may ask for another email: with their password, for an address that can be one. Raises Refused at
-    ``password`` or ``email``, ItemNotFound; it says nothing of an address that somebody has.
+    """Check whether a user can ask for another email address: the password, and the address's form. Raises Refused at
+    ``password`` or ``email``, ItemNotFound; doesn't reveal whether the address is registered.
     """
     _, credential = _credential(blog, user_id)
     faults = _email_faults(email.strip().lower())
@@ -289,8 +287,8 @@ def check_email_change(blog: Blog, user_id: str, password: str, email: str) -> N
 
 
 def change_email(blog: Blog, user_id: str, email: str) -> None:
-    """Change the email of a user who has shown that they read mail there; the old one is free then. Raises Refused at
-    ``email`` for an address that somebody has, ItemNotFound.
+    """Change the email address of a user who confirmed it; the old one is free then. Raises Refused at ``email`` for a
+    registered address, ItemNotFound.
     """
     email = email.strip().lower()
     _, credential = _credential(blog, user_id)
@@ -306,8 +304,8 @@ def change_email(blog: Blog, user_id: str, email: str) -> None:
 
 
 def unlink(blog: Blog, user_id: str, provider: str, external_id: str) -> bool:
-    """Take an external identity from a user: whether they had it. Raises Refused, at ``provider``, for the only way
-    that they have to sign in.
+    """Remove an external identity from a user; returns whether they had it. Raises Refused, at ``provider``, for the
+    only way to sign in.
     """
     _, credential = _credential(blog, user_id)
     named = identity(provider, external_id)
@@ -315,7 +313,7 @@ def unlink(blog: Blog, user_id: str, provider: str, external_id: str) -> bool:
         return False
     if credential.password_hash is None and len(credential.providers) == 1:
         raise _refused([ErrorDetail("provider", "there is no other way to sign in", "set a password first")])
-    # What was decided by is expected unchanged, so that two at once don't take the last two ways.
+    # The update expects what was read, so that two concurrent calls don't remove the last two ways to sign in.
     update = Update(credential, providers=SetRemove({named})).only_if(
         providers=credential.providers, password_hash=credential.password_hash
     )
@@ -335,9 +333,9 @@ def _credential(blog: Blog, user_id: str) -> tuple[User, Credential]:
 
 
 def limit(blog: Blog, action: str, subject: str, *, most: int, seconds: int) -> None:
-    """Count an attempt of a subject (an address, a login): at most ``most`` in each span of ``seconds``.
+    """Count an attempt of a subject (an address, a login): at most ``most`` per ``seconds``.
 
-    For all processes together, in one request. The subject is stored as a hash only. Raises TooMany.
+    Counts for all processes together, in one request. The subject is stored only as a hash. Raises TooMany.
     """
     hashed = hashlib.sha256(subject.encode("utf-8", "surrogatepass")).hexdigest()
     try:

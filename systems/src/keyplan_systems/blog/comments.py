@@ -1,4 +1,4 @@
-"""The writes about comments: saying something about a post, replying, taking it back, hiding it."""
+"""Writes of comments: add, reply, remove, hide."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ CommentText = Annotated[str, Field(min_length=1, max_length=5000)]
 
 
 class CommentWrites(Reads):
-    """The writes about comments. A hidden or removed one keeps its place, for the replies."""
+    """Writes of comments. A hidden or removed comment keeps its place, because of its replies."""
 
     @write("W33", attempts=10, example=Example().found(Post, status="published"))
     def add_comment(
         self, post_id: str, user_id: str, text: CommentText, thread_id: str | None = None
     ) -> Writes[Comment]:
-        """Say something about a published post; ``thread_id`` names the comment that it replies to.
+        """Comment on a published post; ``thread_id`` is the comment to reply to.
 
-        Raises ItemNotFound for a post or a thread that isn't there, Refused for a user who isn't active.
+        Raises ItemNotFound for a missing post or thread, Refused for an inactive user.
         """
         missing = ItemNotFound(f"there is no such post: {post_id!r}", place="Blog.add_comment")
         post = yield from self.post.read(post_id)
@@ -49,7 +49,7 @@ class CommentWrites(Reads):
 
     @write("W34", attempts=10)
     def remove_comment(self, post_id: str, thread_id: str, comment_id: str) -> Writes[bool]:
-        """Take one's comment back: its text goes, its place stays. Gives whether it was there."""
+        """Remove one's own comment: its text is deleted, its place stays. Returns whether it existed."""
         comment = yield from self._comment(post_id, thread_id, comment_id)
         if comment.status == "removed":
             return False
@@ -62,7 +62,7 @@ class CommentWrites(Reads):
     def moderate_comment(
         self, post_id: str, thread_id: str, comment_id: str, status: CommentStatus, by: str
     ) -> Writes[bool]:
-        """Hide a comment, or show it again; what its author removed stays so. Gives whether that changed anything."""
+        """Hide or show a comment; one that its author removed stays removed. Returns whether anything changed."""
         comment = yield from self._comment(post_id, thread_id, comment_id)
         if status == "removed" or comment.status in {"removed", status}:
             return False

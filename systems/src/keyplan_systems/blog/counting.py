@@ -1,8 +1,8 @@
-"""The writes that count: views, likes, ratings, and the gathering of what was counted.
+"""Counting: views, likes, ratings, and the aggregation of counters.
 
-Nothing here writes an item that everybody writes: a view, a like and a rating touch one part of a counter, taken at
-random, and the reader's own impression. The post itself, the tag and the author are written when they are gathered,
-at most once in some seconds each. README.md has the arithmetic.
+No write touches an item that all writers share: a view, a like and a rating update a random shard of a counter, and the
+reader's own impression. The post, the tag and the author are written during aggregation, at most once every few seconds
+each. README.md has the arithmetic.
 """
 
 from __future__ import annotations
@@ -46,32 +46,32 @@ __all__ = [
 ViewCount = Annotated[int, Field(ge=1, le=1_000_000)]
 
 RANKING_SECONDS = 10
-"""A post's ranking is made anew at most once in so many seconds."""
+"""Minimum interval between updates of a post's ranking, in seconds."""
 TAG_SECONDS = 60
 USER_SECONDS = 60
 FRONT_PAGE_SECONDS = 10
 
 Refreshed = Literal["refreshed", "unchanged", "too early", "missing"]
-"""What became of a refreshing."""
+"""The result of an aggregation."""
 
 CLOSED_SECONDS = 3600
-"""So long the counter of what was deleted stays closed: longer than any request takes."""
+"""How long counters of deleted subjects stay closed: longer than any request takes."""
 
 FRONT_POSTS = 10
 FRONT_TAGS = 20
 
 
 def parts(kind: CounterKind) -> list[int]:
-    """The numbers of the partitions of a counter of this kind."""
+    """The partition numbers of a counter of this kind."""
     return list(range(COUNTER_SHARDS[kind]))
 
 
 def counted(kind: CounterKind, subject: str, changes: Mapping[str, int], *, alone: bool = False) -> Update:
-    """Add to a part of a counter. ``alone``: as a request of its own, kept apart from the parts that transactions use,
-    since a transaction makes others wait for the items it writes.
+    """Add to a shard of a counter. ``alone``: a single request, which uses separate shards from transactions, because
+    transactions conflict with other writes of their items.
 
-    Nothing is added to what is closed: so what counts needn't read the post or the user that it is about, and leaves
-    no mark on one that is deleted at this moment.
+    Closed counters reject updates, so writes needn't read the post or user they count, and leave nothing on one that is
+    being deleted.
     """
     shard = random.randrange(COUNTER_SHARDS[kind])  # noqa: S311 - to spread writes, not a secret
     slot = COUNTER_SLOTS if alone else random.randrange(COUNTER_SLOTS)  # noqa: S311
@@ -81,8 +81,8 @@ def counted(kind: CounterKind, subject: str, changes: Mapping[str, int], *, alon
 
 
 def closed(kind: CounterKind, subject: str) -> list[Put]:
-    """Close every part of a counter, before what was counted is removed: whatever is on its way fails as a whole. The
-    parts expire when nothing can be on its way any more.
+    """Close every shard of a counter before its subject is deleted: concurrent counts fail as a whole. The shards
+    expire when none can be in progress.
     """
     over = now() + timedelta(seconds=CLOSED_SECONDS)
     return [
@@ -93,20 +93,20 @@ def closed(kind: CounterKind, subject: str) -> list[Put]:
 
 
 class CountingWrites(Reads):
-    """The writes of readers, and the gathering.
+    """Writes of readers, and aggregation.
 
-    Views, likes and ratings don't read the post, whose key would be as hot as the counters must not be: the caller has
-    read it, and knows that it is published.
+    Views, likes and ratings don't read the post, whose key would become hot: the caller has read it and knows that it
+    is published.
     """
 
     @write("W11")
     def count_view(self, post_id: str, views: ViewCount = 1) -> Writes:
-        """Count a view by somebody who isn't signed in, or as many as a process has gathered: one addition."""
+        """Count one or more views by anonymous visitors, in one update."""
         yield counted("post", post_id, {"views": views}, alone=True)
 
     @write("W12", attempts=30)
     def view_post(self, post_id: str, user_id: str) -> Writes[bool]:
-        """A user views a post, which counts once: whether it was the first time."""
+        """Count a user's view of a post, once; returns whether it was the first one."""
         if (yield from self.post_seen.read(post_id, user_id)) is not None:
             return False
         yield Create(PostImpression(post_id=post_id, user_id=user_id))
@@ -115,7 +115,7 @@ class CountingWrites(Reads):
 
     @write("W13", attempts=30)
     def like_post(self, post_id: str, user_id: str) -> Writes[bool]:
-        """A user likes a post (and has seen it): whether they didn't before."""
+        """Like a post (and mark it as seen); returns whether it is new."""
         seen = yield from self.post_seen.read(post_id, user_id)
         if seen is not None and seen.liked:
             return False
@@ -128,7 +128,7 @@ class CountingWrites(Reads):
 
     @write("W14", attempts=30)
     def unlike_post(self, post_id: str, user_id: str) -> Writes[bool]:
-        """A user takes a like back: whether there was one."""
+        """Remove a like; returns whether there was one."""
         seen = yield from self.post_seen.read(post_id, user_id)
         if seen is None or not seen.liked:
             return False
@@ -138,7 +138,7 @@ class CountingWrites(Reads):
 
     @write("W15", attempts=30)
     def rate_post(self, post_id: str, user_id: str, stars: Stars | None) -> Writes[bool]:
-        """A user gives a post one to five stars, or takes them back (None): whether that changed anything."""
+        """Rate a post with one to five stars, or remove the rating (None); returns whether anything changed."""
         seen = yield from self.post_seen.read(post_id, user_id)
         before = None if seen is None else seen.stars
         if stars == before:
@@ -157,14 +157,16 @@ class CountingWrites(Reads):
 
     @write("W16", attempts=30)
     def view_user(self, user_id: str, viewed_id: str) -> Writes[bool]:
-        """A user views another's profile, which counts once: whether it was the first time. One's own doesn't count."""
+        """Count a user's view of another profile, once; returns whether it was the first one. One's own doesn't
+        count.
+        """
         if user_id == viewed_id or (yield from self.user_viewed.read(user_id, viewed_id)) is not None:
             return False
         yield Create(UserImpression(user_id=user_id, viewed_id=viewed_id))
         yield counted("user", viewed_id, {"views": 1})
         return True
 
-    # Gathering
+    # Aggregation
 
     @write(
         "W17",
@@ -172,9 +174,9 @@ class CountingWrites(Reads):
         example=Example().found(Post, status="published", ranked_at=None, views=0).found(Counter, closed=None),
     )
     def refresh_ranking(self, post_id: str) -> Writes[Refreshed]:
-        """Bring a published post's counts and ranking up to date, at most once in RANKING_SECONDS.
+        """Update a published post's counts and ranking, at most once per RANKING_SECONDS.
 
-        The points that it gained go to counters of its author and its tags, in the same transaction.
+        The gained points are added to counters of its author and tags in the same transaction.
         """
         post = yield from self.post.read(post_id)
         if post is None or post.status != "published":
@@ -199,7 +201,7 @@ class CountingWrites(Reads):
 
     @write("W18", attempts=3)
     def refresh_tag(self, tag: str) -> Writes[Refreshed]:
-        """Bring a tag's rating up to date, at most once in TAG_SECONDS."""
+        """Update a tag's rating, at most once per TAG_SECONDS."""
         post_tag = yield from self.tag.read(tag)
         if post_tag is None:
             return "missing"
@@ -217,7 +219,7 @@ class CountingWrites(Reads):
 
     @write("W19", attempts=3)
     def refresh_user(self, user_id: str) -> Writes[Refreshed]:
-        """Bring an author's rating, views and followers up to date, at most once in USER_SECONDS."""
+        """Update an author's rating, views and followers, at most once per USER_SECONDS."""
         user = yield from self.user.read(user_id)
         if user is None:
             return "missing"
@@ -234,11 +236,10 @@ class CountingWrites(Reads):
 
     @write("W20", attempts=3)
     def refresh_front_page(self, *, force: bool = False, copies: bool = True) -> Writes[FrontPage]:
-        """Make the front page anew, at most once in FRONT_PAGE_SECONDS unless ``force`` says so; gives it as it is
-        then.
+        """Rebuild the front page, at most once per FRONT_PAGE_SECONDS unless ``force``; returns the current one.
 
-        The first copy is written on the condition that nobody else has made it meanwhile; the others follow, unless
-        the caller writes them (``copies_of``).
+        The first copy is written on the condition that no other process rebuilt it; the others follow, unless the
+        caller writes them (``copies_of``).
         """
         before = yield from self.front_page.read(0)
         if before is not None and not force and not _due(before.refreshed_at, FRONT_PAGE_SECONDS):
@@ -263,10 +264,10 @@ class CountingWrites(Reads):
 
 
 def copies_of(page: FrontPage) -> Iterator[FrontPage]:
-    """The other copies of a front page that was made anew."""
+    """The other copies of a rebuilt front page."""
     return (page.model_copy(update={"replica": replica}) for replica in range(1, FRONT_PAGE_REPLICAS))
 
 
 def _due(last: datetime | None, seconds: float) -> bool:
-    """Whether something that was done at ``last`` may be done again."""
+    """Whether the interval since ``last`` has passed."""
     return last is None or now() - last >= timedelta(seconds=seconds)

@@ -1,7 +1,7 @@
-"""The design of the blog: one table, eight indexes, and every question and write of the document.
+"""The design of the blog: one table, eight indexes, all access patterns of the document.
 
-Its parts: entities in ``entities.py``, questions in ``reads.py``, writes in ``posts.py``, ``people.py``,
-``comments.py``, ``following.py`` and ``counting.py``.
+Entities are in ``entities``, reads in ``reads``, writes in ``posts``, ``people``, ``comments``, ``following`` and
+``counting``.
 """
 
 from __future__ import annotations
@@ -91,10 +91,10 @@ _REASONS = {
     "KP602 Counter.expires_at": "what expires is closed, and counts nothing",
     "KP602 Session.expires_at": "Sessions.of compares it with the time",
 }
-"""Findings of ``keyplan check`` that are right so, and why."""
+"""Ignored findings of ``keyplan check``, with reasons."""
 
 
 class Blog(CommentWrites, CountingWrites, FollowWrites, PeopleWrites, PostWrites, Design, ignore=_REASONS):
-    """A blog platform: twenty-two questions, one table, eight indexes."""
+    """A blog platform: twenty-two access patterns, one table, eight indexes."""
 
     table = Table("blog", indexes=INDEXES, entities=[PostAddress, RateLimit, Upload])

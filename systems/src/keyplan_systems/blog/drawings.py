@@ -1,6 +1,6 @@
-"""The pictures of the sample's essays, drawn here: charts, a sky, a morning. Each is the same every time.
+"""The images of the sample's essays, drawn deterministically: charts, a sky, a morning.
 
-A drawing is made with four dots for each that is kept, so that its edges are smooth.
+Drawings are downsampled by two in each direction, for smooth edges.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Points = Sequence[tuple[float, float]]
 
 
 class Canvas:
-    """A sheet to draw on, in the coordinates of the finished picture."""
+    """A canvas in the coordinates of the finished image."""
 
     def __init__(self, paper: str = PAPER, height: int = HEIGHT) -> None:
         self.image = Image.new("RGB", (WIDTH * SCALE, height * SCALE), paper)
@@ -31,7 +31,7 @@ class Canvas:
         self.height = height
 
     def box(self, left: float, top: float, right: float, bottom: float, fill: str, radius: float = 0) -> None:
-        """A filled rectangle; nothing where it has no height."""
+        """A filled rectangle; nothing without height."""
         if bottom > top:
             corners = (left * SCALE, top * SCALE, right * SCALE, bottom * SCALE)
             self._draw.rounded_rectangle(corners, radius * SCALE, fill)
@@ -50,12 +50,12 @@ class Canvas:
         self._draw.ellipse(corners, fill)
 
     def text(self, x: float, y: float, text: str, size: float = 26, fill: str = SOFT, anchor: str = "mm") -> None:
-        """A line of text; ``anchor`` as Pillow has it: ``lm`` begins at x."""
+        """A line of text; ``anchor`` as in Pillow: ``lm`` starts at x."""
         font = ImageFont.load_default(size * SCALE)
         self._draw.text((x * SCALE, y * SCALE), text, fill, font, anchor)
 
     def png(self) -> bytes:
-        """The picture as a file."""
+        """The image as a PNG file."""
         buffer = io.BytesIO()
         small = self.image.reduce(SCALE).quantize(128, Image.Quantize.FASTOCTREE)
         small.save(buffer, "PNG")
@@ -63,7 +63,7 @@ class Canvas:
 
 
 def _bench(stopped: Sequence[int], sat: Sequence[int], title: str) -> Canvas:
-    """How many stopped in each hour of a day, and how many of them sat down."""
+    """How many people stopped in each hour of a day, and how many of them sat down."""
     sheet = Canvas()
     sheet.text(90, 60, title, 34, INK, "lm")
     for count in (20, 40, 60, 80):
@@ -93,7 +93,7 @@ def _bench_after() -> Canvas:
 
 
 def _sparse() -> Canvas:
-    """A stack of entries of which few are wanted, beside those few alone."""
+    """A stack of entries of which few are wanted, next to only those."""
     sheet = Canvas()
     sheet.text(380, 70, "an index by status", 32, INK)
     sheet.text(930, 70, "a sparse index", 32, INK)
@@ -110,7 +110,7 @@ def _sparse() -> Canvas:
 
 
 def _jupiter() -> Canvas:
-    """The moons of one evening, an hour from line to line: dark, as it was."""
+    """The moons of one evening, an hour per line, on a dark background."""
     sheet = Canvas("#12141d")
     chance = random.Random("stars")  # noqa: S311 - a drawing
     for _ in range(150):
@@ -135,7 +135,7 @@ def _jupiter() -> Canvas:
 
 
 def _dough() -> Canvas:
-    """Warmer, and sooner: a dot for each loaf."""
+    """Rising time by temperature: a dot per loaf."""
     sheet = Canvas()
     chance = random.Random("loaves")  # noqa: S311 - a drawing
     for mark in (4, 8, 12, 16):
@@ -156,7 +156,7 @@ def _dough() -> Canvas:
 
 
 def _ridge() -> Canvas:
-    """Ridges behind each other before the sun is up."""
+    """Mountain ridges before sunrise."""
     sheet = Canvas("#f3ddc4")
     for row in range(HEIGHT):
         share = row / HEIGHT
@@ -181,7 +181,7 @@ def _ridge() -> Canvas:
 
 
 def _chain() -> Canvas:
-    """How a chain wears: three lines, and where it is worn."""
+    """How a chain wears: three lines, and the worn part."""
     sheet = Canvas()
     for wear, label in ((0.25, "0.25 %"), (0.5, "0.5 %"), (0.75, "0.75 %")):
         y = 620 - wear * 640
@@ -207,7 +207,7 @@ DRAWINGS: dict[str, Callable[[], Canvas]] = {
     "ridge": _ridge,
     "sparse": _sparse,
 }
-"""The drawings by the names that the essays have for them."""
+"""The drawings by the essays' names."""
 
 
 @cache

@@ -1,7 +1,7 @@
 """The blog's indexes and entities: people, posts, tags, counters, impressions, messages.
 
-Entity names, key shapes, index and attribute names follow the document; where they don't, README.md says why. The
-questions are in ``reads.py``, the writes in ``posts.py``, ``people.py`` and ``counting.py``.
+Names of entities, keys, indexes and attributes follow the document; README.md explains exceptions. Reads are in
+``reads``, writes in ``posts``, ``people`` and ``counting``.
 """
 
 from __future__ import annotations
@@ -91,33 +91,33 @@ INDEXES = [
 ]
 
 STATUS_SHARDS = 4
-"""Partitions that the published posts are spread over in an index: README.md has the arithmetic of these numbers."""
+"""Shards of the published posts in an index: README.md has the arithmetic of these numbers."""
 READER_SHARDS = 32
-"""Partitions that the readers of one post are spread over."""
+"""Shards of the readers of one post."""
 COUNTER_SHARDS = {"post": 32, "user": 4, "tag": 4}
-"""Partitions that the counter of one post, user or tag is spread over."""
+"""Partitions of the counter of one post, user or tag."""
 COUNTER_SLOTS = 8
-"""Items of a counter in each of its partitions that transactions count in; one more takes single additions."""
+"""Items per partition of a counter for transactions; one more is for single updates."""
 FRONT_PAGE_REPLICAS = 8
 FOLLOWS_MAX = 50
-"""Authors whom a reader may follow: the page of their posts asks for each of them."""
+"""Maximum number of authors that a reader can follow: the page of their posts queries each."""
 COMBO_TAGS_MAX = 5
-"""Tags that a post may have: n tags are 2ⁿ−1 combinations."""
+"""Maximum number of tags of a post: n tags are 2ⁿ−1 combinations."""
 CONTENT_BYTES_MAX = 390 * 1024
-"""Bytes (UTF-8) of a post's content: DynamoDB's 400 KB for an item, less what its keys and other attributes take."""
+"""Maximum size of a post's content in bytes (UTF-8): DynamoDB's 400 KB for an item, minus keys and other attributes."""
 CO_AUTHORS_MAX = 20
-"""Users named beside a post's author: naming twenty others is 81 actions of the 100 that a transaction takes."""
+"""Maximum number of co-authors: replacing twenty by twenty others is 81 of the 100 actions of a transaction."""
 
 ADDRESS_MAX = 250
-"""Characters of an address elsewhere that leads to a post."""
+"""Maximum length of a redirected URL."""
 
 UserStatus = Literal["active", "suspended", "deleted"]
 PostStatus = Literal["unpublished", "published", "archived"]
 CoAuthorStatus = Literal["asked", "unpublished", "published", "archived"]
-"""The status of the post that a user is named on, or that they were asked whether they want to be."""
+"""The status of a co-authored post, or ``asked``."""
 Role = Literal["reader", "author", "moderator"]
 CommentStatus = Literal["shown", "hidden", "removed"]
-"""``hidden`` by a moderator, ``removed`` by its author: then its text is gone."""
+"""``hidden`` by a moderator, ``removed`` by its author, which deletes its text."""
 CounterKind = Literal["post", "user", "tag"]
 
 
@@ -143,10 +143,10 @@ Slug = Annotated[
     Field(max_length=200, json_schema_extra={"pattern": r"^[^\W_]+(?:-[^\W_]+)*$"}),
     AfterValidator(_slug),
 ]
-"""The last part of an address: letters and numbers of any script, with hyphens between them."""
+"""The last part of a URL: letters and numbers of any script, with hyphens between them."""
 Tag = Annotated[str, Field(min_length=1, max_length=40), AfterValidator(_lower)]
 Tags = Annotated[tuple[Tag, ...], AfterValidator(_sorted), Field(min_length=1, max_length=COMBO_TAGS_MAX)]
-"""The tags of a combination: in order, no repeats."""
+"""The tags of a combination: sorted, without duplicates."""
 PostTags = Annotated[tuple[Tag, ...], AfterValidator(_sorted), Field(max_length=COMBO_TAGS_MAX)]
 Title = Annotated[str, StringConstraints(min_length=1, max_length=300, strip_whitespace=True)]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=80, strip_whitespace=True)]
@@ -161,12 +161,12 @@ Month = Annotated[str, Field(pattern=r"^\d{4}-(?:0[1-9]|1[0-2])$")]
 
 
 class User(Entity):
-    """A user as everybody may see them: profile, role, counters. Email and password are in Credential.
+    """A public user profile: role, counters. Email and password are in Credential.
 
     ``drafts``, ``published`` and ``archived`` count the user's posts by status. ``rating`` is the sum of their posts'
-    ratings, ``views`` counts their profile's and ``followers`` those who follow them, all gathered now and then.
-    ``co_authored`` counts the published posts of others that name them. A session is valid while its mark is the
-    user's ``session_epoch``.
+    ratings, ``views`` counts profile views and ``followers`` followers, all aggregated periodically. ``co_authored``
+    counts other authors' published posts with this co-author. A session is valid while its mark equals the user's
+    ``session_epoch``.
     """
 
     user_id: Id = Field(default_factory=ulid)
@@ -189,7 +189,7 @@ class User(Entity):
     @computed_field  # type: ignore[prop-decorator] # pydantic's documented form
     @property
     def rating_sk(self) -> int:
-        """Rating, then time."""
+        """A number that sorts by rating, then time."""
         return rating_key(self.rating, self.created_at)
 
     @property
@@ -205,9 +205,9 @@ class User(Entity):
 
 
 class Credential(Entity):
-    """What only signing in may read: a user's email, the hash of their password, their external identities.
+    """Data for sign-in only: a user's email, password hash, and external identities.
 
-    ``providers`` has an identity as ``provider:external_id``. No pattern gives a credential away.
+    ``providers`` has identities as ``provider:external_id``. No pattern returns a credential.
     """
 
     user_id: Id
@@ -216,7 +216,7 @@ class Credential(Entity):
     providers: set[str] = Field(default_factory=set)
     changed_at: datetime = Field(default_factory=now)
     verified_at: datetime | None = None
-    """When the user showed that they read mail at this address."""
+    """When the user confirmed this address."""
 
     primary = Key("USER#{user_id}", "CREDENTIAL")
     email_claim = Unique("USER_EMAIL#{email}", "META")
@@ -233,7 +233,7 @@ class ProviderUser(Entity):
 
 
 class Upload(Entity):
-    """A picture that a user has sent, by its file's name."""
+    """An image that a user uploaded, by file name."""
 
     user_id: Id
     name: str = Field(min_length=1, max_length=100)
@@ -243,7 +243,7 @@ class Upload(Entity):
 
 
 class UserImpression(Entity):
-    """A user has viewed another."""
+    """A user has viewed another user's profile."""
 
     user_id: Id
     viewed_id: Id
@@ -253,7 +253,7 @@ class UserImpression(Entity):
 
 
 class Follow(Entity):
-    """A reader follows an author. By author, in the order of time, for the deletion of the author."""
+    """A reader follows an author. The index lists an author's followers by time, for the author's deletion."""
 
     user_id: Id
     author_id: Id
@@ -267,12 +267,11 @@ class Follow(Entity):
 
 
 class Post(Entity):
-    """A post as lists show it. Its content is an item of its own, so that no list and no index loads it.
+    """A post without its content, which is a separate item, so that no list and no index loads it.
 
-    ``views``, ``likes``, ``ratings`` (how many), ``stars`` (their sum) and ``comments`` are gathered from the counters,
-    and ``rating`` is made of them. What a moderator has ``taken_down`` its author can't publish. ``co_authors`` are the
-    users who are named beside the author. ``listed_at`` is when it was published first, or else made: lists are in its
-    order.
+    ``views``, ``likes``, ``ratings`` (their number), ``stars`` (their sum) and ``comments`` are aggregated from
+    counters, and determine ``rating``. An author can't publish a post that a moderator has ``taken_down``.
+    ``co_authors`` are further authors. ``listed_at`` is the first publication, or the creation: lists use its order.
     """
 
     post_id: Id = Field(default_factory=ulid)
@@ -299,13 +298,13 @@ class Post(Entity):
     @computed_field  # type: ignore[prop-decorator] # pydantic's documented form
     @property
     def rating_sk(self) -> int:
-        """Rating, then time."""
+        """A number that sorts by rating, then time."""
         return rating_key(self.rating, self.listed_at)
 
     @computed_field  # type: ignore[prop-decorator] # pydantic's documented form
     @property
     def listed_at(self) -> datetime:
-        """When it was published first, or else made."""
+        """The first publication, or the creation."""
         return self.published_at or self.created_at
 
     primary = Key("POST#{post_id}", "META")
@@ -317,9 +316,9 @@ class Post(Entity):
 
 
 class CoAuthor(Entity):
-    """A user is named beside a post's author. By user and status, in the order of the post's lists.
+    """A co-author of a post. Indexed by user and status, in the order of lists.
 
-    Whoever was asked, and hasn't agreed yet, is listed by when that was, whatever becomes of the post meanwhile.
+    A user who was asked and hasn't agreed yet is listed by the time of the request.
     """
 
     post_id: Id
@@ -334,9 +333,9 @@ class CoAuthor(Entity):
 
 
 class PostContent(Entity):
-    """A post's text in Markdown. ``version`` counts its edits: one of an older version is refused.
+    """A post's text in Markdown. ``version`` counts its edits: an edit of an older version is rejected.
 
-    ``imported`` is a digest of the file that it was imported from, if it was: the same file changes nothing again.
+    ``imported`` is a digest of the imported file: importing the same file again changes nothing.
     """
 
     post_id: Id
@@ -350,14 +349,14 @@ class PostContent(Entity):
 
 
 class PostWithContent(NamedTuple):
-    """A post and its text: one query."""
+    """A post and its text, in one query."""
 
     post: Post
     content: PostContent
 
 
 class PostSlug(Entity):
-    """A slug leads to a post; a post's old slugs stay, and redirect."""
+    """The post of a slug; a post's old slugs stay, and redirect."""
 
     slug: Slug
     post_id: Id
@@ -367,7 +366,7 @@ class PostSlug(Entity):
 
 
 class Redirect(Entity):
-    """An address from elsewhere leads to a post: one that it had before it was imported, say."""
+    """The post of a URL elsewhere, for example the URL before an import."""
 
     path: str = Field(min_length=1, max_length=ADDRESS_MAX)
     post_id: Id
@@ -376,7 +375,7 @@ class Redirect(Entity):
 
 
 class PostAddress(Entity):
-    """Another way to a post: a slug that it had (``slug:…``), or an address elsewhere (``/…``). For its deletion."""
+    """Another URL of a post: a former slug (``slug:…``), or a URL elsewhere (``/…``). For its deletion."""
 
     post_id: Id
     address: str = Field(min_length=1, max_length=ADDRESS_MAX)
@@ -385,9 +384,9 @@ class PostAddress(Entity):
 
 
 class PostTag(Entity):
-    """A tag: how many published posts carry it, and how much they are viewed.
+    """A tag: the number of published posts with it, and its popularity.
 
-    ``counted`` are the points of its counter that ``rating`` has already. A tag without posts stands in no index.
+    ``counted`` are the points of its counter that ``rating`` includes. A tag without posts is in no index.
     """
 
     tag: Tag
@@ -400,13 +399,13 @@ class PostTag(Entity):
     @computed_field  # type: ignore[prop-decorator] # pydantic's documented form
     @property
     def rating_sk(self) -> int:
-        """Rating, then time."""
+        """A number that sorts by rating, then time."""
         return rating_key(self.rating, self.created_at)
 
     @computed_field  # type: ignore[prop-decorator] # pydantic's documented form
     @property
     def used(self) -> bool:
-        """Whether a published post carries it."""
+        """Whether a published post has it."""
         return self.posts > 0
 
     primary = Key("POST_TAG#{tag}", "META")
@@ -415,7 +414,7 @@ class PostTag(Entity):
 
 
 class PostTagCombo(Entity):
-    """A published post carries all of these tags."""
+    """A published post with all of these tags."""
 
     tags: Tags
     published_at: datetime
@@ -425,7 +424,7 @@ class PostTagCombo(Entity):
 
 
 class PostImpression(Entity):
-    """A user and a post: when they saw it first, whether they like it, how many stars they gave."""
+    """A user and a post: the first view, the like, the stars."""
 
     post_id: Id
     user_id: Id
@@ -437,9 +436,9 @@ class PostImpression(Entity):
 
 
 class Comment(Entity):
-    """What somebody says about a post. A thread is a comment with its replies: it has the first one's id.
+    """A comment on a post. A thread is a comment with its replies, identified by the first comment's id.
 
-    So a post's comments are one partition, in which each reply stands behind what it replies to.
+    A post's comments are one partition, in which replies follow their comment.
     """
 
     post_id: Id
@@ -458,10 +457,10 @@ class Comment(Entity):
 
 
 class Counter(Entity):
-    """A part of the counts of one post, user or tag: the sum over the parts is the count.
+    """A shard of the counts of one post, user or tag: the sum of the shards is the count.
 
-    Whoever counts adds to a part taken at random, so that no item is hot. A part that was never needed isn't there.
-    Those of a deleted post or user are ``closed`` until they expire: nothing that was on its way is counted any more.
+    Writers add to a random shard, so that no item is hot. Unused shards don't exist. Shards of a deleted post or user
+    are ``closed`` until they expire: concurrent counts are rejected.
     """
 
     kind: CounterKind
@@ -485,7 +484,7 @@ class Counter(Entity):
 
 
 class Byline(BaseModel):
-    """Who wrote a post, as its card shows it."""
+    """The author of a post on a card."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -494,7 +493,7 @@ class Byline(BaseModel):
 
 
 class TagCount(BaseModel):
-    """A tag and how many posts carry it."""
+    """A tag and the number of its posts."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -503,9 +502,9 @@ class TagCount(BaseModel):
 
 
 class FrontPage(Entity):
-    """What the front page shows, read at once: the latest posts, the popular ones, the trending tags.
+    """The contents of the front page, for a single read: latest posts, popular posts, trending tags.
 
-    It is made anew at most every few seconds, and kept in several copies, since everybody reads it. ``bylines`` are by
+    It is rebuilt at most every few seconds, and stored in several copies, because everyone reads it. ``bylines`` are by
     user id.
     """
 
@@ -520,7 +519,7 @@ class FrontPage(Entity):
 
 
 class ContactMessage(Entity):
-    """A message of the contact form; a month's messages are one partition."""
+    """A message of the contact form; each month is a partition."""
 
     message_id: Id = Field(default_factory=ulid)
     name: str = Field(min_length=1, max_length=100)
@@ -540,7 +539,7 @@ class ContactMessage(Entity):
 
 
 class Moderation(Entity):
-    """What a moderator did, and to what: a month's are one partition. ``by`` and ``subject`` are ids."""
+    """A moderator's action: each month is a partition. ``by`` and ``subject`` are ids."""
 
     log_id: Id = Field(default_factory=ulid)
     by: Id
@@ -559,7 +558,7 @@ class Moderation(Entity):
 
 
 class RateLimit(Entity):
-    """How often something was tried by one subject in one span of time. It expires when the span is over."""
+    """The number of attempts of one subject in a time window. It expires after the window."""
 
     action: str = Field(min_length=1, max_length=40)
     subject: str = Field(min_length=1, max_length=400)

@@ -1,4 +1,4 @@
-"""Where the blog's pictures and files are kept: beside its store, unless the environment says otherwise."""
+"""The location of the blog's images and files: next to its store by default."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ FILES_VARIABLE = "KEYPLAN_FILES"
 
 
 _IN_MEMORY: WeakKeyDictionary[Any, MemoryFiles] = WeakKeyDictionary()
-"""The files of each store in memory, as long as it lasts."""
+"""The files of in-memory stores."""
 
 
 class _Nowhere:
-    """No place for files: a store elsewhere has no folder beside it."""
+    """No location for files: a remote store has no folder next to it."""
 
     def put(self, name: str, content: bytes) -> None:  # noqa: ARG002 - as of every place for files
         """Raises RequestError."""
@@ -31,17 +31,17 @@ class _Nowhere:
         )
 
     def get(self, name: str) -> bytes | None:  # noqa: ARG002
-        """Nothing."""
+        """None."""
         return None
 
     def delete(self, name: str) -> None:
-        """Nothing is to be removed."""
+        """No effect."""
 
 
 def files_of(blog: Blog, place: str | None = None) -> Files:
-    """The files of a blog: at ``place``, else where KEYPLAN_FILES says, else in ``blog.files`` beside ``blog.db``.
+    """The files of a blog: at ``place``, else at KEYPLAN_FILES, else in ``blog.files`` next to ``blog.db``.
 
-    A store in memory has files in memory; one elsewhere has none until it is given a place. Raises RequestError.
+    An in-memory store has files in memory; a remote one has none without a location. Raises RequestError.
     """
     named = place or os.environ.get(FILES_VARIABLE)
     if named:

@@ -1,8 +1,6 @@
-"""The writes about following: a reader follows an author, and stops; and the list of what those whom they follow have
-written with others.
+"""Writes of follows, and the posts that followed authors wrote with others.
 
-An author's new post is written once, whoever follows them: the page of followed authors' posts asks for them when it is
-read.
+An author's new post is written once, for any number of followers: readers' pages query the followed authors.
 """
 
 from __future__ import annotations
@@ -18,14 +16,14 @@ __all__ = ["FollowWrites", "posts_with_others"]
 
 
 class FollowWrites(Reads):
-    """The writes about following."""
+    """Writes of follows."""
 
     @write("W38", attempts=10, example=Example().missing("follows"))
     def follow(self, user_id: str, author_id: str) -> Writes[bool]:
-        """A user follows an author: whether they didn't before.
+        """Follow an author; returns whether it is new.
 
-        Raises ItemNotFound for an author who isn't there or isn't active; Refused for oneself, beyond FOLLOWS_MAX
-        authors, and for a user who isn't active.
+        Raises ItemNotFound for a missing or inactive author; Refused for oneself, beyond FOLLOWS_MAX authors, and for
+        an inactive user.
         """
         if user_id == author_id:
             raise Refused("nobody follows themselves", place="Blog.follow")
@@ -40,12 +38,12 @@ class FollowWrites(Reads):
             )
         yield Create(Follow(user_id=user_id, author_id=author_id))
         yield Check(User, user_id=user_id).only_if(status="active")
-        yield counted("user", author_id, {"followers": 1})  # refused when the author is deleted at this moment
+        yield counted("user", author_id, {"followers": 1})  # rejected if the author is being deleted
         return True
 
     @write("W39", attempts=10)
     def unfollow(self, user_id: str, author_id: str) -> Writes[bool]:
-        """A user follows an author no longer: whether they did."""
+        """Unfollow an author; returns whether the user followed them."""
         follow = yield from self.follows.read(user_id, author_id)
         if follow is None:
             return False
@@ -55,10 +53,10 @@ class FollowWrites(Reads):
 
 
 def posts_with_others(blog: Reads, user_id: str, limit: int, cursor: Cursor | None = None) -> Page[Post]:
-    """The published posts of others on which those whom a user follows are named, newest first, each once on a page.
+    """The published posts of others with followed users as co-authors, newest first, without duplicates on a page.
 
-    As many requests as ``followed_posts``, and one for the posts. It is a list of its own: put together with that one,
-    newest first, both were asked twice for each page. Raises CursorError.
+    As many requests as ``followed_posts``, and one for the posts. It is a separate list, because merging both would
+    query both for each page. Raises CursorError.
     """
     page = blog.followed_co_authors(user_id, limit=limit, cursor=cursor)
     ids = list(dict.fromkeys(entry.post_id for entry in page.items))

@@ -1,7 +1,7 @@
-"""Import of a folder of Markdown posts into the blog, as site generators keep them.
+"""Import of a folder of Markdown posts from site generators.
 
-A post's author becomes a user without a password. The same folder can be imported again: a file that has changed
-changes its post, one that hasn't leaves it as it is, edits made in the blog included.
+Authors become users without a password. Importing the folder again updates the posts of changed files; posts of
+unchanged files, including edits in the blog, stay.
 """
 
 from __future__ import annotations
@@ -50,16 +50,16 @@ from keyplan_systems.words import EXCERPT_MAX, address_key, excerpt_from, slug_f
 __all__ = ["load"]
 
 NOBODY = "Unknown author"
-"""The author of a post that names none."""
+"""The author of a post without one."""
 USERNAME_MAX = 40
 
 
 def load(design: Blog, folder: Path, progress: Progress, /) -> LoadReport:
-    """Import every post below a folder.
+    """Import all posts in a folder.
 
-    What can't be imported is a fault with its file; what is changed or left out within posts is one fault per kind.
-    ``loaded`` counts the posts that are as their files are, unchanged ones included. Raises RequestError for a missing
-    folder and for YAML without PyYAML, StoreError when the store can't be written.
+    Files that can't be imported are errors in the report; changed or removed content is one error per kind. ``loaded``
+    counts the posts that match their files, including unchanged ones. Raises RequestError for a missing folder and for
+    YAML without PyYAML, StoreError if the store isn't writable.
     """
     paths, faults = find_posts(folder)
     report = LoadReport(errors=faults)
@@ -72,14 +72,14 @@ def load(design: Blog, folder: Path, progress: Progress, /) -> LoadReport:
             progress(number, len(paths))
         work.check_anchors()
         work.groups.report_to(report)
-    with suppress(WriteFailed):  # another process writes it at the same moment
+    with suppress(WriteFailed):  # another process writes it concurrently
         design.refresh_front_page(force=True)
     refill_beside(design.store.url, partial(rebuild, design))
     return report
 
 
 class _Import:
-    """One import of a folder: its site, its history, and the addresses of its posts."""
+    """One import of a folder: its site, history, and the URLs of its posts."""
 
     def __init__(self, design: Blog, folder: Path, report: LoadReport) -> None:
         self.design = design
@@ -94,13 +94,13 @@ class _Import:
         self.former: dict[str, list[str]] = {}
         self.links = Links(self.site, {}, {}, self._keep)
         self.paths: dict[str, str] = {}
-        """The file of each address."""
+        """The file of each URL."""
         self.headings: dict[str, dict[str, list[str]]] = {}
-        """The ids of texts that others link into, by their letters and digits."""
+        """The heading ids of linked texts, by their letters and digits."""
         self.ids: dict[str, set[str]] = {}
-        """The places within each text that can be linked to, by its address."""
+        """The link targets within each text, by URL."""
         self.anchored: dict[str, list[str]] = {}
-        """The links of each file that name such a place."""
+        """The links of each file to targets within texts."""
         try:
             self.history = History.of(folder)
         except HistoryError as error:
@@ -108,19 +108,19 @@ class _Import:
             report.fault(ErrorDetail(shown(str(folder)), f"its history can't be read: {error}"))
 
     def close(self) -> None:
-        """End what the import has opened."""
+        """Close the history."""
         if self.history is not None:
             self.history.close()
 
     def survey(self, paths: list[Path]) -> None:
-        """Find out which address each post gets, and which it had, before links are made."""
+        """Determine the new and former URLs of all posts before links are rewritten."""
         taken: set[str] = set()
         known: dict[str, str] = {}
         for path in paths:
             try:
                 post = read_post(self.folder, path)
             except FrontMatterError:
-                continue  # it is reported when it is loaded
+                continue  # reported when it is loaded
             slug = self._free_slug(stable_id(post.path, post.date), post, taken)
             taken.add(slug)
             self.slugs[post.path] = slug
@@ -133,10 +133,10 @@ class _Import:
         self.paths = {address: path for path, address in paths_now.items()}
 
     def load(self, path: Path) -> None:
-        """Load one post, and report what of it was lost."""
+        """Load one post, and report lost content."""
         place = shown(path.relative_to(self.folder).as_posix())
         try:
-            post = read_post(self.folder, path)  # a RequestError of it, that PyYAML is missing, is every file's
+            post = read_post(self.folder, path)  # a RequestError, for missing PyYAML, applies to all files
         except FrontMatterError as error:
             self.report.fault(fault_of(place, error))
             return
@@ -152,7 +152,9 @@ class _Import:
             self.report.loaded += 1
 
     def check_anchors(self) -> None:
-        """Report links to places that no text has, now that all texts are known: a site's generator makes some."""
+        """Report links to missing targets within texts, after all texts are known; site generators create some
+        targets.
+        """
         for path, links in self.anchored.items():
             lost: Counter[str] = Counter()
             for link in links:
@@ -162,12 +164,12 @@ class _Import:
                     lost[unquote(link)[:200]] += 1
             self.groups.add("links to missing headings", path, lost, "write the heading's id behind it: ## Title {#id}")
 
-    # What a file says
+    # The contents of a file
 
     def _moment(self, file: PostFile) -> datetime | None:
-        """Return when a post was published, and count the source of the date.
+        """The publication date of a post; counts its source.
 
-        A file's own time is that of its copy: a post without another date becomes a draft, and is reported.
+        A file's modification time is that of its copy: a post without another date becomes a draft, and is reported.
         """
         if file.date is not None:
             if file.dated_by in {"last change", "path", "address"}:
@@ -181,7 +183,7 @@ class _Import:
         return None
 
     def _text(self, file: PostFile) -> str:
-        """The text in plain Markdown, with links that lead where their targets are now."""
+        """The text in standard Markdown, with links to new URLs."""
         self.links.lost.clear()
         plain = self._plain(file)
         look = looked_at(plain.text)
@@ -203,15 +205,15 @@ class _Import:
         )
 
     def _heading(self, address: str, anchor: str) -> str:
-        """The heading's id that an anchor means. Each generator has its own way with what is neither a letter nor a
-        digit, so an anchor that isn't there means the only id with the same ones.
+        """The id of the heading of an anchor. Generators treat punctuation differently, so an unknown anchor refers to
+        the only id with the same letters and digits.
         """
         if address not in self.paths:
             return anchor
         ids = self.headings.get(address)
         if ids is None:
             ids = self.headings[address] = {}
-            with suppress(FrontMatterError):  # it is reported when it is loaded
+            with suppress(FrontMatterError):  # reported when it is loaded
                 file = read_post(self.folder, self.folder / self.paths[address])
                 for text in looked_at(plain_markdown(file.body).text).ids:
                     ids.setdefault(_letters(text), []).append(text)
@@ -220,7 +222,7 @@ class _Import:
         return same[0] if len(same) == 1 and meant != same[0] else anchor
 
     def _keep(self, path: Path) -> str | None:
-        """Keep a file that a text shows, and give its address; None for a kind that isn't kept."""
+        """Store a file and return its URL; None for an unsupported kind."""
         ending = {"jpeg": "jpg"}.get(path.suffix.lower().lstrip("."), path.suffix.lower().lstrip("."))
         if ending not in KINDS or path.stat().st_size > LINKED_BYTES_MAX:
             return None
@@ -229,10 +231,10 @@ class _Import:
         self.files.put(name, content)
         return f"/files/{name}"
 
-    # What it becomes
+    # The resulting post
 
     def _take_in(self, file: PostFile) -> None:
-        """Bring the post of a file to what the file says. Raises FrontMatterError for what no post can hold."""
+        """Create or update the post of a file. Raises FrontMatterError for invalid values."""
         names = file.authors or (NOBODY,)
         author, *others = (_author(self.design, key, self.site.people.get(key, key), self.users) for key in names)
         published = self._moment(file)
@@ -252,7 +254,7 @@ class _Import:
             created_at=made,
         )
         before = self._write(file, wanted, text)
-        # A post that was unpublished in the blog stays so. A post of the future waits.
+        # A post that was unpublished in the blog stays unpublished. A post with a future date waits.
         if not is_draft and made <= now() and (before is None or before.post.published_at is None):
             self.design.publish_as_of(post_id, made)
         self.loaded.add(post_id)
@@ -279,7 +281,7 @@ class _Import:
                 self.report.counts["addresses that lead to posts"] += 1
 
     def _write(self, file: PostFile, wanted: Post, text: str) -> PostWithContent | None:
-        """Create or edit the post, unless it stands so already; gives it as it was before."""
+        """Create or edit the post if it differs; returns the previous one."""
         digest = _digest(file, wanted, text)
         before = self.design.whole_post(wanted.post_id)
         if before is None:
@@ -300,7 +302,7 @@ class _Import:
         return before
 
     def _co_authors(self, file: PostFile, author: User, others: list[User]) -> tuple[str, ...]:
-        """The users who are named beside the author; those beyond what a post may have are reported."""
+        """The co-authors of a post; those beyond the maximum are reported."""
         users = {user.user_id: user for user in others if user.user_id != author.user_id}
         left_out = [user.name for user in list(users.values())[CO_AUTHORS_MAX:]]
         if left_out:
@@ -309,7 +311,7 @@ class _Import:
         return tuple(users)[:CO_AUTHORS_MAX]
 
     def _tags(self, file: PostFile) -> tuple[str, ...]:
-        """The tags that a post may have; the rest is reported."""
+        """The valid tags of a post; others are reported."""
         tags = tuple(dict.fromkeys(filter(None, map(tag_from, (*file.tags, *file.categories)))))
         if len(tags) > COMBO_TAGS_MAX:
             left_out = ", ".join(tags[COMBO_TAGS_MAX:])
@@ -319,7 +321,7 @@ class _Import:
         return tags[:COMBO_TAGS_MAX]
 
     def _free_slug(self, post_id: str, file: PostFile, taken: set[str]) -> str:
-        """The post's slug; where another post has it, with the date behind it, or a part of the post's id."""
+        """The post's slug; if another post has it, with the date or a part of the post's id appended."""
         for slug in _slugs(post_id, file):
             there = self.design.slug_of(slug)
             if slug not in taken and (there is None or there.post_id == post_id):
@@ -332,7 +334,7 @@ def _letters(text: str) -> str:
 
 
 def post_address(slug: str) -> str:
-    """Where a post is on the site."""
+    """The URL of a post on the site."""
     return f"/posts/{quote(slug, safe='')}"
 
 
@@ -361,7 +363,7 @@ def _slugs(post_id: str, file: PostFile) -> Iterator[str]:
 
 
 def _digest(file: PostFile, wanted: Post, text: str) -> str:
-    """What tells whether a file has changed: of its text, and of all that the post takes from its front matter."""
+    """A digest of everything that the post takes from its file, to detect changes."""
     said = [text, wanted.title, wanted.slug, wanted.excerpt, wanted.tags, wanted.user_id, file.draft]
     if wanted.co_authors:
         said.append(wanted.co_authors)
@@ -372,16 +374,16 @@ def _digest(file: PostFile, wanted: Post, text: str) -> str:
 
 
 def _author(design: Blog, key: str, name: str, users: dict[str, User]) -> User:
-    """The user whom texts call by a key: the one who has that username, or a new one of this name."""
+    """The user of an author's key: an existing user with that username, or a new one."""
     username = _username(key)
     user = users.get(username) or design.user_to_sign_in(username)
     if user is None:
         user = User(username=username, name=name[:80], role="author")
-        # Nobody reads mail there, and no name of the Internet ends so (RFC 2606).
+        # Nobody receives mail at this domain (RFC 2606).
         credential = Credential(user_id=user.user_id, email=f"{username}@{IMPORTED_DOMAIN}")
         try:
             design.register(user, credential)
-        except WriteFailed:  # somebody else imports the same author
+        except WriteFailed:  # another process imports the same author
             other = design.user_to_sign_in(username)
             if other is None:
                 raise
@@ -391,7 +393,7 @@ def _author(design: Blog, key: str, name: str, users: dict[str, User]) -> User:
 
 
 def _username(name: str) -> str:
-    """An author's name as a username; one that isn't written in a–z, or is too short, gets some of its hash."""
+    """An author's name as a username; a part of its hash is added if it has other letters than a–z, or is too short."""
     slug = slug_from(name.partition("@")[0], otherwise="author")[:USERNAME_MAX].strip("-")
     if slug.isascii() and len(slug) >= 3:
         return slug

@@ -1,7 +1,7 @@
-"""Users who are named beside a post's author: the writes about them, and the list of all that an author has written.
+"""Co-authors of posts: writes, and the list of all posts of an author.
 
-Each has an entry of their own, which moves with the post's status, so that their pages list the post. An author asks
-whom they want to name; who was asked has an entry too, which nobody else sees, until they agree.
+Each co-author has an item that follows the post's status, so that their pages list the post. Authors ask co-authors,
+who have a hidden item until they agree.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ __all__ = ["NamingWrites", "posts_by", "without_repeats"]
 
 
 class NamingWrites(Reads):
-    """The writes about co-authors."""
+    """Writes of co-authors."""
 
     @write("W40", attempts=30)
     def name_co_authors(self, post_id: str, co_authors: CoAuthors) -> Writes[Post]:
-        """Name these users beside a post's author, and nobody else, without asking them: for an import, and for a
-        deletion. Repeats, and the author, are left out. Who was asked stays so, as far as there is room.
+        """Set a post's co-authors without asking them: for imports and deletions. Duplicates and the author are
+        ignored. Users who were asked stay, if there is room.
 
-        Raises ItemNotFound for a post or a user who isn't there.
+        Raises ItemNotFound for a missing post or user.
         """
         post = yield from self._post_to_name_on(post_id)
         wanted = without_repeats(post.user_id, co_authors)
@@ -45,10 +45,10 @@ class NamingWrites(Reads):
 
     @write("W41", attempts=30, example=Example().found(User, role="author"))
     def ask_co_authors(self, post_id: str, people: CoAuthors) -> Writes[Post]:
-        """Who is to stand beside a post's author: those of them who are named stay, the others are asked, and nobody
-        else is named or asked any more. Repeats, and the author, are left out.
+        """Ask for a post's co-authors: existing ones among ``people`` stay, new ones are asked, all others are removed.
+        Duplicates and the author are ignored.
 
-        Raises ItemNotFound for a post or a user who isn't there; Refused for a user who isn't an active author.
+        Raises ItemNotFound for a missing post or user; Refused for a user who isn't an active author.
         """
         post = yield from self._post_to_name_on(post_id)
         wanted = without_repeats(post.user_id, people)
@@ -73,7 +73,7 @@ class NamingWrites(Reads):
 
     @write("W42", attempts=30)
     def agree_to_be_named(self, post_id: str, user_id: str) -> Writes[Post]:
-        """Who was asked is named from now on. Raises ItemNotFound for a post that isn't there, or didn't ask them."""
+        """Agree to be a co-author. Raises ItemNotFound for a missing post, or without a request."""
         post = yield from self._post_to_name_on(post_id)
         entry = yield from self.co_author.read(post_id, user_id)
         if entry is None:
@@ -91,7 +91,7 @@ class NamingWrites(Reads):
 
     @write("W43", attempts=30)
     def be_named_no_more(self, post_id: str, user_id: str) -> Writes[bool]:
-        """A user takes themselves off a post, or declines: whether they were named or asked. Raises ItemNotFound."""
+        """Leave a post, or decline; returns whether the user was named or asked. Raises ItemNotFound."""
         post = yield from self._post_to_name_on(post_id)
         entry = yield from self.co_author.read(post_id, user_id)
         if entry is None:
@@ -110,17 +110,17 @@ class NamingWrites(Reads):
         return post
 
     def _asked(self, post_id: str) -> Writes[list[str]]:
-        """Who was asked and hasn't agreed, the first first."""
+        """Users who were asked and haven't agreed, oldest first."""
         entries = yield from self.co_authors_of.read(post_id)
         asked = sorted((entry for entry in entries if entry.status == "asked"), key=lambda entry: entry.listed_at)
         return [entry.user_id for entry in asked]
 
     def _ask_no_more(self, post_id: str, user_ids: Iterable[str]) -> Writes:
-        for user_id in user_ids:  # who agrees at this moment is named then, and not forgotten
+        for user_id in user_ids:  # a concurrent agreement is kept
             yield Delete(CoAuthor, post_id=post_id, user_id=user_id).only_if(status="asked")
 
     def _begin_naming(self, post: Post, user_ids: list[str]) -> Writes:
-        """Entries of users who are named from now on. Raises ItemNotFound for who isn't there, or is being deleted."""
+        """Items of new co-authors. Raises ItemNotFound for a missing or deleted user."""
         there = {user.user_id: user.status for user in (yield from self.users.read(user_ids))} if user_ids else {}
         for user_id in user_ids:
             if there.get(user_id, "deleted") == "deleted":
@@ -132,13 +132,13 @@ class NamingWrites(Reads):
             yield user.only_if("status <> :gone", gone="deleted")
 
     def _end_naming(self, post: Post, user_ids: list[str]) -> Writes:
-        """Take away the entries of users who aren't named any more."""
+        """Delete the items of removed co-authors."""
         yield from self._count_named(user_ids, -1 if post.status == "published" else 0)
         for user_id in user_ids:
             yield Delete(CoAuthor, post_id=post.post_id, user_id=user_id)
 
     def _move_naming(self, post: Post, before: PostStatus) -> Writes:
-        """Bring the entries of a post's co-authors to its status, which was another one."""
+        """Move the items of a post's co-authors to its new status."""
         change = (post.status == "published") - (before == "published")
         yield from self._count_named(post.co_authors, change)
         for user_id in post.co_authors:
@@ -151,7 +151,7 @@ class NamingWrites(Reads):
 
 
 def _renamed(post: Post, co_authors: CoAuthors, **also: object) -> Update[Post]:
-    """A post with these co-authors, unless its status or they have changed meanwhile."""
+    """A post with these co-authors, unless its status or co-authors changed."""
     return Update(post, co_authors=co_authors, **also).only_if(
         status=post.status, co_authors=post.co_authors, published_at=post.published_at
     )
@@ -162,14 +162,14 @@ def _entry(post: Post, user_id: str) -> CoAuthor:
 
 
 def without_repeats(author_id: str, co_authors: CoAuthors) -> CoAuthors:
-    """Co-authors, each once, without the author."""
+    """Co-authors without duplicates and without the author."""
     return tuple(dict.fromkeys(user_id for user_id in co_authors if user_id != author_id))
 
 
-# What somebody has written, alone and with others
+# All posts of an author
 
 _START, _END = "0", "1"
-"""Places in a list that no cursor of a pattern has: before its first post, and behind its last."""
+"""Positions before the first and after the last post, which no cursor has."""
 
 _Entry = TypeVar("_Entry", bound="Post | CoAuthor")
 

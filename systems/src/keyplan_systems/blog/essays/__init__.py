@@ -1,7 +1,7 @@
-"""The essays of the sample's first posts, as authors write them in the editor, and what is said of each.
+"""The essays of the sample's first posts, and their comments.
 
-The texts are Markdown, in files of their own: ``.txt``, since no documentation is in them. A picture stands in them as
-``picture:name``, and is drawn by ``drawings.py``.
+The texts are Markdown in ``.txt`` files, because they aren't documentation. An image is ``picture:name``, drawn by
+``drawings``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _PICTURE = re.compile(r"\]\(picture:([a-z-]+)\)")
 
 @dataclass(frozen=True)
 class Essay:
-    """One essay: its file, its title, the numbers of its author and co-authors in the sample, and how it was read."""
+    """One essay: its file, title, the sample numbers of its author and co-authors, and its statistics."""
 
     name: str
     title: str
@@ -27,24 +27,24 @@ class Essay:
     tags: tuple[str, ...]
     views: int
     beside: tuple[int, ...] = ()
-    """Those who wrote it, too."""
+    """Co-authors."""
     comments: tuple[tuple[int, str, int | None], ...] = ()
-    """Who says what, and to which of the comments before it is a reply."""
+    """Comments: the user, the text, and the comment it replies to."""
     excerpt: str = ""
-    """What lists show of it; empty: its first paragraph."""
+    """The excerpt in lists; by default the first paragraph."""
 
     @property
     def text(self) -> str:
-        """The essay in Markdown, with names of pictures."""
+        """The essay in Markdown, with names of images."""
         return _text(self.name)
 
     @property
     def pictures(self) -> list[str]:
-        """The names of its pictures."""
+        """The names of its images."""
         return _PICTURE.findall(self.text)
 
     def with_pictures(self, address: Callable[[str], str]) -> str:
-        """The essay with the addresses that its pictures have."""
+        """The essay with the URLs of its images."""
         return _PICTURE.sub(lambda match: f"]({address(match[1])})", self.text)
 
 
@@ -107,4 +107,4 @@ ESSAYS = (
         _LETTERS,
     ),
 )
-"""The sample's first posts, the newest first."""
+"""The sample's first posts, newest first."""
