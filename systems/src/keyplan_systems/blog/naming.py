@@ -175,10 +175,10 @@ _Entry = TypeVar("_Entry", bound="Post | CoAuthor")
 
 
 def posts_by(blog: Reads, user: User, limit: int, cursor: Cursor | None = None) -> Page[Post]:
-    """The published posts that a user wrote or is named on, newest first.
+    """The published posts of which a user is an author or co-author, newest first.
 
-    One request more, and a BatchGetItem, for somebody who is named on any; where both lists have posts on a page, the
-    place of each behind that page is asked for, too. Raises CursorError.
+    For a co-author, one additional request and a BatchGetItem; if both lists have posts on a page, also the position of
+    each after that page. Raises CursorError.
     """
     asks: list[Callable[..., Page[Post]]] = [partial(blog.posts_of_user, user.user_id, "published")]
     if user.co_authored > 0:
@@ -187,7 +187,7 @@ def posts_by(blog: Reads, user: User, limit: int, cursor: Cursor | None = None) 
 
 
 def _merged(asks: Sequence[Callable[..., Page[_Entry]]], limit: int, cursor: Cursor | None = None) -> Page[_Entry]:
-    """The answers of several questions as one list, newest first. Raises CursorError."""
+    """The results of several patterns merged into one list, newest first. Raises CursorError."""
     begins = ([] if cursor is None else cursor.split(".")) + [_START] * len(asks)
     pages = [_page(ask, place, limit) for ask, place in zip(asks, begins, strict=False)]
     lists = [[(entry, number) for entry in page.items] for number, page in enumerate(pages)]
@@ -202,7 +202,7 @@ def _page(ask: Callable[..., Page[_Entry]], place: str, limit: int) -> Page[_Ent
 
 
 def _behind(ask: Callable[..., Page[_Entry]], begin: str, page: Page[_Entry], count: int) -> str:
-    """The place behind the first entries of a page."""
+    """The position after the first entries of a page."""
     if count == 0 and (page.items or page.cursor is not None):
         return begin
     if count < len(page.items):

@@ -1,6 +1,6 @@
-"""The writes about people: registering, profiles, roles, moderation, sessions, identities; messages and limits.
+"""Writes about people: registration, profiles, roles, moderation, sessions, identities; messages and limits.
 
-Passwords and secrets come here hashed: hashing, and what a site calls, is in ``accounts.py``.
+Passwords and secrets are hashed before: ``accounts`` hashes them, and is the site's interface.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Most = Annotated[int, Field(ge=1)]
 
 
 def identity(provider: str, external_id: str) -> str:
-    """An external identity as a credential names it."""
+    """An external identity in a credential."""
     return f"{provider}:{external_id}"
 
 
@@ -48,17 +48,17 @@ _DONE: dict[UserStatus, str] = {
     "suspended": "suspended an account",
     "deleted": "deleted an account",
 }
-"""What the log says of a moderator who gives an account a status."""
+"""Log texts of a moderator's status changes."""
 
 
 class PeopleWrites(SessionPatterns, Reads):
-    """The writes about people."""
+    """Writes about people."""
 
     @write("W1")
     def register(self, user: User, credential: Credential, provider_user: ProviderUser | None = None) -> Writes[User]:
-        """Register a user with their credential: email, username and external identity must be free.
+        """Register a user with a credential: email, username and external identity must be free.
 
-        Counts aren't taken from ``user``. Raises UniqueValueTaken, ItemExists.
+        Counts in ``user`` are ignored. Raises UniqueValueTaken, ItemExists.
         """
         linked = user.user_id if provider_user is None else provider_user.user_id
         if {credential.user_id, linked} != {user.user_id}:
@@ -75,9 +75,7 @@ class PeopleWrites(SessionPatterns, Reads):
 
     @write("W8")
     def edit_profile(self, user_id: str, name: Name, bio: Bio) -> Writes:
-        """Change the name and the text that a user's profile shows. Raises ItemNotFound, and ConditionFailed for
-        one who isn't active.
-        """
+        """Change the name and the text of a profile. Raises ItemNotFound, and ConditionFailed for an inactive user."""
         update = Update(User, user_id=user_id).set(name=name, bio=bio).only_if(status="active")
         yield update.if_missing(_unknown(user_id))
 
@@ -92,9 +90,9 @@ class PeopleWrites(SessionPatterns, Reads):
 
     @write("W10", attempts=30)
     def set_status(self, user_id: str, status: UserStatus, by: str | None = None) -> Writes[User]:
-        """Suspend a user, or make them active again. All of their sessions end, by the user's ``session_epoch``.
+        """Suspend or reactivate a user. All of their sessions end, by the user's ``session_epoch``.
 
-        What a moderator (``by``) does is logged in the same transaction. Raises ItemNotFound.
+        A change by a moderator (``by``) is logged in the same transaction. Raises ItemNotFound.
         """
         user = yield from self.user.read(user_id)
         if user is None:
@@ -107,7 +105,7 @@ class PeopleWrites(SessionPatterns, Reads):
         )
         if by is not None:
             yield Create(Moderation(by=by, action=_DONE[status], subject=user_id, about=user.name))
-        return user.model_copy(update={"status": status, "session_epoch": epoch})  # its counters may have moved
+        return user.model_copy(update={"status": status, "session_epoch": epoch})  # its counters can have changed
 
     # Sessions and passwords
 
@@ -129,7 +127,7 @@ class PeopleWrites(SessionPatterns, Reads):
 
     @write("W26", attempts=10, example=Example().missing("provider_user"))
     def link_provider(self, user_id: str, provider: str, external_id: str) -> Writes[ProviderUser]:
-        """Let an external identity sign a user in. Raises Refused when it signs another in already, ItemNotFound."""
+        """Link an external identity to a user. Raises Refused if it belongs to another user, ItemNotFound."""
         user = yield from self.provider_user.read(provider, external_id)
         if user is not None:
             if user.user_id != user_id:
@@ -144,7 +142,7 @@ class PeopleWrites(SessionPatterns, Reads):
 
     @write("W32")
     def note_upload(self, user_id: str, name: str) -> Writes:
-        """Remember that a user has sent a picture. Raises ItemNotFound; ConditionFailed for one who isn't active."""
+        """Record an uploaded image. Raises ItemNotFound; ConditionFailed for an inactive user."""
         yield Put(Upload(user_id=user_id, name=name))
         yield Check(User, user_id=user_id).only_if(status="active").if_missing(_unknown(user_id))
 
@@ -152,26 +150,26 @@ class PeopleWrites(SessionPatterns, Reads):
 
     @write("W27")
     def send_message(self, message: ContactMessage) -> Writes[ContactMessage]:
-        """Leave a message for the moderators."""
+        """Send a message to the moderators."""
         yield Create(message.model_copy(update={"handled": False}))
         return message
 
     @write("W28")
     def handle_message(self, month: Month, at: datetime, message_id: str, *, handled: bool = True) -> Writes:
-        """Note that a message was dealt with, or wasn't. Raises ItemNotFound."""
+        """Mark a message as handled or not. Raises ItemNotFound."""
         missing = ItemNotFound(f"there is no message {message_id!r}", place="Blog.handle_message")
         update = Update(ContactMessage, month=month, at=at, message_id=message_id).set(handled=handled)
         yield update.if_missing(missing)
 
     @write("W29")
     def delete_message(self, month: Month, at: datetime, message_id: str) -> Writes:
-        """Remove a message."""
+        """Delete a message."""
         yield Delete(ContactMessage, month=month, at=at, message_id=message_id)
 
     @write("W30")
     def count_attempt(self, action: str, subject: str, seconds: Seconds, most: Most) -> Writes:
-        """Count an attempt of a subject in the span of ``seconds`` that runs now. Raises ConditionFailed when there
-        were ``most`` already: one request that counts and decides, for all processes together.
+        """Count an attempt of a subject in the current window of ``seconds``. Raises ConditionFailed after ``most``
+        attempts: one request counts and decides, for all processes.
         """
         window = int(now().timestamp()) // seconds
         over = datetime.fromtimestamp((window + 1) * seconds, UTC) + timedelta(seconds=60)

@@ -1,4 +1,4 @@
-"""The writes of authors: creating, editing, publishing and archiving posts.
+"""Writes of authors: create, edit, publish and archive posts.
 
 Each is one transaction over the post, its text, its slug, its author's counters, its tags and their combinations.
 """
@@ -37,19 +37,18 @@ from keyplan_systems.words import excerpt_from, word_count
 __all__ = ["PostWrites", "check_content", "tag_combos"]
 
 _COUNTERS: dict[PostStatus, str] = {"unpublished": "drafts", "published": "published", "archived": "archived"}
-"""The counter of the author that each status has."""
+"""The author's counter for each status."""
 
 
 class PostWrites(NamingWrites):
-    """The writes of authors."""
+    """Writes of authors."""
 
     @write("W2", attempts=10, example=Example().missing("post"))
     def create_post(self, post: Post, content: str, imported: str | None = None) -> Writes[PostWithContent]:
-        """Create an unpublished post with its text; its slug must be free, and its author active.
+        """Create an unpublished post with its text. The slug must be free, and the author active.
 
-        Counts and moments of publishing are not taken from ``post``: it begins without. Raises Refused with the fault
-        at ``slug``, or for an author who isn't active, or an id that a post has; ItemNotFound for an author or a
-        co-author who isn't there; ItemTooLarge.
+        Counts and publication times in ``post`` are ignored. Raises Refused for a taken ``slug``, an inactive author,
+        or an existing id; ItemNotFound for a missing author or co-author; ItemTooLarge.
         """
         check_content(content, "Blog.create_post.content")
         if post.status != "unpublished":
@@ -85,11 +84,11 @@ class PostWrites(NamingWrites):
         excerpt: Excerpt = "",
         imported: str | None = None,
     ) -> Writes[PostWithContent]:
-        """Edit a post: title, text, slug, tags and excerpt (empty: the text's first paragraph), all of them.
+        """Edit all of a post: title, text, slug, tags and excerpt (empty: the text's first paragraph).
 
-        ``version`` is that of the text that was edited. An edit of an older one raises Refused with the fault at
-        ``version``, and overwrites nothing. The slug that a post had stays, and leads to it; another post's raises
-        Refused with the fault at ``slug``. An archived post is refused too. Raises ItemNotFound, ItemTooLarge.
+        ``version`` is that of the edited text. If the text has changed since, the edit raises Refused, at ``version``,
+        and overwrites nothing. The post's old slug stays, and redirects; another post's slug raises Refused at
+        ``slug``, and so does an archived post. Raises ItemNotFound, ItemTooLarge.
         """
         check_content(content, "Blog.edit_post.content")
         post_with_content = yield from self.whole_post.read(post_id)
@@ -124,16 +123,16 @@ class PostWrites(NamingWrites):
 
     @write("W4", attempts=30, example=Example().found(Post, taken_down=False))
     def publish(self, post_id: str) -> Writes[Post]:
-        """Publish a post that isn't: it is listed, its tags lead to it, its author's counters say so.
+        """Publish an unpublished post: it appears in lists and under its tags, and its author's counters change.
 
-        A post that was published before keeps its first date. Raises ItemNotFound; Refused for an archived one, and
-        for an author who isn't active.
+        A post keeps the date of its first publication. Raises ItemNotFound; Refused for an archived post, and for an
+        inactive author.
         """
         return (yield from self._published(post_id, now()))
 
     @write("W4b", attempts=30, example=Example().found(Post, taken_down=False))
     def publish_as_of(self, post_id: str, published_at: datetime) -> Writes[Post]:
-        """Publish a post with the date that it had elsewhere: for an import. Raises as ``publish``."""
+        """Publish a post with its original date, for imports. Raises as ``publish``."""
         return (yield from self._published(post_id, published_at))
 
     def _published(self, post_id: str, moment: datetime) -> Writes[Post]:
@@ -151,7 +150,7 @@ class PostWrites(NamingWrites):
 
     @write("W5", attempts=30, example=Example().found(Post, status="published"))
     def unpublish(self, post_id: str) -> Writes[Post]:
-        """Take a published post back: it is a draft again. Raises ItemNotFound; Refused for an archived one."""
+        """Unpublish a post: it becomes a draft. Raises ItemNotFound; Refused for an archived one."""
         post = yield from self._post(post_id)
         if post.status == "archived":
             raise Refused("an archived post is not public", place="Blog.unpublish", hint="restore it to work on it")
@@ -161,7 +160,7 @@ class PostWrites(NamingWrites):
 
     @write("W6", attempts=30)
     def archive(self, post_id: str) -> Writes[Post]:
-        """Archive a post: it is listed nowhere but in its author's archive, and not edited. Raises ItemNotFound."""
+        """Archive a post: only its author's archive lists it, and it can't be edited. Raises ItemNotFound."""
         post = yield from self._post(post_id)
         if post.status == "archived":
             return post
@@ -169,7 +168,7 @@ class PostWrites(NamingWrites):
 
     @write("W7", attempts=30, example=Example().found(Post, status="archived"))
     def restore(self, post_id: str) -> Writes[Post]:
-        """Make an archived post a draft again. Raises ItemNotFound."""
+        """Restore an archived post as a draft. Raises ItemNotFound."""
         post = yield from self._post(post_id)
         if post.status != "archived":
             return post
@@ -177,9 +176,9 @@ class PostWrites(NamingWrites):
 
     @write("W36", attempts=30, example=Example(down=True).found(Post, status="published", taken_down=False))
     def take_down(self, post_id: str, by: str, *, down: bool = True) -> Writes[Post]:
-        """Take a post down, which its author can't publish then; or let its author publish it again (``down=False``).
+        """Take a post down, so that its author can't publish it; or allow publishing again (``down=False``).
 
-        It is in the log of the same transaction. Raises ItemNotFound.
+        Logged in the same transaction. Raises ItemNotFound.
         """
         post = yield from self._post(post_id)
         if post.taken_down == down:
@@ -195,8 +194,8 @@ class PostWrites(NamingWrites):
 
     @write("W37", attempts=30)
     def delete_post(self, post_id: str) -> Writes[bool]:
-        """Delete a post that isn't published, with its text and its slugs; what else points to it ``removing.py`` has
-        removed before. Gives whether it was there. Raises Refused for a published one.
+        """Delete an unpublished post with its text and slugs; ``removing`` deletes other references first. Returns
+        whether it existed. Raises Refused for a published post.
         """
         post_with_content = yield from self.whole_post.read(post_id)
         if post_with_content is None:
@@ -227,7 +226,7 @@ class PostWrites(NamingWrites):
 
     @write("W31")
     def lead(self, path: str, post_id: str) -> Writes:
-        """Let an address from elsewhere lead to a post: for an import. Raises ItemNotFound."""
+        """Redirect a URL from elsewhere to a post, for imports. Raises ItemNotFound."""
         missing = ItemNotFound(f"there is no post {post_id!r}", place="Blog.lead")
         yield Check(Post, post_id=post_id).if_missing(missing)
         yield Put(Redirect(path=path, post_id=post_id))
@@ -240,7 +239,7 @@ class PostWrites(NamingWrites):
         return post
 
     def _active(self, user_id: str, place: str) -> Writes:
-        """Raises ItemNotFound and Refused unless the user is active: what the write then expects."""
+        """Expect that the user is active. Raises ItemNotFound and Refused."""
         user = yield from self.user.read(user_id)
         if user is None:
             raise ItemNotFound(f"there is no user {user_id!r}", place=place)
@@ -248,7 +247,7 @@ class PostWrites(NamingWrites):
             raise Refused(f"the author is {user.status}", place=place)
 
     def _take_slug(self, slug: str, post_id: str) -> Writes:
-        """Let a slug lead to a post, unless it does already. Raises Refused when it leads to another."""
+        """Assign a slug to a post, unless it has it already. Raises Refused if another post has it."""
         post_slug = yield from self.slug_of.read(slug)
         if post_slug is None:
             yield Create(PostSlug(slug=slug, post_id=post_id))
@@ -263,7 +262,7 @@ class PostWrites(NamingWrites):
     def _moved(
         self, post: Post, status: PostStatus, published_at: datetime | None, *, taken_down: bool | None = None
     ) -> Writes[Post]:
-        """A post in another status, and its author's counters."""
+        """Change a post's status, and its author's counters."""
         changes = {"taken_down": post.taken_down if taken_down is None else taken_down}
         yield (
             move := Update(post, status=status, published_at=published_at, updated_at=now(), **changes).only_if(
@@ -288,7 +287,7 @@ class PostWrites(NamingWrites):
         return after
 
     def _retag(self, post_id: str, published_at: datetime, old: tuple[str, ...], new: tuple[str, ...]) -> Writes:
-        """Bring tags and combinations of a published post from its old tags to its new ones."""
+        """Update tags and combinations of a published post."""
         changed = sorted({*old} ^ {*new})
         if not changed:
             return
@@ -296,7 +295,7 @@ class PostWrites(NamingWrites):
         for name in changed:
             tag = there.get(name)
             if name not in new:
-                if tag is None or tag.posts < 1:  # the post was taken back since it was read: try again
+                if tag is None or tag.posts < 1:  # the post was unpublished since it was read: retry
                     raise ConditionFailed(f"the tag {name!r} has changed meanwhile", place="Blog.tags")
                 yield Update(tag, posts=Add(-1))
                 continue
@@ -317,18 +316,18 @@ class PostWrites(NamingWrites):
 
 
 def _after(post: Post, edit: Update[Post]) -> Post:
-    """The post as it was read, with what the edit changes: its counters may have moved meanwhile."""
+    """The post as it was read, with the edit's changes: its counters can have changed meanwhile."""
     return post.model_copy(update={**edit.changes})
 
 
 def tag_combos(tags: tuple[str, ...]) -> list[tuple[str, ...]]:
-    """Every combination of a post's tags: 2ⁿ−1 of them for n tags."""
+    """Every combination of a post's tags: 2ⁿ−1 for n tags."""
     chosen = sorted(set(tags))
     return [combo for size in range(1, len(chosen) + 1) for combo in combinations(chosen, size)]
 
 
 def check_content(content: str, place: str) -> None:
-    """Raises ItemTooLarge for a text that no post can hold, before anything is sent."""
+    """Raises ItemTooLarge for a text that exceeds the maximum, before anything is sent."""
     size = len(content.encode("utf-8", "surrogatepass"))
     if size > CONTENT_BYTES_MAX:
         raise ItemTooLarge(
@@ -339,7 +338,7 @@ def check_content(content: str, place: str) -> None:
 
 
 def _begun(post: Post, content: str) -> Post:
-    """A post as it begins: unpublished, and not yet counted."""
+    """A new post: unpublished, without counts."""
     return post.model_copy(
         update={
             "co_authors": without_repeats(post.user_id, post.co_authors),

@@ -1,7 +1,7 @@
-"""Keeping rankings fresh at a bounded rate: the gatherer, and the front page that it keeps.
+"""Periodic aggregation of rankings at a bounded rate, including the front page.
 
-What one refreshing writes is in ``counting.py``. Here is decided when it is worth it: posts that were viewed, the most
-viewed first, and only so many at a time.
+``counting`` has the writes. This module decides what to aggregate: viewed posts, the most viewed first, and a limited
+number at a time.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ from keyplan_systems.blog.entities import FRONT_PAGE_REPLICAS, FrontPage, Post
 __all__ = ["Gatherer", "front_page"]
 
 REMEMBERED_MAX = 10_000
-"""Posts (and tags, and authors) that wait to be refreshed in one process."""
+"""Maximum number of posts, tags and authors that wait for aggregation in one process."""
 STALE_FACTOR = 6
-"""A front page so many times older than it should be isn't gathered by anybody."""
+"""A front page older than this multiple of its interval has no running gatherer."""
 COPIED_FACTOR = 3
-"""Copies of a front page on which nothing has changed are so many times older at most: each costs 11 write units."""
+"""Copies of an unchanged front page can be older by this factor: each costs 11 write units."""
 
 _lock = threading.Lock()
 
 
 def front_page(blog: Blog, seconds: float = FRONT_PAGE_SECONDS) -> FrontPage:
-    """What the front page shows: one GetItem of one of its copies.
+    """The contents of the front page: one GetItem of one of its copies.
 
-    A gatherer keeps it fresh. Where none does, so that it is several times older than ``seconds``, or missing, the
-    caller makes it anew; one at a time does, the others get the old one.
+    A gatherer keeps it current. Without one, when it is missing or much older than ``seconds``, one caller at a time
+    rebuilds it; others get the old one.
     """
     page = blog.front_page(random.randrange(FRONT_PAGE_REPLICAS))  # noqa: S311 - to spread reads, not a secret
     if page is not None and time.time() - page.refreshed_at.timestamp() < seconds * STALE_FACTOR:
@@ -57,7 +57,9 @@ def front_page(blog: Blog, seconds: float = FRONT_PAGE_SECONDS) -> FrontPage:
 
 
 class _Queue:
-    """Names that wait to be refreshed, with how often they were noted; and when each was refreshed last."""
+    """Names that wait for aggregation, with the number of times they were noted, and the time of their last
+    aggregation.
+    """
 
     def __init__(self, seconds: float, clock: Callable[[], float]) -> None:
         self.waiting: Counter[str] = Counter()
@@ -67,15 +69,15 @@ class _Queue:
         self._lock = threading.Lock()
 
     def note(self, names: Iterable[str]) -> None:
-        """Let names wait. When very many do, others are not noted."""
+        """Add names to the queue. When it is full, new names are dropped."""
         with self._lock:
             for name in names:
                 if name in self.waiting or len(self.waiting) < REMEMBERED_MAX:
                     self.waiting[name] += 1
 
     def take(self, most: int) -> list[str]:
-        """The names to refresh now, the most noted first: those that this process didn't refresh of late. Called from
-        one thread; who notes a name meanwhile doesn't wait until all of them are looked through.
+        """The names to aggregate now, the most noted first, without recently aggregated ones. Called from one thread;
+        other threads that add names don't wait for the whole scan.
         """
         moment = self._clock()
         late = moment - self._seconds
@@ -91,15 +93,15 @@ class _Queue:
 
 
 class Gatherer:
-    """Remembers which posts were viewed, and refreshes their rankings: call ``saw`` for each view, from any thread, and
-    ``gather`` every few seconds from one.
+    """Collects viewed posts, and aggregates their rankings: call ``saw`` for each view, from any thread, and ``gather``
+    every few seconds from one.
 
-    The rate of refreshes has two bounds. One post is refreshed at most once in RANKING_SECONDS, by whatever process:
-    that is a condition of the write. And a call of ``gather`` refreshes ``most`` posts, tags and authors each, the most
-    viewed first; the others wait. So a crowd costs no more than a few, and a long tail neither.
+    The rate has two bounds. One post is aggregated at most once in RANKING_SECONDS, by any process: a condition of the
+    write. And a call of ``gather`` aggregates ``most`` posts, tags and authors each, the most viewed first; the others
+    wait. So neither many views nor many posts increase the cost.
 
-    ``rest`` is called between one write and the next. Where threads of the same process answer requests it waits a
-    little: each of them would else take twice as long until all is written.
+    ``rest`` is called between writes. If threads of the same process answer requests, it waits briefly, because
+    otherwise each of them would take twice as long.
     """
 
     def __init__(
@@ -119,20 +121,20 @@ class Gatherer:
         self._copied: FrontPage | None = None
 
     def saw(self, post: Post) -> None:
-        """Note a view, a like or a rating of a post."""
+        """Record a view, a like or a rating of a post."""
         self._posts.note([post.post_id])
 
     def saw_user(self, user_id: str) -> None:
-        """Note a view of a user's profile."""
+        """Record a view of a user's profile."""
         self._users.note([user_id])
 
     @property
     def waiting(self) -> int:
-        """How many posts, tags and users wait to be refreshed."""
+        """The number of waiting posts, tags and users."""
         return sum(len(queue.waiting) for queue in (self._posts, self._tags, self._users))
 
     def gather(self) -> int:
-        """Refresh what is due: gives how many rankings changed. Raises what the store raises."""
+        """Aggregate what is due; returns the number of changed rankings. Raises the store's errors."""
         changed = 0
         for post_id in self._posts.take(self.most):
             outcome = self._refresh(self.blog.refresh_ranking, self._posts, post_id)
@@ -146,12 +148,12 @@ class Gatherer:
             changed += self._refresh(self.blog.refresh_tag, self._tags, tag) == "refreshed"
         for user_id in self._users.take(self.most):
             changed += self._refresh(self.blog.refresh_user, self._users, user_id) == "refreshed"
-        with suppress(WriteFailed):  # another process made it at the same moment
+        with suppress(WriteFailed):  # another process rebuilt it concurrently
             self._refresh_front_page()
         return changed
 
     def _refresh_front_page(self) -> None:
-        """Make the front page anew, where it is time and no other process did."""
+        """Rebuild the front page if it is due and no other process did."""
         self._rest()
         begun = now()
         page = self.blog.refresh_front_page(copies=False)
@@ -163,7 +165,7 @@ class Gatherer:
             self.blog.put(copy)
 
     def _is_copied(self, page: FrontPage) -> bool:
-        """Whether the copies show the same, and are young enough for those who read them."""
+        """Whether the copies are identical and recent enough."""
         if self._copied is None:
             return False
         age = page.refreshed_at - self._copied.refreshed_at
@@ -171,7 +173,7 @@ class Gatherer:
         return same and age.total_seconds() < FRONT_PAGE_SECONDS * COPIED_FACTOR
 
     def _refresh(self, refresh: Callable[[str], Refreshed], queue: _Queue, name: str) -> Refreshed:
-        """Refresh one. What another process has refreshed a moment ago waits again, for what was counted since."""
+        """Aggregate one. If another process did so recently, it waits again, for later counts."""
         self._rest()
         try:
             outcome = refresh(name)

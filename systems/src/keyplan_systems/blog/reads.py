@@ -45,25 +45,25 @@ __all__ = ["Reads"]
 
 
 class Reads:
-    """Every question of the blog."""
+    """All access patterns that read."""
 
     # Posts
 
     @read("B1", where={"status": "published"}, order_by="-listed_at")
     def latest_posts(self, limit: int = 10, cursor: Cursor | None = None) -> Page[Post]:
-        """The latest published posts."""
+        """The latest published posts, newest first."""
         ...
 
     @read("B1b", where={"status": "published"}, order_by="listed_at")
     def published_between(
         self, listed_at: Range[datetime] | None = None, limit: int = 100, cursor: Cursor | None = None
     ) -> Page[Post]:
-        """The posts published in a span of time, the oldest first: an archive's pages, a sitemap."""
+        """The posts published in a time range, oldest first: for archive pages and the sitemap."""
         ...
 
     @read("B1c", order_by="-listed_at")
     def posts_by_status(self, status: PostStatus, limit: int = 20, cursor: Cursor | None = None) -> Page[Post]:
-        """Everybody's posts in a status, newest first: for moderators."""
+        """All posts with a status, newest first: for moderators."""
         ...
 
     @read("B2", where={"status": "published"}, order_by="-rating_sk")
@@ -78,27 +78,27 @@ class Reads:
 
     @read("B3b")
     def slug_of(self, slug: str) -> PostSlug | None:
-        """Which post a slug leads to."""
+        """The post id of a slug."""
         ...
 
     @read("B3c")
     def whole_post(self, post_id: str) -> PostWithContent | None:
-        """A post with its text: one query."""
+        """A post with its text, in one query."""
         ...
 
     @read("B4", newest_first=True)
     def posts_of_user(
         self, user_id: str, status: PostStatus, limit: int = 10, cursor: Cursor | None = None
     ) -> Page[Post]:
-        """An author's posts in a status, newest first."""
+        """An author's posts with a status, newest first."""
         ...
 
     @read("B4b", through=CoAuthor, newest_first=True)
     def co_authored_posts(
         self, user_id: str, status: Each[CoAuthorStatus], limit: int = 10, cursor: Cursor | None = None
     ) -> Page[Post]:
-        """The posts in any of these statuses that name a user beside their author, newest first; ``asked``: those whose
-        authors have asked the user.
+        """The posts with these statuses of which a user is a co-author, newest first; ``asked``: those whose authors
+        have asked the user.
         """
         ...
 
@@ -106,24 +106,24 @@ class Reads:
 
     @read("B5", where={"used": True}, order_by="-rating_sk")
     def trending_tags(self, limit: int = 10) -> list[PostTag]:
-        """The tags that posts were most viewed under of late."""
+        """The currently most popular tags."""
         ...
 
     @read("B6", where={"used": True})
     def tags_starting(self, tag: Prefix, limit: int = 10) -> list[PostTag]:
-        """The tags that begin with a text (in lower case)."""
+        """The tags with a prefix (in lower case)."""
         ...
 
     @read("B7", through=PostTagCombo, newest_first=True)
     def posts_by_tags(self, tags: Tags, limit: int = 10, cursor: Cursor | None = None) -> Page[Post]:
-        """The published posts that carry all of these tags, newest first."""
+        """The published posts with all of these tags, newest first."""
         ...
 
     # Users
 
     @read("B8", through=Credential, consistent=True)
     def user_by_email(self, email: str) -> User | None:
-        """A user by email (in lower case), for sign-in: strongly consistent, by the claim on the email."""
+        """A user by email (in lower case), for sign-in: strongly consistent, by the claim."""
         ...
 
     @read("B9")
@@ -133,7 +133,7 @@ class Reads:
 
     @read("B9b", consistent=True)
     def user_to_sign_in(self, username: str) -> User | None:
-        """A user by username, for sign-in: strongly consistent, by the claim on the username."""
+        """A user by username, for sign-in: strongly consistent, by the claim."""
         ...
 
     @read("B10", through=ProviderUser)
@@ -143,29 +143,29 @@ class Reads:
 
     @read("B11", order_by="-rating_sk")
     def users_by_rating(self, status: UserStatus, limit: int = 20, cursor: Cursor | None = None) -> Page[User]:
-        """The users in a status, the highest rated first."""
+        """The users with a status, highest rating first."""
         ...
 
     @read("B12", order_by="-created_at")
     def latest_users(self, status: UserStatus, limit: int = 20, cursor: Cursor | None = None) -> Page[User]:
-        """The users in a status, newest first."""
+        """The users with a status, newest first."""
         ...
 
     # Impressions and messages
 
     @read("B13a")
     def post_seen(self, post_id: str, user_id: str) -> PostImpression | None:
-        """Whether a user has seen a post, likes it, has rated it."""
+        """Whether a user has seen, liked or rated a post."""
         ...
 
     @read("B13b")
     def who_saw_post(self, post_id: str, limit: int = 50, cursor: Cursor | None = None) -> Page[PostImpression]:
-        """Who saw a post."""
+        """The users who saw a post."""
         ...
 
     @read("B14")
     def user_viewed(self, user_id: str, viewed_id: str) -> UserImpression | None:
-        """Whether a user has viewed another."""
+        """Whether a user has viewed another user's profile."""
         ...
 
     @read("B15", newest_first=True)
@@ -177,22 +177,22 @@ class Reads:
 
     @read("B16")
     def comments(self, post_id: str, limit: int = 50, cursor: Cursor | None = None) -> Page[Comment]:
-        """A post's comments, the oldest thread first, each reply behind what it replies to."""
+        """A post's comments, oldest thread first, replies after the comment they reply to."""
         ...
 
     @read("B17", newest_first=True)
     def latest_comments(self, status: CommentStatus, limit: int = 20, cursor: Cursor | None = None) -> Page[Comment]:
-        """Everybody's comments in a status, newest first: for moderators."""
+        """All comments with a status, newest first: for moderators."""
         ...
 
     @read("B18", newest_first=True)
     def comments_of_user(self, user_id: str, limit: int = 20, cursor: Cursor | None = None) -> Page[Comment]:
-        """What a user said about posts, newest first."""
+        """A user's comments, newest first."""
         ...
 
     @read("B19", newest_first=True)
     def moderation_log(self, month: Month, limit: int = 50, cursor: Cursor | None = None) -> Page[Moderation]:
-        """What moderators did in a month, newest first."""
+        """The moderation log of a month, newest first."""
         ...
 
     # Following
@@ -204,7 +204,7 @@ class Reads:
         newest_first=True,
     )
     def followed_posts(self, user_id: str, limit: int = 10, cursor: Cursor | None = None) -> Page[Post]:
-        """The published posts of everyone whom a user follows, newest first."""
+        """The published posts of all authors that a user follows, newest first."""
         ...
 
     @read(
@@ -214,12 +214,12 @@ class Reads:
         newest_first=True,
     )
     def followed_co_authors(self, user_id: str, limit: int = 10, cursor: Cursor | None = None) -> Page[CoAuthor]:
-        """On which published posts those whom a user follows are named beside the author, newest first."""
+        """The published posts with followed users as co-authors, newest first."""
         ...
 
     @read("B21", through=Through(Follow, user_id="author_id"))
     def followed_authors(self, user_id: str, limit: int = 50, cursor: Cursor | None = None) -> Page[User]:
-        """Whom a user follows."""
+        """The authors that a user follows."""
         ...
 
     @read("B22")
@@ -227,7 +227,7 @@ class Reads:
         """Whether a user follows an author, and since when."""
         ...
 
-    # What the site and the writes need besides
+    # Used by the site and the writes
 
     @read("R1")
     def post(self, post_id: str) -> Post | None:
@@ -241,7 +241,7 @@ class Reads:
 
     @read("R3")
     def users(self, user_id: Each[str]) -> list[User]:
-        """Several users by their ids: the authors of a page of posts."""
+        """Several users by id: for example the authors of a page of posts."""
         ...
 
     @read("R5")
@@ -256,70 +256,70 @@ class Reads:
 
     @read("R7", items=16)
     def counters(self, kind: CounterKind, subject: str, shard: Each[int]) -> list[Counter]:
-        """The parts of a counter: a query a partition."""
+        """The shards of a counter: one query per partition."""
         ...
 
     @read("R8")
     def front_page(self, replica: int) -> FrontPage | None:
-        """A copy of what the front page shows."""
+        """A copy of the front page's contents."""
         ...
 
     @read("R9")
     def provider_user(self, provider: str, external_id: str) -> ProviderUser | None:
-        """Whose an external identity is."""
+        """The user id of an external identity."""
         ...
 
     @read("R10")
     def redirect(self, path: str) -> Redirect | None:
-        """Which post an address from elsewhere leads to."""
+        """The post of a redirected URL."""
         ...
 
     @read("R11", items=8)
     def addresses_of(self, post_id: str) -> list[PostAddress]:
-        """The other ways to a post: slugs that it had, addresses elsewhere."""
+        """The other URLs of a post: former slugs, URLs elsewhere."""
         ...
 
     @read("R12", items=100)
     def uploads_of(self, user_id: str) -> list[Upload]:
-        """The pictures that a user has sent."""
+        """The images that a user uploaded."""
         ...
 
     @read("R13")
     def comment(self, post_id: str, thread_id: str, comment_id: str) -> Comment | None:
-        """A comment by its place."""
+        """A comment by its key."""
         ...
 
     @read("R14")
     def viewed_by(self, user_id: str, limit: int = 100, cursor: Cursor | None = None) -> Page[UserImpression]:
-        """Whose profiles a user has viewed."""
+        """The users whose profiles a user has viewed."""
         ...
 
     @read("R15")
     def contents(self, post_id: Each[str]) -> list[PostContent]:
-        """The texts of several posts: a feed."""
+        """The texts of several posts, for feeds."""
         ...
 
     @read("R16")
     def posts(self, post_id: Each[str]) -> list[Post]:
-        """Several posts by their ids: what a search finds."""
+        """Several posts by id, for search results."""
         ...
 
     @read("R17", items=20)
     def follows_of(self, user_id: str) -> list[Follow]:
-        """Whom a user follows, by id: for the limit, for export and deletion."""
+        """The follows of a user by author id: for the limit, export and deletion."""
         ...
 
     @read("R19", items=20)
     def co_authors_of(self, post_id: str) -> list[CoAuthor]:
-        """Who is named beside a post's author, and who was asked."""
+        """The co-authors of a post, including those who were asked."""
         ...
 
     @read("R20")
     def co_author(self, post_id: str, user_id: str) -> CoAuthor | None:
-        """Whether a user is named beside a post's author, or was asked."""
+        """Whether a user is a co-author of a post, or was asked."""
         ...
 
     @read("R18")
     def followers_of(self, author_id: str, limit: int = 100, cursor: Cursor | None = None) -> Page[Follow]:
-        """Who follows an author: for deletion."""
+        """The followers of an author, for deletion."""
         ...

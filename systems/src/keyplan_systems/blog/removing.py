@@ -1,9 +1,9 @@
-"""Deletion for good: a post or an account, with everything that points to it; and what somebody may take along.
+"""Permanent deletion of a post or an account with all references, and the export of a user's data.
 
-Each step can be repeated: what others would miss goes last, so a deletion that was interrupted is done again from the
-start. Nothing is added meanwhile: comments expect a published post, and views, likes, ratings and follows count in
-parts of a counter, which are closed before what they counted is removed. What stays is said in README.md: the marks
-that a deleted user left on others' posts (seen, liked, rated), or others on theirs, name nobody any more.
+Each step can be repeated: what other steps need is deleted last, so an interrupted deletion restarts from the
+beginning. Concurrent writes can't add references: comments expect a published post, and views, likes, ratings and
+follows count in shards of a counter, which are closed before their subject is deleted. README.md lists what stays:
+impressions (seen, liked, rated) of deleted users without names.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ PAGE = 100
 
 
 def delete_post(blog: Blog, post_id: str) -> None:
-    """Delete a post: its text, its addresses, its comments, who saw it, its counts. Raises ItemNotFound.
+    """Delete a post: its text, URLs, comments, impressions and counts. Raises ItemNotFound.
 
-    One that was never published nobody has seen, so it has no counts to close.
+    A post that was never published has no counts to close.
     """
     post = blog.post(post_id)
     if post is None:
@@ -60,7 +60,7 @@ def delete_post(blog: Blog, post_id: str) -> None:
 
 
 def delete_account(blog: Blog, user_id: str, files: Files, search: Search) -> list[str]:
-    """Delete a user with their posts, pictures and sessions; their comments lose their text. Gives what stays.
+    """Delete a user with their posts, images and sessions; their comments lose their text. Returns what stays.
 
     Raises ItemNotFound.
     """
@@ -70,7 +70,7 @@ def delete_account(blog: Blog, user_id: str, files: Files, search: Search) -> li
             delete_post(blog, post.post_id)
             search.remove(post.post_id)
     for post in items_of(partial(blog.co_authored_posts, user_id, (*STATUSES, "asked"), limit=PAGE)):
-        with suppress(ItemNotFound):  # its author deletes it at the same moment
+        with suppress(ItemNotFound):  # its author deletes it concurrently
             blog.be_named_no_more(post.post_id, user_id)
     comments = 0
     for said in _pages(partial(blog.comments_of_user, user_id, limit=PAGE)):
@@ -95,7 +95,7 @@ def delete_account(blog: Blog, user_id: str, files: Files, search: Search) -> li
 
 
 def _uncount(blog: Blog, delete: Delete, subject: str, changes: Mapping[str, int]) -> None:
-    """Remove what was counted of another user; only that, where they were deleted a moment ago."""
+    """Delete an item and decrement another user's counter; only the item if that user was deleted."""
     try:
         blog.transact([delete, counted("user", subject, changes)])
     except ConditionFailed:
@@ -103,7 +103,7 @@ def _uncount(blog: Blog, delete: Delete, subject: str, changes: Mapping[str, int
 
 
 def _remove_user(blog: Blog, user: User) -> None:
-    """The user, their credential with its claims, and their identities: one transaction."""
+    """Delete the user, their credential with its claims, and their identities, in one transaction."""
     _all(blog, [Delete(session) for session in blog.sessions(user.user_id)])
     stored = blog.get(User, user_id=user.user_id, consistent=True)
     credential = blog.get(Credential, user_id=user.user_id, consistent=True)
@@ -117,8 +117,8 @@ def _remove_user(blog: Blog, user: User) -> None:
 
 
 def export_of(blog: Blog, user_id: str) -> dict[str, Any]:
-    """All that is stored of a user, as JSON: profile, posts with their texts, posts of others that name them, comments,
-    follows, pictures, sign-ins.
+    """All stored data of a user as JSON: profile, posts with texts, co-authored posts, comments, follows, images,
+    sign-ins.
     """
     user = blog.get(User, user_id=user_id, consistent=True)
     credential = blog.get(Credential, user_id=user_id, consistent=True)
@@ -154,13 +154,13 @@ def export_of(blog: Blog, user_id: str) -> dict[str, Any]:
 
 
 def _posts_of(blog: Blog, user_id: str) -> Iterator[list[Post]]:
-    """The posts of a user in every status, a page at a time."""
+    """A user's posts with any status, page by page."""
     for status in STATUSES:
         yield from _pages(partial(blog.posts_of_user, user_id, status, limit=PAGE))
 
 
 def _pages(ask: Callable[..., Page[Item]]) -> Iterator[list[Item]]:
-    """Every page of a question that has items."""
+    """Every nonempty page of a pattern."""
     yield from (list(page.items) for page in pages_of(ask) if page.items)
 
 

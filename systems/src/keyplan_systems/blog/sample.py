@@ -1,15 +1,15 @@
 """The blog's sample: people, and their posts with tags, readers and popularity.
 
-The first ten posts are essays with pictures, comments and several authors (``essays``); the others are put together
-from sentences (``texts.py``).
+The first ten posts are essays with images, comments and several authors (``essays``); the others are combined from
+sentences (``texts``).
 
-Post number n is the same in every sample, whatever its size, and there are people enough for the posts: a tenth of
-them, twelve at the least. What is there already is left as it is, so sampling again changes nothing. Three people can
-sign in, with DEMO_PASSWORD: reader@example.com, author@example.com and moderator@example.com (or by username).
+Post number n is the same in every sample of any size, and there is one user per ten posts, at least twelve. Existing
+items stay, so sampling again changes nothing. Three users can sign in with DEMO_PASSWORD: reader@example.com,
+author@example.com and moderator@example.com (or by username).
 
-Everything is written so that the books balance, as if the blog's own writes had done it: a block's posts go in one
-transaction with the counters of their authors and tags, after all that belongs to them. Interrupted, a sample is taken
-up where it ended.
+All counters are consistent, as if the blog's writes had created the items: a block's posts are written in one
+transaction with the counters of their authors and tags, after the items that belong to them. An interrupted sample
+continues when it runs again.
 """
 
 from __future__ import annotations
@@ -77,9 +77,9 @@ FIRST_JOINED = timedelta(days=4000)
 """How long before the newest post the first user joined."""
 USERS_MIN = 12
 AUTHORS_SHARE = 5
-"""One user in so many writes posts, besides the first twelve."""
+"""One user of this many writes posts, besides the first twelve."""
 BLOCK = 28
-"""Posts that are written together: two actions each, and two for each author and tag, within 100."""
+"""Posts per transaction: two actions each, and two for each author and tag, up to 100."""
 BLOCK_AUTHORS = 6
 BLOCK_TAGS = 15
 USERS_AT_ONCE = 25
@@ -89,7 +89,7 @@ GENERAL_TAGS = ("howto", "notes", "beginners", "opinion", "weekend")
 
 
 def sample(design: Blog, count: int, progress: Progress) -> int:
-    """Write sample posts 0 to ``count``, and a tenth as many people; gives how many posts weren't there yet."""
+    """Write sample posts 0 to ``count``, and a tenth as many users; returns the number of new posts."""
     first = design.user(sample_user(0).user_id)
     offset = (now() - LATER if first is None else first.created_at + FIRST_JOINED) - NEWEST
     people = users_for(count)
@@ -106,14 +106,14 @@ def sample(design: Blog, count: int, progress: Progress) -> int:
 
     written = in_steps(count, BLOCK, write, lambda done, _: progress(people + done, total))
     _write_follows(design, offset)
-    with suppress(WriteFailed):  # somebody else makes it at the same moment
+    with suppress(WriteFailed):  # another process writes it concurrently
         design.refresh_front_page(force=True)
     refill_beside(design.store.url, partial(rebuild, design))
     return written
 
 
 def users_for(count: int) -> int:
-    """How many people a sample of so many posts has."""
+    """The number of users of a sample of ``count`` posts."""
     return max(USERS_MIN, count // 10)
 
 
@@ -122,7 +122,7 @@ def users_for(count: int) -> int:
 
 @lru_cache(maxsize=20_000)
 def sample_user(number: int) -> User:
-    """Sample user ``number``, without what their posts count for. The first three are those who can sign in."""
+    """Sample user ``number``, without counts of posts. The first three can sign in."""
     chance = random.Random(f"keyplan blog user {number}")  # noqa: S311 - a sample, and the same one each time
     if number < len(DEMO_USERS):
         username, name, role = DEMO_USERS[number]
@@ -142,7 +142,7 @@ def sample_user(number: int) -> User:
 
 
 def _person(place: int) -> tuple[str, str]:
-    """A username and a name; no username comes twice."""
+    """A unique username, and a name."""
     turn, first = divmod(place, len(FIRST_NAMES))
     name = f"{FIRST_NAMES[first]} {LAST_NAMES[(turn + place) % len(LAST_NAMES)]}"
     again = turn // len(LAST_NAMES)
@@ -150,7 +150,7 @@ def _person(place: int) -> tuple[str, str]:
 
 
 def _write_users(design: Blog, numbers: range, offset: timedelta) -> None:
-    """Write those people who aren't there. Raises UniqueValueTaken when somebody else has one of their names."""
+    """Write missing users. Raises UniqueValueTaken if another user has one of their names."""
     people = [shifted(sample_user(number), offset) for number in numbers]
     there = design.get_many(User, [{"user_id": person.user_id} for person in people], consistent=True)
     actions: list[Create] = []
@@ -170,7 +170,7 @@ def _write_users(design: Blog, numbers: range, offset: timedelta) -> None:
 
 @cache
 def _demo_hash() -> str:
-    """The hash of the demo password, with a salt that is the same in every sample."""
+    """The hash of the demo password, with a constant salt."""
     return hash_secret(
         DEMO_PASSWORD.encode(),
         b"keyplan's sample",
@@ -183,7 +183,7 @@ def _demo_hash() -> str:
 
 
 def _write_messages(design: Blog, offset: timedelta) -> None:
-    """Write the messages of the contact form that aren't there."""
+    """Write missing messages of the contact form."""
     messages: list[ContactMessage] = []
     for number, (subject, text) in enumerate(MESSAGES):
         at = NEWEST - timedelta(hours=19 * number, minutes=7 * number)
@@ -207,7 +207,7 @@ def _write_messages(design: Blog, offset: timedelta) -> None:
 
 
 def _write_pictures(design: Blog, count: int, offset: timedelta) -> None:
-    """Draw the pictures of the essays that aren't there; none for a store that has no place for files."""
+    """Draw missing images of the essays; none for a store without a location for files."""
     places = files_of(design)
     for number, written in enumerate(ESSAYS[:count]):
         author = sample_user(written.author).user_id
@@ -224,14 +224,14 @@ def _write_pictures(design: Blog, count: int, offset: timedelta) -> None:
 
 
 def _picture_name(picture: str) -> str:
-    """The name of a drawing's file: of what it shows, since it is drawn alike by every version of Pillow, and stored
+    """The name of a drawing's file, derived from its subject, because different versions of Pillow encode it
     differently.
     """
     return name_of(f"keyplan blog sample picture {picture}".encode(), "png")
 
 
 def _write_follows(design: Blog, offset: timedelta) -> None:
-    """Let the first people follow those who write essays, where they don't, with the counts that go with it."""
+    """Let the first users follow essays' authors, with counters."""
     writers = sorted({written.author for written in ESSAYS})
     for number in range(USERS_MIN):
         chance = random.Random(f"keyplan blog follows {number}")  # noqa: S311 - a sample, and the same one each time
@@ -254,7 +254,7 @@ def _write_follows(design: Blog, offset: timedelta) -> None:
 
 @dataclass(frozen=True)
 class WholePost:
-    """A post with everything that belongs to it, as the blog's own writes would have left it."""
+    """A post with all of its items, as the blog's writes would have created them."""
 
     post: Post
     content: PostContent
@@ -272,12 +272,12 @@ class WholePost:
 
     @property
     def slug(self) -> PostSlug:
-        """Its slug's item."""
+        """The item of its slug."""
         return PostSlug(slug=self.post.slug, post_id=self.post.post_id, since=self.post.created_at)
 
     @property
     def counter(self) -> Counter:
-        """Its counts, in one part."""
+        """Its counts, in one shard."""
         post = self.post
         return Counter(
             kind="post",
@@ -293,7 +293,7 @@ class WholePost:
 
     @property
     def combos(self) -> list[PostTagCombo]:
-        """The combinations of its tags, if it is published."""
+        """Its tag combinations, if it is published."""
         post = self.post
         if post.status != "published" or post.published_at is None:
             return []
@@ -304,7 +304,7 @@ class WholePost:
 
     @property
     def co_authors(self) -> list[CoAuthor]:
-        """The entries of those who are named beside its author."""
+        """The items of its co-authors."""
         post = self.post
         return [
             CoAuthor(post_id=post.post_id, user_id=user_id, status=post.status, listed_at=post.listed_at)
@@ -349,7 +349,7 @@ def whole_post(number: int) -> WholePost:
 
 
 def _essay_post(number: int, written: Essay, chance: random.Random) -> WholePost:
-    """One of the first posts, which somebody wrote."""
+    """One of the first posts, an essay."""
     made = NEWEST - _age(number) - timedelta(minutes=chance.randrange(50))
     out = made + timedelta(minutes=20)
     post_id = stable_id(f"sample/post/{number}", made)
@@ -382,7 +382,7 @@ def _essay_post(number: int, written: Essay, chance: random.Random) -> WholePost
 
 
 def _comments(post_id: str, written: Essay, out: datetime) -> list[Comment]:
-    """What was said of an essay: each with its number as its id, so that it is the same in every sample."""
+    """The comments of an essay, with their numbers as ids, so that they are the same in every sample."""
     result: list[Comment] = []
     for place, (user, text, replies_to) in enumerate(written.comments):
         result.append(
@@ -399,15 +399,15 @@ def _comments(post_id: str, written: Essay, out: datetime) -> list[Comment]:
 
 
 def _age(number: int) -> timedelta:
-    """How long before NEWEST post ``number`` was made: some a day, and in a large sample many more a day."""
+    """The age of post ``number`` relative to NEWEST: a few posts a day, and many more in large samples."""
     return timedelta(hours=5 * min(number, 2000) + max(0, number - 2000))
 
 
 @lru_cache(maxsize=64)
 def _block(block: int) -> tuple[list[int], frozenset[str]]:
-    """The numbers of the authors of a block of posts, the busy ones more often; and the tags that it may use."""
+    """The authors' numbers of a block of posts, busy ones more often; and the block's possible tags."""
     chance = random.Random(f"keyplan blog block {block}")  # noqa: S311 - a sample, and the same one each time
-    if block == 0:  # the essays' authors and tags, and no more than fit besides
+    if block == 0:  # the essays' authors and tags, and no others
         named = {
             *(tag_from(subject.tags[0]) for subject in SUBJECTS),
             *(tag for written in ESSAYS for tag in written.tags),
@@ -423,7 +423,7 @@ def _block(block: int) -> tuple[list[int], frozenset[str]]:
 
 
 def _tags(chance: random.Random, subject: Subject, allowed: frozenset[str]) -> tuple[str, ...]:
-    """The subject's first tag, and a few others of its own and of the general ones."""
+    """The subject's first tag, and some of its others and of the general ones."""
     own = [tag_from(tag) for tag in (*subject.tags[1:], *GENERAL_TAGS)]
     more = [tag for tag in own if tag in allowed]
     chosen = {tag_from(subject.tags[0]), *chance.sample(more, min(len(more), chance.randrange(4)))}
@@ -433,7 +433,7 @@ def _tags(chance: random.Random, subject: Subject, allowed: frozenset[str]) -> t
 def _readers(
     chance: random.Random, post_id: str, out: datetime, users: int, most: int | None = None
 ) -> list[PostImpression]:
-    """Some users who saw a post, liked it, gave it stars: few for most posts, many for some; ``most`` of an essay."""
+    """Some users who saw, liked or rated a post: few for most posts, many for some; ``most`` for an essay."""
     count = most or min(READERS_MAX, users, int(0.6 * (1 - chance.random()) ** -0.8))
     impressions: list[PostImpression] = []
     for number in sorted(chance.sample(range(users), count)):
@@ -450,8 +450,8 @@ def _readers(
 
 
 def _write_block(design: Blog, wholes: Sequence[WholePost]) -> int:
-    """Write those posts that aren't there: what belongs to them, then they themselves with their authors' and their
-    tags' counts, in one transaction. Tried again when somebody else changes those meanwhile.
+    """Write missing posts: first the items that belong to them, then the posts with their authors' and tags' counters
+    in one transaction. Retries after concurrent changes.
     """
     for attempt in range(ATTEMPTS):
         keys = [{"post_id": post.post.post_id} for post in wholes]
@@ -476,7 +476,7 @@ def _write_block(design: Blog, wholes: Sequence[WholePost]) -> int:
 
 
 def _with_free_slugs(design: Blog, wholes: list[WholePost]) -> list[WholePost]:
-    """The posts with slugs that are their own: one that somebody else took has a part of the post's id behind it."""
+    """The posts with free slugs: a part of the post's id is appended to a taken one."""
     there = design.get_many(PostSlug, [{"slug": post.post.slug} for post in wholes], consistent=True)
     return [
         post
@@ -512,7 +512,7 @@ def _block_actions(design: Blog, wholes: Sequence[WholePost]) -> list[Create | U
     names = sorted({tag for post in public for tag in post.tags})
     there = {tag.tag: tag for tag in design.tags(names)} if names else {}
     for place, name in enumerate(names):
-        # No two begin in the same millisecond, so that those with equal points have one order in every store
+        # Distinct milliseconds, so that tags with equal points have the same order in every store
         begun = timedelta(milliseconds=place)
         actions += _tag_actions(name, [post for post in public if name in post.tags], there.get(name), begun)
     return actions

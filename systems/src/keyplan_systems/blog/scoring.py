@@ -1,6 +1,6 @@
-"""The numbers that rankings sort by: a post's rating, a tag's heat, and the one number that sorts by rating, then time.
+"""Numbers for rankings: a post's rating, a tag's heat, and the number that sorts by rating, then time.
 
-Who counts, and when a ranking is made anew, is in ``counting.py`` and ``ranking.py``.
+``counting`` and ``ranking`` have the writes and their schedule.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ __all__ = ["PUBLISHED_POINTS", "Totals", "heated", "points_of", "rating_key", "t
 
 LIKE_POINTS = 10
 STAR_POINTS = 5
-"""Points of a star above three; a star below three takes them away."""
+"""Points of each star above three; stars below three subtract them."""
 MIDDLE_STARS = 3
 PUBLISHED_POINTS = 20
-"""Points that a tag gets when a post that carries it is published."""
+"""Points of a tag when a post with it is published."""
 
 EPOCH = datetime(2020, 1, 1, tzinfo=UTC)
 HALF_LIFE_SECONDS = 3 * 24 * 3600
@@ -26,21 +26,21 @@ HEAT_PARTS = 1000
 
 
 class Counted(Protocol):
-    """What has counts: a post, an item of a counter, or their sum."""
+    """Something with counts: a post, a shard of a counter, or their sum."""
 
     @property
     def views(self) -> int:
-        """How often it was viewed."""
+        """The number of views."""
         ...
 
     @property
     def likes(self) -> int:
-        """How many like it."""
+        """The number of likes."""
         ...
 
     @property
     def ratings(self) -> int:
-        """How many have rated it."""
+        """The number of ratings."""
         ...
 
     @property
@@ -50,26 +50,26 @@ class Counted(Protocol):
 
 
 class Part(Counted, Protocol):
-    """An item of a counter."""
+    """A shard of a counter."""
 
     @property
     def comments(self) -> int:
-        """How many comments were written, less those that are gone."""
+        """The number of comments, without removed ones."""
         ...
 
     @property
     def followers(self) -> int:
-        """How many follow the user."""
+        """The number of followers."""
         ...
 
     @property
     def points(self) -> int:
-        """Points that were added as such."""
+        """Points added directly."""
         ...
 
 
 class Totals:
-    """The sum of a counter's items."""
+    """The sum of a counter's shards."""
 
     __slots__ = ("comments", "followers", "likes", "points", "ratings", "stars", "views")
 
@@ -78,7 +78,7 @@ class Totals:
 
 
 def totals_of(items: Iterable[Part]) -> Totals:
-    """The sums over the items of one counter."""
+    """The sums over a counter's shards."""
     totals = Totals()
     for item in items:
         totals.views += item.views
@@ -92,9 +92,9 @@ def totals_of(items: Iterable[Part]) -> Totals:
 
 
 def points_of(counted: Counted) -> int:
-    """A post's rating: a view is one point, a like ten, a star above three five, one below three five less.
+    """A post's rating: one point per view, ten per like, five per star above three, minus five per star below three.
 
-    Never below 0, so that a badly rated post ranks with one that nobody has seen.
+    Never below 0, so that a badly rated post ranks like an unseen one.
     """
     stars = counted.stars - MIDDLE_STARS * counted.ratings
     return max(0, counted.views + LIKE_POINTS * counted.likes + STAR_POINTS * stars)
@@ -106,10 +106,10 @@ def rating_key(rating: int, at: datetime) -> int:
 
 
 def heated(rating: int, points: int, at: datetime) -> int:
-    """A tag's rating after it got points at a moment. Newer points weigh more: twice as much each three days.
+    """A tag's rating after new points. Newer points weigh more: twice as much every three days.
 
-    So a ranking by it forgets by itself, and no tag needs a write to cool down. The rating is the logarithm of the
-    weighted sum, in thousandths of a doubling (forward decay; Cormode et al., ICDE 2009). 0: no points yet.
+    So the ranking decays without writes. The rating is the logarithm of the weighted sum, in thousandths of a doubling
+    (forward decay; Cormode et al., ICDE 2009). 0: no points yet.
     """
     if points <= 0:
         return rating

@@ -1,7 +1,7 @@
-"""What of the blog can be found: published posts of active authors, kept by the writes, made anew by one command.
+"""The blog's search index: published posts of active authors, updated by the site's writes.
 
-``python -m keyplan_systems.blog.searching blog.db`` makes the index anew. It is in ``blog.search`` beside ``blog.db``;
-for a store elsewhere it is in memory, and filled when the site begins.
+``python -m keyplan_systems.blog.searching blog.db`` rebuilds it. It is in ``blog.search`` next to ``blog.db``; for a
+remote store it is in memory, and filled when the site starts.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ PAGE = 100
 
 
 def search_of(blog: Blog, place: str | None = None) -> FtsSearch:
-    """The index of a blog, in a file of its own where the store is one. An empty one is made anew."""
+    """The index of a blog, in a file if the store is one. An empty one is filled."""
     return search_beside(blog.store.url, partial(rebuild, blog), place)
 
 
 def rebuild(blog: Blog, search: Search) -> int:
-    """Make the index anew from the store; gives how many posts can be found."""
+    """Rebuild the index from the store; returns the number of documents."""
     return search.replace_all(_documents(blog))
 
 
@@ -38,7 +38,7 @@ def _documents(blog: Blog) -> Iterator[Document]:
 
 
 def _of_posts(blog: Blog, posts: list[Post]) -> Iterator[Document]:
-    """Posts as documents: two requests for a page of them."""
+    """Posts as documents: two requests per page."""
     ids = list(dict.fromkeys(word for post in posts for word in (post.user_id, *post.co_authors)))
     users = {user.user_id: user for user in blog.users(ids) if user.status == "active"} if ids else {}
     texts = (
@@ -55,7 +55,7 @@ def _of_posts(blog: Blog, posts: list[Post]) -> Iterator[Document]:
 
 
 def keep_found(blog: Blog, search: Search, post_id: str) -> None:
-    """Bring what can be found of a post to what it is now: nothing, unless it is published."""
+    """Update the index for a post: it contains only published posts."""
     post = blog.post(post_id)
     documents = [] if post is None or post.status != "published" else list(_of_posts(blog, [post]))
     if documents:
@@ -65,9 +65,9 @@ def keep_found(blog: Blog, search: Search, post_id: str) -> None:
 
 
 def found_posts(blog: Blog, search: Search, query: str, limit: int) -> list[Post]:
-    """The published posts that have all words of a query, the best first.
+    """The published posts with all words of a query, best first.
 
-    They are read from the store, so that nothing is shown that isn't published now, whatever the index says.
+    They are read from the store, so that only published posts are shown, whatever the index contains.
     """
     posts = items_of_ids(search.find(query, limit), blog.posts, lambda post: post.post_id)
     return [post for post in posts if post.status == "published"]

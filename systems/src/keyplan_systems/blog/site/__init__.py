@@ -1,5 +1,5 @@
-"""The blog's site: pages made on the server from the design's patterns, and nothing else.
+"""The blog's site: server-rendered pages of the design's patterns.
 
-``application.py`` puts it together, ``pages/`` holds one file a subject. What a pattern does is in the design; the REST
-API is ``keyplan.web``'s, and ``policy.py`` says who may call it.
+``application`` combines the pages in ``pages/``, one module per subject. ``keyplan.web`` serves the REST API, with the
+authorization in ``policy``.
 """

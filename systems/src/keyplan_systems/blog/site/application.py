@@ -1,4 +1,4 @@
-"""The site put together: which page stands where, static files, errors, and what happens at its beginning and end."""
+"""The site's application: URLs, static files, error pages, startup and shutdown."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ _FORMS: tuple[tuple[str, Handler, Role], ...] = (
 
 
 def site_application(site: Site) -> Starlette:
-    """The ASGI application of the site. Shutting it down writes what was gathered, and leaves the design open."""
+    """The ASGI application of the site. Shutdown writes collected views, and doesn't close the design."""
 
     @asynccontextmanager
     async def lifespan(application: Starlette) -> AsyncGenerator[None]:
@@ -148,7 +148,7 @@ def _routes(site: Site) -> list[Route]:
     ]
     routes.append(Route("/posts/{slug}", site.page(reading.post), name="post"))
     routes.append(Route(UPLOADS, site.upload(files.take_picture, PICTURE_BYTES_MAX, "author"), methods=["POST"]))
-    # Pages first, since they are asked for most; a route of another method isn't taken while there is one that fits.
+    # Pages first, because they are requested most often; routes match by method, too.
     for path, handler, role in _PAGES:
         routes.append(Route(path, site.page(handler, role)))
     for path, handler, role in _FORMS:
@@ -158,7 +158,7 @@ def _routes(site: Site) -> list[Route]:
 
 
 def _fixed(content: bytes, kind: str) -> Callable[[Request], Awaitable[Response]]:
-    """An endpoint of something that the settings say; 404 where they say nothing."""
+    """An endpoint for content from the settings; 404 without it."""
 
     async def endpoint(_request: Request) -> Response:
         if not content:

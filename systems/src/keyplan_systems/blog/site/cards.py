@@ -1,6 +1,6 @@
-"""Posts as pages show them: with their authors' names, dates, reading times and averages.
+"""Posts as cards: with authors' names, dates, reading times and average ratings.
 
-A list's authors are read in one request, whatever the list's length.
+One request reads all authors of a list.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ UNKNOWN = ("somebody", "")
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A post without its text. ``at`` is when it was published, or else begun."""
+    """A post without its text. ``at`` is its publication or creation."""
 
     post_id: str
     user_id: str
@@ -40,7 +40,7 @@ class Card:
     average: float
     comments: int
     beside: tuple[tuple[str, str], ...] = ()
-    """Names and usernames of its co-authors, where they were asked for."""
+    """Names and usernames of its co-authors, if requested."""
 
 
 def card(post: Post, name: str, username: str, beside: Iterable[tuple[str, str]] = ()) -> Card:
@@ -68,13 +68,13 @@ def card(post: Post, name: str, username: str, beside: Iterable[tuple[str, str]]
 
 
 def authors_of(blog: Blog, posts: Iterable[Post]) -> dict[str, tuple[str, str]]:
-    """Names and usernames of the authors of posts, by user id: one request."""
+    """Names and usernames of the authors of posts, by user id, in one request."""
     ids = list(dict.fromkeys(post.user_id for post in posts))
     return {user.user_id: (user.name, user.username) for user in blog.users(ids)} if ids else {}
 
 
 def active_authors(blog: Blog, posts: Iterable[Post], *, beside: bool = False) -> dict[str, tuple[str, str]]:
-    """The same of the authors who are active, and of co-authors too: what others wrote isn't shown."""
+    """The same for active authors, optionally with co-authors: posts of inactive authors are hidden."""
     ids = list(dict.fromkeys(text for post in posts for text in (post.user_id, *(post.co_authors if beside else ()))))
     users = blog.users(ids) if ids else []
     return {user.user_id: (user.name, user.username) for user in users if user.status == "active"}
