@@ -306,7 +306,7 @@ def check_work(visit: Visit, hand: Hand) -> None:
     ignored = page.get_by_role("link", name=re.compile(r"Show \d+ ignored"))
     if ignored.count():
         hand.press(ignored)
-    hand.press(page.locator(".findings li a").first)
+    hand.press(page.locator(".group h3 a").first)
     page.get_by_role("complementary", name=re.compile("^Rule KP")).wait_for()
 
 

@@ -6,6 +6,7 @@ import { arrived, html } from "./lib.js";
 
 const ROW_PX = 31, MARGIN = 15, ALL_MAX = 120;
 const CHARACTER_PX = 7.3;
+const HEAD_PX = innerWidth < 700 ? 116 : 172;
 const NUMBER = /^-?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
 
 // A control edits its value as a text; null is no value
@@ -119,8 +120,8 @@ export function Grid({ label, columns, rows, cellOf, selection, head, commit, op
   const spacer = (count) => (count > 0 ? html`<tr aria-hidden="true" style=${{ height: `${count * ROW_PX}px` }}></tr>` : null);
   return html`<div class="table grid-box" ref=${box} onScroll=${rows.length > ALL_MAX ? scrolled : null}>
     <table class="grid" role="grid" aria-label=${label} aria-rowcount=${rows.length + 1} aria-multiselectable=${selection ? "true" : null} onKeyDown=${key}
-      style=${{ width: `${sizes.reduce((sum, each) => sum + each, 0) + 172 + (selection ? 34 : 0)}px` }}>
-      <colgroup>${selection ? html`<col style=${{ width: "34px" }} />` : null}<col style=${{ width: "172px" }} />${sizes.map((size) => html`<col style=${{ width: `${size}px` }} />`)}</colgroup>
+      style=${{ width: `${sizes.reduce((sum, each) => sum + each, 0) + HEAD_PX + (selection ? 34 : 0)}px` }}>
+      <colgroup>${selection ? html`<col style=${{ width: "34px" }} />` : null}<col style=${{ width: `${HEAD_PX}px` }} />${sizes.map((size) => html`<col style=${{ width: `${size}px` }} />`)}</colgroup>
       <thead><tr role="row" aria-rowindex="1">${selection ? html`<td>${selection.all}</td>` : null}${header("", "Entity", 0)}${columns.map((name, at) => header(name, name, at + 1))}</tr></thead>
       <tbody>${spacer(from)}${rows.slice(from, to).map((each, nth) => {
         const r = from + nth;
