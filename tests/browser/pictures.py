@@ -1,4 +1,4 @@
-"""The pictures of the README and of docs/: the studio on the systems' samples. ``make pictures`` makes them anew."""
+"""The pictures of the README and of docs/: the studio on the systems' samples. ``make pictures`` updates them."""
 
 from __future__ import annotations
 

@@ -46,25 +46,25 @@ def served(school: School) -> Iterator[tuple[str, str]]:
 
 
 @pytest.fixture(scope="module")
-def told() -> list[str]:
-    """What the pages say in the console, and what they ask of other hosts: nothing."""
+def messages() -> list[str]:
+    """Console messages and requests to other hosts: none."""
     return []
 
 
 @pytest.fixture(scope="module")
-def page(browser: Browser, served: tuple[str, str], told: list[str]) -> Iterator[Page]:
+def page(browser: Browser, served: tuple[str, str], messages: list[str]) -> Iterator[Page]:
     """One page for all tests of this file."""
     address, token = served
     context = browser.new_context(viewport={"width": 1360, "height": 860})
     context.set_default_timeout(TIMEOUT_MS)
     page = context.new_page()
-    page.on("console", lambda message: told.append(message.text))
-    page.on("pageerror", lambda error: told.append(str(error)))
-    page.on("request", lambda request: None if request.url.startswith(address) else told.append(request.url))
+    page.on("console", lambda message: messages.append(message.text))
+    page.on("pageerror", lambda error: messages.append(str(error)))
+    page.on("request", lambda request: None if request.url.startswith(address) else messages.append(request.url))
     page.goto(f"{address}?token={token}")
     yield page
     context.close()
-    assert told == []
+    assert messages == []
 
 
 def show(page: Page, served: tuple[str, str], query: str = "") -> None:
@@ -572,7 +572,7 @@ def test_a_scratch_copy_is_compiled(page: Page, served: tuple[str, str]) -> None
 
 
 @pytest.mark.nightly
-def test_plans_stand_side_by_side_and_are_worked_by_keyboard(browser: Browser, told: list[str]) -> None:
+def test_plans_are_compared_by_keyboard(browser: Browser, messages: list[str]) -> None:
     """A design without keys: its plans are all that the studio has of it."""
     source = Source(SHOP, "Store", None)
     with deferred():
@@ -580,7 +580,7 @@ def test_plans_stand_side_by_side_and_are_worked_by_keyboard(browser: Browser, t
     assert isinstance(design, type)
     page = browser.new_page(viewport={"width": 1360, "height": 860})
     page.set_default_timeout(TIMEOUT_MS)
-    page.on("pageerror", lambda error: told.append(str(error)))
+    page.on("pageerror", lambda error: messages.append(str(error)))
     with serving(Studio(of_uncompiled(design), runner=ModuleRunner(source))) as (address, token):
         page.goto(f"{address}?token={token}")
         page.get_by_role("progressbar", name="Planning").wait_for()

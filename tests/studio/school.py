@@ -40,7 +40,7 @@ class Pupil(Entity):
 
 
 class Report(Entity):
-    """A pupil's report; the newest stands first."""
+    """A pupil's report; the newest comes first."""
 
     pupil_id: str
     number: int

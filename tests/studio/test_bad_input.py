@@ -1,4 +1,4 @@
-"""Whatever the page may send, or somebody else who has its token: an answer, or a refusal, and never a failure."""
+"""Invalid requests of every action get an error response, never an internal failure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables that nobody declared: made by plain boto3, with keys of every type, several indexes, odd names, no items."""
+"""Tables without a design, created by boto3: keys of every type, several indexes, odd names, no items."""
 
 from __future__ import annotations
 

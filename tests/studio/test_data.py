@@ -87,7 +87,7 @@ MIXED: list[dict[str, Any]] = [
 
 
 def forms(text: str) -> list[dict[str, Any]]:
-    """What a text may stand for where nobody knows an attribute's type."""
+    """The values that a text may mean for an attribute of unknown type."""
     numbers = [{"N": Decimal(text)}] if re.fullmatch(r"\s*-?\d+(\.\d+)?\s*", text) else []
     return [{"S": text}, *numbers, *([{"BOOL": text == "true"}] if text in {"true", "false"} else [])]
 

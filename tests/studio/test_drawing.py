@@ -1,4 +1,4 @@
-"""Where the map's parts stand, and the drawing: no two cards lie on each other, and whatever is stored is only text."""
+"""Layout and drawing of the map: cards don't overlap, and stored values are only text."""
 
 from __future__ import annotations
 

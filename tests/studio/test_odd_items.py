@@ -118,13 +118,13 @@ def test_what_is_asked_of_the_table_itself_is_asked_here(studio: Studio) -> None
     """Of an endpoint, another table has a studio of its own; its start describes any table anew."""
     school = studio.subject
     assert run(studio, "start", {"table": "school"})["table"] == "school"
-    assert (studio.at("school", anew=True), studio.at(None)) == (studio, studio)
+    assert (studio.at("school", refresh=True), studio.at(None)) == (studio, studio)
     endpoint = Endpoint("http://x", school.transport, local=True, writable=True, table="school", others=False)
     browsing = Studio(endpoint.subject("school"), endpoint=endpoint)
-    anew = browsing.at("school", anew=True)
+    anew = browsing.at("school", refresh=True)
     assert anew is not browsing
-    assert (browsing.at("school"), browsing.at(None, anew=True)) == (browsing, browsing)
-    assert browsing.at("school", anew=True) is not anew
+    assert (browsing.at("school"), browsing.at(None, refresh=True)) == (browsing, browsing)
+    assert browsing.at("school", refresh=True) is not anew
     assert anew.subject == browsing.subject
     with pytest.raises(RequestError, match="looks at one table"):
         browsing.at("other")

@@ -1,7 +1,6 @@
-"""The studio: a table seen as item collections, its questions run on it, its data worked on, its design changed.
+"""The studio: a table as item collections, its access patterns, its data, its cost, and changes of its design.
 
-What is shown is made in Python, as JSON data and as one drawing, and tested without a browser: ``subject.py`` says what
-is looked at, ``items.py`` what an item is, ``sampling.py`` which items are shown, ``collections.py`` how they stand
-together, ``layout.py`` where, ``drawing.py`` what that looks like. ``application.py`` serves it (extra ``web``), and
-``static/`` has the page. How requests are made is the client's, what they cost is in ``keyplan.cost``.
+Python makes JSON data and one drawing: ``subject.py`` has the table, ``items.py`` its items, ``sampling.py`` chooses
+those that are shown, ``collections.py`` groups them, ``layout.py`` places them and ``drawing.py`` draws them.
+``actions.py`` lists the page's actions, ``application.py`` serves them (extra ``web``), and ``static/`` is the page.
 """

@@ -1,6 +1,6 @@
-"""Who may use the studio: whoever has its token, from a page of its own, under a name of this machine.
+"""Access to the studio: by token, from its own page, under a host name of this machine.
 
-The page itself says nothing; everything that it asks goes with the token in a header, which no other page can send.
+The page itself contains no data. Each of its requests has the token in a header, which no other page can send.
 """
 
 from __future__ import annotations
@@ -26,24 +26,24 @@ def _token() -> str:
 
 @dataclass(frozen=True)
 class Access:
-    """The token of one server, and the host names that it answers for (None: any)."""
+    """The token of one server, and its host names (None: any)."""
 
     token: str = field(default_factory=_token, repr=False)
     hosts: Sequence[str] | None = ("127.0.0.1", "localhost")
 
     def knows_host(self, request: Request) -> bool:
-        """Whether a request names this server by a name of this machine."""
+        """Whether a request's host is a name of this server."""
         named = request.headers.getlist("host")
         return self.hosts is None or (len(named) == 1 and _name(named[0]) in self.hosts)
 
     def refusal(self, request: Request) -> tuple[int, str, str] | None:
-        """Why a request isn't answered: a status, a code and a message; None where it is."""
+        """Why a request is refused: a status, a code and a message; None if it isn't."""
         if not self.knows_host(request):
             return 421, "WrongHost", f"this server answers for {', '.join(self.hosts or ())}"
         host = request.headers.get("host", "")
         origins = request.headers.getlist("origin")
         if any(origin != f"{request.url.scheme}://{host}" for origin in origins):
-            return 403, "WrongOrigin", "another site's page asks; the studio answers its own page only"
+            return 403, "WrongOrigin", "requests of other sites are refused"
         given = request.headers.get(HEADER, "")
         if not hmac.compare_digest(given.encode(), self.token.encode()):
             return 401, "TokenNeeded", "the token is missing or wrong: open the address that the terminal shows"
@@ -66,7 +66,7 @@ MODULES = {
     "uplot": "vendor/uplot.js",
     "codemirror": "vendor/codemirror.js",
 }
-"""The names that the page's modules import others by, and their files."""
+"""The import names of the page's modules, and their files."""
 
 
 def static_text(path: str) -> str:
@@ -75,7 +75,7 @@ def static_text(path: str) -> str:
 
 
 def page_html(name: str, imports: str) -> str:
-    """The page before it has asked anything."""
+    """The page before its first request."""
     return f"""<!doctype html>
 <html lang="en">
 <head>

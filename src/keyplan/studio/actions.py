@@ -1,7 +1,4 @@
-"""What the page can ask: a table of actions, each a function of the studio and of what the page gave, as JSON data.
-
-How they come over HTTP is in ``application.py``.
-"""
+"""The actions of the page: functions of the studio and of the request's JSON data. ``application.py`` serves them."""
 
 from __future__ import annotations
 
@@ -86,15 +83,15 @@ class Studio:
         if self.executes and self.runner is None and source is not None:
             self.runner = ModuleRunner(source, self.traffic)
 
-    def at(self, table: str | None, *, anew: bool = False) -> Studio:
-        """The studio of another table of the endpoint, described ``anew`` or as it was before. Raises RequestError
-        where a design's table is looked at, StoreError where there is no such table.
+    def at(self, table: str | None, *, refresh: bool = False) -> Studio:
+        """The studio of another table of the endpoint, described again with ``refresh``. Raises RequestError
+        for another table of a design, StoreError if there is no such table.
         """
-        if table is None or (table == self.subject.table_name and not (anew and self.endpoint)):
+        if table is None or (table == self.subject.table_name and not (refresh and self.endpoint)):
             return self
         if self.endpoint is None or not (self.endpoint.others or table == self.endpoint.table):
             raise RequestError("this studio looks at one table", hint="leave table= out of the address")
-        if anew or table not in self._others:
+        if refresh or table not in self._others:
             self._others[table] = Studio(self.endpoint.subject(table), endpoint=self.endpoint)
         return self._others[table]
 
@@ -120,7 +117,7 @@ class Studio:
         self.subject, self.traffic = opened.subject, opened.traffic
 
     def remember(self, items: Mapping[str, Item]) -> None:
-        """Keep items that are shown, so that they can be looked at; the oldest are forgotten."""
+        """Keep items that are shown, so that the page can ask for them; the oldest are dropped."""
         for name, item in items.items():
             self.seen.pop(name, None)
             self.seen[name] = item
@@ -133,11 +130,11 @@ Action: TypeAlias = Callable[[Studio, Given], dict[str, Any]]
 
 
 def run(studio: Studio, name: str, given: Given) -> dict[str, Any]:
-    """Do what the page asks. Raises RequestError for what no action takes, and what the action raises."""
+    """Run an action. Raises RequestError for an unknown action or table, and what the action raises."""
     action = ACTIONS.get(name)
     if action is None:
         raise RequestError(f"the studio has no action {name!r}", hint=f"its actions are {', '.join(ACTIONS)}")
-    answer = action(studio.at(text_of(given, "table"), anew=name == "start"), given)
+    answer = action(studio.at(text_of(given, "table"), refresh=name == "start"), given)
     return answer if name in UNMASKED else masked(answer, secret_names(studio.subject.compiled))
 
 
@@ -205,7 +202,7 @@ def _stamp(path: str) -> tuple[int, int] | None:
 
 
 def start_json(subject: Subject) -> dict[str, Any]:
-    """What is looked at, for the page's head and its palette."""
+    """The design and its table, for the page's header and its palette."""
     design = subject.compiled
     return {
         "name": subject.name,
@@ -397,11 +394,11 @@ def _item(studio: Studio, given: Given) -> dict[str, Any]:
     return item_json(subject, result["Item"])
 
 
-# What the page gave
+# Members of a request
 
 
 def text_of(given: Given, name: str) -> str | None:
-    """A text, or None where it isn't given. Raises RequestError."""
+    """A string, or None if it is missing. Raises RequestError."""
     value = given.get(name)
     if value is not None and not isinstance(value, str):
         raise _wrong(name, "isn't a text")
@@ -409,7 +406,7 @@ def text_of(given: Given, name: str) -> str | None:
 
 
 def object_of(given: Given, name: str) -> dict[str, Any] | None:
-    """An object, or None where it isn't given. Raises RequestError."""
+    """An object, or None if it is missing. Raises RequestError."""
     value = given.get(name)
     if value is not None and not isinstance(value, dict):
         raise _wrong(name, "isn't an object")
@@ -427,7 +424,7 @@ def whole_of(given: Given, name: str, default: int, most: int) -> int:
 
 
 def _wrong(name: str, message: str) -> RequestError:
-    return RequestError("the page asked for what can't be", errors=[ErrorDetail(name, message)])
+    return RequestError("invalid request", errors=[ErrorDetail(name, message)])
 
 
 ACTIONS: dict[str, Action] = {

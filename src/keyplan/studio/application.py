@@ -1,6 +1,6 @@
 """The studio over HTTP: its page, its static files, and its actions as JSON. Needs the extra ``web``.
 
-Actions run in threads: a store that answers late keeps nobody else waiting.
+Actions run in threads: a slow store delays no other request.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _KINDS = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 
 
 def studio_application(studio: Studio, access: Access) -> Starlette:
-    """The application, to be mounted at ``/studio``. It leaves the design open when it ends."""
+    """The application, to be mounted at ``/studio``. It doesn't close the design."""
     imports = json.dumps({"imports": {name: f"./static/{path}" for name, path in MODULES.items()}})
     digest = base64.b64encode(hashlib.sha256(imports.encode()).digest()).decode()
     policy = (
@@ -92,7 +92,7 @@ async def _acted(studio: Studio, request: Request) -> Response:
 
 
 def _static(path: str) -> tuple[bytes, str] | None:
-    """A file of ``static/`` with its kind; None for what isn't there."""
+    """A file of ``static/`` and its media type; None for any other path."""
     names = path.split("/")
     suffix = path[path.rfind(".") :]
     if suffix not in _KINDS or any(
@@ -102,12 +102,12 @@ def _static(path: str) -> tuple[bytes, str] | None:
     traversable = STATIC.joinpath(*names)
     try:
         return (traversable.read_bytes(), _KINDS[suffix]) if traversable.is_file() else None
-    except OSError:  # a name that no file can have
+    except OSError:  # the path is invalid
         return None
 
 
 class Beside:
-    """One application of the studio at its place, and another everywhere else; it begins and ends with the other."""
+    """The studio at its path, and another application at all others, whose lifespan events it passes on."""
 
     def __init__(self, other: ASGIApp | None, studio: ASGIApp, at: str = "/studio") -> None:
         self.at = at
@@ -121,7 +121,7 @@ class Beside:
         self._other = self._own if other is None else other
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer, or begin and end."""
+        """Answer a request, or pass on a lifespan event."""
         path: str = scope.get("path", "")
         own = scope["type"] == "http" and (path == self.at or path.startswith(f"{self.at}/"))
         await (self._own if own else self._other)(scope, receive, send)

@@ -47,12 +47,12 @@ class Source:
     package: str | None
 
     def text(self) -> str:
-        """What is in the file. Raises OSError."""
+        """The file's text. Raises OSError."""
         return self.path.read_text(encoding="utf-8", errors="replace")
 
 
 def source_of(design: type[Design]) -> Source | None:
-    """Where a design's class stands; None where it stands in no file."""
+    """The file of a design's class; None without one."""
     module = sys.modules.get(design.__module__)
     try:
         path = inspect.getsourcefile(design)
@@ -223,7 +223,7 @@ def _map(design: type[Design], compared: Difference) -> dict[str, Any]:
 
 
 def _mark(drawn: Picture, compared: Difference) -> None:
-    """Mark every row of an entity, or of its key on an index, by the gravest change that speaks of it."""
+    """Mark every row of an entity by the most severe change of the entity."""
     worst: dict[str, Severity] = {}
     for change in compared.changes:
         entity = ([*change.place.split("."), "", ""])[1]

@@ -1,7 +1,7 @@
-"""How items stand together: the table's item collections, the same items as each index sees them, and what ties them.
+"""The item collections of the table and of its indexes, and the ties between items.
 
-A tie is an item's entry in an index, or a junction's item and what it joins. Where all of this is drawn is in
-``layout.py``.
+A tie connects an item with its entry in an index, or a junction's item with an item that it joins. ``layout.py`` places
+them.
 """
 
 from __future__ import annotations
@@ -311,7 +311,7 @@ def _entity_of(plan: GetPlan | QueryPlan | ClaimPlan) -> CompiledEntity:
 
 
 def _add_templates(made: Picture, table: Table, entities: Iterable[CompiledEntity]) -> None:
-    """A collection for each kind of partition key, with a line for each entity that stands in it."""
+    """A collection for each partition key template, with an entry for each of its entities."""
     entries: dict[tuple[str, str, str], str] = {}
     wanted = list(entities)
     for place, index in zip(made.places, (None, *table.indexes), strict=True):

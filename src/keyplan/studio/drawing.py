@@ -346,7 +346,7 @@ def item_json(subject: Subject, item: Item) -> dict[str, Any]:
 
 
 def template_json(subject: Subject, name: str) -> dict[str, Any] | None:
-    """What the template map's row of an entity stands for, as JSON data; None for any other name."""
+    """The entity of a row of the template map as JSON data; None for any other name."""
     design = subject.compiled
     entity = None if design is None else next((e for e in design.entities.values() if name in _template_names(e)), None)
     if entity is None:

@@ -305,7 +305,7 @@ def _of_type(annotation: Any, value: Any) -> Any:
 
 
 def _check_unchanged(entity: CompiledEntity, before: Mapping[str, Any], was: Any) -> None:
-    """Raises RequestError where somebody else changed a field since the page read it."""
+    """Raises RequestError if a field was changed since the page read it."""
     if not isinstance(was, dict):
         return
     known = validated_fields(entity, {name: value for name, value in was.items() if name in before})

@@ -128,8 +128,8 @@ def _number(text: str) -> int | str:
 
 
 def brought_json(subject: Subject, given: Mapping[str, Any]) -> dict[str, Any]:
-    """What a file brings as edits to be staged, how many of its claims were left out, and how many of its items are
-    there just so. Raises RequestError with every fault, Refused where the store isn't to be written to.
+    """The edits of a file, and the numbers of skipped claims and of unchanged items. Raises RequestError with every
+    fault, Refused for a store that isn't writable.
     """
     require_writable(subject)
     form = _form(given)

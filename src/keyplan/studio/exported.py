@@ -121,5 +121,5 @@ def _data(subject: Subject) -> dict[str, Any]:
 
 
 def _without_files(result: dict[str, Any]) -> dict[str, Any]:
-    """The findings without where they stand on this machine."""
+    """The findings without their files, whose paths are of this machine."""
     return {**result, "findings": [{**finding, "file": None, "line": None} for finding in result["findings"]]}

@@ -1,7 +1,7 @@
-"""Items found for the Data view: of a collection, of an index's collection, or of an entity, by conditions.
+"""Items of the Data view: of a collection, of an index's collection, or of an entity, by conditions.
 
-What the key decides goes into the key condition, the rest into a filter; how many items were looked at is said. A page
-ends after so many requests, found or not, and goes on where it ended.
+Conditions become the key condition if possible, otherwise a filter. A page ends after a number of requests, even if it
+has no item, and the next one continues there.
 """
 
 from __future__ import annotations
@@ -401,7 +401,7 @@ def _literal(entity: CompiledEntity) -> str:
 
 
 def _filter(subject: Subject, made: _Expression, condition: Condition) -> str:
-    """A condition on an attribute whose type nobody knows: on texts, and on numbers where the text is one."""
+    """A condition on an attribute of unknown type: on strings, and on numbers if the text is one."""
     known = subject.table.attribute_types.get(condition.name)
     places = [made.name(condition.name)] if known is not None else made.places(condition.name)
     if condition.operator == "exists":

@@ -1,6 +1,6 @@
-"""An item as the studio sees it: whose it is, how its keys are made up, and its attributes in few words.
+"""An item in the studio: its entity, the parts of its keys, and its attributes as short texts.
 
-Without a design, items are told apart by the fixed text that their keys begin with.
+Without a design, items are grouped by the fixed prefixes of their keys.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def kind_of(item: Item, design: CompiledDesign | None, table: Table) -> Kind:
         return Kind(_prefix(item, table), "prefix")
     entity = design.entity_of(item)
     if entity is None and item.keys() <= set(table.key_names):
-        # A bare key has no labels; where several entities have such keys, nobody can say whose it is
+        # A bare key has no labels; where several entities have such keys, it is ambiguous
         fitting = [
             compiled_entity
             for compiled_entity in design.entities.values()
@@ -154,7 +154,7 @@ def template_pieces(template: Template, *, sharded: bool = False) -> list[Piece]
 
 
 def plain_pieces(text: str) -> list[Piece]:
-    """A key's text of which no template is known: what stands before the first delimiter is taken for fixed."""
+    """A key's text without a known template: the part before the first delimiter counts as fixed."""
     start, mark, rest = text.partition("#")
     return [Piece(start + mark), Piece(rest, "")] if mark and rest and start else [Piece(text)]
 

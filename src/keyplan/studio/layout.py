@@ -1,4 +1,4 @@
-"""Where everything on the map stands, in its own units: cards of collections, rows of items, and lines between them.
+"""The layout of the map, in its own units: cards of collections, rows of items, and lines between them.
 
 Zooming is a transform of the drawing: nothing here depends on a window.
 """
@@ -38,7 +38,7 @@ LANES = 5
 
 @dataclass(frozen=True)
 class Row:
-    """One entry, and where its row stands."""
+    """One entry with the position of its row."""
 
     entry: Entry
     x: int
@@ -105,7 +105,7 @@ def laid_out(picture: Picture) -> Layout:
     for place in indexes:
         heights = [_height(collection, place.index) for collection in place.collections]
         # An index beside a short table would be the tallest thing on the map: it gets a second column. Short indexes
-        # stand below each other, as long as they reach no further down than the table
+        # are placed below each other, up to the height of the table
         columns = 1 if sum(heights) <= max(tallest, 500) * 1.25 else 2
         need = TITLE_HEIGHT + max(_bottoms(heights, columns))
         if y > MARGIN and y + need > max(tallest, 700) + MARGIN + TITLE_HEIGHT:

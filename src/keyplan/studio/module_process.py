@@ -155,7 +155,7 @@ def _verified(
 
 
 def _traffic(given: Mapping[str, Any] | None, design: type[Design]) -> Traffic | None:
-    """The traffic that the studio was started with, as far as the module still has what it speaks of."""
+    """The studio's traffic, without access patterns and entities that the module no longer has."""
     if given is None:
         return None
     compiled = provisional_design(design)
@@ -165,7 +165,7 @@ def _traffic(given: Mapping[str, Any] | None, design: type[Design]) -> Traffic |
 
 
 def _fault(fault: ErrorDetail, text: str) -> dict[str, Any]:
-    """A fault with the line of the pattern, or the class, that it speaks of."""
+    """A fault with the line of its access pattern or class."""
     owner, _, name = (fault.place or "").rpartition(".")
     words = (f"def {name}(", f"class {name}(") if owner else (f"class {name}(",)
     lines = (number for number, line in enumerate(text.splitlines(), 1) if line.strip().startswith(words))

@@ -217,7 +217,7 @@ def _touched(request: Request) -> Iterator[tuple[str, Item]]:
 _MARKS = {"Put": "put", "Update": "update", "Delete": "delete", "ConditionCheck": "check"}
 
 
-# Arguments that nobody gave
+# Missing arguments
 
 
 def example_arguments(

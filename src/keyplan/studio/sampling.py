@@ -1,7 +1,7 @@
-"""Which items the map shows: a few whole item collections of each kind, and how many items they have.
+"""The items of the map: a few item collections of each kind, and their numbers of items.
 
-On this machine some thousand items are looked at, elsewhere some hundred, since reading them costs. What is counted is
-said to be exact only where it is.
+Of a local table some thousand items are read, of a remote one some hundred, since reading costs. A count says whether
+it is exact.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Count:
 @dataclass(frozen=True)
 class CollectionPart:
     """Some items of one collection, in their order. ``apart`` are further items, not next to those before them;
-    ``count`` is None where nobody counted.
+    ``count`` is None if it is unknown.
     """
 
     items: Sequence[Item]
@@ -116,7 +116,7 @@ def _chosen(subject: Subject, collections: Sequence[list[Item]], each: int | Non
 
 
 def _shape(subject: Subject, item: Item) -> str:
-    """What the partition key of an item is made like: items of the same shape stand in collections of one kind."""
+    """The shape of an item's partition key: collections of one shape are of one kind."""
     kind = kind_of(item, subject.compiled, subject.table)
     if kind.key is None:
         return kind.label.partition(" · ")[0]
@@ -135,7 +135,7 @@ def _rank(subject: Subject, group: Sequence[list[Item]]) -> tuple[int, int, str]
 
 @dataclass(frozen=True, eq=False)
 class _Candidate:
-    """A collection that may be shown: how many kinds stand in it, and the texts that may tie it to others."""
+    """A collection that may be shown: its number of kinds, and the strings that may tie it to others."""
 
     items: list[Item]
     kinds: int

@@ -111,7 +111,7 @@ def _keys(schema: Any, types: Mapping[str, Any]) -> tuple[list[KeyAttribute], li
 
 
 UNNAMED = "..."
-"""Stands for the table's name where the URL has none: nobody calls a table so."""
+"""The table's name for a URL without one."""
 LISTED_MAX = 1000
 """Tables that are offered; any other is named in the URL."""
 

@@ -32,8 +32,8 @@ export function Editor({ text, language = "text", label, words = [], fault = nul
       if (gone) return;
       // In a shadow root its styles are constructed ones, which the page's policy allows
       const root = holder.current.shadowRoot ?? holder.current.attachShadow({ mode: "open" });
-      const told = cm.EditorView.updateListener.of((update) => { if (update.docChanged) onChange(update.state.sliceDoc(), update.transactions.some((each) => each.isUserEvent("input.paste") || each.isUserEvent("input.drop"))); });
-      const view = new cm.EditorView({ root, parent: root, state: cm.EditorState.create({ doc: text, extensions: [...extensions(cm, language, text, words), cm.EditorView.theme(THEME), cm.syntaxHighlighting(shades(cm)), cm.EditorView.contentAttributes.of({ "aria-label": label }), told] }) });
+      const listener = cm.EditorView.updateListener.of((update) => { if (update.docChanged) onChange(update.state.sliceDoc(), update.transactions.some((each) => each.isUserEvent("input.paste") || each.isUserEvent("input.drop"))); });
+      const view = new cm.EditorView({ root, parent: root, state: cm.EditorState.create({ doc: text, extensions: [...extensions(cm, language, text, words), cm.EditorView.theme(THEME), cm.syntaxHighlighting(shades(cm)), cm.EditorView.contentAttributes.of({ "aria-label": label }), listener] }) });
       view.cm = cm;
       editor.current = view;
       if (line && line <= view.state.doc.lines) view.dispatch({ selection: { anchor: view.state.doc.line(line).from }, effects: cm.EditorView.scrollIntoView(view.state.doc.line(line).from, { y: "center" }) });

@@ -59,8 +59,7 @@ export function setToken(text) {
   refused.value = false;
 }
 
-// The address: everything that is on the screen is in it. What may be long, and what nobody else needs to see, stands
-// behind the #, which a browser keeps to itself.
+// The address contains the whole view. Long parts are after the #, which browsers don't send.
 
 const BEHIND = ["edits", "older", "scratch"];
 const read = () => ({

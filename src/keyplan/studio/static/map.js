@@ -8,8 +8,8 @@ import { partitions } from "./palette.js";
 const drawing = loader("map");
 const details = loader("item");
 
-// Zoom and pan are a transform of one layer, which the browser moves without drawing it anew. Where the map stands is in
-// the address as what is in the middle of the window, so that a link shows the same in a window of another size.
+// Zoom and pan are a transform of one layer, which the browser moves without drawing it again. The address has the center
+// of the window, so that a link shows the same in a window of another size.
 const camera = { x: 0, y: 0, k: 1 };
 let stage = null, paper = null, size = { width: 1, height: 1 };
 let frame = 0, movedAt = 0;
@@ -27,8 +27,8 @@ function move({ kept = false } = {}) {
   rest({ at: [(width / 2 - camera.x) / camera.k, (height / 2 - camera.y) / camera.k, camera.k].map((each, at) => each.toFixed(at < 2 ? 0 : 3)).join(",") });
 }
 
-function stand(at) {
-  // Where the address says that the map stands
+function restore(at) {
+  // The position in the address
   const [x, y, k] = at.split(",").map(Number);
   if (![x, y, k].every(Number.isFinite)) return fit();
   camera.k = Math.min(Math.max(k, LEAST), MOST);
@@ -68,7 +68,7 @@ function zoom(factor, px = stage.clientWidth / 2, py = stage.clientHeight / 2) {
   move();
 }
 
-// Where a part of the drawing stands, by its own rectangle: asking the browser would make a layout
+// The position of a part of the drawing, by its own rectangle: asking the browser would cause a layout
 const BOXES = { row: ":scope > .ground", card: ":scope > .body" };
 function boxOf(node) {
   const kind = node.classList.contains("row") ? "row" : "card";
@@ -119,7 +119,7 @@ function element(name, attributes) {
 }
 
 // A large map: of cards that are out of sight, and of all where nothing could be read, only outlines are drawn. Others
-// come in a few at a time, so that no frame waits for them. A small map is there as a whole, for whoever reads it aloud.
+// come in a few at a time, so that no frame waits for them. A small map is in the page as a whole, for screen readers.
 
 const LARGE_ROWS = 1200, TIES_MAX = 2500, READABLE = 0.45, FRAME_MS = 5;
 let stocked = [];
@@ -324,7 +324,7 @@ function Drawing({ data, before, params }) {
     if (focused) focusRow(byId.get(focused));
     const marked = rows.filter(({ row }) => LIT.some((name) => row.classList.contains(name)));
     const lit = marked.map(({ row }) => boxOf(row.closest(".card")));
-    if (params.at) stand(params.at);
+    if (params.at) restore(params.at);
     else if (lit.length) {
       // With the items in the table that an index's entries are of, where that stays readable
       const sources = Array.from(paper.querySelectorAll(".tie.way"), (tie) => byId.get(tie.dataset.a)).filter(Boolean).map((row) => boxOf(row.closest(".card")));
