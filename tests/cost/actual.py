@@ -15,7 +15,7 @@ from typing import Any
 from keyplan.analysis.cost.read_ranges import End, ExpectedItem, ExpectedRange, Found
 from keyplan.analysis.cost.simulated_reads import requests_of
 from keyplan.analysis.cost.unit_counts import Request
-from keyplan.analysis.write_analysis.dry_run import Asked, Before
+from keyplan.analysis.write_analysis.typical_world import Asked, Before
 from keyplan.client.extra_item_filters import answer_filter_of
 from keyplan.client.junction_reads import end_values
 from keyplan.client.key_conditions import key_condition, order_of, partition_texts, value_sets

@@ -170,7 +170,7 @@ def acted(design: Design, action: Action) -> None:
             design.transact([action])
         except (KeyplanError, TypeError, ArithmeticError):
             return
-    expected = dry_run(design.compiled, actual, Recording([action]).replayed)
+    expected = dry_run(design.compiled, actual, Recording([action]).replayed())
     requests = requests_of(design, expected, actual)
     assert sorted(metered(meter)) == sorted(predicted(requests)), repr(action)
 
@@ -186,7 +186,7 @@ def called(design: Design, name: str, arguments: dict[str, Any], compared: Compa
             recorded.steps = []
     if not recorded.steps:
         return
-    expected = dry_run(design.compiled, actual, recorded.replayed)
+    expected = dry_run(design.compiled, actual, recorded.replayed())
     requests = requests_of(design, expected, actual)
     assert sorted(metered(meter)) == sorted(predicted(requests)), f"{pattern.place}({arguments})"
     compared.writes[pattern.name] = compared.writes.get(pattern.name, 0) + bool(expected.mutations or expected.batched)

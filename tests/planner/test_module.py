@@ -219,7 +219,7 @@ def test_projections_and_indexes_that_are_read_whole_are_written(tmp_path: Path)
     text = path.read_text()
     assert 'GSI1 = Index("GSI1", "gsi1pk", "gsi1sk", projection=["state"])' in text
     assert 'OPEN_ORDERS = Index("OPEN", "openpk", "opensk")' in text
-    assert "GSI1 holds the keys and state" in result.output
+    assert "GSI1 projects the keys and state" in result.output
     again = run("plan", f"{path}:Orders", "--write")
     assert again.exit_code == 0, again.output
     assert path.read_text() == text

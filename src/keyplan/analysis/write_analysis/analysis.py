@@ -1,6 +1,6 @@
-"""What a write does: its reads, its actions, the rights that it needs, and why it can't work where it can't.
+"""What a write does: its reads, its actions, the permissions that it needs, and why it always fails if it does.
 
-Read from its code (``body_reader.py``), in every branch, and from its dry runs (``typical_world.py``).
+The sources are its code (``body_reader.py``) and its dry runs (``dry_run.py``).
 """
 
 from __future__ import annotations
@@ -19,9 +19,8 @@ from keyplan.analysis.traffic.traffic_file import Traffic, traffic_of
 from keyplan.analysis.traffic.typical_items import Typical
 from keyplan.analysis.write_analysis.body_reader import code_of
 from keyplan.analysis.write_analysis.code import Action, Ask, WrittenCode
-from keyplan.analysis.write_analysis.dry_run import ActionShape, Refused, is_type_error
+from keyplan.analysis.write_analysis.dry_run import ActionShape, DryRuns, Refused, dry_runs, is_type_error
 from keyplan.analysis.write_analysis.sources import Sources
-from keyplan.analysis.write_analysis.typical_world import DryRuns, dry_runs
 from keyplan.errors import ArgumentError
 from keyplan.model.compiled.compiled_design import CompiledDesign, WritePattern
 from keyplan.model.declared.fields import kind_of
@@ -37,16 +36,16 @@ _RIGHTS = {
     "Check": "ConditionCheckItem",
     "Batch": "BatchWriteItem",
 }
-"""The IAM action that each action needs. A transaction needs those of its parts."""
+"""The IAM action for each action. A transaction needs those of its actions."""
 _SINGLE = {**_RIGHTS, "Check": "TransactWriteItems"}
 
 _PLAIN = {str, bool, bytes, UUID, datetime, date}
-"""Types of arguments that give no number of rounds of a loop."""
+"""Types of arguments that don't determine the number of iterations of a loop."""
 
 
 @dataclass(frozen=True, slots=True)
 class BodyFault:
-    """Why an action, or a whole write, can never work. ``line``: in the write's code, where it is known."""
+    """Why an action, or a whole write, always fails. ``line``: in the write's code, if known."""
 
     message: str
     hint: str
@@ -55,8 +54,8 @@ class BodyFault:
 
 @dataclass
 class WriteAnalysis:
-    """What is known of one write. ``runs``: its dry runs, where the command asked for them. ``joined``: whether its
-    actions go out with those of other designs' writes.
+    """What is known of one write. ``runs``: its dry runs, if the command needs them. ``joined``: its actions are
+    part of a transaction with those of other designs.
     """
 
     design: CompiledDesign
@@ -77,12 +76,12 @@ class WriteAnalysis:
 
     @property
     def asks(self) -> list[Ask]:
-        """The reads in its code, in their order."""
+        """The reads in its code, in order."""
         return self.code.asks
 
     @cached_property
     def unreached(self) -> tuple[Action, ...]:
-        """The actions in its code that no dry run made: their costs are unknown."""
+        """The actions in its code that no dry run yields: their costs are unknown."""
         made = [shape for run in self.runs.finished for shape in run.shapes]
         return tuple(action for action in self.actions if not any(_is_of(shape, action) for shape in made))
 
@@ -92,8 +91,8 @@ class WriteAnalysis:
         if self.runs.unknown is not None:
             return (self.runs.unknown,)
         result = dict.fromkeys(
-            f"no dry run makes the {action.kind}{'' if action.entity is None else ' ' + action.entity.name} in line "
-            f"{action.line} (give the write an example= of it)"
+            f"no dry run yields the {action.kind}{'' if action.entity is None else ' ' + action.entity.name} in line "
+            f"{action.line} (give the write an example=)"
             for action in self.unreached
         )
         return (*(() if self.known else ("its code can't be read",)), *result)
@@ -111,7 +110,7 @@ class WriteAnalysis:
 
     @cached_property
     def entities(self) -> tuple[CompiledEntity, ...]:
-        """The entities that it may write."""
+        """The entities that it can write."""
         names = dict.fromkeys([*self.code.entities, *(shape.entity for shape in self._shapes)])
         return tuple(self.design.by_name[name] for name in names if name in self.design.by_name)
 
@@ -121,16 +120,16 @@ class WriteAnalysis:
 
     @property
     def rights(self) -> tuple[str, ...]:
-        """The operations that its actions need to be allowed, by IAM's names, without those of its reads."""
+        """The IAM actions that its actions need, without those of its reads."""
         result = {_RIGHTS[kind] for kind in self.kinds}
         if "Update" in self.kinds and any(entity.claims for entity in self.entities):
-            # An update may move a claim: the old claim item is deleted, the new one put
+            # An update can move a claim: the old claim item is deleted, the new one put
             result |= {"PutItem", "DeleteItem"}
         return tuple(sorted(result))
 
     @property
     def rights_known(self) -> bool:
-        """Whether ``rights`` are all that it needs."""
+        """Whether ``rights`` are complete."""
         return self.known and (bool(self.code.mentioned) or bool(self.runs.finished))
 
     @property
@@ -142,14 +141,14 @@ class WriteAnalysis:
         several = len([action for action in self.actions if not action.batched]) > 1 or most > 1
         several |= self.code.loops or self.joined
         if self.actions and all(action.batched for action in self.actions) and not most:
-            kinds = []  # the write sends its batch only
+            kinds = []
         if len(kinds) == 1 and not several and not self._may_claim:
             return ", ".join([_SINGLE[kinds[0]], *batch])
         return ", ".join([*["TransactWriteItems"] * bool(kinds), *batch]) or "none"
 
     @property
     def _may_claim(self) -> bool:
-        """Whether an action may write a claim item: an update of other fields doesn't."""
+        """Whether an action can write a claim item: an update of other fields doesn't."""
         if not self.actions:
             return any(entity.claims for entity in self.entities)
         return any(map(self._claims, self.actions))
@@ -164,7 +163,7 @@ class WriteAnalysis:
     # Faults
 
     def faults(self) -> tuple[BodyFault, ...]:
-        """Why the write, or an action of it, can never work."""
+        """Why the write, or an action of it, always fails."""
         result = list(self._of_the_code())
         for fault in self._of_the_runs():
             if not any(fault.message.rpartition(": ")[2] in other.message for other in result):
@@ -174,11 +173,11 @@ class WriteAnalysis:
     def _of_the_code(self) -> Iterator[BodyFault]:
         for name, line in self.code.direct_calls.items():
             if name in self.design.reads:
-                hint = f"read by `yield from self.{name}.read(...)`: the write then expects what it found"
+                hint = f"read with `yield from self.{name}.read(...)`: the write then expects what it found"
             elif name in self.design.writes:
-                hint = f"carry it out by `yield from self.{name}.in_transaction(...)`, in the same transaction"
+                hint = f"use `yield from self.{name}.in_transaction(...)`, in the same transaction"
             else:
-                hint = "yield actions, `yield Put(...)`, and read by the design's patterns"
+                hint = "yield actions, `yield Put(...)`, and read with the design's patterns"
             yield BodyFault(f"it calls self.{name}(...): {hint}", hint, line)
         for action in self.actions:
             if action.outside is not None:
@@ -198,7 +197,7 @@ class WriteAnalysis:
             yield from _wrong_values(action)
 
     def _of_the_runs(self) -> Iterator[BodyFault]:
-        """What the client refuses whatever the values are, and mistakes that end every dry run."""
+        """What the client rejects for any values, and errors in the code that end every dry run."""
         for refused in self.runs.refused:
             shape = _shape_of(refused)
             own = [action for action in self.actions if shape is not None and _is_of(shape, action)]
@@ -208,17 +207,17 @@ class WriteAnalysis:
         if not self.runs.finished and not self.runs.refused:
             mistakes = [text for text in map(_mistake, self.runs.errors) if text is not None]
             if mistakes and len(mistakes) == len(self.runs.errors):
-                yield BodyFault(mistakes[0], "every dry run ends there: correct its code")
+                yield BodyFault(mistakes[0], "correct its code: every dry run ends there")
 
     @property
     def _is_certain(self) -> bool:
-        """Whether the number of its actions is in the code."""
+        """Whether the number of its actions depends only on the code."""
         kinds = {kind_of(parameter.annotation) for parameter in self.pattern.signature.parameters}
         return not self.runs.finished and (not self.code.loops or (not self.asked and kinds <= _PLAIN))
 
 
 def _is_of(shape: ActionShape, action: Action) -> bool:
-    """Whether an action of a dry run can be that one in the code."""
+    """Whether an action of a dry run can be this one of the code."""
     if shape.kind != action.kind or (action.entity is not None and action.entity.name != shape.entity):
         return False
     return action.open or not action.changes or shape.changes == frozenset(action.changes)
@@ -238,7 +237,7 @@ def _unknown_names(entity: CompiledEntity, names: Iterable[str]) -> list[str]:
 
 
 def _unchangeable(action: Action) -> Iterator[BodyFault]:
-    """Changes that the client refuses whatever their values are."""
+    """Changes that the client rejects for any values."""
     entity = action.entity
     for name in action.changes if entity is not None else ():
         if entity is None or name not in entity.fields:
@@ -264,7 +263,7 @@ def _unchangeable(action: Action) -> Iterator[BodyFault]:
 
 
 def _wrong_values(action: Action) -> Iterator[BodyFault]:
-    """Constants that their fields don't take, as a change or as what is expected."""
+    """Literals that their fields don't accept, as a change or in ``only_if``."""
     entity = action.entity
     for name, value in () if entity is None else action.constants:
         if entity is None or name not in entity.fields or value is None:
@@ -272,11 +271,11 @@ def _wrong_values(action: Action) -> Iterator[BodyFault]:
         try:
             entity.check_fields({name: value})
         except ArgumentError as error:
-            yield BodyFault("; ".join(map(str, error.errors)), "give it a value of the field's type", action.line)
+            yield BodyFault("; ".join(map(str, error.errors)), "use a value of the field's type", action.line)
         else:
             if value == "" and name in entity.key_fields:
                 yield BodyFault(
-                    f"{entity.name}.{name} is empty, and part of the primary key", "give it a value", action.line
+                    f"{entity.name}.{name} is empty, and part of the primary key", "set a value", action.line
                 )
 
 
@@ -288,9 +287,7 @@ def _fault(refused: Refused, line: int | None) -> BodyFault:
 
 
 def _mistake(error: Exception) -> str | None:
-    """The mistake in the code that an error is about; None for one that the body raises on purpose, or that is due to
-    the values of the dry run.
-    """
+    """The error in the code; None for one that the body raises on purpose, or that depends on the values."""
     if isinstance(error, AttributeError | NameError | TypeError):
         return f"{type(error).__name__}: {error}"
     if isinstance(error, ValidationError) and any(
@@ -302,7 +299,7 @@ def _mistake(error: Exception) -> str | None:
 
 @dataclass
 class WriteAnalyzer:
-    """The analyses of a design's writes, each made once. ``owner``: the design's class; without it, no body is run."""
+    """The analyses of a design's writes, each created once. ``owner``: the design's class; without it, no body runs."""
 
     design: CompiledDesign
     owner: type[Any] | None
@@ -311,7 +308,7 @@ class WriteAnalyzer:
     _analyses: dict[str, WriteAnalysis] = field(default_factory=dict[str, WriteAnalysis])
 
     def analysis(self, pattern: WritePattern) -> WriteAnalysis:
-        """What a write does, by its code and its dry runs."""
+        """The analysis of a write from its code and its dry runs."""
         result = self._analyses.get(pattern.name)
         if result is None:
             result = self._from_code(pattern)
@@ -320,7 +317,7 @@ class WriteAnalyzer:
         return result
 
     def from_code(self, pattern: WritePattern) -> WriteAnalysis:
-        """What its code says. Its body is run only where the code can't be read."""
+        """The analysis of a write from its code only, if it can be read."""
         result = self._from_code(pattern)
         return result if result.known and result.code.mentioned else self.analysis(pattern)
 
@@ -331,7 +328,7 @@ class WriteAnalyzer:
         return dry_runs(self.design, self.owner, pattern, self._code(pattern), typical, self._traffic)
 
     def faults(self) -> Mapping[str, tuple[BodyFault, ...]]:
-        """By the name of each write, why it can never work."""
+        """Why writes always fail, by the name of the write."""
         result = {name: self.analysis(pattern).faults() for name, pattern in self.design.writes.items()}
         return {name: faults for name, faults in result.items() if faults}
 

@@ -1,18 +1,24 @@
-"""A dry run of a write: its body with given reads, and the item changes of its actions, as the client compiles them.
+"""Dry runs of writes: the body runs without a store, once where every read finds an item and once where none does.
 
-Nothing is sent, and conditions count as fulfilled. ``typical_world.py`` makes up the reads and the items before.
+The client's compiler turns each action into item changes. Nothing is sent, and conditions count as fulfilled. A body is
+run only when a command that analyzes writes asks for it, and not if it has side effects (``outside_calls.py``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
+from keyplan.analysis.traffic.item_counts import Finds
+from keyplan.analysis.traffic.traffic_file import Traffic
+from keyplan.analysis.traffic.typical_items import Typical
+from keyplan.analysis.write_analysis.code import WrittenCode
+from keyplan.analysis.write_analysis.typical_world import Asked, Before, Case, TypicalWorld, World, arguments_of
 from keyplan.client.target import Target
 from keyplan.client.update_expressions import compile_update
 from keyplan.client.write_attempts import unknown_outcome
@@ -21,34 +27,28 @@ from keyplan.dynamodb import values
 from keyplan.dynamodb.limits import TRANSACT_ACTIONS_MAX
 from keyplan.dynamodb.values import Item
 from keyplan.errors import KeyplanError, RequestError, UpdateRejected
-from keyplan.model.compiled.compiled_design import CompiledDesign
-from keyplan.model.compiled.plans import ReadPattern
+from keyplan.model.compiled.compiled_design import CompiledDesign, WritePattern
 from keyplan.model.declared.actions import Action, Ask, Batch, Check, Create, Delete, Put, Update
 from keyplan.model.declared.declaration_errors import Problem
 from keyplan.model.declared.entity import Entity
 from keyplan.model.declared.example_values import choices_of, typical_value
 from keyplan.model.declared.fields import is_optional, kind_of
+from keyplan.model.declared.pattern_load import Load
+from keyplan.model.declared.patterns import Example
 from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.model.stored.stored_keys import CompiledKey
 from keyplan.model.stored.update_outcomes import changed, outcome, whole_update
 
-__all__ = ["ActionShape", "Asked", "DryRun", "Mutation", "Refused", "World", "dry_run", "is_type_error"]
+__all__ = ["ActionShape", "DryRun", "DryRuns", "Mutation", "Refused", "dry_run", "dry_runs", "is_type_error"]
 
 STEPS_MAX = 10_000
 """Reads and actions after which a dry run ends."""
-_OPERATIONS: Mapping[type[Any], str] = {
-    Put: "PutItem",
-    Create: "PutItem",
-    Update: "UpdateItem",
-    Delete: "DeleteItem",
-}
-"""The request of a single action; a Check alone is a transaction."""
-
-Before = tuple[Entity, Item] | None
+_OPERATIONS: Mapping[type[Any], str] = {Put: "PutItem", Create: "PutItem", Update: "UpdateItem", Delete: "DeleteItem"}
+"""The request of a single action. A single Check is a transaction."""
 
 
 class ActionShape(NamedTuple):
-    """What an action of a dry run and one in the code have in common."""
+    """What matches an action of a dry run with one in the code."""
 
     kind: str
     entity: str
@@ -57,10 +57,9 @@ class ActionShape(NamedTuple):
 
 @dataclass(frozen=True)
 class Mutation:
-    """One item before and after a write; None where it doesn't exist. A condition check leaves it as it is.
+    """One item before and after a write; None if it doesn't exist. A condition check doesn't change it.
 
-    ``what`` names the change: ``Create Article``. ``shape``: of its action. ``times``: how many such items a call
-    writes.
+    ``what`` names the change: ``Create Article``. ``times``: how many such items a call writes.
     """
 
     what: str
@@ -71,40 +70,12 @@ class Mutation:
 
     @property
     def size_bytes(self) -> int:
-        """The bytes that the table's write units are counted by: the larger of before and after."""
+        """The bytes that determine the table's write units: the larger of before and after."""
         return max(values.item_size(item) if item is not None else 0 for item in (self.before, self.after))
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """A read within a write, with its arguments and result. ``nothing``: no item was found."""
-
-    pattern: ReadPattern
-    arguments: Mapping[str, Any]
-    answer: Any = None
-    nothing: bool = False
-
-
-class World(Protocol):
-    """The reads and items that a dry run finds. ``typical``: whether its items are made up."""
-
-    typical: bool
-
-    def ask(self, pattern: ReadPattern, arguments: dict[str, Any]) -> Asked:
-        """The result of a read within the write."""
-        ...
-
-    def item(self, instance: Entity) -> Item:
-        """The item that an instance is stored as."""
-        ...
-
-    def before(self, entity: CompiledEntity, known: Mapping[str, Any], action: Action) -> Before:
-        """The item with the key of these field values, before the action."""
-        ...
-
-
 class Refused(Exception):
-    """The client refuses an action (None: all of them together) with ``error``. ``always``: whatever the values are."""
+    """The client rejects an action (None: all of them together) with ``error``. ``always``: for any values."""
 
     def __init__(self, error: KeyplanError, action: Any = None, *, always: bool) -> None:
         super().__init__(str(error))
@@ -117,8 +88,8 @@ class Refused(Exception):
 class DryRun:
     """What one dry run did: its reads, the items that it changed, the entities that it put or updated.
 
-    ``case``: which items existed. ``single``: the operation of the only action, where it is sent alone. ``batches``:
-    the changes of each Batch. ``arguments``: of the call; ``there``: the items that existed; ``notes``: assumptions.
+    ``case``: which items existed. ``single``: the operation, if its only action is sent as one request. ``batches``:
+    the changes of each Batch. ``there``: the items that existed. ``notes``: assumptions.
     """
 
     case: str
@@ -143,19 +114,119 @@ class DryRun:
         return sum(mutation.times for mutation in (*self.mutations, *self.batched))
 
 
+@dataclass(frozen=True)
+class DryRuns:
+    """The dry runs of a write. ``done``: those that wrote something, the typical call first; ``idle``: the others.
+    ``refused``: what the client rejected; ``errors``: what the body raised; ``unknown``: why the effect is unknown.
+    """
+
+    done: tuple[DryRun, ...] = ()
+    idle: tuple[DryRun, ...] = ()
+    refused: tuple[Refused, ...] = ()
+    errors: tuple[Exception, ...] = ()
+    unknown: str | None = None
+
+    @property
+    def finished(self) -> tuple[DryRun, ...]:
+        """The dry runs that finished."""
+        return (*self.done, *self.idle)
+
+
+def dry_runs(
+    design: CompiledDesign,
+    cls: type[Any],
+    pattern: WritePattern,
+    code: WrittenCode,
+    typical: Typical,
+    traffic: Traffic,
+) -> DryRuns:
+    """Run a write's body once for each case, unless its code can't be read or has side effects."""
+    if code.not_run:
+        return DryRuns(unknown=code.not_run)
+    done: list[DryRun] = []
+    idle: list[DryRun] = []
+    refused: list[Refused] = []
+    errors: list[Exception] = []
+    for case in _cases(design, pattern, code):
+        world = TypicalWorld(design, typical, Finds(traffic), case)
+        try:
+            run = _run(cls, pattern, world, traffic)
+        except Problem as problem:
+            return DryRuns(unknown=str(problem) + (f" ({problem.hint})" if problem.hint else ""))
+        except Refused as error:
+            refused.append(error)
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - a body is its author's code
+            errors.append(error if isinstance(error, Exception) else RuntimeError("it exits"))
+        else:
+            if case.extra and not any(asked.nothing and asked.pattern.name in case.extra for asked in run.asked):
+                continue  # it calls none of the reads that find nothing in this case only
+            (done if run.items else idle).append(run)
+    unknown = None
+    if not done and not idle:
+        first = (*(each.error for each in refused), *errors)[0]
+        unknown = f"every dry run raises: {_text(first)} (give the write an example=)"
+    return DryRuns(tuple(done), tuple(idle), tuple(refused), tuple(errors), unknown)
+
+
+def _cases(design: CompiledDesign, pattern: WritePattern, code: WrittenCode) -> Iterator[Case]:
+    """For each example: every read finds an item, then no read does."""
+    reads = (design.reads[ask.name] for ask in code.asks)
+    optional = frozenset(read.name for read in reads if read.shape.optional or read.shape.many or read.shape.told)
+    for number, example in enumerate(pattern.examples or (Example(),), 1):
+        missing = example.reads_missing
+        which = f"example {number}" if len(pattern.examples) > 1 else ""
+        nothing = f"{which}, no read finds an item" if which else "no read finds an item"
+        yield Case(which, missing, example)
+        if optional - missing:
+            yield Case(nothing, missing | optional, example, optional - missing)
+
+
+def _run(cls: type[Any], pattern: WritePattern, world: TypicalWorld, traffic: Traffic) -> DryRun:
+    """One dry run. Raises what the body raises, Refused, and Problem for a body that doesn't end."""
+    load = traffic.patterns.get(pattern.name, Load())
+    arguments = arguments_of(world, pattern, {**(load.arguments or {}), **world.case.example.arguments})
+    world.there.clear()  # the arguments aren't stored yet
+    nowhere = object.__new__(cls)  # a design without a store: the body uses only the ``read`` of its reads
+    actions = pattern.function(nowhere, **arguments)
+    run = dry_run(world.design, world, actions, case=world.case.name, joined=bool(load.in_transaction))
+    notes = dict.fromkeys([world.case.name, *world.notes] if world.case.name else world.notes)
+    return replace(run, arguments=arguments, there=_existing(world.design, world.there, run), notes=tuple(notes))
+
+
+def _existing(design: CompiledDesign, there: Sequence[Entity], run: DryRun) -> tuple[Entity, ...]:
+    """The items that existed, without those that the run created."""
+    names = design.table.key_names
+    created = [each.after for each in run.mutations if each.before is None and each.after is not None]
+    keys = [{name: item[name] for name in names} for item in created]
+    compiled = ((instance, design.entities[type(instance)]) for instance in there)
+    return tuple(
+        instance
+        for instance, entity in compiled
+        if entity.item_key(entity.primary, entity.field_values(instance)) not in keys
+    )
+
+
+def _text(error: Exception) -> str:
+    if isinstance(error, KeyplanError):
+        return f"{type(error).__name__}: {'; '.join([error.message, *map(str, error.errors)])}"
+    return f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
+
+
 def dry_run(
     design: CompiledDesign,
     world: World,
-    make: Callable[[], Generator[Action | Ask, Any, Any]],
+    actions: Generator[Action | Ask, Any, Any],
     *,
     case: str = "",
     joined: bool = False,
 ) -> DryRun:
-    """Run a write's generator in a world. ``joined``: its actions go out with those of other writes.
+    """Run a write's generator in a world. ``joined``: its actions are part of a transaction with those of other writes.
 
-    Raises what the body raises, Refused for what the client refuses, and Problem for a body that doesn't end.
+    Raises what the body raises, Refused for what the client rejects, and Problem for a body that doesn't end.
     """
-    return _Running(design, world, DryRun(case), joined=joined).run(make())
+    run = DryRun(case)
+    _Running(design, world, run, joined=joined).run(actions)
+    return run
 
 
 class _Running:
@@ -166,13 +237,13 @@ class _Running:
         self.joined = joined
         self.operations = 0
         self.wanted: list[tuple[Any, Compiled]] = []
-        """Actions whose outcome the body asks for, by ``yield from``."""
+        """Actions whose outcome the body needs (``yield from``)."""
         self.compiler = WriteCompiler(design.entities, Target(design.table.name, design.table))
         self.targets: list[Entity] = []
         self._left: dict[str, Before] = {}
-        """By key, the item that the actions so far leave."""
+        """By key, the item after the actions so far."""
 
-    def run(self, actions: Generator[Action | Ask, Any, Any]) -> DryRun:
+    def run(self, actions: Generator[Action | Ask, Any, Any]) -> None:
         answer: Any = None
         try:
             for _ in range(STEPS_MAX):
@@ -196,7 +267,6 @@ class _Running:
         except KeyplanError as error:
             one_twice = len({id(target) for target in self.targets}) < len(self.targets)
             raise Refused(error, always=one_twice) from error
-        return self.result
 
     def _ask(self, ask: Ask) -> Any:
         pattern = self.design.reads.get(ask.pattern)
@@ -226,7 +296,7 @@ class _Running:
         return result
 
     def _check_outcomes(self) -> None:
-        """Raises Refused where the body asks for an outcome that a transaction doesn't return."""
+        """Raises Refused if the body needs an outcome that a transaction doesn't return."""
         if not self.joined and self.operations == 1:
             return
         for action, compiled in self.wanted:
@@ -234,7 +304,7 @@ class _Running:
                 raise Refused(unknown_outcome(action, self.design.name), action, always=True)
 
     def _check_transaction(self) -> None:
-        """Raises RequestError for a transaction that DynamoDB refuses."""
+        """Raises RequestError for a transaction that DynamoDB rejects."""
         seen: set[str] = set()
         for mutation in self.result.mutations:
             item = mutation.after or mutation.before
@@ -293,7 +363,7 @@ class _Running:
         return mutations, instance
 
     def _update(self, action: Update) -> tuple[list[Mutation], Entity | None]:
-        """Also returns the instance after, or before, as the client does; None where the update creates the item."""
+        """Also returns the instance after, or before, as the client does; None if the update creates the item."""
         action = whole_update(self._named(action)[0], action)
         entity, known = self._named(action)
         stored = self._before(entity, known, action)
@@ -327,7 +397,7 @@ class _Running:
         return mutations
 
     def _named(self, action: Update | Delete | Check) -> tuple[CompiledEntity, Mapping[str, Any]]:
-        """The entity of an action on one item, and the field values that make the key."""
+        """The entity of an action on one item, and the field values of the key."""
         if isinstance(action.target, type):
             return self.design.entities[action.target], action.key
         entity = self.design.entities[type(action.target)]
@@ -340,7 +410,7 @@ def is_type_error(kind: str) -> bool:
 
 
 def _is_always(error: KeyplanError) -> bool:
-    """Whether the client refuses an action for a wrong name or type, so that other values don't help."""
+    """Whether the client rejects an action for a wrong name or type, whatever the values are."""
     if type(error) in {RequestError, UpdateRejected}:
         return True
     cause = error.__context__
@@ -356,7 +426,7 @@ def _target(action: Any) -> Any:
 def _claims(
     entity: CompiledEntity, changes: Iterable[tuple[CompiledKey, Mapping[str, Any] | None, Mapping[str, Any] | None]]
 ) -> Iterator[Mutation]:
-    """The claim items of an action, given for each claim the field values that held it and that are to hold it."""
+    """The claim items of an action: for each claim, the field values that release it and that claim it."""
     for claim, held, wanted in changes:
         if held is not None:
             yield Mutation(f"release {claim.name}", entity.claim_item(claim, held), None)
@@ -365,9 +435,7 @@ def _claims(
 
 
 def _differing(entity: CompiledEntity, before: Entity, after: Entity, action: Update) -> Entity:
-    """The item before an update, with other values of the fields that the update would set to what they are: a typical
-    call changes them.
-    """
+    """The item before an update, with other values in the fields that the update sets: a typical call changes them."""
     same: dict[str, Any] = {}
     for name in action.changes:
         stored = entity.fields.get(name)

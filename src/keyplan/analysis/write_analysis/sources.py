@@ -1,7 +1,6 @@
-"""Where a design's parts stand in its source, and the syntax trees of its functions.
+"""Source locations of a design's members, and the syntax trees of its functions.
 
-A text is parsed once, whoever looks at it. What has no source (a design made in a console) has no place, and rules
-that look into code have nothing to say of it.
+Each file is parsed once. A design without source (created in a console) has no locations, and its code is unknown.
 """
 
 from __future__ import annotations
@@ -18,13 +17,13 @@ from typing import Any
 
 __all__ = ["FunctionNode", "Source", "Sources", "is_authors", "package_of", "unwrapped"]
 
-TEXTS_KEPT = 32
-"""Modules whose trees are kept: a design's writes stand in a few, and each is looked at many times."""
+TREES_KEPT = 32
+"""Modules whose syntax trees are cached."""
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where in the code something stands. ``file`` is a path as Python knows it; ``line`` counts from 1."""
+    """A location in the source. ``file``: a path as in Python's code objects; ``line`` starts at 1."""
 
     file: str
     line: int
@@ -45,7 +44,7 @@ class Sources:
         return self._functions_in(code.co_filename).get(code.co_firstlineno)
 
     def of_function(self, code: CodeType, line: int | None = None) -> Source | None:
-        """Where a function's ``def`` stands; or the line, if it is one of the function's."""
+        """The location of a function's ``def``; or ``line``, if it is in the function."""
         node = self.function(code)
         if node is None:
             return None
@@ -53,7 +52,7 @@ class Sources:
         return Source(code.co_filename, line if line is not None and within else node.lineno)
 
     def of_class(self, cls: type, member: str | None = None) -> Source | None:
-        """Where a class stands, or a member that is assigned in its body."""
+        """The location of a class, or of a member that is assigned in its body."""
         file = getattr(sys.modules.get(cls.__module__), "__file__", None)
         tree = None if file is None else self._tree(file)
         if file is None or tree is None:
@@ -65,7 +64,7 @@ class Sources:
         return Source(file, line)
 
     def named(self, file: str, place: str) -> Source | None:
-        """Where a place such as ``Blog.latest_posts`` stands in a file, by its classes' names."""
+        """The location of a place such as ``Blog.latest_posts`` in a file."""
         name, _, member = place.partition(".")
         tree = self._tree(file)
         classes = () if tree is None else (node for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
@@ -87,7 +86,7 @@ class Sources:
         return self._trees[file]
 
 
-@lru_cache(maxsize=TEXTS_KEPT)
+@lru_cache(maxsize=TREES_KEPT)
 def _parsed(text: str) -> ast.Module | None:
     try:
         return ast.parse(text)
@@ -95,9 +94,9 @@ def _parsed(text: str) -> ast.Module | None:
         return None
 
 
-@lru_cache(maxsize=TEXTS_KEPT)
+@lru_cache(maxsize=TREES_KEPT)
 def _functions_of(text: str) -> Mapping[int, FunctionNode]:
-    """The functions of a module's text, by the line that each begins in, with its decorators."""
+    """The functions of a module, by the first line of each, decorators included."""
     tree = _parsed(text)
     return {
         min([node.lineno, *(expression.lineno for expression in node.decorator_list)]): node
@@ -107,7 +106,7 @@ def _functions_of(text: str) -> Mapping[int, FunctionNode]:
 
 
 def _class_in(tree: ast.Module, qualname: str) -> ast.ClassDef | None:
-    """The class of that qualified name: ``function.<locals>.Name`` too."""
+    """The class with a qualified name, such as ``function.<locals>.Name``."""
     scope: ast.AST = tree
     for name in qualname.split("."):
         if name == "<locals>":
@@ -120,7 +119,7 @@ def _class_in(tree: ast.Module, qualname: str) -> ast.ClassDef | None:
 
 
 def _scopes(node: ast.AST) -> Iterator[ast.ClassDef | FunctionNode]:
-    """The classes and functions right within a scope, also within its ``if``, ``try`` and ``with``."""
+    """The classes and functions directly in a scope, and in its ``if``, ``try`` and ``with``."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.ClassDef | FunctionNode):
             yield child
@@ -139,13 +138,13 @@ def _members(node: ast.ClassDef) -> Iterator[tuple[str, ast.stmt]]:
 
 
 def unwrapped(function: object) -> CodeType | None:
-    """The code of a function, behind what wraps it."""
+    """The code of a function, without its wrappers."""
     code = getattr(inspect.unwrap(function), "__code__", None) if callable(function) else None
     return code if isinstance(code, CodeType) else None
 
 
 def is_authors(function: Any, package: str) -> bool:
-    """Whether a function is the design's author's, whose package is given, and no library's."""
+    """Whether a function belongs to the author of the design, whose package is given, not to a library."""
     own = package_of(function)
     if own == package or inspect.isgeneratorfunction(function):
         return own not in {"keyplan", "pydantic"}
@@ -156,5 +155,5 @@ def is_authors(function: Any, package: str) -> bool:
 
 
 def package_of(function: Any) -> str:
-    """The package that a function is from."""
+    """The top-level package of a function."""
     return str(function.__module__).partition(".")[0]

@@ -1,42 +1,32 @@
-"""The dry runs of a write: one in which every read finds an item, one in which no read does, with typical arguments or
-those of the write's examples.
-
-A body is run only when a command that analyzes writes asks for it. ``outside_calls.py`` finds the bodies that aren't.
-"""
+"""The items and arguments that dry runs of writes find: typical ones, or those of the write's examples."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import partial
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from itertools import islice, product
-from typing import Any
+from typing import Any, Protocol
 
 from keyplan.analysis.traffic.item_counts import ITEMS_ASSUMED, Finds
-from keyplan.analysis.traffic.traffic_file import Traffic
 from keyplan.analysis.traffic.typical_items import Typical
-from keyplan.analysis.write_analysis.code import WrittenCode
-from keyplan.analysis.write_analysis.dry_run import Asked, Before, DryRun, Refused, dry_run
 from keyplan.dynamodb.values import Item
-from keyplan.errors import ArgumentError, KeyplanError
+from keyplan.errors import ArgumentError
 from keyplan.model.compiled.compiled_design import CompiledDesign, WritePattern, entities_in
 from keyplan.model.compiled.constants import values_asked
 from keyplan.model.compiled.plans import GetPlan, ReadPattern
 from keyplan.model.compiled.return_types import Member, ShapeKind
 from keyplan.model.compiled.signatures import Parameter, ParameterKind
 from keyplan.model.declared.actions import Action, Batch, Create, Delete, Put, Update
-from keyplan.model.declared.declaration_errors import Problem
 from keyplan.model.declared.entity import Entity
 from keyplan.model.declared.example_values import accepted_value, choices_of, typical_value
 from keyplan.model.declared.fields import is_optional, kind_of
 from keyplan.model.declared.parameters import Page
-from keyplan.model.declared.pattern_load import Load
 from keyplan.model.declared.patterns import Example
 from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.model.stored.stored_views import shrunk
 
-__all__ = ["DryRuns", "dry_runs"]
+__all__ = ["Asked", "Before", "Case", "Fields", "TypicalWorld", "World", "arguments_of"]
 
 ELEMENTS = 3
 """Items of a list argument."""
@@ -44,83 +34,39 @@ ANSWER_MAX = 200
 """Items that a read within a write finds at most."""
 
 Fields = Mapping[str, Any]
+Before = tuple[Entity, Item] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A read within a write, with its arguments and result. ``nothing``: no item was found."""
+
+    pattern: ReadPattern
+    arguments: Mapping[str, Any]
+    answer: Any = None
+    nothing: bool = False
+
+
+class World(Protocol):
+    """What a dry run finds. ``typical``: whether its items are typical ones, which an update changes."""
+
+    typical: bool
+
+    def ask(self, pattern: ReadPattern, arguments: dict[str, Any]) -> Asked:
+        """A read within the write."""
+        ...
+
+    def item(self, instance: Entity) -> Item:
+        """The item of an instance."""
+        ...
+
+    def before(self, entity: CompiledEntity, known: Fields, action: Action) -> Before:
+        """The item with the key of these field values, before the action."""
+        ...
 
 
 @dataclass(frozen=True)
-class DryRuns:
-    """The dry runs of a write. ``done``: those that wrote something, the typical call first; ``idle``: those that wrote
-    nothing. ``refused``: what the client refused. ``errors``: what the body raised. ``unknown``: why the write's
-    effect isn't known.
-    """
-
-    done: tuple[DryRun, ...] = ()
-    idle: tuple[DryRun, ...] = ()
-    refused: tuple[Refused, ...] = ()
-    errors: tuple[Exception, ...] = ()
-    unknown: str | None = None
-
-    @property
-    def finished(self) -> tuple[DryRun, ...]:
-        """The dry runs that came to their end."""
-        return (*self.done, *self.idle)
-
-
-def dry_runs(
-    design: CompiledDesign,
-    cls: type[Any],
-    pattern: WritePattern,
-    code: WrittenCode,
-    typical: Typical,
-    traffic: Traffic,
-) -> DryRuns:
-    """Run a write's body once for each of its cases, unless its code can't be read or calls what reaches outside."""
-    if code.not_run:
-        return DryRuns(unknown=code.not_run)
-    done: list[DryRun] = []
-    idle: list[DryRun] = []
-    refused: list[Refused] = []
-    errors: list[Exception] = []
-    for case in _cases(design, pattern, code):
-        world = _TypicalWorld(design, typical, Finds(traffic), case)
-        try:
-            run = _run(cls, pattern, world, traffic)
-        except Problem as problem:
-            return DryRuns(unknown=str(problem) + (f" ({problem.hint})" if problem.hint else ""))
-        except Refused as error:
-            refused.append(error)
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - a body is its author's code
-            errors.append(error if isinstance(error, Exception) else RuntimeError("it exits"))
-        else:
-            if case.extra and not any(asked.nothing and asked.pattern.name in case.extra for asked in run.asked):
-                continue  # it asks none of the reads that find nothing in this case alone
-            (done if run.items else idle).append(run)
-    unknown = None
-    if not done and not idle:
-        first = (*(each.error for each in refused), *errors)[0]
-        unknown = f"every dry run raises: {_text(first)} (give the write an example=)"
-    return DryRuns(tuple(done), tuple(idle), tuple(refused), tuple(errors), unknown)
-
-
-def _text(error: Exception) -> str:
-    if isinstance(error, KeyplanError):
-        return f"{type(error).__name__}: {'; '.join([error.message, *map(str, error.errors)])}"
-    return f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
-
-
-def _run(cls: type[Any], pattern: WritePattern, world: _TypicalWorld, traffic: Traffic) -> DryRun:
-    """One dry run. Raises what the body raises, Refused and Problem."""
-    load = traffic.patterns.get(pattern.name, Load())
-    arguments = _arguments(world, pattern, {**(load.arguments or {}), **world.case.example.arguments})
-    world.there.clear()  # the arguments aren't stored yet
-    nowhere = object.__new__(cls)  # a design without a store: the body uses the ``read`` of its reads alone
-    make = partial(pattern.function, nowhere, **arguments)
-    run = dry_run(world.design, world, make, case=world.case.name, joined=bool(load.in_transaction))
-    notes = dict.fromkeys([world.case.name, *world.notes] if world.case.name else world.notes)
-    return replace(run, arguments=arguments, there=_existing(world.design, world.there, run), notes=tuple(notes))
-
-
-@dataclass(frozen=True)
-class _Case:
+class Case:
     """An example, and the reads that find nothing. ``extra``: those that find nothing in this case only."""
 
     name: str
@@ -129,27 +75,14 @@ class _Case:
     extra: frozenset[str] = frozenset()
 
 
-def _cases(design: CompiledDesign, pattern: WritePattern, code: WrittenCode) -> Iterator[_Case]:
-    """For each example: every read finds an item, then no read does."""
-    reads = (design.reads[ask.name] for ask in code.asks)
-    optional = frozenset(read.name for read in reads if read.shape.optional or read.shape.many or read.shape.told)
-    for number, example in enumerate(pattern.examples or (Example(),), 1):
-        missing = example.reads_missing
-        which = f"example {number}" if len(pattern.examples) > 1 else ""
-        nothing = f"{which}, no read finds an item" if which else "no read finds an item"
-        yield _Case(which, missing, example)
-        if optional - missing:
-            yield _Case(nothing, missing | optional, example, optional - missing)
-
-
 @dataclass
-class _TypicalWorld:
+class TypicalWorld:
     """Reads that find typical items."""
 
     design: CompiledDesign
     values: Typical
     finds: Finds
-    case: _Case
+    case: Case
     notes: list[str] = field(default_factory=list[str])
     there: list[Entity] = field(default_factory=list[Entity])
     absent: list[Item] = field(default_factory=list[Item])
@@ -167,7 +100,7 @@ class _TypicalWorld:
         return Asked(pattern, arguments, self._answer(pattern, {**arguments, **constants}))
 
     def instance(self, entity: CompiledEntity, known: Fields, serial: int = 0) -> Entity:
-        """A typical instance with these values and those of the example, which exists from now on."""
+        """A typical instance with these values and those of the example. It exists from now on."""
         given = self.case.example.fields.get(entity.cls, {})
         result = self.values.instance(entity, {**given, **known}, serial)
         self.there.append(result)
@@ -178,8 +111,8 @@ class _TypicalWorld:
         return self.values.item(instance)
 
     def before(self, entity: CompiledEntity, known: Fields, action: Action) -> Before:
-        """The instance that the action is given, else a typical one of that key, as ``only_if`` expects it; for a Put
-        what a read found there. None where a read found nothing under the key of a Delete or an or_create().
+        """The action's instance, or a typical one that fulfills ``only_if``; for a Put, what a read found. None for a
+        Create, and if a read found nothing, for a Delete or or_create().
         """
         if isinstance(action, Create):
             return None
@@ -267,7 +200,7 @@ class _TypicalWorld:
 
 
 def _expected(entity: CompiledEntity, action: Action) -> Fields:
-    """The values of stored fields that ``only_if`` expects, None for those that it says don't exist."""
+    """The values that ``only_if`` expects of fields; None for those that must not exist."""
     if isinstance(action, Batch):
         return {}
     texts = " ".join(condition.text for condition in action.conditions)
@@ -276,25 +209,12 @@ def _expected(entity: CompiledEntity, action: Action) -> Fields:
     return {name: equals[name] for name, stored in plain.items() if equals[name] is not None or stored.optional}
 
 
-def _existing(design: CompiledDesign, there: Sequence[Entity], run: DryRun) -> tuple[Entity, ...]:
-    """The items that existed, without those that the run created."""
-    names = design.table.key_names
-    created = [each.after for each in run.mutations if each.before is None and each.after is not None]
-    keys = [{name: item[name] for name in names} for item in created]
-    compiled = ((instance, design.entities[type(instance)]) for instance in there)
-    return tuple(
-        instance
-        for instance, entity in compiled
-        if entity.item_key(entity.primary, entity.field_values(instance)) not in keys
-    )
-
-
 # Arguments
 
 
-def _arguments(world: _TypicalWorld, pattern: WritePattern, given: Fields) -> dict[str, Any]:
-    """Typical arguments: items of entities, values as fields of that name have them, no two texts alike; ``given``
-    ones as they are. Raises ArgumentError.
+def arguments_of(world: TypicalWorld, pattern: WritePattern, given: Fields) -> dict[str, Any]:
+    """Typical arguments: items, and values of fields with the parameter's name, no two strings equal; and ``given``
+    ones. Raises ArgumentError.
     """
     result: dict[str, Any] = {}
     shared: dict[str, Any] = {}
@@ -315,7 +235,7 @@ def _arguments(world: _TypicalWorld, pattern: WritePattern, given: Fields) -> di
         return pattern.signature.bind((), result, strict=not given)
 
 
-def _argument(world: _TypicalWorld, parameter: Parameter, shared: Fields, others: list[Any]) -> Any:
+def _argument(world: TypicalWorld, parameter: Parameter, shared: Fields, others: list[Any]) -> Any:
     design = world.design
     classes = [cls for cls in entities_in(parameter.annotation) if cls in design.entities]
     if classes:
@@ -328,12 +248,12 @@ def _argument(world: _TypicalWorld, parameter: Parameter, shared: Fields, others
         named = {
             name: value
             for name, value in shared.items()
-            if name in entity.fields and not (alike and name in entity.key_fields)  # of two accounts, another one
+            if name in entity.fields and not (alike and name in entity.key_fields)  # two accounts differ
         }
         return world.instance(entity, named, alike)
     if choices := choices_of(parameter.annotation):
         return choices[-1]
-    # The key of an item names one that exists; other texts are new
+    # A key names an item that exists; other strings are new
     in_key = any(parameter.name in entity.key_fields for entity in design.entities.values())
     serial = 0 if in_key else 1
     value = _plain(world, parameter, serial)
@@ -343,7 +263,7 @@ def _argument(world: _TypicalWorld, parameter: Parameter, shared: Fields, others
     return value
 
 
-def _plain(world: _TypicalWorld, parameter: Parameter, serial: int) -> Any:
+def _plain(world: TypicalWorld, parameter: Parameter, serial: int) -> Any:
     kind = kind_of(parameter.annotation)
     for entity in world.design.entities.values():
         stored = entity.fields.get(parameter.name)
