@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 from keyplan.dynamodb.capacity import Consumed
 from keyplan.dynamodb.service_errors import ValidationException
@@ -34,14 +34,12 @@ def collection_metrics(table: Table, item: dict[str, Any]) -> Answer:
     return {"ItemCollectionKey": {name: item[name]}, "SizeEstimateRangeGB": [0.0, 1.0]}
 
 
-T = TypeVar("T")
-
 _DIGITS = 16
 """A token consists of groups of this many hexadecimal digits, as the API's model requires."""
 
 
-def page_of(entries: Sequence[T], limit: int, token: str | None, groups: int = 1) -> tuple[list[T], str | None]:
-    """Up to ``limit`` entries from ``token`` on, and the next token, if any.
+def page_answer(member: str, entries: Sequence[Any], limit: int, token: str | None, groups: int = 1) -> Answer:
+    """The response with up to ``limit`` entries from ``token`` on, and the next token, if any.
 
     ``groups`` is the number of digit groups in a token.
 
@@ -50,8 +48,10 @@ def page_of(entries: Sequence[T], limit: int, token: str | None, groups: int = 1
     """
     start = 0 if token is None else _start(token)
     end = start + limit
-    following = f"{end:0{_DIGITS * groups}x}" if end < len(entries) else None
-    return list(entries[start:end]), following
+    answer: Answer = {member: list(entries[start:end])}
+    if end < len(entries):
+        answer["NextToken"] = f"{end:0{_DIGITS * groups}x}"
+    return answer
 
 
 def _start(token: str) -> int:

@@ -24,18 +24,18 @@ from keyplan.store.tables.table import Table
 from keyplan.store.tables.table_description import table_id
 from keyplan.store.transfer.table_exports import INCREMENTAL, KIND, Item, Shown, Span, export, fail_export
 from keyplan.store.transfer.transfer_jobs import (
-    TOKEN_LIFETIME_S,
     Job,
-    all_jobs,
     digest_of,
     keep_job,
     new_number,
+    repeated,
     run_job,
 )
 
 DAY_S = 86_400.0
 _EXPRESSIONS = ("FilterExpression", "KeyConditionExpression")
 _ECHOED = ("ClientToken", "S3Bucket", "S3BucketOwner", "S3Prefix", "S3SseKmsKeyId", "ExportType", "FilterSpecification")
+_CONFLICT = "Export conflict: Duplicate request detected with conflicting parameters"
 
 
 def export_table_to_point_in_time(database: Database, request: Request) -> Answer:
@@ -49,7 +49,7 @@ def export_table_to_point_in_time(database: Database, request: Request) -> Answe
 
     def work(writer: Writer) -> Answer:
         accepted.clear()
-        known = _repeated(writer, database, request)
+        known = repeated(writer, database, KIND, request, ExportConflictException(_CONFLICT))
         if known is not None:
             return known
         table = database.fresh(writer).get(name)
@@ -106,20 +106,6 @@ def _check_specification(request: Request) -> None:
         raise _refused("KMS Key Id is not supported for this encryption type")
     if request.get("FilterSpecification") == {}:
         raise _refused("Invalid FilterSpecification: The specification can not be empty")
-
-
-def _repeated(writer: Writer, database: Database, request: Request) -> Answer | None:
-    """The export that the same ClientToken started before."""
-    token = request.get("ClientToken")
-    if token is None:
-        return None
-    for job in all_jobs(writer, KIND):
-        description: Answer = job["Description"]
-        if description.get("ClientToken") == token and database.clock() - description["StartTime"] < TOKEN_LIFETIME_S:
-            if job["Digest"] != digest_of(request):
-                raise ExportConflictException("Export conflict: Duplicate request detected with conflicting parameters")
-            return description
-    return None
 
 
 def _accepted(table: Table, request: Request, number: str, now_s: float) -> tuple[Answer, Span]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from keyplan.store.database import Database
-from keyplan.store.operations.common import page_of
+from keyplan.store.operations.common import page_answer
 from keyplan.store.requests.request_expressions import Answer, Request
 from keyplan.store.transfer.bulk_operations import KIND
 from keyplan.store.transfer.transfer_jobs import LISTED_S, described_jobs
@@ -17,8 +17,6 @@ def list_bulk_operations(database: Database, request: Request) -> Answer:
     since_s = database.clock() - LISTED_S
     result = [each for each in described_jobs(database, KIND, "BulkOperationStatus") if each["StartTime"] >= since_s]
     summaries = [{member: each[member] for member in _SUMMARY if member in each} for each in result]
-    page, token = page_of(summaries, request.get("MaxResults") or _RESULTS, request.get("NextToken"))
-    answer: Answer = {"BulkOperationsSummaryList": page}
-    if token is not None:
-        answer["NextToken"] = token
-    return answer
+    return page_answer(
+        "BulkOperationsSummaryList", summaries, request.get("MaxResults") or _RESULTS, request.get("NextToken")
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from keyplan.store.control_plane.table_settings import insights_of, named
 from keyplan.store.database import Database
-from keyplan.store.operations.common import page_of
+from keyplan.store.operations.common import page_answer
 from keyplan.store.requests.request_expressions import Answer, Request
 
 _RESULTS_MAX = 100
@@ -21,8 +21,4 @@ def list_contributor_insights(database: Database, request: Request) -> Answer:
         if (kept := insights_of(table, index)).get("Status") == "ENABLED"
     ]
     limit = min(max(1, request.get("MaxResults") or _RESULTS_MAX), _RESULTS_MAX)
-    page, token = page_of(summaries, limit, request.get("NextToken"))
-    answer: Answer = {"ContributorInsightsSummaries": page}
-    if token is not None:
-        answer["NextToken"] = token
-    return answer
+    return page_answer("ContributorInsightsSummaries", summaries, limit, request.get("NextToken"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from keyplan.store.database import Database
-from keyplan.store.operations.common import page_of
+from keyplan.store.operations.common import page_answer
 from keyplan.store.requests.request_expressions import Answer, Request
 from keyplan.store.tables.resources import resource_of
 from keyplan.store.tables.table_description import table_id
@@ -29,8 +29,6 @@ def list_exports(database: Database, request: Request) -> Answer:
         }
         for each in result
     ]
-    page, token = page_of(summaries, request.get("MaxResults") or _RESULTS_MAX, request.get("NextToken"))
-    answer: Answer = {"ExportSummaries": page}
-    if token is not None:
-        answer["NextToken"] = token
-    return answer
+    return page_answer(
+        "ExportSummaries", summaries, request.get("MaxResults") or _RESULTS_MAX, request.get("NextToken")
+    )

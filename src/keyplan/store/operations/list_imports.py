@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from keyplan.store.database import Database
-from keyplan.store.operations.common import page_of
+from keyplan.store.operations.common import page_answer
 from keyplan.store.requests.request_expressions import Answer, Request
 from keyplan.store.tables.resources import resource_of
 from keyplan.store.transfer.table_imports import KIND
@@ -33,10 +33,10 @@ def list_imports(database: Database, request: Request) -> Answer:
         name = resource_of(arn).table
         result = [each for each in result if each["TableCreationParameters"]["TableName"] == name]
     summaries = [{member: each[member] for member in _SUMMARY if member in each} for each in result]
-    page, token = page_of(
-        summaries, request.get("PageSize") or _RESULTS, request.get("NextToken"), groups=_TOKEN_GROUPS
+    return page_answer(
+        "ImportSummaryList",
+        summaries,
+        request.get("PageSize") or _RESULTS,
+        request.get("NextToken"),
+        groups=_TOKEN_GROUPS,
     )
-    answer: Answer = {"ImportSummaryList": page}
-    if token is not None:
-        answer["NextToken"] = token
-    return answer

@@ -18,16 +18,17 @@ from keyplan.store.tables.table import Table
 from keyplan.store.tables.table_description import table_id
 from keyplan.store.transfer.bulk_operations import KIND, fail_bulk, put_objects
 from keyplan.store.transfer.transfer_jobs import (
-    TOKEN_LIFETIME_S,
     Job,
     all_jobs,
     digest_of,
     is_abandoned,
     keep_job,
     new_number,
+    repeated,
     run_job,
 )
 
+_CONFLICT = "Request parameters do not match the previous request with the same idempotency token"
 _GOES_ON = frozenset(("IN_PROGRESS", "CANCELLING"))
 
 
@@ -41,7 +42,7 @@ def start_bulk_put_items(database: Database, request: Request) -> Answer:
 
     def work(writer: Writer) -> Answer:
         begun.clear()
-        known = _repeated(writer, database, request)
+        known = repeated(writer, database, KIND, request, IdempotentParameterMismatchException(_CONFLICT))
         if known is not None:
             return known
         table = database.fresh(writer).get(name)
@@ -62,23 +63,6 @@ def start_bulk_put_items(database: Database, request: Request) -> Answer:
     for begin in begun:
         run_job(database, begin, lambda error: fail_bulk(database, number, "InternalServerError", str(error)))
     return {"BulkOperationDescription": description}
-
-
-def _repeated(writer: Writer, database: Database, request: Request) -> Answer | None:
-    """The operation that the same ClientToken started before."""
-    token = request.get("ClientToken")
-    if token is None:
-        return None
-    for job in all_jobs(writer, KIND):
-        description: Answer = job["Description"]
-        is_recent = database.clock() - description["StartTime"] < TOKEN_LIFETIME_S
-        if description.get("ClientToken") == token and is_recent:
-            if job["Digest"] != digest_of(request):
-                raise IdempotentParameterMismatchException(
-                    "Request parameters do not match the previous request with the same idempotency token"
-                )
-            return description
-    return None
 
 
 def _description(database: Database, request: Request, table: Table, number: str) -> Answer:

@@ -15,7 +15,7 @@ from typing import Any, Literal
 import orjson
 
 from keyplan.dynamodb.service_errors import ResourceNotFoundException
-from keyplan.errors import KeyplanError
+from keyplan.errors import DynamoDBError, KeyplanError
 from keyplan.store.background_work import has_ended, this_process
 from keyplan.store.database import Database
 from keyplan.store.items.stored_items import SIGNS_OF_DAMAGE, damaged
@@ -59,6 +59,23 @@ def find_job(reader: Reader, kind: Kind, number: str) -> Job | None:
 def all_jobs(reader: Reader, kind: Kind) -> list[Job]:
     """All jobs of a kind, oldest first."""
     return [orjson.loads(body) for _, body in reader.archives.records(kind)]
+
+
+def repeated(
+    writer: Writer, database: Database, kind: Kind, request: Mapping[str, Any], conflict: DynamoDBError
+) -> dict[str, Any] | None:
+    """The description of the job that a request with the same ClientToken started. Raises ``conflict`` if that request
+    was different.
+    """
+    token = request.get("ClientToken")
+    for job in [] if token is None else all_jobs(writer, kind):
+        description: dict[str, Any] = job["Description"]
+        is_recent = database.clock() - description["StartTime"] < TOKEN_LIFETIME_S
+        if description.get("ClientToken") == token and is_recent:
+            if job["Digest"] != digest_of(request):
+                raise conflict
+            return description
+    return None
 
 
 def is_abandoned(job: Job) -> bool:
