@@ -260,7 +260,7 @@ def test_small_buckets_are_reported_unless_they_are_known_to_be_few() -> None:
         ]
 
     assert said(monthly) == []
-    assert said(hourly) == [("info", "nobody says over how many hours of at a call reaches, each a request")]
+    assert said(hourly) == [("info", "a call sends a request for each hour of at, and how many isn't known")]
     day = {"ge": "2026-01-01T00:00:00Z", "lt": "2026-01-02T00:00:00Z"}
     assert said(hourly, day) == []
     week = {**day, "lt": "2026-01-08T00:00:00Z"}
