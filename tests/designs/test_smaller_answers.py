@@ -131,6 +131,6 @@ def test_smaller_answers_are_those_of_brute_force(number: int) -> None:
     try:
         verify(design, stores=6, seed=number)
     except AssertionError as error:
-        if "on no generated store was there an answer" not in str(error):
+        if "no generated store had a result" not in str(error):
             raise AssertionError(f"{error}\n{text}") from error
     check(design, 2)

@@ -1,19 +1,18 @@
-"""Testing designs, and what is built on them.
+"""Tests of designs.
 
-``verify(Design)`` compares every answer of a design with a brute-force filter over all it stores::
+``verify(Design)`` compares every result of a design with a brute-force filter over all stored items::
 
     from keyplan.testing import verify
 
     def test_cms() -> None:
         verify(Cms)
 
-``assert_cost(cms.article, "1", read_units=0.5)`` is a test of what a pattern costs. ``open_test_store(Cms,
-clock=Clock())`` is a design in this process whose time can be set, whose indexes lag, and whose requests can be
-throttled; ``Factory`` makes instances. ``plugin`` is for pytest, which loads it by itself: a fixture ``design`` on each
-store.
+``assert_cost(cms.article, "1", read_units=0.5)`` tests the cost of an access pattern. ``open_test_store(Cms,
+clock=Clock())`` opens a design in this process with its own time, index lag and throttling. ``Factory`` creates
+instances. pytest loads ``plugin``: a fixture ``design`` on each store.
 
-``verify`` needs hypothesis: ``pip install keyplan[testing]``. Nothing here is used by a design at work. Each part is
-imported when it is first asked for, since pytest imports this package at each start.
+``verify`` needs hypothesis: ``pip install keyplan[testing]``. Names are imported on first use, because pytest imports
+this package at each start.
 """
 
 from importlib import import_module

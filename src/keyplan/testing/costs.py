@@ -1,7 +1,4 @@
-"""``assert_cost``: what a pattern costs, as a test. Metered on a store, or predicted by the cost model.
-
-The model is ``keyplan.cost``; that both agree is tested there.
-"""
+"""``assert_cost``: a test of an access pattern's cost, metered on a store or predicted by the cost model."""
 
 from __future__ import annotations
 
@@ -24,14 +21,14 @@ _READS = frozenset({"GetItem", "Query", "Scan", "BatchGetItem", "TransactGetItem
 
 @dataclass(frozen=True, slots=True)
 class Metered:
-    """One request and the units that the store says it consumed: by target, the table as the empty text."""
+    """One request and its consumed capacity units by index; the table is the empty string."""
 
     operation: str
     units: Mapping[str, float]
 
     @property
     def reads(self) -> bool:
-        """Whether they are read units."""
+        """Whether the units are read units."""
         return self.operation in _READS
 
     def __str__(self) -> str:
@@ -41,7 +38,7 @@ class Metered:
 
 @dataclass
 class _Meter:
-    """A transport that asks for the consumed capacity of each request, and keeps it."""
+    """A transport that records the consumed capacity of each request."""
 
     inner: Any
     metered: list[Metered] = field(default_factory=list[Metered])
@@ -75,7 +72,7 @@ def _units(consumed: Iterable[Mapping[str, Any]]) -> dict[str, float]:
 
 @contextmanager
 def metering(design: Design) -> Generator[list[Metered]]:
-    """Meter what synchronous code asks of a design's store meanwhile: a list that grows with each request."""
+    """Record the consumed capacity of a design's synchronous requests, in a list that grows with each request."""
     plain = design.store.transport
     meter = _Meter(plain)
     design.store.transport = meter
@@ -93,17 +90,16 @@ def assert_cost(
     write_units: float | None = None,
     **named: Any,
 ) -> None:
-    """Assert what one call of a pattern costs, in read units, write units, or both.
+    """Assert the cost of one call of an access pattern, in read units, write units, or both.
 
-    ``assert_cost(cms.article, "1", read_units=0.5)``, of an open design: the pattern is called with the arguments, and
-    its store says what was consumed. ``assert_cost(Cms.article, read_units=0.5)``, of a design's class: the cost model
-    predicts it for typical items, and nothing is called. An iterator is read to its end. A write's units are those on
-    the table and on all its indexes.
+    ``assert_cost(cms.article, "1", read_units=0.5)`` calls the pattern of an open design, and uses the consumed
+    capacity that the store returns. ``assert_cost(Cms.article, read_units=0.5)`` uses the prediction of the cost model
+    for typical items, without a call. An iterator is read to its end. The units of a write include all indexes.
 
-    Raises AssertionError with every request and its units; RequestError for what is no pattern.
+    Raises AssertionError with every request and its units, and RequestError for anything but an access pattern.
     """
     if read_units is None and write_units is None:
-        raise RequestError("nothing to compare with", hint="say read_units=, write_units=, or both")
+        raise RequestError("no units are given", hint="pass read_units=, write_units=, or both")
     if isinstance(pattern, Bound):
         result = _metered(pattern, arguments, named)
         title, lines = f"{pattern.name}(...)", [str(element) for element in result]
@@ -111,12 +107,10 @@ def assert_cost(
         writes = sum(sum(element.units.values()) for element in result if not element.reads)
     elif isinstance(pattern, Pattern) and pattern.owner is not None:
         if arguments or named:
-            raise RequestError(
-                "arguments are for a pattern of an open design", hint="open it: design = Cms.open(':memory:')"
-            )
+            raise RequestError("arguments need an open design", hint="open it: design = Cms.open(':memory:')")
         predicted = estimate_pattern(pattern.owner, pattern.name)
         if predicted.failure is not None:
-            raise RequestError(f"no typical call could be thought of: {predicted.failure}", place=pattern.name)
+            raise RequestError(f"the cost model has no typical call: {predicted.failure}", place=pattern.name)
         title = f"{pattern.owner.__name__}.{pattern.name}, typically"
         lines = [
             f"{request.operation} on {line.target or 'the table'}: {line.units:g} {line.direction} units: {line.why}"
@@ -125,7 +119,7 @@ def assert_cost(
         ]
         reads, writes = predicted.read_units, predicted.write_units
     else:
-        raise RequestError(f"{pattern!r} is no access pattern", hint="give cms.article, or Cms.article")
+        raise RequestError(f"{pattern!r} isn't an access pattern", hint="pass cms.article, or Cms.article")
     wrong = [
         f"{units:g} {kind} units, expected {wanted:g}"
         for kind, units, wanted in (("read", reads, read_units), ("write", writes, write_units))
@@ -138,7 +132,7 @@ def assert_cost(
 def _metered(pattern: Bound, arguments: tuple[Any, ...], named: Mapping[str, Any]) -> list[Metered]:
     design = pattern.runner
     if not isinstance(design, Design):
-        raise RequestError(f"{pattern!r} is of no open design")
+        raise RequestError(f"{pattern!r} doesn't belong to an open design")
     compiled = design.compiled.pattern(pattern.name)
     with metering(design) as metered:
         if not isinstance(compiled, ReadPattern):

@@ -1,7 +1,6 @@
-"""Carrying out steps on a store, beside a model of what they must lead to: a dictionary of instances.
+"""Execute steps on a store and on a model of it, a dictionary of instances.
 
-A verb's outcome is compared with the model's at once. What a write pattern does is its own business: after one, the
-model is read anew from the store.
+The outcome of each CRUD method is compared with the model. After a write pattern, the model is read from the store.
 """
 
 from __future__ import annotations
@@ -39,11 +38,11 @@ __all__ = ["Missed", "Model", "key_fields_of", "watched"]
 Identity = tuple[Any, ...]
 
 ARRANGED_MAX = 5
-"""How often what a write misses is put there: each time it may come further, and miss something else."""
+"""Attempts to create the items that a write needs: each time it may get further."""
 
 
 class Model:
-    """What a store should hold, and the steps that led there, in words."""
+    """The expected items of a store, and a log of the steps."""
 
     def __init__(self, design: Design, tally: RunningCounts, spares: Mapping[type[Entity], Sequence[Entity]]) -> None:
         self.design = design
@@ -55,7 +54,7 @@ class Model:
         self.log: list[str] = []
 
     def carry_out(self, step: Step) -> None:
-        """Carry out one step. Raises AssertionError when it has another outcome than the model's."""
+        """Execute a step. Raises AssertionError for another outcome than the model's."""
         match step:
             case Write():
                 self._write(step.instance, create=step.create)
@@ -91,7 +90,7 @@ class Model:
                 self._call(step)
 
     def check(self, world: World) -> None:
-        """Raises AssertionError unless the store holds exactly what the model does."""
+        """Raises AssertionError unless the store and the model have the same items."""
         if sorted(map(repr, world.foreign)) != sorted(map(repr, self.foreign)):
             raise AssertionError(f"items that belong to no entity: {world.foreign}\n  expected: {self.foreign}")
         stored = {identity_of(row.entity, row.values): row.instance for row in world.rows}
@@ -104,7 +103,7 @@ class Model:
                 )
         for identity, instance in stored.items():
             if identity not in self.items:
-                raise AssertionError(f"an item is there that should not be: {instance!r}")
+                raise AssertionError(f"an unexpected item is stored: {instance!r}")
 
     # Verbs
 
@@ -116,7 +115,7 @@ class Model:
         error, written = self._try(f"{verb.__name__}({instance!r})", lambda: verb(instance))
         if error is None:
             if create and there is not None:
-                raise AssertionError(f"create went over an item that is there: {there!r}")
+                raise AssertionError(f"create overwrote an existing item: {there!r}")
             self._check_taken(entity, identity, instance)
             self._check_same(entity, instance, written)
             self._keep(identity, written)
@@ -138,12 +137,12 @@ class Model:
         )
         if error is None:
             if there is None:
-                raise AssertionError("update changed an item that isn't there")
+                raise AssertionError("update changed an item that doesn't exist")
             if entity.version is not None and _version(entity, there) != _version(entity, target):
                 raise AssertionError("update went through with a version that is out of date")
             after = self._changed(entity, there, changes)
             if after is None or _plain(entity, after) != _plain(entity, result):
-                raise AssertionError(f"update gave {result!r}, and not {after!r}")
+                raise AssertionError(f"update returned {result!r}, expected {after!r}")
             self._check_taken(entity, identity, result)
             self._keep(identity, result)
             return
@@ -162,7 +161,7 @@ class Model:
             raise AssertionError(f"delete failed: {error}") from error
 
     def _age(self, entity: CompiledEntity, target: Entity, fields: int) -> None:
-        """Let an item be as an older design wrote it. The bits of ``fields`` choose what it lacks; keys stay."""
+        """Change an item to one of an older design. The bits of ``fields`` select what it lacks; keys stay."""
         keyed = {name for key in (*entity.keys, *entity.claims) for name in (*key.fields, *entity.inputs_of(key))}
         able = [
             field for field in entity.fields.values() if field.attribute in entity.read_as or field is entity.version
@@ -205,7 +204,7 @@ class Model:
         self._call_once(step, arguments)
 
     def _call_once(self, step: Call, arguments: Mapping[str, Any]) -> Missed:
-        """Call a write. Gives what it missed, where it failed."""
+        """Call a write. Returns what it needed if it failed."""
         text = ", ".join(f"{name}={value!r}" for name, value in arguments.items())
         missed = Missed()
         error, _ = self._try(
@@ -218,15 +217,13 @@ class Model:
         world = scan(self.design)
         now = {identity_of(row.entity, row.values): row.instance for row in world.rows}
         if error is not None and now != self.items:
-            raise AssertionError(
-                f"{step.pattern.place} failed ({error}), and something was written all the same"
-            ) from error
+            raise AssertionError(f"{step.pattern.place} failed ({error}), but wrote something") from error
         self.before.extend(entity for identity, entity in self.items.items() if now.get(identity) != entity)
         self.items = now
         return Missed() if error is None else missed
 
     def _arrange(self, missed: Missed) -> bool:
-        """Put what a write missed there, made of spare instances. Gives whether anything was put."""
+        """Create what a write needs, from spare instances. Returns whether anything was created."""
         known = len(self.items)
         for key in missed.keys:
             result = key_fields_of(self.design.compiled, key)
@@ -241,7 +238,7 @@ class Model:
         return len(self.items) > known
 
     def _try(self, text: str, call: Any) -> tuple[KeyplanError | None, Any]:
-        """A call's error, if it is one that a call may have, and its result."""
+        """The error of a call, if it is an expected one, and its result."""
         try:
             result = call()
         except (DynamoDBError, StoreError) as error:
@@ -252,7 +249,7 @@ class Model:
             return error, None
         except Exception as error:
             self.log.append(f"{text}\n    → {error!r}")
-            raise AssertionError(f"{text} failed with {error!r}, which is no error of Keyplan") from error
+            raise AssertionError(f"{text} failed with {error!r}, not an error of Keyplan") from error
         self.log.append(text)
         return None, result
 
@@ -261,7 +258,7 @@ class Model:
     def _check_refusal(
         self, entity: CompiledEntity, identity: Identity, instance: Entity, error: KeyplanError, *, stale: bool = False
     ) -> None:
-        """Raises AssertionError unless there is a reason for the refusal."""
+        """Raises AssertionError unless the rejection has a reason."""
         if isinstance(error, RequestError) or (stale and isinstance(error, ConditionFailed)):
             return
         if isinstance(error, UniqueValueTaken) and self._taken(entity, identity, instance):
@@ -273,15 +270,15 @@ class Model:
                     continue  # the item itself may have taken it since
                 self._check_refusal(entity, identity, instance, reason, stale=stale)
             return
-        raise AssertionError(f"a write that nothing stands against was refused: {error}") from error
+        raise AssertionError(f"a valid write was rejected: {error}") from error
 
     def _check_taken(self, entity: CompiledEntity, identity: Identity, instance: Entity) -> None:
         other = self._taken(entity, identity, instance)
         if other is not None:
-            raise AssertionError(f"a unique value was given twice: {other!r} holds it")
+            raise AssertionError(f"a unique value was accepted twice: {other!r} has it")
 
     def _taken(self, entity: CompiledEntity, identity: Identity, instance: Entity) -> Entity | None:
-        """Another item that holds a unique value of the instance."""
+        """Another item with a unique value of the instance."""
         mine = entity.field_values(instance)
         for claim in entity.claims:
             variables = [variable for _, template in claim.attributes for variable in template.variables]
@@ -296,7 +293,7 @@ class Model:
 
     def _check_same(self, entity: CompiledEntity, given: Entity, written: Entity) -> None:
         if _plain(entity, given) != _plain(entity, written):
-            raise AssertionError(f"{given!r} was given, and {written!r} came back")
+            raise AssertionError(f"{given!r} was written, and {written!r} returned")
 
     # Parts
 
@@ -337,7 +334,7 @@ class Model:
         return arguments
 
     def _source(self, step: Call) -> Entity | None:
-        """The item that the arguments are taken from, where they are to be those of one: one that has most of them."""
+        """The item with most of the arguments, if they are to be those of one item."""
         picks = [*step.picks.values()]
         if len(picks) < len(step.pattern.signature.parameters) or len({*picks}) != 1 or not self.items:
             return None
@@ -347,7 +344,7 @@ class Model:
         return best[picks[0] % len(best)]
 
     def _stored(self, name: str, annotation: Any, instances: Iterable[Entity]) -> list[Any]:
-        """The values of these items' fields of that name, and the items themselves, that fit a parameter."""
+        """The items, and the values of their fields with that name, that are valid for a parameter."""
         adapter = _adapter(annotation)
         result: list[Any] = []
         for instance in instances:

@@ -1,7 +1,6 @@
-"""The true answer of a read, by brute force: a filter and a sort over all stored rows, in plain Python.
+"""The expected result of a read: a filter and a sort over all stored rows, in plain Python.
 
-It knows what a question means and which fields order its answer, and nothing of how keys are written: no text of a
-key is read or compared here.
+It uses the fields of parameters, filters and orders, and never the text of a key.
 """
 
 from __future__ import annotations
@@ -41,9 +40,9 @@ from keyplan.testing.stored_world import Row, World
 __all__ = ["Groups", "Oracle", "UndecidableError", "filtered_attributes"]
 
 Groups = list[list[Entity]] | list[list[Entity | None]]
-"""An answer in order. Items within one group are equal in every field that orders the answer: any order of them is
-right.
-None stands for an answer of nothing that is as right as the others."""
+"""A result in order. Items of a group are equal in all fields of the order, so any order within it is correct. None is
+an empty result that is as correct as the others.
+"""
 
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -52,7 +51,7 @@ _PARTS = {"Y": "year", "m": "month", "d": "day", "H": "hour", "M": "minute", "S"
 
 
 class UndecidableError(Exception):
-    """The fields of two entities' items don't say which comes first."""
+    """The fields of two entities' items don't determine their order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +66,7 @@ class _Value:
 
 
 class Oracle:
-    """The brute-force answers of one pattern."""
+    """The brute-force results of one access pattern."""
 
     def __init__(self, pattern: ReadPattern, options: Options) -> None:
         self.pattern = pattern
@@ -85,7 +84,7 @@ class Oracle:
         }
 
     def groups(self, world: World, arguments: Mapping[str, Any]) -> Groups:
-        """Everything that the question asks for, in order. What a call leaves out is asked for by its default."""
+        """The expected items in order. Omitted parameters have their defaults."""
         arguments = {**self._defaults, **arguments}
         plan = self.pattern.as_called(arguments).plan
         match plan:
@@ -109,7 +108,7 @@ class Oracle:
                 return self._union(plan, world, arguments) if plan.also else self._through(plan, world, arguments)
 
     def unordered(self, world: World, arguments: Mapping[str, Any]) -> Groups:
-        """The same where the fields of several entities' items don't say which comes first."""
+        """The same if the fields don't determine the order of several entities' items."""
         arguments = {**self._defaults, **arguments}
         plan = self.pattern.plan
         matches = plan.matches if isinstance(plan, QueryPlan) else ()
@@ -121,12 +120,12 @@ class Oracle:
         )
         return [[row.instance for row in rows]]
 
-    # What belongs to the answer
+    # Which items
 
     def _matching(
         self, world: World, entity: CompiledEntity, arguments: Mapping[str, Any], names: Iterable[str] | None = None
     ) -> list[Row]:
-        """The entity's rows whose fields are as the arguments and constants say."""
+        """The entity's rows that match the arguments, constants and filters."""
         asked = [name for name in (self.parameters if names is None else names) if name in arguments]
         filters = _filters(self.pattern)
         return [
@@ -195,7 +194,7 @@ class Oracle:
         return [group for group in reached if group]
 
     def _union(self, plan: ThroughPlan, world: World, arguments: Mapping[str, Any]) -> Groups:
-        """What any of several junctions leads to, in the order of the key that all of them keep."""
+        """The items of any of several junctions, in the order of their common key."""
         reached = {
             id(entity) for way in plan.ways for group in self._through(way, world, arguments) for entity in group
         }
@@ -205,7 +204,7 @@ class Oracle:
         return [group for group in groups if group]
 
     def _through_one(self, plan: ThroughPlan, world: World, arguments: Mapping[str, Any], links: list[Row]) -> Groups:
-        """Where several links come first alike, any one of them is right, and its end may be gone."""
+        """If several junction items are first, any of them is correct, and its end may not exist."""
         if isinstance(plan.end, GetPlan):
             ends = [self._matching(world, plan.end.entity, arguments, plan.arguments)]
         else:
@@ -222,7 +221,7 @@ def _as_it_is(value: Any) -> Any:
 
 
 def folding_of(plan: Plan) -> dict[tuple[str, str], Callable[[Any], str]]:
-    """The fields that a key answers in folded letters, by entity and name: what makes two of their values one."""
+    """The functions that fold the case of fields in keys, by entity and name."""
     result: dict[tuple[str, str], Callable[[Any], str]] = {}
     match plan:
         case GetPlan() | BatchGetPlan():
@@ -249,7 +248,7 @@ def folding_of(plan: Plan) -> dict[tuple[str, str], Callable[[Any], str]]:
 
 
 def _ranks(entity: CompiledEntity, name: str) -> tuple[Any, ...] | None:
-    """The values of a field in their order, where a key has them by their rank."""
+    """The values of a field in the order of their rank in a key."""
     variables = (variable for key in entity.keys for _, template in key.attributes for variable in template.variables)
     result = (
         variable.format.ranks
@@ -260,7 +259,7 @@ def _ranks(entity: CompiledEntity, name: str) -> tuple[Any, ...] | None:
 
 
 def _holds(kind: ParameterKind, value: Any, argument: Any) -> bool:
-    """Whether a field's value is as a parameter says. A field that is None is never asked for, except as None."""
+    """Whether a field's value matches a parameter. None matches only None."""
     if argument is None:
         return value is None or kind in {ParameterKind.RANGE, ParameterKind.PREFIX}
     if value is None:
@@ -277,7 +276,7 @@ def _holds(kind: ParameterKind, value: Any, argument: Any) -> bool:
 
 
 def _member(key: CompiledKey, values: Mapping[str, Any]) -> bool:
-    """Whether an item with these fields stands under the key, by what the key declares."""
+    """Whether an item with these fields has the key."""
     fields = [name for _, template in key.attributes for name in template.fields]
     return all(values[name] is not None for name in fields) and all(
         values[name] in allowed for name, allowed in key.when.items()
@@ -307,7 +306,7 @@ def _all_filters(pattern: ReadPattern) -> list[Filter]:
 
 
 def _passes(condition: Filter, row: Row, arguments: Mapping[str, Any]) -> bool:
-    """Whether an item passes, as it is read: with the defaults of what it lacks."""
+    """Whether an item passes as it is read, with defaults."""
     members = filter_members(condition, arguments)
     given = expressions.Placeholders(dict(members["names"]), members["values"] or None)
     return expressions.bind_condition(members["text"], given, "FilterExpression").matches(row.as_read)
@@ -317,9 +316,7 @@ def _passes(condition: Filter, row: Row, arguments: Mapping[str, Any]) -> bool:
 
 
 def _place(match: KeyMatch, row: Row) -> list[_Fixed | _Value]:
-    """What orders an item under a key: the fixed texts and the fields of its sort key, as they follow each other; and
-    before them the time to its unit, where one bucket of it follows another.
-    """
+    """The order of an item in a key: the time bucket, then the constant texts and fields of its sort key."""
     parts: list[_Fixed | _Value] = []
     if match.buckets is not None:
         parts.append(_Value(_truncated(row.values[match.buckets.field], match.buckets.unit), match.order[0][1]))
@@ -333,14 +330,14 @@ def _place(match: KeyMatch, row: Row) -> list[_Fixed | _Value]:
 
 
 def _truncated(value: Any, unit: str) -> tuple[int, ...]:
-    """A moment, or a day, as its year and what follows, down to the unit."""
+    """A timestamp or date, truncated to the unit."""
     moment = value.astimezone(UTC) if isinstance(value, datetime) else value
     names = list(_PARTS.values())
     return tuple(getattr(moment, name) for name in names[: names.index(unit) + 1])
 
 
 def _coarse(variable: Variable, value: Any) -> Any:
-    """The value to the unit in which its key keeps it: moments in a Number are whole milliseconds or seconds."""
+    """The value with the precision of its key: timestamps in a Number are whole milliseconds or seconds."""
     form = variable.format
     if isinstance(form, RankFormat):
         return form.rank(value)

@@ -44,7 +44,7 @@ REVERSED_BOUNDS = "The BETWEEN operator requires upper bound to be greater than 
 
 
 class Checker:
-    """Asks one pattern of one opened design, and judges what it answers."""
+    """Calls one access pattern of an open design, and compares its results."""
 
     def __init__(
         self, design: Design, pattern: ReadPattern, oracle: Oracle, recorder: Recorder, tally: RunningCounts
@@ -59,9 +59,9 @@ class Checker:
         self.cursor = kinds.get(ParameterKind.CURSOR)
 
     def check(self, world: World, arguments: dict[str, Any], choice: Random) -> list[tuple[dict[str, Any], Any]]:
-        """Ask, and compare. Gives the calls made with their answers, for the asynchronous form to be compared with.
+        """Call and compare. Returns the calls with their results.
 
-        Raises AssertionError with the question, both answers and the requests.
+        Raises AssertionError with the call, both results and the requests.
         """
         self.recorder.requests.clear()
         groups: Groups | None = None
@@ -75,7 +75,7 @@ class Checker:
             self._judge(groups, got, calls[0][0])
         except KeyFieldError as error:
             if any(groups or ()) and not self._odd_each(world, arguments):
-                raise self._failure(arguments, groups, error, f"refused the arguments: {error}") from error
+                raise self._failure(arguments, groups, error, f"rejected the arguments: {error}") from error
             self.tally.count(self.pattern.name, answered=False)
             return []
         except (KeyplanError, ExpressionFault) as error:
@@ -86,7 +86,7 @@ class Checker:
         except _WrongError as wrong:
             raise self._failure(arguments, groups, got, str(wrong)) from None
         except Exception as error:
-            raise self._failure(arguments, groups, error, f"failed with {error!r}, no error of Keyplan") from error
+            raise self._failure(arguments, groups, error, f"failed with {error!r}, not an error of Keyplan") from error
         items = _count(got) if self.pattern.options.total is None else int(bool(got))
         self.tally.count(self.pattern.name, answered=bool(items), items=items, pages=len(calls) - 1)
         return calls
@@ -100,7 +100,7 @@ class Checker:
         return [[shrunk(entity, views.get(type(entity))) for entity in group] for group in groups] if views else groups
 
     def _odd_each(self, world: World, arguments: Mapping[str, Any]) -> bool:
-        """Whether some value of an Each is no item's: one that no key can hold may be refused with all others."""
+        """Whether a value of an Each isn't stored: one that no key can contain may be rejected."""
         return any(
             value not in [row.values.get(name) for row in world.rows]
             for name, kind in self.oracle.parameters.items()
@@ -108,7 +108,7 @@ class Checker:
             for value in arguments.get(name, ())
         )
 
-    # Asking
+    # Calling
 
     def _one(self, arguments: dict[str, Any], choice: Random) -> tuple[list[tuple[dict[str, Any], Any]], Any]:
         asked = dict(arguments)
@@ -148,7 +148,7 @@ class Checker:
                 return calls, entities
         raise _WrongError(f"{PAGES_MAX} pages, and no end")
 
-    # Judging
+    # Comparing
 
     def _judge(self, groups: Groups, got: Any, asked: Mapping[str, Any]) -> None:
         shape = self.pattern.shape
@@ -210,11 +210,11 @@ class Checker:
 
 
 class _WrongError(Exception):
-    """An answer that isn't the oracle's."""
+    """A result that differs from the oracle's."""
 
 
 def _check_run(groups: Groups, got: list[Entity], limit: int | None) -> None:
-    """The items come group by group; within a group in any order."""
+    """The items must come group by group, in any order within a group."""
     rest = list(got)
     total = sum(map(len, groups))
     wanted = total if limit is None else min(limit, total)
@@ -255,15 +255,15 @@ MIXED = 2
 BOUNDS_BOTH = (("ge", "le"), ("gt", "lt"), ("ge", "lt"), ("gt", "le"))
 BOUNDS = (*BOUNDS_BOTH, ("ge",), ("gt",), ("le",), ("lt",))
 BUCKETS_ASKED = 30
-"""Over how many buckets of time a range reaches, at the most."""
+"""Maximum number of time buckets in a range."""
 _COMPARISON = re.compile(
     r"(?P<name>#\w+) (?:[=<>]+|IN|BETWEEN) \(?(?P<value>:\w+)|(?P<first>:\w+) (?:[=<>]+|BETWEEN) (?P<other>#\w+)"
 )
-"""A comparison of an attribute, within the items themselves, with a parameter."""
+"""A comparison of an attribute with a parameter."""
 
 
 def entities_of_plan(plan: Plan) -> tuple[Any, ...]:
-    """The compiled entities whose items a plan's question is about, a junction's first."""
+    """The entities of a plan, junctions first."""
     match plan:
         case GetPlan() | ClaimPlan() | BatchGetPlan():
             return (plan.entity,)
@@ -277,7 +277,7 @@ def entities_of_plan(plan: Plan) -> tuple[Any, ...]:
 
 
 class Asker:
-    """Makes arguments for one read pattern."""
+    """Generates arguments for one read."""
 
     def __init__(self, pattern: ReadPattern) -> None:
         self.pattern = pattern
@@ -298,7 +298,7 @@ class Asker:
         self._fields = dict(_compared(pattern.plan))
 
     def questions(self, world: World, number: int) -> Iterator[dict[str, Any]]:
-        """Arguments for each of a few calls, without limit and cursor."""
+        """Arguments for a few calls, without limit and cursor."""
         rows = world.of(*self.entities)
         if not self.parameters:
             yield {}
@@ -360,7 +360,7 @@ class Asker:
         return Range(**dict(zip(names, bounds, strict=True)))
 
     def _values(self, parameter: Parameter, rows: Sequence[Row]) -> list[Any]:
-        """The stored values of every field of that name, whichever entity it is in."""
+        """The stored values of all fields with that name."""
         result = (self._own(parameter, row) for row in rows)
         return [value for value in result if value is not None]
 
@@ -377,7 +377,7 @@ class Asker:
 
 
 def _some_buckets_after(value: Any, buckets: Buckets) -> Any:
-    """A moment, or a day, that is no more than some buckets later."""
+    """A timestamp or date that is a few buckets later."""
     try:
         return value + BUCKETS_ASKED * buckets.step
     except OverflowError:
@@ -385,7 +385,7 @@ def _some_buckets_after(value: Any, buckets: Buckets) -> Any:
 
 
 def _compared(plan: Plan) -> Iterator[tuple[str, str]]:
-    """The parameters of a filter, each with a field that it is compared with: most values of its type meet nothing."""
+    """The parameters of a filter, each with the field that it is compared with."""
     condition = plan.filter if isinstance(plan, QueryPlan | ScanPlan) else None
     if condition is None:
         return
@@ -398,7 +398,7 @@ def _compared(plan: Plan) -> Iterator[tuple[str, str]]:
 
 
 def _after(value: Any, other: Any) -> bool:
-    """Whether a value comes after another; those of an enum in the order in which it declares them."""
+    """Whether a value comes after another; enum members in the order of their declaration."""
     if isinstance(value, enum.Enum) and not isinstance(value, int | str):
         members = list(type(value))
         return members.index(value) > members.index(other)

@@ -1,6 +1,4 @@
-"""Plans verified before they are shown: each on a few generated stores, its results compared with brute force by
-``verifying.py``.
-"""
+"""Verify plans on a few generated stores before they are shown."""
 
 from __future__ import annotations
 
@@ -16,15 +14,15 @@ from keyplan.testing.verifying import looked_at
 __all__ = ["STORES", "Outcome", "verified"]
 
 STORES = 3
-"""Stores that each plan is verified on: the first shows most wrong keys."""
+"""Stores for each plan: the first reveals most wrong keys."""
 
 Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """Plans that passed, the best first; the plans that gave a wrong result, each with a report of it; and whether
-    Ctrl-C stopped it: then some plans aren't verified.
+    """The verified plans, best first; the plans with a wrong result, with its report; and whether Ctrl-C stopped the
+    verification, so that some plans aren't verified.
     """
 
     plans: list[Plan]
@@ -33,7 +31,7 @@ class Outcome:
 
 
 def verified(plans: Sequence[Plan], *, stores: int = STORES, progress: Progress | None = None) -> Outcome:
-    """The plans, each with what it was verified on; without those that give a wrong result."""
+    """Verify plans, and drop those that return a wrong result."""
     passed: list[Plan] = []
     refused: list[tuple[Plan, str]] = []
     try:

@@ -1,16 +1,15 @@
-"""A plugin of pytest, which loads it by its entry point: the fixture ``design``, a design on each store.
+"""A pytest plugin, loaded by its entry point: the fixture ``design`` opens a design on each store.
 
 ::
 
     def test_articles(design: Cms) -> None:
         design.put(Article(...))
 
-runs three times: on a store in memory, in a file, and on Keyplan's server over HTTP. Each time the store is empty, and
-the design is opened anew. Which design it is says the annotation; for tests without one, a fixture ``design_class``
-that returns it. ``-k memory`` chooses a store; so does ``@pytest.mark.parametrize("design", ["memory"],
-indirect=True)``.
+runs three times, each with an empty store: in memory, in a file, and on Keyplan's server over HTTP. The annotation
+names the design; for tests without one, define a fixture ``design_class`` that returns it. ``-k memory`` selects a
+store, as does ``@pytest.mark.parametrize("design", ["memory"], indirect=True)``.
 
-Nothing of Keyplan but this module is imported before a test asks for a fixture.
+Only this module is imported before a test uses a fixture.
 """
 
 from __future__ import annotations
@@ -41,8 +40,8 @@ _numbers = itertools.count()
 
 @pytest.fixture
 def design_class(request: pytest.FixtureRequest) -> type[Design]:
-    """The design that a test is about: the annotation of its parameter ``design``. Define it anew to say another."""
-    from keyplan import Design  # noqa: PLC0415 - for those who use it
+    """The design of a test: the annotation of its parameter ``design``. Override it to choose another."""
+    from keyplan import Design  # noqa: PLC0415 - only for tests that use it
 
     try:
         result: Any = get_type_hints(request.function).get("design")
@@ -58,7 +57,7 @@ def design_class(request: pytest.FixtureRequest) -> type[Design]:
 
 @pytest.fixture(scope="session")
 def keyplan_server() -> Generator[str]:
-    """Keyplan's server in a process of its own; gives its address, HOST:PORT."""
+    """The address, HOST:PORT, of Keyplan's server in a process of its own."""
     pytest.importorskip("httptools", reason='the store "server" needs the extra: pip install keyplan[server]')
     command = [sys.executable, "-c", _SERVER]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603 - our own program
@@ -71,7 +70,7 @@ def keyplan_server() -> Generator[str]:
 
 @pytest.fixture(params=STORES)
 def design(request: pytest.FixtureRequest, design_class: type[Design], tmp_path: Path) -> Generator[Design]:
-    """A design on an empty store, in memory, in a file, and behind a server."""
+    """A design on an empty store in memory, in a file, and behind a server."""
     from keyplan.testing.stores import open_test_store  # noqa: PLC0415
 
     def served() -> Design:
@@ -84,6 +83,6 @@ def design(request: pytest.FixtureRequest, design_class: type[Design], tmp_path:
         "server": served,
     }
     if request.param not in openers:
-        raise pytest.UsageError(f"there is no store {request.param!r}: {', '.join(openers)}")
+        raise pytest.UsageError(f"unknown store {request.param!r}: use {', '.join(openers)}")
     with openers[request.param]() as result:
         yield result

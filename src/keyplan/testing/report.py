@@ -1,4 +1,4 @@
-"""What a verification looked at: stores, items, and how often each pattern was asked and answered."""
+"""The report of a verification: stores, items, and the calls and results of each access pattern."""
 
 from __future__ import annotations
 
@@ -9,10 +9,8 @@ __all__ = ["PatternReport", "Report", "RunningCounts"]
 
 @dataclass(frozen=True, slots=True)
 class PatternReport:
-    """One pattern: how often it was called, and how often with an answer.
-
-    ``answered`` counts non-empty answers of a read, and successes of a write; ``items`` counts the items in the
-    answers, ``pages`` those that were paged over beyond a first one.
+    """One access pattern. ``answered`` counts the non-empty results of a read and the successes of a write, ``items``
+    the items in results, ``pages`` the pages after the first.
     """
 
     id: str
@@ -26,7 +24,7 @@ class PatternReport:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What was checked. ``seed`` repeats it: ``verify(Design, seed=report.seed)``."""
+    """A verification. Repeat it with ``verify(Design, seed=report.seed)``."""
 
     design: str
     stores: int
@@ -36,7 +34,7 @@ class Report:
     patterns: tuple[PatternReport, ...]
 
     def pattern(self, name: str) -> PatternReport:
-        """The report of one pattern. Raises KeyError for an unknown one."""
+        """The report of one access pattern. Raises KeyError."""
         for report in self.patterns:
             if report.name == name:
                 return report
@@ -44,9 +42,7 @@ class Report:
 
     @property
     def unanswered(self) -> tuple[str, ...]:
-        """The reads that never had a non-empty answer, and the writes that never succeeded: nothing was proved of
-        them.
-        """
+        """The reads that never returned an item, and the writes that never succeeded."""
         return tuple(pattern.name for pattern in self.patterns if not pattern.answered)
 
     def __str__(self) -> str:
@@ -62,7 +58,7 @@ class Report:
 
 
 class RunningCounts:
-    """Counts while a verification runs."""
+    """The counts of a running verification."""
 
     def __init__(self) -> None:
         self.stores = 0
@@ -71,13 +67,13 @@ class RunningCounts:
         self._counts: dict[str, tuple[int, int, int, int]] = {}
 
     def store(self, items: int) -> None:
-        """One more store, with so many items."""
+        """Count a store with this number of items."""
         self.stores += 1
         self.items += items
         self.items_max = max(self.items_max, items)
 
     def count(self, pattern: str, *, answered: bool, items: int = 0, pages: int = 0) -> None:
-        """One more call of a pattern."""
+        """Count a call of a pattern."""
         calls, answers, items_before, pages_before = self.of(pattern)
         self._counts[pattern] = calls + 1, answers + answered, items_before + items, pages_before + pages
 

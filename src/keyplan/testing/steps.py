@@ -1,7 +1,6 @@
-"""What fills a store: steps, as data that hypothesis generates and shrinks.
+"""The steps that fill a store, as data that hypothesis generates. ``model.py`` executes them.
 
-A step names an item by a number (which of those there are), so that it keeps a meaning while the steps before it shrink
-away. Carrying steps out, and knowing what they must lead to, is ``model.py``'s work.
+A step refers to an item by a number (modulo the number of items), so that it stays valid without earlier steps.
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ class Write:
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """Put an instance, and others like it in all but one to three fields: items that share partitions."""
+    """Put an instance, and copies with one to three other fields: items that share partitions."""
 
     entity: CompiledEntity
     instance: Entity
@@ -59,7 +58,7 @@ class Family:
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """Create or put an instance like a stored one, with some fields changed: items that share keys in part."""
+    """Create or put a copy of a stored item with some other fields: items that share parts of keys."""
 
     entity: CompiledEntity
     pick: int
@@ -69,7 +68,7 @@ class Copy:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Update some fields of a stored item. ``stale``: through an instance that was read before its last change."""
+    """Update some fields of a stored item. ``stale``: with an instance that was read before the last change."""
 
     entity: CompiledEntity
     pick: int
@@ -79,7 +78,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Erase:
-    """Delete a stored item, or one that is gone already (``stale``)."""
+    """Delete a stored item, or one that was deleted before (``stale``)."""
 
     entity: CompiledEntity
     pick: int
@@ -108,9 +107,8 @@ class Foreign:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """Call a write pattern. Arguments come from what is stored (``picks``), or as they were made (``fresh``).
-
-    ``arranged``: items that the write misses are put there first, as far as others of their kind are stored.
+    """Call a write with stored values (``picks``) or generated ones (``fresh``). ``arranged``: create items that the
+    write needs first.
     """
 
     pattern: WritePattern
@@ -123,7 +121,7 @@ Step = Write | Family | Copy | Change | Erase | Age | Foreign | Call
 
 
 class Steps:
-    """Strategies for the steps of one design."""
+    """Strategies for the steps of a design."""
 
     def __init__(self, design: CompiledDesign, own: Own, owner: type[Any] | None = None) -> None:
         """``owner``: the design's class, for the constants in the code of its writes."""
@@ -152,14 +150,14 @@ class Steps:
         return runs.map(lambda lists: [step for value in lists for step in value])
 
     def families(self, entities: Sequence[CompiledEntity]) -> SearchStrategy[list[Step]]:
-        """Lists of steps that leave several items of each of these entities, in shared partitions."""
+        """Lists of steps that store several items of each of these entities, in shared partitions."""
         steps = [
             step for entity in entities for step in (self._family(entity), self._family(entity), self._change(entity))
         ]
         return st.tuples(*steps).map(list)
 
     def calls(self, pattern: str) -> SearchStrategy[list[Step]]:
-        """Lists of steps most of which call one write."""
+        """Lists of steps that mostly call one write."""
         calls = st.lists(
             self._call(self.design.writes[pattern], arranged=st.just(True)), min_size=CALLS, max_size=CALLS
         )
@@ -211,7 +209,7 @@ class Steps:
     def _some(
         self, entity: CompiledEntity, fields: list[StoredField], *, plain: bool
     ) -> SearchStrategy[dict[str, Any]]:
-        """One to three of the fields with new values, or with changes that depend on what is stored."""
+        """New values of one to three fields, or changes that depend on stored values."""
         pairs = [st.tuples(st.just(field.name), self._new(entity, field, plain=plain)) for field in fields]
         return st.lists(st.one_of(pairs), min_size=1, max_size=3, unique_by=lambda pair: pair[0]).map(dict)
 
@@ -254,7 +252,7 @@ class Steps:
 
 
 def _constants(design: CompiledDesign, owner: type[Any] | None) -> dict[tuple[str, str], list[Any]]:
-    """By entity and field, the values that the design compares it with: in key memberships, in reads, in writes."""
+    """By entity and field, the constants that the design compares it with."""
     result: dict[tuple[str, str], list[Any]] = {}
     for entity in design.entities.values():
         for key in entity.index_keys:
@@ -272,7 +270,7 @@ def _constants(design: CompiledDesign, owner: type[Any] | None) -> dict[tuple[st
 
 
 def _plain(entity: CompiledEntity) -> list[StoredField]:
-    """The fields that a caller gives: computed ones and the version aside."""
+    """The fields that a caller sets: not computed ones, nor the version."""
     return [field for field in entity.fields.values() if not field.computed and field is not entity.version]
 
 
@@ -284,18 +282,15 @@ def _built(entity: CompiledEntity, values: Mapping[str, Any]) -> Entity | None:
 
 
 SECONDS_MAX = 20.0
-"""How long a failure is made smaller before it is reported."""
+"""How long a failure is shrunk before it is reported."""
 NUMBERS = 3
-"""A smaller store is asked so many sets of questions before it passes for one that doesn't fail."""
+"""Sets of calls that a smaller store must pass before it counts as correct."""
 
 Fails = Callable[[list[Step], int], AssertionError | None]
 
 
 def smallest(steps: list[Step], number: int, fails: Fails) -> AssertionError | None:
-    """The failure of as few of the steps as will do; None when it doesn't come again.
-
-    ``number`` chooses the questions.
-    """
+    """The failure of a minimal list of steps; None if it doesn't repeat. ``number`` selects the calls."""
     failure = fails(steps, number)
     if failure is None:
         return None
@@ -325,7 +320,7 @@ def _failure(steps: list[Step], number: int, fails: Fails) -> tuple[int, Asserti
 
 
 def _without(steps: list[Step], size: int) -> Iterator[list[Step]]:
-    """The steps without a run of ``size`` of them; the last ones are left out first."""
+    """The steps without ``size`` consecutive ones, the last ones first."""
     for start in range(len(steps) - size, -1, -size):
         yield [*steps[:start], *steps[start + size :]]
 
@@ -337,7 +332,7 @@ def _simpler(steps: list[Step]) -> Iterator[list[Step]]:
 
 
 def _parts(step: Step) -> Iterator[Step]:
-    """A step's simpler forms."""
+    """Simpler forms of a step."""
     match step:
         case Family():
             yield Write(step.instance, create=bool(step.entity.claims))

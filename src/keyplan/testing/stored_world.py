@@ -1,7 +1,4 @@
-"""Everything a store holds, read by one scan: as items, as instances, and as plain field values.
-
-The verifier's ground truth. What must hold of it is in ``stored_world.py``; answers over it are in ``oracle.py``.
-"""
+"""The content of a store, read by a scan: items, instances and field values. ``oracle.py`` computes results from it."""
 
 from __future__ import annotations
 
@@ -63,7 +60,7 @@ class World:
 
 
 class Recorder:
-    """A transport that remembers its requests."""
+    """A transport that records its requests."""
 
     def __init__(self, inner: Any) -> None:
         self.inner = inner
@@ -81,7 +78,7 @@ class Recorder:
 
 
 def record(store: Store) -> Recorder:
-    """Put a recorder before the store's transport."""
+    """Record the requests of a store."""
     recorder = Recorder(store.transport)
     store.transport = recorder
     return recorder
@@ -100,7 +97,7 @@ def items_of(store: Store) -> Iterator[Item]:
 
 
 def scan(design: Design) -> World:
-    """Everything the store holds. Raises AssertionError for an item that its own entity can't read."""
+    """The content of the store. Raises AssertionError for an item that its entity can't read."""
     rows: list[Row] = []
     claims: list[Item] = []
     foreign: list[Item] = []
@@ -134,7 +131,7 @@ def read_back(entity: CompiledEntity, item: Item) -> Entity:
 
 
 def identity_of(entity: CompiledEntity, values: Mapping[str, Any]) -> tuple[Any, ...]:
-    """What names an item, in terms of its fields: two instances with the same identity are the same item."""
+    """The fields that identify an item: instances with the same identity are the same item."""
     variables = {
         variable.field: variable for _, template in entity.primary.attributes for variable in template.variables
     }
@@ -143,7 +140,7 @@ def identity_of(entity: CompiledEntity, values: Mapping[str, Any]) -> tuple[Any,
 
 
 def check_invariants(world: World) -> None:
-    """Raises AssertionError for the first item that breaks one."""
+    """Raises AssertionError for the first item with wrong keys, claims or size."""
     for row in world.rows:
         _check_keys(row)
         size = values.item_size(row.item)
@@ -153,7 +150,7 @@ def check_invariants(world: World) -> None:
 
 
 def _check_keys(row: Row) -> None:
-    """Each key attribute holds what the fields say; where the item is no member of a key, there is none."""
+    """Check that key attributes match the fields, and are absent if the item isn't in a sparse index."""
     entity, item = row.entity, row.item
     own = {field.attribute for field in entity.fields.values()}
     members = [entity.primary, *(key for key in entity.index_keys if key.member(row.values))]
@@ -185,7 +182,7 @@ def _shown(value: Any) -> str:
 
 
 def _check_claims(world: World) -> None:
-    """Every unique value of an item is claimed by it, and there is no other claim."""
+    """Check that each unique value has a claim, and each claim an owner."""
     held = {_key_text(item): item for item in world.claims}
     for row in world.rows:
         primary = row.entity.item_key(row.entity.primary, row.values)

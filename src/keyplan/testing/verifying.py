@@ -47,24 +47,21 @@ def verify(
     open: Callable[[], Design] | None = None,  # noqa: A002 - it is the design's own verb
     strategies: Mapping[Any, SearchStrategy[Any]] | None = None,
 ) -> Report:
-    """Check a design: every answer of every read equals a brute-force filter over all stored items, and no write leaves
-    anything stale.
+    """Verify a design on generated stores: every result of every read equals a brute-force filter over all items.
 
-    ``stores``: how many stores to generate. ``seed`` chooses them: the same ones in each run, others with another
-    number (``seed=secrets.randbits(32)`` in a nightly job); the report and each failure name it. ``open`` opens the
-    design on an empty store, ``":memory:"`` by default. ``strategies`` are hypothesis strategies that replace the
-    built-in ones: for an entity (``{Article: ...}``), for another type, or for all fields and parameters of a name
-    (``{"email": ...}``).
+    Each store is filled by the CRUD methods and the design's writes, with values that collide and cover known pitfalls
+    of keys, and with items of older designs and other programs. Then each read is called with stored and missing
+    values, over pages of random size, synchronously and asynchronously; and each item's key attributes, claims and
+    version are checked.
 
-    Each store is filled by the plain verbs and the design's own write patterns, with values that collide and lie
-    where keys go wrong. Then, for each read pattern: answers for stored and for absent values, in order, over pages
-    of random size, synchronous and asynchronous. And for the store: every item belongs to one entity, its key
-    attributes are those of its fields, and claims have their owners.
+    ``stores`` is the number of stores. ``seed`` selects them, the same ones in each run: pass
+    ``secrets.randbits(32)`` for others. ``open`` opens the design on an empty store, ``":memory:"`` by default.
+    ``strategies`` are hypothesis strategies by entity, by type, or by the name of fields and parameters.
 
-    Raises AssertionError with the smallest failing example found: the steps that filled the store, the question, the
-    answer expected, the answer given, and its requests; or with the names of reads that never had an answer and of
-    writes that never succeeded, since nothing is proved of these. A write that hasn't succeeded on any store gets
-    further ones, where the items that it misses are put first; one that can never work fails at once.
+    Returns a report with the calls of each access pattern. Raises AssertionError with a minimal failing example (the
+    steps, the call, the expected and actual results, the requests), and for reads without any result and writes that
+    never succeeded: nothing is proved of them. For the latter, up to 100 more stores are generated. Example:
+    ``verify(Cms, stores=20, strategies={"email": st.emails()})``.
     """
     _check_writes(design)
     return _Verifier(design, open or (lambda: design.open(":memory:")), dict(strategies or {})).run(stores, seed)
@@ -73,24 +70,23 @@ def verify(
 def looked_at(
     design: type[Design], *, stores: int, seed: int = 0, progress: Callable[[int, int], None] | None = None
 ) -> Report:
-    """A quick look: so many ``stores`` for each few entities, filled with several items of each by the plain verbs, and
-    what is asked of these. The design's own writes aren't called, since what they do besides isn't known. Reads without
-    an answer are in the report, and no failures. ``progress`` is called with how many stores are done, of how many.
-    Raises AssertionError for a wrong answer.
+    """Verify reads quickly: ``stores`` stores for each few entities, filled by the CRUD methods. The design's writes
+    aren't called. Reads without results are reported, and don't fail. ``progress`` is called with the number of
+    finished stores and of all. Raises AssertionError for a wrong result.
     """
     return _Verifier(design, lambda: design.open(":memory:"), {}, progress).look(stores, seed)
 
 
 TOGETHER = 4
-"""Entities at least that a quick look fills a store with."""
+"""Minimum number of entities in a store of ``looked_at``."""
 SPOILED = 3
 """One store in so many gets an invalid item, for which its calls are repeated."""
 AWAITED = 12
-"""Calls of a store that are awaited too: both forms run the same conversations, and threads take time."""
+"""Calls of a store that are repeated asynchronously."""
 FURTHER_STORES = 100
-"""Stores given to a write that never succeeded before, at most."""
+"""Maximum number of further stores for a write that never succeeded."""
 SPARES = 12
-"""Instances of each entity kept for the items that writes miss."""
+"""Instances of each entity, for items that writes need."""
 
 
 def _settings(examples: int) -> hypothesis.settings:
@@ -98,7 +94,7 @@ def _settings(examples: int) -> hypothesis.settings:
         max_examples=examples,
         deadline=None,
         database=None,
-        phases=(Phase.generate,),  # smaller.py is quicker at leaving steps out
+        phases=(Phase.generate,),  # ``smallest`` shrinks faster
         suppress_health_check=(HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much),
         report_multiple_bugs=False,
         verbosity=Verbosity.quiet,
@@ -122,18 +118,18 @@ def _examples(strategy: SearchStrategy[Entity], seed: int) -> list[Entity]:
 
 @contextmanager
 def _without_warnings() -> Generator[None]:
-    """Hypothesis's warnings are for those who write tests with it: here that is nobody."""
+    """Ignore hypothesis's warnings, which are for authors of hypothesis tests."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", HypothesisWarning)
         yield
 
 
 class _EnoughError(BaseException):
-    """Ends a search that has what it was for. No Exception: Hypothesis would run the store again, and write it out."""
+    """Ends a successful search. Not an Exception, for which hypothesis would repeat and print the store."""
 
 
 def _check_writes(design: type[Design]) -> None:
-    """Raises AssertionError where an action of a write can never work."""
+    """Raises AssertionError if an action of a write can never work."""
     faults = WriteAnalyzer(design.compiled, design).faults()
     if faults:
         places = {name: design.compiled.writes[name].place for name in faults}
@@ -146,7 +142,7 @@ def _check_writes(design: type[Design]) -> None:
 
 
 class _FoundError(BaseException):
-    """A store that failed: its steps, and the number that its questions were made with. It ends the search, too."""
+    """A store that failed: its steps, and the number that selected its calls. Ends the search."""
 
     def __init__(self, steps: list[Step], number: int, failure: AssertionError) -> None:
         super().__init__()
@@ -168,7 +164,7 @@ class _Verifier:
         self.progress = progress
         self.asked: Collection[str] = design.compiled.reads
         self.until: str | None = None
-        """The write that further stores are for."""
+        """The write that needs further stores."""
         self.whole = 0
         self.tally = RunningCounts()
         self.steps = Steps(design.compiled, own, design)
@@ -210,7 +206,7 @@ class _Verifier:
         *,
         until: str | None = None,
     ) -> None:
-        """Try so many stores, or until a pattern was answered. Raises AssertionError for the first that fails."""
+        """Try stores, or until a pattern has a result. Raises AssertionError for the first that fails."""
 
         @hypothesis.seed(seed)
         @_settings(stores)
@@ -231,17 +227,17 @@ class _Verifier:
         except _FoundError as found:
             smaller = smallest(found.steps, found.number, lambda steps, number: self._failure(steps, number, runner))
             failure = smaller or found.failure
-            again = "" if smaller else "\n\nit failed once, and not again: something depends on time or chance"
+            again = "" if smaller else "\n\nthe failure can't be repeated: it depends on time or chance"
             raise AssertionError(f"{failure}{again}\n\nrepeat it with seed={seed}") from failure.__cause__
 
     def _spare_instances(self, seed: int) -> dict[type[Entity], list[Entity]]:
-        """A few instances of each entity, for the items that writes miss."""
+        """A few instances of each entity, for items that writes need."""
         return {
             cls: _examples(strategy, seed) for cls, strategy in self.steps.entities.items() if not strategy.is_empty
         }
 
     def _failure(self, steps: list[Step], number: int, runner: asyncio.Runner) -> AssertionError | None:
-        """What is wrong with one store, in words, or None."""
+        """The failure of one store, or None."""
         with self.open() as design:
             model = Model(design, self.tally, self.spares)
             try:
@@ -258,10 +254,10 @@ class _Verifier:
         return None
 
     def _store(self, design: Design, model: Model, steps: list[Step], number: int, runner: asyncio.Runner) -> None:
-        """One store: fill it, check it, ask it. Raises AssertionError."""
+        """Fill a store, check it, and call its reads. Raises AssertionError."""
         recorder = record(design.store)
         if scan(design).size:
-            raise AssertionError(f"{design!r} isn't empty: open= must give an empty store each time")
+            raise AssertionError(f"{design!r} isn't empty: open= must return an empty store each time")
         for step in steps:
             model.carry_out(step)
         world = scan(design)
@@ -271,7 +267,7 @@ class _Verifier:
         if self.progress is not None:
             self.progress(self.tally.stores, self.whole)
         if self.until is not None and not self.tally.answered(self.until):
-            return  # it is like the stores that were asked already
+            return  # similar stores were checked already
         calls: list[tuple[str, dict[str, Any], Any]] = []
         for name, oracle in ((name, element) for name, element in self.oracles.items() if name in self.asked):
             checker = Checker(design, design.compiled.reads[name], oracle, recorder, self.tally)
@@ -296,20 +292,19 @@ class _Verifier:
         if report.unanswered:
             names = ", ".join(report.unanswered)
             raise AssertionError(
-                f"{report.design}: on no generated store was there an answer of {names} (a "
-                "write that succeeds is answered), so nothing is proved of them; give more stores, or strategies= "
-                f"whose values meet and which the writes accept\n{report}"
+                f"{report.design}: no generated store had a result of {names} (for a write: a success), so nothing is "
+                f"proved of them; pass a larger stores=, or strategies= with fewer and valid values\n{report}"
             )
         return report
 
 
 def _asked_of(read: ReadPattern) -> list[type[Entity]]:
-    """The entities whose items a question is about."""
+    """The entities that a read returns or passes through."""
     return [value.cls for value in entities_of_plan(read.plan)]
 
 
 def _related(compiled: CompiledDesign) -> Iterator[list[CompiledEntity]]:
-    """The entities, a few at a time; those that one question is about stay together."""
+    """The entities in groups; those of one read stay together."""
     groups = {cls: {cls} for cls in compiled.entities}
     for read in compiled.reads.values():
         together = set[type[Entity]]().union(*(groups[cls] for cls in _asked_of(read)))
@@ -325,7 +320,7 @@ def _related(compiled: CompiledDesign) -> Iterator[list[CompiledEntity]]:
 
 
 async def _compare_async(design: Design, calls: list[tuple[str, dict[str, Any], Any]]) -> None:
-    """Raises AssertionError where the asynchronous form of a call gives another answer."""
+    """Raises AssertionError if the asynchronous form of a call returns another result."""
     for name, arguments, answer in calls:
         pattern = design.compiled.reads[name]
         got: Any
@@ -338,5 +333,5 @@ async def _compare_async(design: Design, calls: list[tuple[str, dict[str, Any], 
             got = None
         if got != answer or (isinstance(got, Page) and got.cursor != answer.cursor):
             raise AssertionError(
-                f"{pattern.place}({arguments}) gives, awaited:\n    {got!r}\n  and as a plain call:\n    {answer!r}"
+                f"{pattern.place}({arguments}) returns, awaited:\n    {got!r}\n  and synchronously:\n    {answer!r}"
             )
