@@ -33,7 +33,7 @@ __all__ = [
 KEY_ATTRIBUTES_MAX = 4
 """Sort key attributes of an index. Source: "Multi-attribute keys" in the developer guide."""
 UNITED_MAX = 3
-"""Sets of values that one sparse key may hold together."""
+"""Sets of values that one sparse key can contain together."""
 
 Form: TypeAlias = tuple[str, ...]
 """The attributes of an index's sort key: all keys in one index have the same form."""
@@ -42,7 +42,7 @@ TEXT: Form = ("S",)
 OWN = "="
 """Begins the form of an index whose sort attribute is a field's own; the attribute's name follows."""
 PARTITION = "P"
-"""In a form for each partition attribute, if there are attributes instead of joined texts."""
+"""One format per partition attribute, if there are attributes instead of joined strings."""
 
 
 @dataclass(frozen=True)
@@ -91,8 +91,8 @@ class _Wish:
 
 
 def primary_candidates(entity: EntityFacts, needs: Sequence[Need], *, filters: bool) -> list[Candidate]:
-    """Keys of the table: of the fields that identify an item, and of these alone. ``filters``: constants may be
-    filtered after reading.
+    """Keys of the table, from the fields that identify an item. ``filters``: constants can be filtered after
+    reading.
     """
     identity = frozenset(entity.identity)
     if any(is_fraction(entity.kinds[name]) for name in identity):
@@ -135,7 +135,7 @@ def index_candidates(entity: EntityFacts, needs: Sequence[Need], *, filters: boo
 
 
 def _can_be_written(entity: EntityFacts, key: Candidate) -> bool:
-    """Whether an index can hold the key, and every write can keep it."""
+    """Whether an index can contain the key, and every write can maintain it."""
     held = {*key.fields, *(name for name, _ in key.when)}
     if held & entity.unkeyable.keys() and not _own_form(entity, key):
         return False
@@ -290,9 +290,7 @@ def _candidate(
 
 
 def _holds_all(need: Need, *, optional: bool) -> bool:
-    """Whether a key that is read whole holds what is meant: the items with its constants, or those with the optional
-    fields in it.
-    """
+    """Whether a key that is read whole contains exactly the items with its constants, or with its optional fields."""
     return need.whole is None or bool(need.constants) is not optional
 
 
@@ -315,8 +313,8 @@ def _best(candidates: Iterable[Candidate]) -> list[Candidate]:
 
 
 def sort_forms(entity: EntityFacts, key: Candidate, *, attributes: bool = False) -> tuple[Form, ...]:
-    """The forms that a key may have, the preferred first: a counter's own attribute; attributes of their own types, if
-    they are wanted; one joined text, or native numbers if a fraction orders. A whole number alone can be either.
+    """The formats of a key, the preferred first: a counter's own attribute; attributes of their own types, if
+    wanted; one joined string, or native numbers if a fraction orders.
     """
     own = _own_form(entity, key)
     if own is not None:
@@ -347,8 +345,8 @@ def _own_form(entity: EntityFacts, key: Candidate) -> Form | None:
 
 
 def attribute_form(entity: EntityFacts, key: Candidate) -> Form | None:
-    """The form of a key of several attributes, each of its field's type; None for a key with more fields than an index
-    has attributes, or whose order needs a joined text.
+    """The format of a multi-attribute key; None if an index can't have as many attributes, or the order needs a
+    joined string.
     """
     sort = key.sort[: key.needed or len(key.sort)]
     if not key.partition or not sort or key.merged or key.turned or key.sorted_as:

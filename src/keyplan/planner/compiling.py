@@ -1,6 +1,6 @@
-"""Keys put into a design's classes for as long as it takes to compile, weigh and check them.
+"""Compiles, weighs and checks planned keys in the design's classes, temporarily.
 
-This is also where the analysis of writes is used: for the fields that updates change.
+The analysis of writes finds the fields that updates change.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ INCLUDED_MAX = 20
 
 
 def compiled_plan(facts: DesignFacts, keys: Declared, traffic: Traffic | None) -> Plan:
-    """The plan of these declarations; its new indexes hold only what is read from them, if that is cheaper. Raises
-    DesignError if the compiler refuses them, or a write could never work with them.
+    """The plan of these declarations. New indexes project only what is read from them, if that is cheaper. Raises
+    DesignError if they don't compile, or a write always fails with them.
     """
     keys = replace(keys, named=_named_keys(facts, keys))
     whole = _compiled(facts, keys, traffic, completing=False)
@@ -134,8 +134,8 @@ def compiled_entities(facts: DesignFacts, classes: Iterable[type[Entity]]) -> di
 
 
 def _named_keys(facts: DesignFacts, keys: Declared) -> dict[str, KeyName]:
-    """The key that a decorator must name, by the read's place: several keys serve it, each in its own order, or another
-    key than the one made for its order. Without an order it is the first that serves, the table's if it does.
+    """The key that a decorator must name, by the read's place: if several keys support it in different orders, or
+    the compiler chooses another key than the planned one.
     """
     result: dict[str, KeyName] = {}
     ordered = {need.place: name for name, needs in keys.served.items() for need in needs if need.order is not None}
@@ -184,7 +184,7 @@ def _index_keys(keys: Declared) -> Iterator[tuple[KeyName, Key]]:
 
 
 def read_faults(facts: DesignFacts, keys: Declared) -> list[ErrorDetail]:
-    """What the compiler says against each read, whatever else is wrong with the design."""
+    """The errors of each read."""
     faults: list[ErrorDetail] = []
     with _applied(facts.cls, keys, completing=False):
         entities = compiled_entities(facts, keys.keys)
@@ -239,7 +239,7 @@ def with_updates(facts: DesignFacts, entities: Mapping[type[Entity], EntityFacts
 
 
 def _notes(keys: Iterable[PlannedKey], compiled: CompiledDesign, facts: DesignFacts) -> Iterator[str]:
-    """What the design doesn't say, and was assumed."""
+    """The planner's assumptions."""
     for read in compiled.reads.values():
         order = ordering_field(read)
         if read.options.newest_first is not None and read.options.order_by is None and order is not None:
@@ -266,7 +266,7 @@ def _reworded_notes(named: Mapping[str, str], filters: Mapping[str, str]) -> Ite
 
 
 def _partition_notes(keys: Iterable[PlannedKey], entities: Mapping[type[Entity], EntityFacts]) -> Iterator[str]:
-    """The new keys with few partitions, which the traffic may be too much for."""
+    """The new keys with few partitions, which can become hot."""
     for key in keys:
         if not isinstance(key.key, Key) or not key.new or key.shards > 1:
             continue
@@ -364,8 +364,8 @@ def applied(plan: Plan) -> Generator[type[Any]]:
 
 @contextmanager
 def _applied(cls: type[Any], keys: Declared, *, completing: bool = True) -> Generator[None]:
-    """The design's classes with these keys, and no others. Not ``completing``: as if no read got from the table what
-    its index lacks, since that is refused when the index holds everything.
+    """The design's classes with only these keys. Not ``completing``: reads don't complete items from the table,
+    which is an error if the index projects everything.
     """
     table: Table = cls.table
     changed = list(_changed_options(cls, keys, completing=completing))

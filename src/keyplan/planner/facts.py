@@ -80,7 +80,7 @@ class DesignFacts:
 
     @cached_property
     def classes(self) -> list[type[Entity]]:
-        """Every entity of the design, in the order in which they are met."""
+        """Every entity of the design, in order of use."""
         result = dict.fromkeys(self.cls.table.entities)
         for name, signature in self.signatures.items():
             named = [cls for parameter in signature.parameters for cls in entities_in(parameter.annotation)]
@@ -88,7 +88,7 @@ class DesignFacts:
         return list(result)
 
     def about(self, name: str) -> list[type[Entity]]:
-        """The entities that a pattern's result, or the way to it, is made of."""
+        """The entities of a pattern's result, and its junctions."""
         options = self.patterns[name].options
         junctions = (junction.entity for junction in junctions_of(options.through))
         return [*entities_in(self.signatures[name].returns), *options.entity, *junctions]
@@ -101,7 +101,7 @@ class DesignFacts:
 
     @cached_property
     def entities(self) -> dict[type[Entity], EntityFacts]:
-        """What is known of each entity. An entity that nothing identifies is missing, and a fault says so."""
+        """The facts of each entity. An entity without an identity is missing, and is an error."""
         named = [parameter.name for signature in self.signatures.values() for parameter in signature.parameters]
         ranks = {name: rank for rank, name in reversed(list(enumerate(named)))}
         result: dict[type[Entity], EntityFacts] = {}
@@ -119,8 +119,8 @@ class DesignFacts:
         return result
 
     def _identity(self, cls: type[Entity], kinds: Mapping[str, Any]) -> tuple[str, ...] | None:
-        """The fields marked with ``Id``; those of a declared primary key; or the fewest by which one item is read. A
-        declared primary key without a field names the only item. None if nothing says.
+        """The fields marked with ``Id``; those of a declared primary key; or the fewest by which one item is read.
+        None if unknown.
         """
         marked = {name for name, annotation in kinds.items() if ID.name in marks_of(annotation)}
         primary = [key for key in declared_keys(cls).values() if isinstance(key, Key) and key.index is None]
@@ -155,8 +155,8 @@ class Deployed:
 
     @classmethod
     def of(cls, facts: DesignFacts, *, ignore_existing: bool) -> Deployed:
-        """The keys of entities that have a primary key. If existing keys are ignored, primary keys of entities without
-        an identifying field stay: there is one item of each, and no field could name it.
+        """The keys of entities that have a primary key. If existing keys are ignored, those of entities with a
+        single item remain.
         """
         keys: dict[type[Entity], Mapping[str, Key | Unique]] = {}
         for entity in facts.classes:

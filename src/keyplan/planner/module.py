@@ -58,7 +58,7 @@ class Rewritten:
 
 
 class ModuleText:
-    """A module's text with its syntax tree, and the edits of it: byte ranges, as syntax trees count bytes."""
+    """A module's source with its syntax tree, and edits as byte ranges."""
 
     def __init__(self, text: str) -> None:
         self.data = text.encode()
@@ -68,11 +68,11 @@ class ModuleText:
         self._edits: list[tuple[int, int, str]] = []
 
     def text(self, node: ast.AST) -> str:
-        """The text of an expression."""
+        """The source of an expression."""
         return self.data[slice(*self._span(node))].decode()
 
     def replace(self, node: ast.AST, text: str) -> None:
-        """Put a text in the place of an expression or statement."""
+        """Replace an expression or statement."""
         self._edits.append((*self._span(node), text))
 
     def remove(self, node: ast.stmt) -> None:
@@ -98,7 +98,7 @@ class ModuleText:
             self._edits.append((end, end, comma + text))
 
     def edited(self) -> str:
-        """The text with the edits."""
+        """The source with the edits."""
         result = self.data
         for start, end, text in sorted(self._edits, key=lambda edit: edit[:2], reverse=True):
             result = result[:start] + text.encode() + result[end:]
@@ -109,10 +109,10 @@ class ModuleText:
 
 
 def rewritten(plan: Plan, text: str | None = None) -> Rewritten:
-    """The design's module with the plan's keys, indexes and imports. ``text``: the module's source, if it isn't what
-    the file holds.
+    """The design's module with the plan's keys, indexes and imports.
 
-    Raises UnknownDesign if the source can't be read, or the design's classes aren't all in one file.
+    ``text``: the module's source, if it differs from the file. Raises UnknownDesign if the source can't be read, or
+    the design's classes aren't in one file.
     """
     path = _file_of(plan)
     before = path.read_text(encoding="utf-8") if text is None else text
@@ -304,9 +304,7 @@ def add_imports(source: ModuleText, kinds: set[str]) -> None:
 
 
 def declaration(name: str, key: Key | Unique, indent: int = 0, tree: ast.Module | None = None) -> list[str]:
-    """A key's declaration, in one line, or in several if it is too long. ``tree``: the module that it is written into,
-    which may have another name for the key's index.
-    """
+    """A key's declaration, on one line if it fits. ``tree``: the module, which can have another name for the index."""
     if isinstance(key, Unique):
         return [f"{name} = Unique({literal(key.partition)})"]
     several = len(key.partition) > 1 or len(key.sort) > 1
@@ -335,7 +333,7 @@ def literal(value: str) -> str:
 
 
 def _value(value: Any) -> str:
-    """A constant as a literal that the field's type takes: ``"admin"`` for ``Role.admin``."""
+    """A constant as a literal of the field's type: ``"admin"`` for ``Role.admin``."""
     if isinstance(value, tuple | list | set | frozenset):
         values = [*map(_value, sorted(value, key=str) if isinstance(value, set | frozenset) else value)]
         return f"({', '.join(values)}{',' if len(values) == 1 else ''})"

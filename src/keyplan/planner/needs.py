@@ -31,7 +31,7 @@ __all__ = ["Need", "Needs", "is_fraction", "needs_of"]
 _TIME_WORDS = (
     *("created", "placed", "posted", "sent", "published", "ordered", "started", "opened", "at", "on", "time", "date"),
 )
-"""Words in a timestamp's name that make it the one that ``newest_first`` means, the likeliest first."""
+"""Words in the name of the timestamp that ``newest_first`` refers to, the most likely first."""
 _COLLECTIONS = (tuple, list, set, frozenset)
 
 
@@ -72,7 +72,7 @@ class Need:
 
     @property
     def claimable(self) -> bool:
-        """Whether a unique value could answer it: one item, or whether there is one, by parameters."""
+        """Whether a unique value supports it: one item, or its existence, by parameters."""
         return (self.one or self.exists) and bool(self.known) and not (self.constants or self.end or self.each)
 
     @property
@@ -103,7 +103,7 @@ class Needs:
 
 
 def needs_of(facts: DesignFacts, orders: Mapping[str, str | None]) -> Needs:
-    """The needs of every read that the identity of an item doesn't answer. ``orders``: by place, the fields by which
+    """The needs of every read that the primary key doesn't support. ``orders``: by place, the fields by which
     deployed keys order results.
     """
     result = Needs()
@@ -175,8 +175,8 @@ class _Reader:
         several: bool = False,
         some_open: bool = False,
     ) -> Need | None:
-        """The need of one entity; None if its identity answers the read. ``several``: the result has other entities
-        too. ``some_open``: for some of them the identity isn't known, and only these have an order.
+        """The need of one entity; None if its identity supports the read. ``several``: the result has other
+        entities too. ``some_open``: some of them need an order.
         """
         named = named_in(options.where)
         conditions = [
@@ -245,7 +245,7 @@ class _Reader:
             )
 
     def _check_fields(self, entity: EntityFacts, names: Sequence[str], what: str = "") -> None:
-        """Whether the entity has these fields, and a key can hold them."""
+        """Whether the entity has these fields, and a key can contain them."""
         missing = [name for name in names if name not in entity.kinds]
         if missing:
             shown = " and ".join(map(repr, missing))
@@ -345,7 +345,7 @@ def _is_several(annotation: Any, value: Any) -> bool:
 
 
 def is_fraction(annotation: Any) -> bool:
-    """Whether a type is a number that no text sorts."""
+    """Whether a type is a number that doesn't sort as a string."""
     return kind_of(annotation) in {float, Decimal}
 
 

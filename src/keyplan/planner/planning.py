@@ -45,7 +45,7 @@ COOLING_ROUNDS_MAX = 4
 """Searches without the partitions that were too busy."""
 
 Progress = Callable[[str, int, int], None]
-"""Called with the step, how much of it is done, and how much there is."""
+"""Called with the step, the number of finished parts, and their total."""
 
 
 def plan(
@@ -283,7 +283,7 @@ def compared(plans: Sequence[Plan]) -> list[Plan]:
 
 
 def _served(facts: DesignFacts, deployed: Deployed) -> dict[str, str | None]:
-    """The places of the reads that the deployed keys answer, each with the field that orders its result."""
+    """The places of the reads that deployed keys support, each with its ordering field."""
     entities = compiled_entities(facts, deployed.keys)
     result: dict[str, str | None] = {}
     for name, pattern in facts.patterns.items():
@@ -295,7 +295,7 @@ def _served(facts: DesignFacts, deployed: Deployed) -> dict[str, str | None]:
 
 
 def _is_unique(need: Need) -> bool:
-    """Whether a unique value that the entity declares answers the need."""
+    """Whether a unique value of the entity supports the need."""
     uniques = [key for key in declared_keys(need.entity).values() if isinstance(key, Unique)]
     return need.one and not need.constants and any(frozenset(fields_of(key.partition)) == need.known for key in uniques)
 

@@ -56,7 +56,7 @@ class PlannedKey:
 
     @property
     def text(self) -> str:
-        """Its templates and where it is, in one line."""
+        """Its templates and its place, on one line."""
         partition, sort = (", ".join(part) for part in self.templates)
         shards = f", shards={self.shards}" if self.shards > 1 else ""
         when = self.key.when if isinstance(self.key, Key) else None
@@ -77,8 +77,8 @@ class PlannedKey:
 
 @dataclass(frozen=True)
 class Verified:
-    """What a plan was verified on: generated stores and their items. ``unanswered``: the reads that found nothing on
-    any of them, so that these aren't verified.
+    """The verification of a plan: generated stores and their items. ``unanswered``: the reads that found nothing,
+    and aren't verified.
     """
 
     stores: int

@@ -38,7 +38,7 @@ __all__ = ["Choice", "EntityChoice", "Found", "Search", "Unserved", "search"]
 Bundle: TypeAlias = tuple[Candidate, ...]
 """Keys of one entity that share an index, since no item is under two of them."""
 Placement: TypeAlias = Mapping[str, int]
-"""Where each item collection is: 0 for the table, else the number of an index."""
+"""The place of each item collection: 0 for the table, else the number of an index."""
 Progress = Callable[[int, int], None]
 
 INDEXES_MAX = 20
@@ -54,7 +54,7 @@ CHOICES_MAX = 24
 WHOLE = "all of "
 """Begins the group of the needs that read an index whole."""
 WIDER_MAX = 2
-"""How many keys more than the fewest an entity may have, where indexes are there for others."""
+"""The keys beyond the fewest that an entity can have, if other entities need the indexes."""
 
 
 @dataclass(frozen=True)
@@ -339,7 +339,7 @@ class _Entity:
         return kept
 
     def _bundles(self, candidates: Sequence[Candidate]) -> Iterator[Bundle]:
-        """What one index can hold of an entity: one key, or as many keys as exclude each other."""
+        """What one index can contain of an entity: one key, or keys that exclude each other."""
         yield from ((candidate,) for candidate in candidates)
         sparse = [candidate for candidate in candidates if candidate.when]
         shared: list[Bundle] = []
@@ -390,7 +390,7 @@ class _Entity:
         return None if slots is None else replace(choice, slots=slots)
 
     def _options(self, bundle: Bundle, forms: Sequence[Form]) -> Iterator[int]:
-        """The indexes that may hold a bundle, by their forms and the keys that are deployed in them."""
+        """The indexes that can contain a bundle, by their formats and deployed keys."""
         possible = set(self.forms[bundle[0]]).intersection(*(self.forms[key] for key in bundle))
         for slot, form in enumerate(forms, 1):
             held = self.taken.get(slot, [])
@@ -470,7 +470,7 @@ class _Layouts:
         self.best: dict[tuple[object, ...], list[EntityChoice]] = {}
 
     def of(self, count: int) -> Iterator[_Layout]:
-        """The layouts with so many indexes."""
+        """The layouts with this many indexes."""
         new = count - len(self.deployed)
         for forms in combinations_with_replacement(self.alphabet, new):
             every = (*self.deployed, *forms)

@@ -24,15 +24,16 @@ KeyName = tuple[type[Entity], str]
 """A key by its entity and name."""
 
 DIGITS = 20
-"""Digits of a whole number in a sort key whose bounds don't say how many it has: any of 64 bits."""
+"""The digits of an unbounded integer in a sort key: any 64-bit number."""
 COUNTED = 10
 """Digits of one that counts items, such as a version or the number of a line."""
 
 
 @dataclass(frozen=True)
 class Declared:
-    """What is to be declared: the indexes, each entity's keys and unique values by name, and the needs that each new
-    one serves. ``named``: the key that a pattern must name, by place. ``filters``: the text for ``where=``, by place.
+    """The declarations: the indexes, each entity's keys and unique values by name, and the needs that each new one
+    supports. ``named``: the key that a pattern must name, by place. ``filters``: the expression for ``where=``, by
+    place.
     """
 
     indexes: tuple[Index, ...]
@@ -136,7 +137,7 @@ def _sort(entity: EntityFacts, key: Candidate, state: str = "") -> str:
 
 
 def _variable(entity: EntityFacts, name: str, *, turned: bool = False) -> str:
-    """A field in a sort key: whole numbers padded, enums that aren't texts by their numbers or ranks."""
+    """A field in a sort key: integers are padded, enums use their numbers or ranks."""
     annotation = entity.kinds[name]
     kind = kind_of(annotation)
     desc = ":desc" if turned else ""

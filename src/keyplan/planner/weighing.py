@@ -21,11 +21,11 @@ from keyplan.model.compiled.plans import QueryPlan
 __all__ = ["CENT", "HotKey", "Weight", "dominates", "front", "weighed", "why_not_first"]
 
 REGION = "us-east-1"
-"""Whose prices are taken if the traffic names no region, or one without a price list."""
+"""The region whose prices are used if the traffic has none, or one without a price list."""
 CENT = 0.005
-"""USD that two plans may differ by and cost the same."""
+"""A difference in USD that doesn't matter."""
 HAIR = 1e-3
-"""The share of a partition that two plans may differ by and be equally hot."""
+"""A difference in a partition's load that doesn't matter."""
 
 
 @dataclass(frozen=True)
@@ -74,17 +74,17 @@ class Weight:
 
     @property
     def heat(self) -> float:
-        """The hottest key's share of what a partition gives; 0 if no load is known."""
+        """The load on the hottest key as a share of its limit; 0 if unknown."""
         return self.hot[0].share if self.hot else 0.0
 
     @property
     def over(self) -> int:
-        """How many keys ask more of a partition than it gives."""
+        """The number of keys above the limit of a partition."""
         return sum(key.share > 1 for key in self.hot)
 
     @property
     def excess(self) -> float:
-        """What the busiest partitions are asked above their limits, 1 for a whole partition's limit."""
+        """The load above the limits, where 1 is the limit of a partition."""
         return sum(max(key.share - 1, 0.0) for key in self.hot)
 
     @property

@@ -1,7 +1,7 @@
-"""The design's checker: one rule a file, findings with codes that stay, reports for people and for machines.
+"""The checker of designs: rules, findings and reports.
 
-``check(Blog)`` gives a report. It opens no store: it looks at the compiled design, at the code of its writes, and
-at the traffic that is expected.
+``check(Blog)`` returns a report. It opens no store: rules use the compiled design, the code of its writes, and the
+expected traffic.
 """
 
 from keyplan.analysis.check.checking import check

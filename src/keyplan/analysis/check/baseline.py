@@ -1,7 +1,7 @@
-"""A baseline: the findings that a design had when checking began, so that only new ones fail.
+"""A baseline: the findings that a design has when checking starts, so that only new ones fail.
 
-A finding is known by its design, code and place; words and numbers may change. The file is JSON, sorted, one finding a
-line, so that a change of it can be read in a diff.
+A finding is identified by its design, code and place. The file is sorted JSON with one finding per line, for
+readable diffs.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ Known = Counter[tuple[str, str, str]]
 
 
 def write_baseline(path: Path, reports: Iterable[Report]) -> int:
-    """Write the findings that aren't silenced; gives how many. Raises RequestError where the file can't be written."""
+    """Write the findings that aren't ignored. Returns their number. Raises RequestError if the file can't be
+    written.
+    """
     lines = sorted(
         json.dumps({"design": report.design, "code": finding.code, "place": finding.place}, ensure_ascii=False)
         for report in reports

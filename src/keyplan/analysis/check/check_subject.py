@@ -1,7 +1,4 @@
-"""What rules look at: a compiled design with its traffic, and what several rules want to know of it.
-
-A rule is a function of a subject. Nothing here judges; nothing is asked of a store.
-"""
+"""The subject of a check: a compiled design with its traffic, and what several rules need to know about it."""
 
 from __future__ import annotations
 
@@ -66,25 +63,25 @@ __all__ = [
 
 
 def values_of(annotation: Any) -> tuple[Any, ...] | None:
-    """The values that a type has, where they are few: of Literal, Enum (as they are stored) and bool."""
+    """The values of a type with few values: of Literal, Enum (as stored) and bool."""
     if kind_of(annotation) is bool:
         return (False, True)
     return tuple(value.value if isinstance(value, enum.Enum) else value for value in choices_of(annotation)) or None
 
 
 def numbers_in(annotation: Any) -> int | None:
-    """How many whole numbers a type takes, where it has both bounds: ``Field(ge=0, lt=16)`` is 16."""
+    """The number of integers that a type with both bounds accepts: 16 for ``Field(ge=0, lt=16)``."""
     least, most = limits(annotation, "value")
     return None if kind_of(annotation) is not int or least is None or most is None else max(1, int(most - least) + 1)
 
 
 def is_secret(name: str) -> bool:
-    """Whether a field's name says that it holds a secret, its hash or a token, which no two items share."""
+    """Whether a field's name suggests a secret, a hash of one, or a token: unique values."""
     return name.rpartition("_")[2] in {"digest", "hash", "secret", "token"}
 
 
 def length_max(annotation: Any) -> int | None:
-    """The most characters, bytes or elements that a type takes, where it says so."""
+    """The maximum length of a type in characters, bytes or elements, if it has one."""
     number: int | None = limits(annotation, "length")[1]
     return number
 
@@ -104,7 +101,7 @@ class Query:
 
 
 def plans_in(plan: Plan) -> Iterator[Plan]:
-    """The plans that a plan is made of, in the order of their requests."""
+    """The plans in a plan, in the order of their requests."""
     if isinstance(plan, ThroughPlan):
         for way in plan.ways:
             yield from plans_in(way.junction)
@@ -114,7 +111,7 @@ def plans_in(plan: Plan) -> Iterator[Plan]:
 
 
 def junction_of(plan: ThroughPlan) -> CompiledEntity:
-    """The entity by whose items a plan goes."""
+    """The junction entity of a plan."""
     return plan.junction.matches[0].entity if isinstance(plan.junction, QueryPlan) else plan.junction.entity
 
 
@@ -128,26 +125,26 @@ def entities_of(plan: Plan) -> Iterator[CompiledEntity]:
                 yield element.entity
             case ScanPlan():
                 yield from element.entities
-            case ThroughPlan():  # its parts are given by plans_in
+            case ThroughPlan():  # plans_in yields its parts
                 pass
 
 
 def bounded(pattern: ReadPattern) -> bool:
-    """Whether an answer has an end: one item, a limit, or an iterator that is read as it is taken."""
+    """Whether the result is limited: one item, a limit, or an iterator."""
     if pattern.limit is not None and (pattern.limit.required or isinstance(pattern.limit.default, int)):
         return True
     return pattern.shape.kind in {ShapeKind.ONE, ShapeKind.PAGE, ShapeKind.ITERATOR}
 
 
 def ranged(query: Query) -> bool:
-    """Whether a query's sort key is bounded from both ends, or by a prefix, whatever it is called with."""
+    """Whether the sort key always has both bounds, or a prefix."""
     return any(part.condition_kind in {ParameterKind.RANGE, ParameterKind.PREFIX} for part in query.match.sort)
 
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """What one pattern takes of the busiest partition of a key, in units a second. ``line`` is the arithmetic.
-    ``one_item``: most of it goes to a single item, which no shards spread.
+    """The load of one pattern on the busiest partition of a key, in units per second. ``line``: the arithmetic.
+    ``one_item``: most of it is on a single item, which shards don't distribute.
     """
 
     entity: CompiledEntity
@@ -160,8 +157,8 @@ class Demand:
 
 @dataclass
 class Demands:
-    """All that is taken. ``totals``: by place and kind of unit, each pattern with its units a second; ``partitions``:
-    what is taken of busiest partitions.
+    """The load of all patterns. ``totals``: by place and kind of unit, each pattern with its units per second;
+    ``partitions``: the load on busiest partitions.
     """
 
     totals: dict[tuple[str, str], list[tuple[str, float]]] = field(default_factory=dict)
@@ -170,7 +167,7 @@ class Demands:
 
 @dataclass(frozen=True, slots=True)
 class BusiestPartition:
-    """What all patterns take of the busiest partition of one place, by the same templates; ``kind``: of unit."""
+    """The load of all patterns on the busiest partition of one place. ``kind``: of unit."""
 
     place: str
     templates: tuple[str, ...]
@@ -179,12 +176,12 @@ class BusiestPartition:
 
     @property
     def limit(self) -> int:
-        """Units a second that one partition gives."""
+        """The limit of one partition in units per second."""
         return PARTITION_WRITE_UNITS_MAX if self.kind == "write" else PARTITION_READ_UNITS_MAX
 
     @property
     def per_second(self) -> float:
-        """Units a second that are taken of it."""
+        """The load in units per second."""
         return sum(demand.per_second for demand in self.demands)
 
     @property
@@ -211,10 +208,10 @@ def busiest_partitions(demands: Demands) -> list[BusiestPartition]:
 HEADROOM = 0.7
 """The share of its limit up to which a partition is planned."""
 TIME_FIELDS = frozenset({"date", "day", "hour", "minute", "month", "week", "year"})
-"""Last words of the names of text fields that hold a time."""
+"""Last words of the names of string fields that contain a time."""
 
 TEXT_FIELDS = frozenset({"body", "content", "document", "html", "markdown", "payload", "raw", "source_text"})
-"""Names of text fields that hold whole documents, where no bound says otherwise."""
+"""Names of string fields that contain documents, if they have no maximum length."""
 
 
 @dataclass

@@ -49,7 +49,7 @@ def check(design: CompiledDesign | type[Any], traffic: Traffic | None = None) ->
 
 
 def refused(error: DesignError) -> Report:
-    """The report of a design that was refused when its class was made."""
+    """The report of a design that doesn't compile."""
     sources = Sources()
     at = _raised_at(error)
     findings = [
@@ -81,7 +81,7 @@ def _sorted(findings: list[Finding]) -> tuple[Finding, ...]:
 
 
 def _reason(subject: Subject, rule: Rule, remark: Remark) -> str | None:
-    """Why the design leaves a finding as it is; None where it says nothing. What checks the silences isn't silenced."""
+    """The reason in ``ignore=`` for a finding; None without one. Findings about ``ignore=`` can't be ignored."""
     if rule.code.startswith("KP9"):
         return None
     view = subject.design.ignore.items()
@@ -90,7 +90,7 @@ def _reason(subject: Subject, rule: Rule, remark: Remark) -> str | None:
 
 
 def _source(subject: Subject, remark: Remark) -> Source | None:
-    """Where the place of a remark stands in the source."""
+    """The location of a remark in the source."""
     place = remark.place
     head, _, member = place.partition(".")
     entity = subject.design.by_name.get(head)
@@ -106,7 +106,7 @@ def _source(subject: Subject, remark: Remark) -> Source | None:
 
 
 def _raised_at(error: DesignError) -> Source | None:
-    """The line of the user's code that made the design."""
+    """The line of the user's code that defines the design."""
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if not frame.filename.startswith((_OWN, "<"))]
     return Source(own[-1].filename, own[-1].lineno) if own and own[-1].lineno else None

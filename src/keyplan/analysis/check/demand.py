@@ -1,7 +1,6 @@
-"""Units a second that patterns take at their peak: of the table and each index, and of the busiest partition of a key.
+"""Peak load in units per second: on the table, on each index, and on the busiest partition of a key.
 
-Calls and their units are those of ``keyplan.cost``: typical items, and what DynamoDB counts. A pattern whose rate isn't
-known, or of which no typical call can be thought of, is left out.
+Calls and units are those of ``keyplan.analysis.cost``. Patterns without a rate or a typical call are omitted.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ class _Touched:
 
 
 def demands(subject: Subject) -> Demands:
-    """What the patterns of a design take, under its traffic; estimated once for a subject."""
+    """The load of a design's patterns under its traffic; calculated once per subject."""
     if subject.demands is None:
         subject.demands = _demands_of(subject)
     return subject.demands
@@ -90,7 +89,7 @@ def _touched_by(subject: Subject, cost: WriteCost) -> list[_Touched]:
     touched = [touch for mutation in cost.mutations for touch in _written(subject, mutation, transactional=not alone)]
     batched = [touch for mutation in cost.batched for touch in _written(subject, mutation, transactional=False)]
     if cost.fails:
-        # What a failed call asked of the table is paid all the same; its indexes aren't written, its batches not sent
+        # A failed call is charged on the table; it doesn't write indexes or send batches
         touched = [touch if touch.line.target == TABLE else _gone_through(touch, cost.fails) for touch in touched]
         batched = [_gone_through(touch, cost.fails) for touch in batched]
     return touched + batched
@@ -105,7 +104,7 @@ def _multiplied(line: Line, times: float, why: str) -> Line:
 
 
 def _read(pattern: ReadPattern, requests: list[Request]) -> Iterator[_Touched]:
-    """What the first of a read's plans asks of one partition: what follows goes to keys that it found."""
+    """The load of a read's first plan on one partition: later plans read keys that it finds."""
     plan = next(plans_in(pattern.plan))
     first = requests[: len(plan.parts) if isinstance(plan, QueryPlan) and not plan.merged else 1]
     lines = [line_read for request in first for line_read in request.lines if line_read.direction == "read"]
@@ -145,14 +144,14 @@ def _written(subject: Subject, mutation: Mutation, *, transactional: bool) -> It
 
 
 def _without_shard(key: CompiledKey, partition: tuple[Any, ...]) -> tuple[Any, ...]:
-    """A partition key as it is before it is spread over shards: what goes there is divided by their number later."""
+    """A partition key without its shard suffix: its load is divided by the number of shards later."""
     if key.shards == 1 or not partition:
         return partition
     return (str(partition[0]).rpartition("#")[0], *partition[1:])
 
 
 def _busiest(subject: Subject, pattern: ReadPattern | WritePattern, touched: list[_Touched]) -> Iterator[Demand]:
-    """What a call takes of one partition of each key: of those that it touches, the one that it takes most of."""
+    """The load of a call on each key: on the partition that gets most of it."""
     partitions: dict[CompiledKey, dict[str, list[_Touched]]] = {}
     for touch in touched:
         partitions.setdefault(touch.key, {}).setdefault(str(touch.partition), []).append(touch)
@@ -164,7 +163,7 @@ def _busiest(subject: Subject, pattern: ReadPattern | WritePattern, touched: lis
 
 
 def _demand(subject: Subject, pattern: ReadPattern | WritePattern, group: list[_Touched]) -> Demand | None:
-    """Units a second of the busiest partition; None where nobody says which share of the calls goes there."""
+    """The load on the busiest partition in units per second; None if its share of the calls isn't known."""
     load = subject.load(pattern)
     peak = load.peak or 0
     touch = group[0]
@@ -180,7 +179,7 @@ def _demand(subject: Subject, pattern: ReadPattern | WritePattern, group: list[_
     parts = _chosen(pattern, touch)
     line += "".join(f" ÷ {many} values of {name}" for name, many in parts.items())
     total = peak * units / prod(parts.values())
-    # Each shard answers every read of its partition, and takes its part of the writes; but one item stands in one.
+    # Every read queries each shard, and writes are distributed over shards; but one item is in one shard
     shards = touch.key.shards if touch.line.direction == "write" else 1
     over = f" ÷ {shards} shards" if shards > 1 else ""
     item = total * busiest if touch.updates and busiest is not None else 0.0
@@ -207,9 +206,10 @@ def _demand(subject: Subject, pattern: ReadPattern | WritePattern, group: list[_
 def _share(
     subject: Subject, pattern: ReadPattern | WritePattern, group: list[_Touched], count: int | None
 ) -> float | None:
-    """The share of the calls that go to the busiest partition of one key: as it is said of that key. One number is of
-    the keys that a call chooses: a call that makes an item with an id of its own goes to a partition of its own, and
-    one that makes items whose partition key has few values, and isn't given, always goes to the same.
+    """The share of the calls on the busiest partition of one key, by ``hottest``.
+
+    A single number applies to keys that a call chooses. An item with a generated id has a partition of its own. An
+    item whose partition key has few values, and isn't an argument, always has the same one.
     """
     touch, load = group[0], subject.load(pattern)
     if isinstance(load.hottest, dict):
@@ -225,8 +225,8 @@ def _share(
 
 
 def _chosen(pattern: ReadPattern | WritePattern, touch: _Touched) -> dict[str, int]:
-    """The numbers in a partition key that have bounds and are no argument of the write, each with how many there are:
-    the call chooses one of them, and so spreads its writes. Each read asks all of them.
+    """The bounded numbers in a partition key that aren't arguments of the write, with their numbers of values: the
+    call chooses one, which distributes its writes. A read queries all of them.
     """
     names = {name for _, template in touch.key.partition for name in template.fields} - pattern.signature.by_name.keys()
     result = {name: numbers_in(touch.entity.fields[name].annotation) for name in sorted(names)}

@@ -1,6 +1,6 @@
-"""What a check finds: findings, their severity, and the report they stand in.
+"""Findings, their severity, and the report that contains them.
 
-How they are shown to machines is in ``design_page.py``, and to people in the command line.
+``report_formats.py`` has the formats for programs, the command line the one for people.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ class Severity(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """What a rule says of one place of a design; the check makes a finding of it.
+    """What a rule reports about one place of a design; the check creates a finding from it.
 
-    ``place`` is a path in the design (``Blog.latest_posts``, ``Post.by_status``, ``Blog.table``). ``arithmetic`` shows
-    how each number of the message comes out. ``severity`` is the rule's own unless it is given;
-    ``line`` is one of the place's own code, where that says more than the place.
+    ``place``: a path in the design (``Blog.latest_posts``, ``Post.by_status``, ``Blog.table``). ``arithmetic``: the
+    calculation of each number in the message. ``severity``: by default that of the rule. ``line``: a more precise
+    line in the source.
     """
 
     place: str
@@ -44,9 +44,9 @@ class Remark:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One finding: which rule, how bad, where, what, why by numbers, and what to do.
+    """One finding: rule, severity, place, message, calculation and hint.
 
-    ``silenced`` holds the reason that the design gives for leaving it so; ``known`` says that the baseline has it.
+    ``silenced``: the reason in ``ignore=``. ``known``: whether it is in the baseline.
     """
 
     code: str
@@ -71,7 +71,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Report:
-    """All findings of one design, the worst first. ``traffic`` says whether rates were known."""
+    """All findings of one design, the most severe first. ``traffic``: whether rates were known."""
 
     design: str
     findings: tuple[Finding, ...]

@@ -1,7 +1,7 @@
-"""Reports for machines: JSON, SARIF 2.1.0, and annotations of GitHub's workflows.
+"""Reports for programs: JSON, SARIF 2.1.0, and annotations of GitHub workflows.
 
-Paths are relative to the folder in which the check runs, where they lie below it; for SARIF and annotations, to the
-checkout that a GitHub workflow works in. For people they are shown by the command line.
+Paths are relative to the current folder if they are below it; in SARIF and annotations, to the checkout of a GitHub
+workflow.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO
 
 
 def place_in_source(file: str) -> str:
-    """A file's path as it is shown: relative to the working folder where it lies below it, with slashes."""
+    """A file's path as shown: relative to the current folder if it is below it, with slashes."""
     return _relative(Path(file), Path.cwd())
 
 
 def _in_checkout(file: str) -> str:
-    """The path as GitHub wants it: relative to the checkout, though the check may run in a folder below it."""
+    """The path for GitHub: relative to the checkout, also if the check runs in a folder below it."""
     checkout = Path(os.environ.get("GITHUB_WORKSPACE") or Path.cwd())
     return _relative(Path(file), checkout if Path(file).is_relative_to(checkout) else Path.cwd())
 

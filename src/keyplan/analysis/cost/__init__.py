@@ -1,8 +1,6 @@
-"""What a design costs: read and write units of each pattern, on the table and on each index, and USD a month.
+"""The cost of a design: read and write units of each pattern, on the table and on each index, and USD per month.
 
-``units.py`` and ``mutations.py`` have the arithmetic of single requests; ``reading.py`` and ``writing.py`` the requests
-that a pattern makes; ``facts.py`` thinks of typical finds, with which the client's conversations are answered, and
-``keyplan.rehearsal`` of typical writes; ``estimate.py`` puts a design together, ``bills.py`` prices it by a list in
-``prices/``. It makes no requests, and doesn't know the engine: that what it predicts is what the engine meters is a
-test.
+``unit_counts.py`` has the units of single requests. ``read_facts.py`` and ``simulated_reads.py`` predict the
+requests of a read, ``write_costs.py`` those of a write. ``estimate.py`` combines them, and ``bills.py`` prices them
+with a list in ``prices/``. Nothing is sent. Tests compare the prediction with what the store meters.
 """

@@ -1,6 +1,7 @@
-"""USD a month: what an estimate costs in each way of paying, line by line, each with its arithmetic.
+"""USD per month for each billing mode, line by line, each with its arithmetic.
 
-A month has 730 hours, a GB 1024³ bytes, and nothing is free: AWS's free tier is an account's, not a table's.
+A month has 730 hours, and a GB 1024³ bytes. AWS's free tier isn't included: it applies to an account, not to a
+table.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ __all__ = [
 ]
 
 HOURS = 730
-"""Hours a month, as AWS's own calculator has it."""
+"""Hours per month, as in AWS's calculator."""
 SECONDS = HOURS * 3600
 GB = 1024**3
 UTILISATION = 0.7
@@ -38,14 +39,15 @@ RESERVED_BLOCK = 100
 EXCLUDED = "data transfer, KMS keys, DAX, Lambda, CloudWatch, backups, exports, imports, restores, the free tier"
 """What is not estimated."""
 STREAM_READS_A_SECOND = 1
-"""Reads a second of one shard by one reader, as the Kinesis client library polls when idle. Lambda's are free."""
+"""Reads per second of one shard by one reader: the Kinesis client library polls when idle. Lambda's reads are free.
+"""
 
 TableClass = Literal["standard", "standard-infrequent-access"]
 
 
 @dataclass(frozen=True, slots=True)
 class Charge:
-    """One line of a bill. ``usd``: None where the price list has no price for ``meter``; ``why`` is the arithmetic."""
+    """One line of a bill. ``usd``: None if the price list has no price for ``meter``. ``why``: the arithmetic."""
 
     what: str
     usd: float | None
@@ -55,14 +57,14 @@ class Charge:
 
 @dataclass(frozen=True, slots=True)
 class Bill:
-    """One way to pay for a month."""
+    """One billing mode for a month."""
 
     name: str
     charges: tuple[Charge, ...]
 
     @property
     def usd(self) -> float | None:
-        """The sum; None where a price is missing."""
+        """The sum; None if a price is missing."""
         return _total(self.charges)
 
     @property
@@ -88,7 +90,7 @@ class Payer:
     # The whole table
 
     def on_demand(self, table_class: TableClass = "standard") -> Bill:
-        """Every request unit paid, at the average rates; storage and what is switched on besides."""
+        """On demand: every request unit at the average rates, storage and enabled features."""
         rates = self.estimate.throughput(peak=False)
         charges = [charge for target, rate in rates.items() for charge in self._requests(target, rate, table_class)]
         return Bill(_named("on-demand", table_class), (*charges, *self.stored(table_class)))
@@ -101,9 +103,8 @@ class Payer:
         return Bill(_named(name, table_class), (*charges, *self.stored(table_class)))
 
     def reserved(self, term: str) -> Bill | None:
-        """Capacity for the peak, reserved for a term in blocks of 100 units; None where the list has no such price.
-
-        Its upfront price is spread over the term's months. Standard class only.
+        """Reserved capacity for the peak, in blocks of 100 units; None if the list has no such price. The upfront
+        price is spread over the months of the term. Standard class only.
         """
         prices = self.prices.reserved.get(term)
         if prices is None or self.replicas:
@@ -115,11 +116,11 @@ class Payer:
         )
 
     def idle(self, table_class: TableClass = "standard") -> Bill:
-        """What a month without a single request costs, on demand."""
+        """The cost of a month without requests, on demand."""
         return Bill(_named("idle", table_class), tuple(self.stored(table_class)))
 
     def bills(self) -> list[Bill]:
-        """Every way to pay that there is."""
+        """Every billing mode."""
         classes: tuple[TableClass, ...] = ("standard", "standard-infrequent-access")
         result = [self.on_demand(class_) for class_ in classes]
         result += [self.provisioned(class_, peak=peak) for peak in (True, False) for class_ in classes]
@@ -143,14 +144,14 @@ class Payer:
     # One pattern, one target
 
     def call_usd(self, pattern: PatternEstimate, table_class: TableClass = "standard") -> float | None:
-        """What one call of a pattern costs on demand; None where it couldn't be estimated, or a price isn't known."""
+        """The cost of one call of a pattern on demand; None if it couldn't be estimated, or a price is missing."""
         if pattern.failure is not None:
             return None
         a_month = _total(self._of_pattern(pattern, 1.0, table_class))
         return None if a_month is None else a_month / SECONDS
 
     def pattern_usd(self, pattern: PatternEstimate, table_class: TableClass = "standard") -> float | None:
-        """The same of a month's calls; None too where their rate isn't known."""
+        """The cost of a month's calls; None also if the rate is unknown."""
         if pattern.failure is not None or pattern.load.per_second is None:
             return None
         return _total(self._of_pattern(pattern, pattern.load.per_second, table_class))
@@ -166,7 +167,7 @@ class Payer:
             yield from self._requests(target, units, table_class)
 
     def target_usd(self, target: str, table_class: TableClass = "standard") -> float | None:
-        """What the table (or an index) costs a month on demand, its storage included."""
+        """The cost of the table (or an index) per month on demand, storage included."""
         rate = self.estimate.throughput(peak=False)[target]
         charges = [*self._requests(target, rate, table_class), self._storage(target, table_class, self.prices)]
         charges += [self._storage(target, table_class, price_list) for price_list in self.replicas]
@@ -175,7 +176,7 @@ class Payer:
     # Charges
 
     def _requests(self, target: str, rate: Throughput, table_class: TableClass) -> Iterator[Charge]:
-        """Request units: reads where they are made, writes in every region of a global table."""
+        """Request units: reads in their region, writes in every region of a global table."""
         prefix = _prefix(table_class)
         if rate.reads:
             yield _throughput(f"reads of {_shown(target)}", rate.reads, self.prices, f"{prefix}ReadRequestUnits")
@@ -215,7 +216,7 @@ class Payer:
         return Charge(what, _times(size, price), f"{size:,.3f} GB × {_usd(price)}", meter)
 
     def _recovery(self, prices: PriceList) -> Charge:
-        """Point-in-time recovery holds the table and its local indexes."""
+        """Point-in-time recovery stores the table and its local indexes."""
         result = self._bytes()
         size = sum(result[target] for target in (TABLE, *self.estimate.local)) / GB
         meter = "TimedPITRStorage-ByteHrs"
@@ -238,7 +239,7 @@ class Payer:
 
 
 def capacity_units(rate: float) -> int:
-    """The capacity units to provision for a rate in units a second, at the target utilisation; at least 1."""
+    """The capacity units to provision for a rate in units per second, at the target utilization; at least 1."""
     return max(1, math.ceil(round(rate / UTILISATION, 6)))
 
 
@@ -249,7 +250,7 @@ def break_even(prices: PriceList, direction: Literal["Read", "Write"] = "Write")
 
 
 def storage_break_even(prices: PriceList) -> float | None:
-    """From which share of the throughput's price on storage makes Standard-IA cheaper: 0.41 is 41 %."""
+    """The share of storage in the throughput price from which Standard-IA is cheaper: 0.41 is 41 %."""
     names = ("TimedStorage-ByteHrs", "IA-TimedStorage-ByteHrs", "WriteRequestUnits", "IA-WriteRequestUnits")
     standard, infrequent, write, dearer = (prices.price(name) for name in names)
     if not standard or infrequent is None or not write or dearer is None or infrequent >= standard:

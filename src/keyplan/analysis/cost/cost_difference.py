@@ -16,8 +16,8 @@ __all__ = ["Difference", "difference", "difference_json", "difference_markdown"]
 
 @dataclass(frozen=True)
 class Difference:
-    """One pattern, table or index, or way to pay, in two designs; None: one of them lacks it. Units a call, or USD a
-    month.
+    """One pattern, table, index or billing mode in two designs; None if a design doesn't have it. In units per
+    call, or USD per month.
     """
 
     what: str
@@ -34,8 +34,9 @@ class Difference:
 
 
 def difference(old: Payer, new: Payer) -> list[Difference]:
-    """What has changed from one design to another under the same traffic and prices, and what hasn't. A pattern that
-    couldn't be estimated in one of them is left out of both, from the bills too.
+    """The differences between two designs under the same traffic and prices.
+
+    Patterns that can't be estimated in one of them are excluded from both, and from the bills.
     """
     old, new = _comparable(old, new)
     differences: list[Difference] = []
@@ -54,7 +55,7 @@ def _failing(old: Payer, new: Payer) -> list[str]:
 
 
 def _comparable(old: Payer, new: Payer) -> tuple[Payer, Payer]:
-    """Both without what couldn't be estimated in one of them: else a fault of the design would look like a saving."""
+    """Both without what can't be estimated in one of them: an error of a design would look like a saving."""
     failing = set(_failing(old, new))
 
     def kept(payer: Payer) -> Payer:

@@ -1,4 +1,4 @@
-"""Numbers in reports: units, USD, bytes and requests, as short texts."""
+"""Units, USD, bytes and requests as short strings for reports."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ NAME_MAX = 8
 
 
 def usd(price: float | None) -> str:
-    """A price to the cent; a smaller one with two digits that say something."""
+    """A price to the cent; a smaller one with two significant digits."""
     if price is None:
         return "–"
     sign = "-" if price < 0 else ""
@@ -49,7 +49,7 @@ def bill_usd(bill: Bill | None) -> str:
 
 
 def without(payer: Payer) -> str | None:
-    """What the bills lack, since there is no price of it; None where nothing lacks."""
+    """The prices that the bills lack; None if none is missing."""
     price_lists = [price_list for price_list in (payer.prices, *payer.replicas) if not price_list.usd]
     result = [price_list.source for price_list in price_lists]
     missing = list(dict.fromkeys(what for bill in payer.bills() for what in bill.missing))
@@ -68,7 +68,7 @@ def million(price: float | None) -> str:
 
 
 def number(value: float | None) -> str:
-    """Units or a rate: whole where they are, else with what matters."""
+    """Units or a rate: whole if possible, otherwise with the significant digits."""
     if value is None:
         return "–"
     if abs(value) >= 1e15:
@@ -87,7 +87,7 @@ def size(size_bytes: float) -> str:
 
 
 def called(requests: Iterable[Request]) -> str:
-    """The operations of a call, each with how often it is made: ``4 × Query, BatchGetItem``."""
+    """The operations of a call with their numbers: ``4 × Query, BatchGetItem``."""
     counts: dict[str, int] = {}
     for request in requests:
         counts[request.operation] = counts.get(request.operation, 0) + 1
@@ -95,7 +95,7 @@ def called(requests: Iterable[Request]) -> str:
 
 
 def written(units: dict[str, float]) -> str:
-    """Write units by where they go: ``12``, or ``14 + 6 on 3 indexes``."""
+    """Write units by target: ``12``, or ``14 + 6 on 3 indexes``."""
     table = units.get(TABLE, 0.0)
     indexes = {name: value for name, value in units.items() if name != TABLE}
     if not indexes:
@@ -106,7 +106,7 @@ def written(units: dict[str, float]) -> str:
 
 
 def spread(pattern: PatternEstimate) -> str:
-    """The range of a write's units over its branches, where they differ: `` (6–14)``, `` (6 or more)``."""
+    """The range of a write's units over its branches: `` (6–14)``, `` (6 or more)``."""
     least, most = pattern.span("write")
     if pattern.incomplete:
         return f" ({number(least)} or more)"
@@ -120,7 +120,7 @@ def listed(names: Sequence[str], most: int = 3) -> str:
 
 
 def more(before: float | None, after: float | None) -> str:
-    """By how much a number has changed, in per cent where that says something."""
+    """The change of a number in percent, if it is significant."""
     if before is None or after is None or before == after:
         return ""
     if not before:

@@ -1,6 +1,7 @@
-"""A design's estimate: units a call of each pattern, units a second on the table and on each index, bytes stored.
+"""The estimate of a design: units per call of each pattern, units per second on the table and on each index, bytes
+stored.
 
-What they cost in USD is estimated in ``bills.py``.
+``bills.py`` prices it.
 """
 
 from __future__ import annotations
@@ -34,9 +35,10 @@ __all__ = [
 
 @dataclass(frozen=True)
 class PatternEstimate:
-    """One pattern: the requests of a typical call with their units, how often it is called, and what was assumed.
-    ``failure`` says why its cost is unknown; it has no requests then. ``branches``: of a write, the requests in each
-    of its dry runs; ``incomplete``: whether it has actions that no dry run made, so that a call may cost more.
+    """One pattern: the requests of a typical call with their units, its load and the assumptions.
+
+    ``failure``: why its cost is unknown; there are no requests then. ``branches``: for a write, the requests in
+    each dry run. ``incomplete``: whether it has actions that no dry run yields, so that a call can cost more.
     """
 
     id: str
@@ -78,15 +80,15 @@ class PatternEstimate:
 
 @dataclass(frozen=True)
 class EntityEstimate:
-    """What is stored of one entity: how many items (None: nobody says), how large, and how large their index entries.
-    ``claims``: the bytes of each claim item that goes with one item.
+    """The stored items of one entity: their number (None if unknown), sizes and index entries. ``claims``: the
+    bytes of the claim items of one item.
     """
 
     sizes: ItemSizes
     count: float | None
     claims: tuple[int, ...] = ()
     variants: tuple[tuple[float, ItemSizes, tuple[int, ...]], ...] = ()
-    """Where a traffic file says which share of the items has a field: each combination's weight, sizes and claims."""
+    """If the traffic file sets the share of items with a field: the weight, sizes and claims of each combination."""
 
     @property
     def each(self) -> tuple[tuple[float, ItemSizes, tuple[int, ...]], ...]:
@@ -100,7 +102,7 @@ class EntityEstimate:
 
     @property
     def entries(self) -> dict[str, int]:
-        """The bytes of an entry in each index that holds such items, on average."""
+        """The average bytes of an entry in each index that contains such items."""
         result: dict[str, list[tuple[float, int]]] = {}
         for weight, sizes, _ in self.each:
             for index, size in sizes.entries.items():
@@ -113,7 +115,7 @@ class EntityEstimate:
 
 @dataclass(frozen=True, slots=True)
 class Throughput:
-    """Units a second."""
+    """Units per second."""
 
     reads: float = 0.0
     writes: float = 0.0
@@ -136,7 +138,7 @@ class Estimate:
     """What could not be estimated, and why."""
 
     def throughput(self, *, peak: bool) -> dict[str, Throughput]:
-        """Units a second by target: on average, or in a second in which every pattern is at its own peak."""
+        """Units per second by target: on average, or with every pattern at its peak."""
         result = dict.fromkeys(self.targets, Throughput())
         for pattern in self.patterns:
             rate = (pattern.load.peak if peak else pattern.load.per_second) or 0.0
@@ -149,7 +151,7 @@ class Estimate:
         return result
 
     def stored_bytes(self, *, replicated_bytes: int = 0) -> dict[str, float]:
-        """Bytes billed by target: each item and each index entry with DynamoDB's 100 bytes besides.
+        """Billed bytes by target: each item and each index entry plus 100 bytes of overhead.
 
         ``replicated_bytes`` are added to each item of the table (48 in a global table).
         """
@@ -175,7 +177,7 @@ class Estimate:
 
 
 def estimate(cls: type[Any], traffic: Traffic | None = None) -> Estimate:
-    """The estimate of a design's class under its traffic (without one: under what its decorators say)."""
+    """The estimate of a design's class. ``traffic``: the expected load, by default that of the decorators."""
     design: CompiledDesign = cls.compiled
     traffic = traffic or traffic_of(design)
     estimator = _Estimator(cls, design, traffic)
@@ -205,8 +207,10 @@ def estimate(cls: type[Any], traffic: Traffic | None = None) -> Estimate:
 def estimate_pattern(
     cls: type[Any], name: str, traffic: Traffic | None = None, *, arguments: Mapping[str, Any] | None = None
 ) -> PatternEstimate:
-    """The estimate of one pattern of a design's class. ``arguments``, texts or JSON values, say the limit of a read,
-    and what a write is called with; others are made up. Raises UnknownPattern, ArgumentError.
+    """The estimate of one pattern of a design's class.
+
+    ``arguments`` (strings or JSON values) are the arguments of a write, and the limit of a read; others are
+    typical. Raises UnknownPattern, ArgumentError.
     """
     design: CompiledDesign = cls.compiled
     pattern = design.pattern(name)
@@ -233,7 +237,7 @@ class _Estimator:
     def pattern(
         self, pattern: ReadPattern | WritePattern, arguments: Mapping[str, Any] | None = None
     ) -> PatternEstimate:
-        """What a typical call of the pattern takes; of a read, with these arguments."""
+        """The estimate of a typical call; for a read, with these arguments."""
         load = self.traffic.patterns.get(pattern.name, Load())
         requests: list[Request] = []
         notes: tuple[str, ...] = ()
@@ -265,7 +269,7 @@ class _Estimator:
         )
 
     def entity(self, entity: CompiledEntity) -> EntityEstimate | None:
-        """What is stored of an entity; None where no typical item can be thought of."""
+        """The stored items of an entity; None if it has no typical item."""
         stored = self.traffic.entities.get(entity.name)
         try:
             sizes, claims = _sized(entity, self.typical)

@@ -1,8 +1,7 @@
-"""A read with stand-ins for its keys: the client carries it out as it would the read itself, and nothing but places is
-in its keys, which can be made up for any number of items.
+"""A read with placeholders for its keys: the client runs it like the original, and its keys contain only positions.
 
-What of a plan decides which requests are made stays as it is: index or table, how many partitions are merged, whether
-a sort key bounds them, filters, junctions, what is completed, the shape. Names, values and formats go.
+Everything that determines the requests is kept: index or table, the number of merged partitions, bounds of the sort
+key, filters, junctions, completion, the shape. Names, values and formats are replaced.
 """
 
 from __future__ import annotations
@@ -37,24 +36,24 @@ __all__ = ["MET", "NOWHERE", "Seen", "StandIns", "mark", "query_plans"]
 Item = Mapping[str, Mapping[str, Any]]
 
 MET = "met"
-"""The member of an item that says what it stands for."""
+"""The attribute of an item that contains what it represents."""
 NOWHERE = "nowhere"
-"""A partition of which nothing is asked, and an item that isn't there."""
+"""A partition that isn't queried, and an item that doesn't exist."""
 BEFORE_LAST, LAST = "a", "c"
 """What sort keys begin with before the last of a collection's entities, and from its first item on: their
 bounds are apart."""
 
 
 def mark(way: int, last: str | None, kind: str | None) -> str:
-    """What the sort keys of an entity begin with that is read by the query of that number, where ``last`` is the entity
-    that comes last there.
+    """The prefix of an entity's sort keys in the query with that number. ``last``: the entity that comes last
+    there.
     """
     return f"{way:02d}{LAST if kind is not None and kind == last else BEFORE_LAST}"
 
 
 class Seen:
-    """What an item is read as. ``leads``: the name of what it leads to; ``key``: what its key in the answer's order is
-    made of, where several junctions lead to it.
+    """What an item is read as. ``leads``: the name of what it leads to; ``key``: its key in the order of the
+    result, if several junctions can lead to it.
     """
 
     def __init__(self, item: Item) -> None:
@@ -63,8 +62,8 @@ class Seen:
 
 
 class _StandIn(CompiledEntity):
-    """An entity whose items are told by what they stand for. ``kind``: its name; None where any item is its own.
-    ``named``: the value that its primary key is made of.
+    """An entity whose items are distinguished by what they represent. ``kind``: its name; None if it matches any
+    item. ``named``: the value in its primary key.
     """
 
     def __init__(self, table: Table, kind: str | None, named: str) -> None:
@@ -79,22 +78,22 @@ class _StandIn(CompiledEntity):
         self.from_item = self.gives
 
     def field_values(self, instance: Any) -> dict[str, Any]:
-        """What the key in the order of the answer is made of."""
+        """The key in the order of the result."""
         return {**instance.key}
 
 
 @dataclass(frozen=True, eq=False)
 class _Key(CompiledKey):
-    """A key that is made of a partition's name; ``suffixes`` tell its shards, in the order of their places."""
+    """A key that consists of a partition's name. ``suffixes``: of its shards, in order."""
 
     suffixes: tuple[str, ...] = ()
 
     def suffix(self, shard: int) -> str:
-        """The text behind the partition's name."""
+        """The string after the partition's name."""
         return self.suffixes[shard] if self.suffixes else CompiledKey.suffix(self, shard)
 
     def shard_suffix(self, values: Mapping[str, Any]) -> str:  # noqa: ARG002 - a key's
-        """Nothing: the name says it."""
+        """Empty: the name contains it."""
         return ""
 
 
@@ -104,7 +103,7 @@ _Templates: TypeAlias = tuple[tuple[KeyAttribute, Template], ...]
 def _templates(
     partition: Iterable[KeyAttribute], sort: Iterable[KeyAttribute | None], named: str, sorted_by: str = ""
 ) -> tuple[_Templates, _Templates]:
-    """The templates of a key: the partition's name, and the sort key's text in its first attribute."""
+    """The templates of a key: the partition's name, and the string in the first sort attribute."""
     first = _variable(sorted_by) if sorted_by else _FIXED
     return (
         tuple((attribute, _variable(named)) for attribute in partition),
@@ -144,10 +143,11 @@ class _Buckets(Buckets):
 
 
 class StandIns:
-    """The stand-ins of one read. ``partitions``: the names of the partitions that each of its ways begins with, bucket
-    by bucket, without the ``suffixes`` of shards;
-    ``items``: of the items that are read by key; ``last``: the entities whose items come last in a collection, of each
-    of the queries that it is read by.
+    """The placeholders of one read.
+
+    ``partitions``: the names of the partitions that each way starts with, per bucket, without the ``suffixes`` of
+    shards. ``items``: the items that are read by key. ``last``: for each query, the entity whose items come last in
+    a collection.
     """
 
     def __init__(
@@ -258,7 +258,7 @@ class StandIns:
         return {"filter": None if plan.filter is None else Filter(MET, {}, {}, {}), "completed": completed}
 
     def _entity(self, kind: str) -> CompiledEntity:
-        """The entity of that name, whose items are met by queries."""
+        """The entity with that name, whose items queries find."""
         entity = self._entities.get(kind)
         if entity is None:
             entity = self._entities[kind] = _StandIn(self.table, kind, "id")
@@ -270,7 +270,7 @@ class StandIns:
 
     @staticmethod
     def _index(index: Index | None) -> Index | None:
-        """The index with attributes of its own that hold texts."""
+        """The index with attributes of its own that contain strings."""
         if index is None:
             return None
         partition = "pk" if index.local else "index_pk"

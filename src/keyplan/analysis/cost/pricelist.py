@@ -1,7 +1,7 @@
-"""Price lists: USD a unit, by region and by AWS's own usage type; as data, each with its date.
+"""Price lists: USD per unit by region and AWS usage type, each with its date.
 
-They are the JSON files in ``prices/``, written by ``renew.py`` from AWS's public price list. A list may lack a price:
-what needs it then has none, and says so.
+They are the JSON files in ``prices/``, written by ``update_prices.py``. If a list lacks a price, the costs that
+need it are unknown.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ TERMS = ("1yr", "3yr")
 
 @dataclass(frozen=True, slots=True)
 class Reserved:
-    """Reserved capacity for a term, USD a capacity unit: at once, and for each hour."""
+    """Reserved capacity for a term, in USD per capacity unit: upfront and per hour."""
 
     read_upfront: float
     read_hour: float
@@ -72,18 +72,18 @@ class PriceList:
         return f"{self.region} as of {self.as_of}" if self.usd else f"{self.region}, of which none are known"
 
     def price(self, meter: str) -> float | None:
-        """USD for one unit of a usage type; None where the list doesn't say."""
+        """USD per unit of a usage type; None if the list has no price."""
         return self.usd.get(meter)
 
 
 def priced_regions() -> list[str]:
-    """The regions that there is a price list of."""
+    """The regions with a price list."""
     return sorted(path.stem for path in FOLDER.glob("*.json"))
 
 
 def price_list(region: str) -> PriceList:
-    """The price list of a region; an empty one where AWS has the region and there is none of it, so that units are
-    estimated all the same. Raises PriceError for a region that AWS doesn't have.
+    """The price list of a region. It is empty for an AWS region without a list, so that units are still estimated.
+    Raises PriceError for an unknown region.
     """
     if region in priced_regions():
         return read_price_list(FOLDER / f"{region}.json")
@@ -95,7 +95,7 @@ def price_list(region: str) -> PriceList:
 
 
 def read_price_list(path: Path) -> PriceList:
-    """A price list from a file. Raises PriceError with every fault of it."""
+    """A price list from a file. Raises PriceError with every error of the file."""
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -139,7 +139,7 @@ def _text(data: Mapping[str, Any], name: str, faults: list[ErrorDetail]) -> str:
 
 
 def _prices(data: Any, place: str, names: Collection[str], faults: list[ErrorDetail]) -> dict[str, float]:
-    """Prices by name; they are written as texts, since 0.000000125 is no number that JSON keeps as it is."""
+    """Prices by name, written as strings: JSON numbers can't represent 0.000000125 exactly."""
     result: dict[str, float] = {}
     for name, value in (data if isinstance(data, dict) else {}).items():
         try:

@@ -1,7 +1,7 @@
-"""What is there for one typical call of a read: how many items, how large, in how many partitions.
+"""The items that a typical call of a read finds: how many, how large, in how many partitions.
 
-Numbers come from the traffic file and the decorators; where neither says one, it is assumed, and noted. Which
-requests are made for it is ``reading.py``'s business.
+The traffic file and the decorators set the numbers; others are assumed, and noted. ``simulated_reads.py`` predicts
+the requests.
 """
 
 from __future__ import annotations
@@ -39,18 +39,18 @@ from keyplan.model.stored.stored_keys import CompiledKey
 __all__ = ["Facts", "ReadCost", "multiplied"]
 
 SIMULATED_MAX = 20_000
-"""Items that a read is gone through by one by one; of more, the units are taken in proportion."""
+"""Items that are simulated one by one; beyond that, units are scaled."""
 ENDS_SIMULATED_MAX = 200_000
 """The same, of the items that a page's junction leads to: what is beyond the page's end isn't read."""
 BUCKETS_ASSUMED = 2
-"""Over how many buckets of time a range reaches, where nobody says: it is seldom just one."""
+"""Assumed time buckets of a range."""
 PARTS_SIMULATED_MAX = 5_000
-"""The same, of an iterator's: it reads the junction anew for each of its parts."""
+"""The same for iterators, which read the junction again for each part."""
 
 
 @dataclass(frozen=True)
 class ReadCost:
-    """The requests of one typical call of a read. ``notes`` tells what was assumed."""
+    """The requests of one typical call of a read. ``notes``: the assumptions."""
 
     requests: list[Request]
     notes: tuple[str, ...] = ()
@@ -72,9 +72,10 @@ class Facts:
         strongly: bool = False,
         nothing: bool = False,
     ) -> ReadCost:
-        """The requests of one typical call, or of one that finds ``nothing``. ``arguments``, where they are known, say
-        the limit and how many values an ``Each`` has. ``strongly``: it is asked within a write. Raises Problem for an
-        entity without a typical item.
+        """The requests of one typical call, or of one that finds ``nothing``.
+
+        ``arguments`` set the limit and the number of values of an ``Each``. ``strongly``: the read is part of a
+        write. Raises Problem for an entity without a typical item.
         """
         given = self.finds.arguments(pattern) if arguments is None else arguments
         pattern = pattern.as_called(given)
@@ -94,16 +95,16 @@ class Facts:
         return ReadCost(requests, tuple(dict.fromkeys(finder.notes)))
 
     def _mixture(self, pattern: ReadPattern) -> list[tuple[float, Facts]]:
-        """The finds of each combination of fields that items in the answer have, with their weights: none where no
-        share is given. Items that an index doesn't hold aren't found there.
+        """The typical items of each combination of fields, with their weights; none if no share is set. An index
+        doesn't contain items without its key fields.
         """
         names = {entity.name for entity in _entities_in(pattern.plan)}
         result = [(weight, typical) for weight, typical in self.typical.mixture(names) if _held(pattern.plan, typical)]
         return [(weight, Facts(typical, self.traffic)) for weight, typical in result if typical is not self.typical]
 
     def assumed_items(self, pattern: ReadPattern) -> float | None:
-        """How many items a typical call is assumed to have before it; None where that is known, or nothing depends on
-        it. Raises Problem.
+        """The assumed number of items that match a typical call; None if it is known, or nothing depends on it.
+        Raises Problem.
         """
         finder = _Finder(self, pattern, self.finds.arguments(pattern), within_a_write=False)
         finder.found()
@@ -111,7 +112,7 @@ class Facts:
 
 
 class _Finder:
-    """What is there for one call of one read. ``notes`` tells what was assumed of it."""
+    """The items that one call of one read finds. ``notes``: the assumptions."""
 
     def __init__(
         self, facts: Facts, pattern: ReadPattern, arguments: Mapping[str, Any], *, within_a_write: bool
@@ -125,12 +126,12 @@ class _Finder:
         self.limit = facts.finds.limit(pattern, arguments)
         self.notes: list[str] = []
         self.assumed: float | None = None
-        """How many items there are, where nobody says."""
+        """The number of items, if it isn't set."""
 
     # How many
 
     def count(self, limit: int | None) -> float:
-        """How many items are there, before the limit."""
+        """The number of items before the limit."""
         finds = self.facts.finds
         number, note = finds.count(self.pattern, limit, within_a_write=self.within_a_write, buckets=self.buckets())
         if note is not None:
@@ -139,12 +140,12 @@ class _Finder:
         return number
 
     def _values(self, each: str) -> int | None:
-        """How many values an ``Each`` has, where the arguments are known."""
+        """The number of values of an ``Each``, if the arguments are known."""
         given = self.arguments.get(each, self.pattern.constants.get(each))
         return None if given is None else len(given)
 
     def _values_assumed(self, each: str) -> int:
-        """How many values an ``Each`` has: as given, or as is assumed, and noted."""
+        """The number of values of an ``Each``: known, or assumed and noted."""
         known = self._values(each)
         if known is not None:
             return known
@@ -153,7 +154,7 @@ class _Finder:
         return assumed
 
     def _keys_asked(self, plan: BatchGetPlan) -> float:
-        """How many keys a batch asks for: one for each combination of values."""
+        """The number of keys of a batch: one per combination of values."""
         if self.load.items is not None and any(self._values(name) is None for name in plan.each):
             return self.load.items
         if all(self._values(name) is not None for name in plan.each):
@@ -173,10 +174,10 @@ class _Finder:
         )
         return BUCKETS_ASSUMED
 
-    # What is there
+    # Found items
 
     def found(self) -> tuple[Found, float]:
-        """What is there, and what the units are multiplied by."""
+        """The items, and the factor for the units."""
         plan, load = self.pattern.plan, self.load
         match plan:
             case GetPlan():
@@ -212,7 +213,7 @@ class _Finder:
     def _among_others(
         self, plan: QueryPlan, stretches: tuple[ExpectedRange, ...], times: float
     ) -> tuple[ExpectedRange, ...]:
-        """The stretches with the items of other entities that lie between those that are asked for."""
+        """The ranges, with the items of other entities between those of the read."""
         sizes: list[int] = []
         for entity, _ in neighbours(plan, self.typical.design.entities.values()):
             usual = self.facts.finds.per_partition(entity)
@@ -261,8 +262,8 @@ class _Finder:
         return Found(stretches=ways[0], also=tuple(ways[1:])), times
 
     def _fewer(self, count: int, times: float, ends: Sequence[tuple[int, float]]) -> tuple[int, float]:
-        """How many of a junction's items to go through, where each leads to many, and what the units are multiplied
-        by: an iterator has more parts as well as more to read in each.
+        """How many junction items to simulate if each leads to many, and the factor for the units: an iterator has
+        more parts, each with more to read.
         """
         iterated = self.pattern.shape.kind is ShapeKind.ITERATOR
         most = PARTS_SIMULATED_MAX if iterated else SIMULATED_MAX if self.limit is None else ENDS_SIMULATED_MAX
@@ -277,7 +278,9 @@ class _Finder:
         return self._spread(plan.junction, kinds, count, self.load.kept or 1, (number, plan))
 
     def _end(self, way: tuple[int, ThroughPlan], position: int, count: int) -> End:
-        """What one of ``count`` junction's items leads to. The ends' items are in turn in the order of the answer."""
+        """What one of ``count`` junction items leads to. The items of the ends alternate in the order of the
+        result.
+        """
         number, plan = way
         if isinstance(plan.end, GetPlan):
             return End((number, position), self._item_bytes(plan.end.entity))
@@ -339,8 +342,8 @@ class _Finder:
         leads: tuple[int, ThroughPlan] | None = None,
         of: QueryPlan | None = None,
     ) -> tuple[ExpectedRange, ...]:
-        """Items spread evenly over the partitions that a query reads, in the order of its answer: each bucket of time
-        holds as many. ``of``: those that one of its narrower queries reads.
+        """Items distributed evenly over the partitions of a query, in the order of the result. ``of``: the items
+        that one of its narrower queries reads.
         """
         read = {match.entity.name for match in (of or plan).matches}
         partitions, buckets = plan.shards, self.buckets()
@@ -378,7 +381,7 @@ class _Finder:
         return self._entry_bytes(plan.index, match.entity, match.key)
 
     def _entry_bytes(self, index: Index | None, entity: CompiledEntity, key: CompiledKey | None = None) -> int:
-        """What one typical item takes in an index; of the table the item itself. ``key``: by which it stands there."""
+        """The bytes of a typical item in an index, or in the table. ``key``: its key there."""
         if index is None:
             return self._item_bytes(entity)
         number = self.typical.sizes(entity).entries.get(index.name)
@@ -416,7 +419,7 @@ def _entities_in(plan: Plan) -> Iterator[CompiledEntity]:
 
 
 def _held(plan: Plan, typical: Typical) -> bool:
-    """Whether the indexes that a plan reads hold the typical items."""
+    """Whether the indexes of a plan contain the typical items."""
     if isinstance(plan, ThroughPlan):
         return all(_held(way.junction, typical) and _held(way.end, typical) for way in plan.ways)
     if isinstance(plan, ScanPlan) and plan.index is not None:
@@ -449,7 +452,7 @@ def _capped(count: float, limit: int | None) -> tuple[int, float]:
 
 
 def multiplied(request: Request, times: float, why: str) -> Request:
-    """The request with its units multiplied; ``why`` goes into the arithmetic."""
+    """The request with its units multiplied. ``why``: the reason in the arithmetic."""
     lines = (
         Line(line.direction, line.target, line.units * times, f"{line.why}; × {times:g}, {why}")
         for line in request.lines

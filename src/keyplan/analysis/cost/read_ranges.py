@@ -1,7 +1,6 @@
-"""What is there for one call of a read: items by their bytes and their places, and what they lead to.
+"""The items that one call of a read finds: their bytes and positions, and what they lead to.
 
-No values and no keys: these are made up where they are needed (``standins.py``). Which requests are made for it is said
-in ``reading.py``; how much is there is thought of in ``facts.py``.
+They have no values and no keys; ``placeholder_reads.py`` creates those. ``read_facts.py`` determines the numbers.
 """
 
 from __future__ import annotations
@@ -14,8 +13,8 @@ __all__ = ["End", "ExpectedItem", "ExpectedRange", "Found"]
 
 
 class End(NamedTuple):
-    """What a junction's item leads to: one item (``identity`` tells it from others), or partitions to be read.
-    ``place``: the item's own place in the order of the answer, where several junctions can lead to it.
+    """What a junction item leads to: one item (``identity`` distinguishes it) or partitions. ``place``: the item's
+    position in the order of the result, if several junctions can lead to it.
     """
 
     identity: Hashable
@@ -25,10 +24,9 @@ class End(NamedTuple):
 
 
 class ExpectedItem(NamedTuple):
-    """One item (or index entry) that a Query looks at: its bytes; its entity's name, or None for what the client passes
-    over; its place in the order of the answer, which begins with its sort key's; where it leads to, if it is a
-    junction's; and whether it is ``filtered`` out before the client gets it. Places ascend in the direction of the
-    read.
+    """One item (or index entry) that a Query reads: its bytes; its entity, or None if the client ignores it; its
+    position in the order of the result; what it leads to, if it is a junction item; and whether it is ``filtered``
+    out. Positions ascend in the direction of the read.
     """
 
     size_bytes: int
@@ -40,12 +38,11 @@ class ExpectedItem(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ExpectedRange:
-    """What lies in one partition between the bounds of a Query, in the order in which it is read.
+    """The items of one partition within the bounds of a Query, in the order of the read.
 
-    ``last_kind``: the entity that no other follows, if that is known (it ends the reading of a collection).
-    ``closed``: whether the last one lies on the bound itself; then a page that ends with it is known to be the last.
-    ``partition``: the partition's place among the others, where items with the same sort key lie in several.
-    ``bucket``: which of the buckets of time it belongs to, in the order in which they are read.
+    ``last_kind``: the entity that comes last in a collection, if known. ``closed``: whether the last item is on the
+    bound; a page that ends there is the last. ``partition``: the position of the partition, if items with one sort
+    key are in several. ``bucket``: the time bucket, in the order of the read.
     """
 
     met: Sequence[ExpectedItem] = ()
@@ -57,11 +54,11 @@ class ExpectedRange:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What is there for one call of a read.
+    """What one call of a read finds.
 
-    ``items``: the bytes of items read by key, None where there is none (a claim, then its owner; a batch's items);
-    ``stretches``: for queries and scans, one a partition; none where nothing can lie between the bounds, since then
-    nothing is asked.
+    ``items``: the bytes of items that are read by key, None for a missing one (a claim, then its owner; the items
+    of a batch). ``stretches``: for queries and scans, one per partition; none if nothing can be within the bounds,
+    because then no request is sent.
     """
 
     items: tuple[int | None, ...] = ()
@@ -69,4 +66,4 @@ class Found:
     also: tuple[tuple[ExpectedRange, ...], ...] = ()
     """The stretches of further junctions, or of further queries of what is read apart, in the order of the plan's."""
     link: End | None = None
-    """Where a junction's item that is read by key leads to."""
+    """What a junction item that is read by key leads to."""

@@ -1,7 +1,7 @@
-"""What is there, under names: the partitions and items of one read, with texts for keys that lie as the places do.
+"""The partitions and items of one read, with strings as keys in the order of their positions.
 
-The texts are for the client, which compares them, puts them into cursors and starts behind them. They say nothing of
-the design's own keys: those may be of any type, and there may be no value for the next item.
+The client compares the strings, puts them into cursors and continues after them. They don't depend on the keys of
+the design, which can have any type.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _FIXED = "-"
 
 @dataclass(frozen=True)
 class Keyed:
-    """An item that is read by its key: its bytes (None: it isn't there), what it is called, what it holds."""
+    """An item that is read by its key: its bytes (None if it doesn't exist), its name and its contents."""
 
     size_bytes: int | None
     what: str
@@ -51,7 +51,7 @@ class Keyed:
 
 @dataclass(frozen=True)
 class Partition:
-    """What lies in one partition of the table or of an index; of a scan, everything."""
+    """The items of one partition of the table or of an index; for a scan, all items."""
 
     name: str
     index: Index | None
@@ -59,7 +59,7 @@ class Partition:
     sorts: Sequence[str]
     """The sort keys, in order."""
     ids: Sequence[str]
-    """What tells the items apart, in order."""
+    """The identities of the items, in order."""
     leads: Mapping[Any, str]
     """The names of what they lead to, by its identity."""
     is_sorted: bool
@@ -77,7 +77,7 @@ class Partition:
         return self.stretch.closed
 
     def item(self, at: int) -> Item:
-        """One of the items: its keys, and what it stands for."""
+        """One of the items: its keys, and what it represents."""
         met = self.met[at]
         held: dict[str, Any] = {"met": met}
         if met.end is not None and met.end.identity in self.leads:
@@ -102,7 +102,7 @@ class Partition:
         return {name: {"S": text} for name, text in texts.items()}
 
     def behind(self, start: Item) -> int:
-        """Where reading goes on behind a key."""
+        """The position after a start key."""
         if self.index is None and not self.scanned:
             return bisect_right(self.sorts, start["sk"]["S"]) if self.is_sorted else len(self.met)
         own = "sk" if self.index is not None and self.index.local else "pk"
@@ -110,7 +110,7 @@ class Partition:
 
 
 class _Places:
-    """The texts that stand for places, in their order: of their sort keys, and of the items that stand there."""
+    """Strings for positions, in order: for sort keys, and for the items."""
 
     def __init__(self, places: Iterable[tuple[Any, ...]]) -> None:
         self.sorts: dict[tuple[Any, ...], str] = {}
@@ -124,7 +124,7 @@ class _Places:
 
 
 class Layout:
-    """The partitions and items of one read, and its stand-ins."""
+    """The partitions and items of one read, and its placeholders."""
 
     def __init__(self, pattern: ReadPattern, result: Found) -> None:
         plan = pattern.plan
@@ -150,7 +150,7 @@ class Layout:
 
     @property
     def table(self) -> Table:
-        """The table that stands for the design's."""
+        """The table that replaces the design's."""
         return self.standins.table
 
     @property
@@ -159,7 +159,7 @@ class Layout:
         return next(iter(self.partitions.values()))
 
     def by_key(self, key: Item) -> Keyed:
-        """What is there under a primary key."""
+        """The item with a primary key."""
         names = (element["S"] for element in key.values())
         return next((self._keyed[name] for name in names if name in self._keyed), Keyed(None, "item"))
 
@@ -190,7 +190,7 @@ class Layout:
     # What junctions lead to
 
     def _name_ends(self, linked: Sequence[tuple[ThroughPlan, End]], answer: _Places) -> None:
-        """Give each end its name, in the order of the partitions that they are, and keep what is there."""
+        """Name each end, in the order of its partitions, and store its items."""
         distinct = {end.identity: (way, end) for way, end in linked}
         known = {element.partition for _, end in linked for element in end.stretches if element.partition is not None}
         ranks = {partition: at for at, partition in enumerate(sorted(known))}
@@ -209,7 +209,7 @@ class Layout:
     def _lay_way(
         self, number: int, way: QueryPlan | ScanPlan | ThroughPlan, stretches: Sequence[ExpectedRange], answer: _Places
     ) -> list[list[str]]:
-        """Lay out the partitions that a way begins with. Gives their names, bucket by bucket."""
+        """Create the partitions that a way starts with. Returns their names per bucket."""
         plan, places = way, answer
         if isinstance(way, ThroughPlan):
             if not isinstance(way.junction, QueryPlan):
@@ -235,7 +235,7 @@ class Layout:
         return list(buckets.values())
 
     def _keep_keys(self, stretches: Sequence[ExpectedRange], answer: _Places) -> None:
-        """Say of items that several junctions may lead to where they stand in the answer's order."""
+        """Set the position in the result of items that several junctions can lead to."""
         for stretch in stretches:
             for met in stretch.met:
                 if met.end is None:
@@ -273,22 +273,20 @@ class Layout:
 
 
 def _ranks(stretches: Sequence[ExpectedRange]) -> list[int]:
-    """The places of partitions among each other, where they are known; else as they come."""
+    """The order of partitions, if known."""
     known = sorted(stretch.partition for stretch in stretches if stretch.partition is not None)
     ranks = {partition: at for at, partition in enumerate(known)}
     return [ranks.get(stretch.partition, at) for at, stretch in enumerate(stretches)]
 
 
 def _marked(met: Sequence[ExpectedItem], sorts: Sequence[str], way: int, last: str | None) -> list[str]:
-    """Sort keys that show which query reads them, and where the last entity's items begin."""
+    """Sort keys that show the number of the query, and where the items of the last entity start."""
     first = len(met) if last is None else next((at for at, item in enumerate(met) if item.kind == last), len(met))
     return [mark(way, last, None if at < first else last) + text for at, text in enumerate(sorts)]
 
 
 def _last_kinds(plan: Plan, result: Found) -> list[str | None]:
-    """Of each query that a question is read by, the entity that no other follows in a collection, where one partition
-    is read; none, where no sort key need show it.
-    """
+    """For each query of a read, the last entity of the collection; empty if no sort key needs to show it."""
     if not isinstance(plan, QueryPlan):
         return []
     known = (result.stretches, *result.also)
@@ -297,7 +295,7 @@ def _last_kinds(plan: Plan, result: Found) -> list[str | None]:
 
 
 def _ways(plan: Plan, result: Found) -> Iterator[tuple[QueryPlan | ScanPlan | ThroughPlan, Sequence[ExpectedRange]]]:
-    """Each way to the answer, and the stretches that it begins with."""
+    """Each way to the result, with the ranges that it starts with."""
     match plan:
         case ThroughPlan():
             known = (result.stretches, *result.also)
@@ -321,7 +319,7 @@ def _answer_places(
     ways: Sequence[tuple[QueryPlan | ScanPlan | ThroughPlan, Sequence[ExpectedRange]]],
     linked: Sequence[tuple[ThroughPlan, End]],
 ) -> _Places:
-    """The places in the order of the answer: of the ends that partitions have, and of what else stands in it."""
+    """The positions in the order of the result."""
     result = [met.place for _, end in linked for stretch in end.stretches for met in stretch.met]
     for way, stretches in ways:
         if not (isinstance(way, ThroughPlan) and isinstance(way.end, QueryPlan)):

@@ -1,7 +1,7 @@
-"""The requests of a read, by what lies where it looks: the client's own conversations, carried out on places.
+"""The requests of a read, from the items that it finds: the client's own code runs, and its requests are answered
+here.
 
-How the client pages, merges, joins and completes is its business alone; here its requests are answered, and what they
-take is noted. ``facts.py`` thinks of what is there.
+The units of each request are noted. ``read_facts.py`` determines the items.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ _BOUNDS = re.compile(
 
 
 class Answering:
-    """Answers one read's requests, and notes them in ``requests``. It carries out the steps of a conversation."""
+    """Answers the requests of one read, and notes them in ``requests``. It runs a conversation."""
 
     def __init__(self, layout: Layout) -> None:
         self._layout = layout
         self.requests: list[Request] = []
 
     def call(self, operation: str, parameters: dict[str, Any]) -> dict[str, Any]:
-        """The answer to one request."""
+        """The response to one request."""
         match operation:
             case "GetItem":
                 return self._got(parameters)
@@ -56,7 +56,7 @@ class Answering:
                 return self._queried(parameters)
 
     def call_all(self, requests: Sequence[Asked]) -> list[dict[str, Any]]:
-        """The answers to several requests."""
+        """The responses to several requests."""
         return [self.call(*request) for request in requests]
 
     # By key
@@ -78,14 +78,14 @@ class Answering:
 
     def _queried(self, parameters: dict[str, Any]) -> dict[str, Any]:
         partition = self._layout.partitions.get(parameters["ExpressionAttributeValues"][":p0"]["S"])
-        if partition is None:  # nothing can lie there: a call would ask nothing
+        if partition is None:  # nothing can be there: a call sends no request
             return {"Items": [], "Count": 0}
         return self._page("Query", self._layout.indexes.get(parameters.get("IndexName", "")), partition, parameters)
 
     def _page(
         self, operation: str, index: Index | None, partition: Partition, parameters: dict[str, Any]
     ) -> dict[str, Any]:
-        """One page of a partition, or of all there is: from behind its start, up to its limit or to 1 MB."""
+        """One page of a partition, or of everything: from after its start to its limit, or to 1 MB."""
         low, high = _bounds(parameters)
         begin = 0 if low is None else bisect_left(partition.sorts, low)
         start = parameters.get("ExclusiveStartKey")
@@ -118,7 +118,7 @@ class Answering:
 
 
 def _bounds(parameters: dict[str, Any]) -> tuple[str | None, str | None]:
-    """The least and the greatest sort key that a request asks for."""
+    """The lowest and highest sort key of a request."""
     match = _BOUNDS.search(parameters.get("KeyConditionExpression", ""))
     if match is None:
         return None, None
@@ -129,7 +129,7 @@ def _bounds(parameters: dict[str, Any]) -> tuple[str | None, str | None]:
 
 
 def _page_end(partition: Partition, begin: int, within: int, limit: int | None) -> tuple[int, bool]:
-    """Behind which item a page ends, and whether it was stopped: by its limit, or since 1 MB is full."""
+    """The position after which a page ends, and whether its limit or 1 MB ended it."""
     most = within if limit is None else min(within, begin + limit)
     size = 0
     for at in range(begin, most):
@@ -142,8 +142,10 @@ def _page_end(partition: Partition, begin: int, within: int, limit: int | None) 
 def requests_of(
     pattern: ReadPattern, result: Found, limit: int | None, *, strongly: bool = False, page: int = 1
 ) -> list[Request]:
-    """The requests of one call with their units; of a page, those of the ``page``-th. ``limit`` in items; ``strongly``:
-    asked within a write, where reads are strongly consistent wherever their key allows it.
+    """The requests of one call with their units; for a page, those of the ``page``-th.
+
+    ``limit`` is in items. ``strongly``: the read is part of a write, where reads are strongly consistent if their
+    key allows it.
     """
     layout = Layout(pattern, result)
     answering = Answering(layout)
@@ -167,7 +169,7 @@ def requests_of(
 
 
 def _iterate(answer: Answer, arguments: dict[str, Any], answering: Answering) -> None:
-    """Take an iterator's items to their end, part by part."""
+    """Read an iterator to its end, part by part."""
     position: Position | None = None
     given = 0
     while True:

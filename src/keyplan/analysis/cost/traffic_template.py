@@ -1,7 +1,6 @@
-"""A traffic file to fill in: every table setting, pattern, entity and field that a design's cost depends on, each with
-its unit, and with what is assumed of it. All of it is commented out, so that the file says nothing until somebody does.
+"""A traffic file to fill in: every setting that affects the cost of a design, with its unit and the assumed value.
 
-How traffic files are read is in ``keyplan.analysis.traffic.traffic_file``.
+All lines are commented out, so the file has no effect until you edit it. ``traffic_file.py`` reads traffic files.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from keyplan.model.stored.stored_entity import CompiledEntity
 __all__ = ["skeleton"]
 
 _NOTE_COLUMN = 44
-"""Where the notes of short lines begin."""
+"""The column of notes after short lines."""
 _TEXT_MAX = 100
 
 
@@ -57,9 +56,8 @@ _TABLE = (
 
 
 def skeleton(cls: type[Any]) -> str:
-    """A traffic file for a design's class, in TOML: valid, and without effect until a line is uncommented.
-
-    Where a line says "assumed", its value is the one that an estimate takes while nobody says another.
+    """A traffic file for a design's class, in TOML: valid, and without effect until a line is uncommented. A value
+    marked "assumed" is the one that an estimate uses otherwise.
     """
     return "\n".join(_lines(cls)) + "\n"
 
@@ -178,7 +176,7 @@ def _entity(entity: CompiledEntity, result: Estimate) -> Iterator[_Line]:
 
 
 def _open_fields(entity: CompiledEntity, sizes: Iterable[FieldSize]) -> Iterator[tuple[str, int, str]]:
-    """The texts and bytes whose types don't say how long they are: those make an item large."""
+    """The strings and bytes whose type doesn't determine their length."""
     named = {name for key in (*entity.keys, *entity.claims) for name in key.fields}
     for size in sizes:
         open_ = kind_of(entity.fields[size.field].annotation) in {str, bytes} and size.source != CHOICE
@@ -207,18 +205,18 @@ def _number(value: float | None, otherwise: str = "0") -> str:
 
 
 def _by(value: object, otherwise: str = "") -> str:
-    """Who says a value: the decorator, or nobody."""
+    """The source of a value: the decorator, or none."""
     if value is not None:
         return "; as the decorator says"
     return f"; {otherwise}" if otherwise else ""
 
 
 def _shown(text: str) -> str:
-    """A text on one line of its own."""
+    """A string on a line of its own."""
     line = " ".join(text.split())
     return line if len(line) <= _TEXT_MAX else f"{line[: _TEXT_MAX - 3]}..."
 
 
 def _key(name: str) -> str:
-    """A name as a key of TOML: names of Python are bare keys where they are of ASCII."""
+    """A name as a TOML key: ASCII names are bare keys."""
     return name if name.isascii() else f'"{name}"'

@@ -36,7 +36,7 @@ Direction: TypeAlias = Literal["read", "write"]
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """Units that a request takes of the table or of one index. ``why`` is the arithmetic, in words and numbers."""
+    """The units of a request on the table or on one index. ``why``: the arithmetic."""
 
     direction: Direction
     target: str
@@ -67,12 +67,12 @@ def total_units(requests: Iterable[Request], direction: Direction) -> dict[str, 
 
 
 def get_item(size_bytes: int | None, *, consistent: bool, what: str = "item") -> Request:
-    """A GetItem of an item of that size; None: there is none, which costs the minimum."""
+    """A GetItem of an item of that size; None if it doesn't exist, which costs the minimum."""
     return Request("GetItem", (_read_line(TABLE, (size_bytes,), what, consistent=consistent),))
 
 
 def batch_get(sizes: Sequence[int | None], *, consistent: bool, what: str = "item") -> Request:
-    """A BatchGetItem: each item is rounded up by itself. None: there is none."""
+    """A BatchGetItem: each item is rounded up separately. None: it doesn't exist."""
     units = sum(read_units(size or 0, consistent=consistent) for size in sizes)
     distinct = sorted({size or 0 for size in sizes})
     if len(distinct) == 1:

@@ -1,12 +1,11 @@
 """Writes price lists from AWS's public price list.
 
-Run ``python -m keyplan.analysis.cost.update_prices OFFER_FILE [FOLDER]``.
-
-The file is fetched by whoever runs this, once a region (no account is needed)::
+Run ``python -m keyplan.analysis.cost.update_prices OFFER_FILE [FOLDER]``. Download the offer file first, one per
+region (no account is needed)::
 
     https://pricing.us-east-1.amazonaws.com/offers/v1.0/aws/AmazonDynamoDB/current/REGION/index.json
 
-Nothing is fetched here. Of a price in tiers the last one is taken: what a unit costs beyond what is free. Source:
+Nothing is downloaded here. For tiered prices, the last tier is used: the price beyond the free tier. Source:
 "Reading the service price list file" in the AWS Billing user guide.
 """
 
@@ -62,7 +61,7 @@ def price_lists(offer: Any) -> dict[str, dict[str, Any]]:
 
 
 def main(arguments: list[str]) -> int:
-    """Write the price lists of an offer file. Gives the exit status."""
+    """Write the price lists of an offer file. Returns the exit status."""
     if not 1 <= len(arguments) <= 2:
         sys.stderr.write("usage: python -m keyplan.analysis.cost.update_prices OFFER_FILE [FOLDER]\n")
         return 2
@@ -83,7 +82,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _known(usage: str, names: Mapping[str, Any]) -> str | None:
-    """The longest of the names that a usage type ends with, behind the prefix of its region (``APN1-``)."""
+    """The longest name that a usage type ends with, after the region prefix (``APN1-``)."""
     fitting = [name for name in names if usage == name or usage.endswith(f"-{name}")]
     return max(fitting, key=len) if fitting else None
 
@@ -110,7 +109,7 @@ def _reserved(offers: Mapping[str, Any]) -> Iterator[tuple[str, str, Decimal]]:
 
 
 def _whole(prices: dict[str, Any]) -> dict[str, Any]:
-    """The list with terms of which all four prices are known."""
+    """The list with the terms that have all four prices."""
     reserved = {term: value for term, value in prices.pop("reserved", {}).items() if len(value) == 4}
     return {**prices, "reserved": reserved} if reserved else prices
 

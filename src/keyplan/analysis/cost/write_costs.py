@@ -35,13 +35,13 @@ SECONDS_A_DAY = 86_400
 
 @dataclass(frozen=True)
 class WriteCost:
-    """The requests of one typical call of a write. ``failure``: why nothing is known; then there are no requests.
+    """The requests of one typical call of a write.
 
-    ``notes``: assumptions and what is unknown. ``arguments``: of the call; ``there``: the items that existed.
-    ``mutations`` and ``batched``: the item changes. ``fails``: the share of calls whose condition fails. ``shares``:
-    where items differ in the fields that they have, a call for each combination with its weight; the requests are
-    their average. ``branches``: the cost in each dry run, this one included; ``incomplete``: whether the write has
-    actions that no dry run made.
+    ``failure``: why the cost is unknown; there are no requests then. ``notes``: assumptions, and what is unknown.
+    ``there``: the items that existed. ``mutations`` and ``batched``: the item changes. ``fails``: the share of
+    calls whose condition fails. ``shares``: if items differ in their fields, a call per combination with its
+    weight; the requests are their average. ``branches``: the cost in each dry run, including this one.
+    ``incomplete``: whether no dry run yields some of its actions.
     """
 
     requests: list[Request]
@@ -63,8 +63,8 @@ class WriteCost:
 
 
 def estimate_write(analyzer: WriteAnalyzer, pattern: WritePattern, facts: Facts) -> WriteCost:
-    """The cost of a write's typical call under its load: with as many items, and as large ones, as the load says, and
-    with the share of calls that fail. A write that can never work has no cost; ``failure`` says why.
+    """The cost of a typical call of a write under its load: the number and size of items, and the share of calls
+    that fail. A write that always fails has no cost; ``failure`` gives the reason.
     """
     analysis = analyzer.analysis(pattern)
     faults = analysis.faults()
@@ -113,7 +113,7 @@ def _average(calls: Sequence[tuple[float, WriteCost]]) -> WriteCost:
 
 
 def _cost_of(design: CompiledDesign, run: DryRun, code: WrittenCode, facts: Facts, load: Load) -> WriteCost:
-    """The cost of a dry run, with as many items as the load says."""
+    """The cost of a dry run, with the number of items in the load."""
     notes = list(run.notes if run.items else (*run.notes, "it finds nothing to write"))
     times = _times(run, code, load)
     mutations, batches = _multiplied(run.mutations, times), [_multiplied(batch, times) for batch in run.batches]
@@ -211,10 +211,10 @@ def _blocks(size_bytes: int) -> str:
 
 
 def _failing(cost: WriteCost, share: float) -> WriteCost:
-    """The average of the calls that go through and of the ``share`` that fails a condition.
+    """The average of the calls that succeed and of the ``share`` that fails a condition.
 
-    A failed conditional write takes the table's write units as if it had gone through, and writes no index; batches
-    after it aren't sent. Source: "Condition expressions" and "Read and write operations" in the developer guide.
+    A failed conditional write costs the write units of the table, and doesn't write indexes or send later batches.
+    Source: "Condition expressions" and "Read and write operations" in the Developer Guide.
     """
     if not share or not cost.mutations:
         return cost
@@ -238,8 +238,8 @@ def _failing_request(request: Request, share: float) -> Request:
 
 
 def with_counts(design: CompiledDesign, owner: type[Any] | None, traffic: Traffic) -> Traffic:
-    """The traffic with how many items are stored of each entity of which it says how long they stay, and not how many:
-    those that its patterns create in that time. An entity that no pattern with a rate creates stays as it is.
+    """The traffic with the number of stored items of each entity for which it sets ``kept_days`` but no ``count``:
+    the items that its patterns create in that time. An entity that no pattern with a rate creates isn't changed.
     """
     wanted = {
         name: element.kept_days

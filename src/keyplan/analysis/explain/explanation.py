@@ -1,8 +1,8 @@
-"""Explanations: what a pattern asks of the store, exactly, without a store.
+"""Explanations: the exact requests of a pattern, without a store.
 
-A pattern's own conversation is run with the arguments given, or with symbols such as ``{author_id}`` where there are
-none, against a responder that answers with nothing. What it asks on the way is the explanation. How symbols get into
-keys is in ``symbolic.py``, sentences on a plan in ``wording.py``, on a write in ``write_explanation.py``.
+The client's own code runs with the arguments, or with symbols such as ``{author_id}``, against a responder that
+finds nothing. Its requests are the explanation. ``symbolic_plans.py`` has the symbols, ``wording.py`` the
+sentences.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ __all__ = ["Alternative", "Explanation", "alternatives", "explain", "explain_all
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
-    """A key that wasn't taken: ``Article.by_author``, where it is, and why."""
+    """A key that isn't used: ``Article.by_author``, its place, and the reason."""
 
     key: str
     place: str
@@ -73,7 +73,7 @@ class Alternative:
 
 
 def alternatives(design: CompiledDesign, pattern: ReadPattern) -> tuple[Alternative, ...]:
-    """The keys of the pattern's entities that don't serve it, or that another goes before. None for a scan."""
+    """The keys of the pattern's entities that aren't used. Empty for a scan."""
     if pattern.options.scan:
         return ()
     taken = {name for text in key_names(pattern.plan) for name in text.split(", ")}
@@ -87,7 +87,7 @@ def alternatives(design: CompiledDesign, pattern: ReadPattern) -> tuple[Alternat
 
 
 def _passed_over(match: KeyMatch, pattern: ReadPattern) -> str:
-    """Why a key that could serve wasn't taken."""
+    """Why a key that supports the pattern isn't used."""
     chosen = _chosen(pattern)
     options = pattern.options
     order = " and ".join(name for name, _ in match.order)
@@ -128,14 +128,14 @@ def _chosen(pattern: ReadPattern) -> CompiledKey | None:
 
 
 def nothing(request: Request) -> dict[str, Any]:
-    """The response of a store that holds nothing."""
+    """The response of an empty store."""
     if request.operation == "BatchGetItem":
         return {"Responses": {}, "UnprocessedKeys": {}}
     return {"Items": [], "Count": 0, "ScannedCount": 0} if request.operation in {"Query", "Scan"} else {}
 
 
 def asked_of(conversation: Conversation[Any], respond: Callable[[Request], dict[str, Any]] = nothing) -> list[Request]:
-    """What a conversation asks when nothing is there. A missing item ends it, as it would end the call."""
+    """The requests of a conversation if nothing is found. A missing item ends it, as it ends the call."""
     requests: list[Request] = []
     with suppress(ResponseError):
         _ask(conversation, respond, requests)
@@ -143,7 +143,7 @@ def asked_of(conversation: Conversation[Any], respond: Callable[[Request], dict[
 
 
 def _ask(conversation: Conversation[Any], respond: Callable[[Request], dict[str, Any]], result: list[Request]) -> None:
-    """Run a conversation and note what it asks. Raises what the conversation raises."""
+    """Run a conversation and note its requests. Raises what it raises."""
 
     def observe(step: Request | list[Request], _answer: Any, _error: Exception | None) -> None:
         requests = [step] if isinstance(step, Request) else step
@@ -153,24 +153,24 @@ def _ask(conversation: Conversation[Any], respond: Callable[[Request], dict[str,
 
 
 class _Responding:
-    """Answers instead of a store."""
+    """Responds instead of a store."""
 
     def __init__(self, respond: Callable[[Request], dict[str, Any]]) -> None:
         self._respond = respond
 
     def call(self, operation: str, parameters: dict[str, Any], /) -> dict[str, Any]:
-        """One answer."""
+        """One response."""
         return self._respond(Request(operation, parameters))
 
     def call_all(self, requests: list[Request], /) -> list[dict[str, Any]]:
-        """Several answers."""
+        """Several responses."""
         return [self._respond(request) for request in requests]
 
 
 def requests_of_write(
     analysis: WriteAnalysis, cls: type[Any], bound: dict[str, Any]
 ) -> tuple[tuple[Request, ...], str]:
-    """The requests that a write makes on an empty table, and a note on what they leave open."""
+    """The requests of a write on an empty table, and a note on what depends on data."""
     design, pattern, code = analysis.design, analysis.pattern, analysis.code
     if code.not_run:
         return (), f"The requests are unknown: {code.not_run}."
@@ -200,7 +200,7 @@ def requests_of_write(
 
 
 def _joined(attempt: Attempt, make: Callable[[], Actions[Any]], target: Target) -> Conversation[None]:
-    """What a write asks that is carried out with others: its part of their transaction."""
+    """The requests of a write that is part of a transaction with others."""
     yield from attempt.gather(make)
     parts = [{operation.kind: operation.parameters} for operation in attempt.operations]
     if parts:
@@ -238,11 +238,10 @@ def _write_proof(analysis: WriteAnalysis) -> str:
 
 @dataclass(frozen=True)
 class Explanation:
-    """What a pattern asks, which key answers it, and why no scan is needed.
+    """The requests of a pattern, its key, and why it needs no scan.
 
-    ``requests`` are the exact ones for the arguments given; ``symbolic`` says that none were given, and that their
-    names in braces stand for them. ``note`` says what the requests leave open. ``limit`` is in items.
-    ``others`` are the keys that don't serve, with the reason.
+    ``requests``: exact for the arguments; with ``symbolic``, names in braces replace them. ``note``: what depends
+    on data. ``limit``: in items. ``others``: the keys that aren't used, with the reasons.
     """
 
     id: str
@@ -297,10 +296,9 @@ def explain(
 ) -> Explanation:
     """Explain one pattern of a design's class (or of the compiled design).
 
-    ``arguments`` are texts or JSON values, as ``Design.call`` takes them; without them the requests are symbolic. A
-    write's requests need arguments, and the class: they are those that it makes on an empty table.
-
-    Raises UnknownPattern, ArgumentError, and KeyFieldError for values that can't stand in a key.
+    ``arguments``: strings or JSON values; without them the requests are symbolic. The requests of a write need
+    arguments and the class, and are those on an empty table. Raises UnknownPattern, ArgumentError, and
+    KeyFieldError for values that a key can't contain.
     """
     compiled = design if isinstance(design, CompiledDesign) else cast("CompiledDesign", design.compiled)
     result = compiled.pattern(pattern)
@@ -380,7 +378,7 @@ class _Read:
         return asked
 
     def _claimed(self, plan: Plan) -> Callable[[Request], dict[str, Any]]:
-        """A responder that knows the claim's owner, by its name only, so that the second read is asked too."""
+        """A responder with the name of the claim's owner, so that the second read is sent too."""
         if not isinstance(plan, ClaimPlan):
             return nothing
         entity = self.symbols.entity(plan.entity)
@@ -400,7 +398,7 @@ class _Read:
 
 
 class _Named:
-    """A junction's item of which only the fields' names are known."""
+    """A junction item with the names of its fields."""
 
     def __init__(self, entity: str) -> None:
         self._entity = entity

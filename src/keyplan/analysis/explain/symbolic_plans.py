@@ -1,7 +1,6 @@
-"""Plans for arguments that aren't known: their keys hold ``{author_id}`` where a value would stand.
+"""Plans without arguments: their keys contain ``{author_id}`` in place of a value.
 
-A symbolic plan is carried out by the same readers as any other, so what it asks is what a call asks. Explanations are
-made of it in ``explanation.py``; nothing is ever sent.
+The client runs a symbolic plan like any other, so its requests are those of a call. Nothing is sent.
 """
 
 from __future__ import annotations
@@ -36,10 +35,10 @@ from keyplan.model.stored.stored_keys import CompiledKey
 __all__ = ["Symbol", "Symbols", "symbolic_arguments"]
 
 LIMIT_ASSUMED = 10
-"""The limit of a pattern that has no default, while nobody has given one."""
+"""The limit of a pattern without a default."""
 
 _BELOW, _ABOVE = "\ue000", "\ue001"
-"""Put before the symbols of a range's ends, so that the lower end is below the upper; taken off in the end."""
+"""A prefix of the symbols of a range's ends, so that the lower is below the upper; removed at the end."""
 _NUMBER_BASE = 10**39
 """Numbers from here on have 40 digits, and so are base64 too, in the same order."""
 
@@ -47,7 +46,7 @@ PlanT = TypeVar("PlanT", bound=Plan)
 
 
 class Symbol(str):
-    """A value that isn't known: its text is the name in braces. ``end`` is ``low`` or ``high`` for a range's ends."""
+    """An unknown value: its name in braces. ``end``: ``low`` or ``high`` of a range."""
 
     __slots__ = ("end", "name")
 
@@ -120,7 +119,7 @@ class _SymbolicKey(CompiledKey):
 
 
 class _SymbolicBuckets(Buckets):
-    """Buckets of a range that isn't known: one stands for each."""
+    """The time buckets of an unknown range: one represents all."""
 
     def sets(self, values: Mapping[str, Any], *, ascending: bool = True) -> Sequence[tuple[str, Mapping[str, Any]]]:
         """The one, named for all; of a range that is known, its buckets."""
@@ -131,7 +130,7 @@ class _SymbolicBuckets(Buckets):
 
 
 class Symbols:
-    """Makes plans and requests symbolic; one object an explanation."""
+    """Makes plans and requests symbolic; one object per explanation."""
 
     def __init__(self) -> None:
         self.values: Mapping[str, Any] = {}
@@ -140,7 +139,7 @@ class Symbols:
         self._entities: dict[int, CompiledEntity] = {}
 
     def number(self, shown: str) -> str:
-        """A number that stands for a symbol, since Number and Binary attributes take no text. Later ones are larger."""
+        """A number for a symbol, because Number and Binary attributes accept no string. Later ones are larger."""
         token = str(_NUMBER_BASE + len(self._numbers))
         self._numbers[token] = shown
         return token
@@ -148,7 +147,7 @@ class Symbols:
     # Plans
 
     def plan(self, plan: PlanT) -> PlanT:
-        """The plan with keys that take symbols."""
+        """The plan with keys that accept symbols."""
         made: Plan = plan
         match plan:
             case GetPlan() | BatchGetPlan():
@@ -171,8 +170,8 @@ class Symbols:
         return cast("PlanT", made)
 
     def _filter(self, condition: Filter | None) -> Filter | None:
-        """The filter, with symbols sent as values of the type that stands for them. What unknown values may add for
-        items that lack an attribute is added.
+        """The filter, with symbols of the type of their parameters, and the conditions for items that lack an
+        attribute.
         """
         if condition is None:
             return None
@@ -185,7 +184,7 @@ class Symbols:
         return replace(condition, parameters=parameters)
 
     def entity(self, entity: CompiledEntity) -> CompiledEntity:
-        """The entity with keys that take symbols."""
+        """The entity with keys that accept symbols."""
         compiled_entity = self._entities.get(id(entity))
         if compiled_entity is None:
             compiled_entity = copy(entity)
@@ -196,7 +195,7 @@ class Symbols:
         return compiled_entity
 
     def key(self, key: CompiledKey) -> CompiledKey:
-        """The key with templates that take symbols."""
+        """The key with templates that accept symbols."""
         return _SymbolicKey(
             key.name,
             key.index,
@@ -248,7 +247,7 @@ class Symbols:
     # Requests
 
     def shown(self, request: Request) -> Request:
-        """The request as it is shown: symbols in the place of what stood for them."""
+        """The request with symbols in place of the values."""
         parameters: dict[str, Any] = self._shown(request.parameters)
         return Request(request.operation, parameters)
 

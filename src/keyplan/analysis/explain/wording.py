@@ -1,7 +1,4 @@
-"""Plans and requests in words: the key condition with names and values in it, the order, and the proof in a sentence.
-
-What is asked is found in ``explanation.py``; nothing here runs anything.
-"""
+"""Plans and requests in words: the key condition with names and values, the order, and the proof."""
 
 from __future__ import annotations
 
@@ -76,8 +73,8 @@ def key_names(plan: Plan) -> list[str]:
 
 
 def direction(plan: Plan, *, either: bool = False) -> str | None:
-    """The order of the answer: ``descending by article_id``; None where there is none. ``either``: no call is known
-    that says the direction.
+    """The order of the result: ``descending by article_id``; None if there is none. ``either``: the direction
+    depends on the call.
     """
     if isinstance(plan, ThroughPlan):
         merged = [way.end for way in plan.ways if isinstance(way.end, QueryPlan)]
@@ -149,7 +146,7 @@ def _key_text(key: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def _filled(expression: str, parameters: Mapping[str, Any]) -> str:
-    """An expression with its placeholders replaced; a value beside an operator other than ``=`` stands in quotes."""
+    """An expression with its placeholders replaced; a value after an operator other than ``=`` is in quotes."""
     names = parameters.get("ExpressionAttributeNames", {})
     values = parameters.get("ExpressionAttributeValues", {})
 
@@ -176,7 +173,7 @@ def filter_text(requests: Iterable[Request]) -> list[str]:
 
 
 def proof(plan: Plan, pattern: ReadPattern) -> str:
-    """Why the requests find the answer, and all of it, without a scan."""
+    """Why the requests find the whole result without a scan."""
     match plan:
         case GetPlan():
             fields = listed(plan.entity.key_fields)
@@ -279,11 +276,11 @@ def _through_proof(plan: ThroughPlan, pattern: ReadPattern) -> str:
     return f"{first}; {fields} of each {junction.name} names a partition of {place} with its {end}, queried in turn"
 
 
-# What else says how values stand in keys, and whose items they are
+# Formats of values in keys, and entities of items
 
 
 def as_stored(plan: Plan) -> str:
-    """What a key's texts don't show: values in other letters, or in a stored form, and labels; empty where none is."""
+    """What a key's strings don't show: letter case, stored formats and labels; empty if there is nothing."""
     facts: dict[str, None] = {}
     for entity, key in _keys_of(plan):
         for variable in (variable for _, template in key.attributes for variable in template.variables):
@@ -300,7 +297,7 @@ def as_stored(plan: Plan) -> str:
 
 
 def folded_fields(plan: Plan) -> set[str]:
-    """The fields that a plan's keys hold in folded letters: a question takes all spellings alike."""
+    """The key fields of a plan in folded letter case: any spelling matches."""
     templates = (template for _, key in _keys_of(plan) for _, template in key.attributes)
     return {variable.field for template in templates for variable in template.variables if variable.folds}
 

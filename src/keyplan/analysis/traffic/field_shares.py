@@ -1,7 +1,7 @@
-"""Which items have a field, by the shares that a traffic file gives: the combinations, each with its weight.
+"""The combinations of fields that items have, with their weights, from the shares in a traffic file.
 
-A share is of an optional field that has a value; of a field by whose constant a key holds its items (``when=``), of the
-values that the key holds. Fields are taken as independent of each other.
+A share applies to an optional field that has a value; or, for a field in ``when=``, to the values for which a key
+contains the item. Fields are assumed to be independent.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from keyplan.model.stored.stored_entity import CompiledEntity
 __all__ = ["Filling", "combinations", "constants_of", "unshared"]
 
 Filling: TypeAlias = Mapping[tuple[str, str], bool]
-"""Whether a field, named by its entity and its own name, is there."""
+"""Whether a field, by entity and name, has a value."""
 EXACT_MAX = 6
-"""Fields of which every combination is gone through; of more, evenly chosen ones."""
+"""The number of fields for which every combination is used; beyond that, a sample."""
 CHOSEN = 64
 
 
 def constants_of(entity: CompiledEntity, name: str) -> list[tuple[Any, ...]]:
-    """The values of a field by which keys hold an item, without None: those of each key once."""
+    """The values of a field for which keys contain an item, without None; once per key."""
     result = (tuple(value for value in key.when[name] if value is not None) for key in entity.keys if name in key.when)
     return [values for values in dict.fromkeys(result) if values]
 
 
 def unshared(entity: CompiledEntity, name: str) -> str | None:
-    """Why no share can be said of a field; None where it can."""
+    """Why a field can't have a share; None if it can."""
     field = entity.fields[name]
     constants = constants_of(entity, name)
     if field.computed:
@@ -43,7 +43,7 @@ def unshared(entity: CompiledEntity, name: str) -> str | None:
 
 
 def combinations(shares: Iterable[tuple[tuple[str, str], float]]) -> list[tuple[float, Filling]]:
-    """The combinations of fields that are there and aren't, with their weights, which add up to 1."""
+    """The combinations of fields, with weights that add up to 1."""
     given = list(shares)
     open_ = [(place, share) for place, share in given if 0 < share < 1]
     fixed = {place: share == 1 for place, share in given if share in {0, 1}}

@@ -1,7 +1,4 @@
-"""How many items a call of a read finds: by the traffic file, else by assumption.
-
-What they look like is in ``keyplan.analysis.traffic.typical_items``, what reading them takes in ``keyplan.cost``.
-"""
+"""The number of items that a call of a read finds: from the traffic file, or assumed."""
 
 from __future__ import annotations
 
@@ -20,21 +17,21 @@ from keyplan.model.stored.stored_entity import CompiledEntity
 __all__ = ["ITEMS_ASSUMED", "Finds"]
 
 ITEMS_ASSUMED = 10
-"""Items that a question finds, keys of a batch, values of an ``Each``: where nobody says."""
+"""The assumed number of items of a read, keys of a batch, and values of an ``Each``."""
 
 
 class Finds:
-    """How many items are there for a design's reads, under its traffic."""
+    """The numbers of items that a design's reads find, under its traffic."""
 
     def __init__(self, traffic: Traffic) -> None:
         self.traffic = traffic
 
     def load(self, pattern: ReadPattern) -> Load:
-        """What the traffic file says of a read."""
+        """The load of a read in the traffic file."""
         return self.traffic.patterns.get(pattern.name, Load())
 
     def arguments(self, pattern: ReadPattern) -> dict[str, Any]:
-        """What the traffic file says of a typical call's arguments. Raises Problem."""
+        """The arguments of a typical call in the traffic file. Raises Problem."""
         given = self.load(pattern).arguments
         try:
             return {} if not given else pattern.signature.some(given)
@@ -42,8 +39,8 @@ class Finds:
             raise Problem(f"the traffic file's arguments of {pattern.name}: {error}") from None
 
     def buckets(self, pattern: ReadPattern, arguments: Mapping[str, Any] | None = None) -> int | None:
-        """Over how many buckets of time a call reaches, by its arguments or those that the traffic file says; None
-        where nobody says it. Raises Problem.
+        """The number of time buckets of a call, by its arguments or those in the traffic file; None if unknown.
+        Raises Problem.
         """
         buckets = pattern.buckets
         if buckets is None:
@@ -55,7 +52,7 @@ class Finds:
             raise Problem(str(error)) from None
 
     def values(self, pattern: ReadPattern, each: str) -> int:
-        """How many values an ``Each`` is given, where nobody says: no more than its type has."""
+        """The assumed number of values of an ``Each``: at most as many as its type has."""
         parameter = pattern.signature.by_name.get(each)
         domain = None if parameter is None else domain_of(parameter.value_type)
         return ITEMS_ASSUMED if domain is None else min(ITEMS_ASSUMED, len(domain))
@@ -67,7 +64,7 @@ class Finds:
         return count if limit is None else min(count, limit)
 
     def limit(self, pattern: ReadPattern, arguments: Mapping[str, Any]) -> int | None:
-        """The limit of the call: as given, or the default, or a page's usual length where a call must give one."""
+        """The limit of the call: as passed, the default, or the usual length of a page."""
         parameter = pattern.limit
         if parameter is None:
             return None
@@ -77,7 +74,7 @@ class Finds:
     def count(
         self, pattern: ReadPattern, limit: int | None, *, within_a_write: bool, buckets: int = 1
     ) -> tuple[float, str | None]:
-        """How many items are there, before the limit, in so many buckets of time; and what was assumed for that."""
+        """The number of items before the limit in this many time buckets, and the assumption."""
         load = self.load(pattern)
         if load.items is not None:
             return load.items, None
@@ -89,10 +86,10 @@ class Finds:
         return ITEMS_ASSUMED, f"{ITEMS_ASSUMED} items are there: say items in the traffic file"
 
     def _held(self, pattern: ReadPattern) -> float | None:
-        """How many items a partition of the answer's entities has, or the whole table, by the traffic file."""
+        """The number of items in a partition of the result's entities, or in the table, from the traffic file."""
         plan = pattern.plan
         if isinstance(plan, ScanPlan) and plan.index is not None:
-            return None  # how many of them stand in it isn't said
+            return None  # the number of its entries isn't known
         if isinstance(plan, ScanPlan):
             counts = [stored.count for stored in self.traffic.entities.values()]
             return sum(count or 0 for count in counts) if any(counts) else None
@@ -103,6 +100,6 @@ class Finds:
         return sum(number or 0 for number in usual) if any(usual) else None
 
     def per_partition(self, entity: CompiledEntity) -> int | None:
-        """How many items of an entity an item collection has; None where nobody says."""
+        """The number of items of an entity in an item collection; None if unknown."""
         stored = self.traffic.entities.get(entity.name)
         return None if stored is None or stored.per_partition is None else int(stored.per_partition)

@@ -1,8 +1,8 @@
-"""How much is asked of a design: calls a second, items and bytes, by its decorators or by a traffic file.
+"""The expected load of a design: calls per second, items and bytes, from its decorators or from a traffic file.
 
-A traffic file is TOML or JSON: ``[table]`` says where and how the table is billed, ``[patterns.NAME]`` how often a
-pattern is called and what it finds, ``[entities.NAME]`` how many items are stored and how large they are. What follows
-from it is judged in ``keyplan.check`` and priced in ``keyplan.cost``.
+A traffic file is TOML or JSON: ``[table]`` for regions and billing, ``[patterns.NAME]`` for rates and numbers of
+items, ``[entities.NAME]`` for stored items and their sizes. ``keyplan.analysis.check`` and
+``keyplan.analysis.cost`` use it.
 """
 
 from __future__ import annotations
@@ -48,11 +48,12 @@ __all__ = [
 
 @dataclass(frozen=True, kw_only=True)
 class StoredItems:
-    """How much of one entity is stored. ``count``: items. ``item_bytes``: of one, names included. ``fields``: the bytes
-    of single fields' values, where their types don't tell. ``per_partition``: items in one, and in the largest, item
-    collection. ``filled``: the share of the items that have an optional field, or whose value is one by which a key
-    holds them (``when=``). ``kept_days``: how long items stay, until they expire or are deleted; where ``count`` isn't
-    given, it follows from that and from how many the patterns create.
+    """The stored items of one entity.
+
+    ``count``: the number of items. ``item_bytes``: of one item, with names. ``fields``: the bytes of fields whose
+    types don't determine them. ``per_partition``: the items in an average and in the largest item collection.
+    ``filled``: the share of items with an optional field, or with a value in ``when=``. ``kept_days``: how long
+    items are stored; without ``count``, the number follows from it and from the rate at which patterns create them.
     """
 
     __pydantic_config__ = FORBID_OTHERS
@@ -68,7 +69,7 @@ class StoredItems:
 
 @dataclass(frozen=True, kw_only=True)
 class TableSettings:
-    """Where the table stands, how it is billed, and what is switched on. ``None``: not said."""
+    """The regions of the table, its billing, and its features. ``None``: not set."""
 
     __pydantic_config__ = FORBID_OTHERS
 
@@ -98,8 +99,8 @@ class _File:
 
 @dataclass(frozen=True)
 class Traffic:
-    """All that is known of what is asked of a design: ``patterns`` has each of its patterns by name, ``entities`` each
-    of its entities by name, with empty members where nothing is known. ``source``: the file, if one was read.
+    """The load of a design: ``patterns`` and ``entities`` by name, with empty values if unknown. ``source``: the
+    file, if one was read.
     """
 
     table: TableSettings
@@ -114,7 +115,7 @@ class Traffic:
 
 
 def traffic_of(design: CompiledDesign) -> Traffic:
-    """What the design's own decorators say, and nothing else."""
+    """The load in the decorators of the design only."""
     return Traffic(
         TableSettings(),
         {name: pattern.load for name, pattern in design.patterns.items()},
@@ -123,11 +124,10 @@ def traffic_of(design: CompiledDesign) -> Traffic:
 
 
 def read_traffic(path: str | Path, design: CompiledDesign, *others: CompiledDesign) -> Traffic:
-    """The traffic of a design by a TOML or JSON file; what the file says goes before what the decorators say.
+    """The load of a design from a TOML or JSON file, which overrides the decorators.
 
-    Patterns and entities that only ``others`` have are passed over: one file serves two versions of a design. Raises
-    TrafficError with every fault, each with its place in the file: a syntax error, unknown names, rates below 0 or
-    beyond sense, an unknown region.
+    Patterns and entities of ``others`` are ignored: one file serves two versions of a design. Raises TrafficError
+    with every error and its place in the file: syntax, unknown names, invalid rates, an unknown region.
     """
     source = str(path)
     try:
@@ -144,7 +144,7 @@ def read_traffic(path: str | Path, design: CompiledDesign, *others: CompiledDesi
 
 
 def traffic_from(data: Any, design: CompiledDesign, *others: CompiledDesign, source: str = "traffic") -> Traffic:
-    """The traffic of a design by what a traffic file holds. Raises TrafficError with every fault."""
+    """The load of a design from the contents of a traffic file. Raises TrafficError with every error."""
     faults = [*_unknown_names(data, (design, *others))]
     file = _File()
     try:
@@ -227,7 +227,7 @@ def _unknown_names(data: Any, designs: Sequence[CompiledDesign]) -> Iterable[Err
 
 
 def _unknown_keys(name: str, load: Any, designs: Sequence[CompiledDesign]) -> Iterable[ErrorDetail]:
-    """Keys by which ``hottest`` is said, and that there are none of."""
+    """Keys in ``hottest`` that don't exist."""
     known = [
         f"{entity.name}.{key.name}"
         for design in designs
@@ -252,7 +252,7 @@ def _unknown_arguments(name: str, load: Any, pattern: str, designs: Sequence[Com
 
 
 def _of_writes(name: str, load: Any, pattern: str, designs: Sequence[CompiledDesign]) -> Iterable[ErrorDetail]:
-    """A read of which is said what only a write has."""
+    """A setting of writes for a read."""
     if not any(pattern in design.reads for design in designs):
         return
     for member, reason in (("fails", "has no condition"), ("in_transaction", "is part of no transaction")):
@@ -279,7 +279,7 @@ def _unknown_regions(table: Any) -> Iterable[ErrorDetail]:
 
 
 def _contradictions(data: Any) -> Iterable[ErrorDetail]:
-    """Numbers that can't both be right. What is no number is a fault of its own."""
+    """Numbers that contradict each other. Values that aren't numbers are errors of their own."""
     for place, usual, most, text in (
         ("patterns", "per_second", "peak_per_second", "the peak, {:g} a second, is below the average, {:g}"),
         ("entities", "per_partition", "per_partition_max", "the most, {:g}, is below the usual, {:g}"),
@@ -292,7 +292,7 @@ def _contradictions(data: Any) -> Iterable[ErrorDetail]:
 
 
 def _by_pattern(given: Mapping[str, Load], design: CompiledDesign) -> dict[str, Load]:
-    """The loads by their patterns' names: a file may name patterns by their ids too."""
+    """The loads by pattern name: a file can also use pattern ids."""
     ids = {pattern.id: name for name, pattern in design.patterns.items()}
     return {name if name in design.patterns else ids.get(name, name): load for name, load in given.items()}
 

@@ -1,8 +1,8 @@
-"""Typical items: an instance of an entity made of nothing but its declaration, and how large it is.
+"""Typical items: an instance of an entity, generated from its declaration, and its size.
 
-Where a type says how long a value is (a moment, a UUID, a ULID), it is that. Where it doesn't, the length is taken from
-the traffic file, from the field's examples or default, or it is assumed by the field's name (``declared/examples.py``);
-which of them is reported with every size. Colliding and odd values for tests are made in ``keyplan.testing``.
+The type determines the length of a value if it can (a timestamp, a UUID, a ULID). Otherwise the length comes from
+the traffic file, from the field's examples or default, or is assumed by the field's name. Every size reports its
+source.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ ULID_BYTES = 26
 
 @contextmanager
 def _none_where_refused(entity: CompiledEntity) -> Generator[None]:
-    """What DynamoDB doesn't take can't be a typical item: a key that is too long, an item over 400 KB."""
+    """Turns the rejection of a typical item, such as a key that is too long, into a Problem."""
     try:
         yield
     except KeyplanError as error:
@@ -64,8 +64,8 @@ def _none_where_refused(entity: CompiledEntity) -> Generator[None]:
 class Typical:
     """Typical instances and items of a design's entities.
 
-    ``stored`` gives, by entity, the bytes of whole items and of single fields, as a traffic file has them; ``filling``
-    says which fields are there, of those whose share it gives.
+    ``stored``: by entity, the sizes in the traffic file. ``filling``: which fields have a value, if the traffic
+    file sets their share.
     """
 
     def __init__(
@@ -89,9 +89,8 @@ class Typical:
         self._sizes: dict[str, ItemSizes] = {}
 
     def instance(self, entity: CompiledEntity, known: Mapping[str, Any] | None = None, serial: int = 0) -> Entity:
-        """A typical instance; ``known`` holds values of its fields, ``serial`` tells instances apart.
-
-        Raises Problem for an entity whose validators take nothing that can be thought of.
+        """A typical instance. ``known``: values of its fields; ``serial``: distinguishes instances. Raises Problem
+        for an entity whose validators reject all generated values.
         """
         result = self._instances.get((entity.name, serial))
         if result is None:
@@ -105,8 +104,8 @@ class Typical:
             return result.model_copy(update=own)
 
     def mixture(self, names: Iterable[str]) -> list[tuple[float, Typical]]:
-        """Typical items for each combination of the entities' fields of which a share is given, with its weight: these
-        alone where no share is given.
+        """Typical items for each combination of fields with a share, with their weights; only these if there are no
+        shares.
         """
         wanted = frozenset(names)
         result = self._mixtures.get(wanted)
@@ -131,10 +130,7 @@ class Typical:
         return Typical(self.design, {**self._stored, **sized}, self._filling)
 
     def item(self, instance: Entity) -> dict[str, dict[str, Any]]:
-        """The item of an instance, as large as the traffic file says that the entity's items are.
-
-        Raises KeyplanError.
-        """
+        """The item of an instance, of the size in the traffic file. Raises KeyplanError."""
         entity = self.design.entities[type(instance)]
         item = entity.to_item(instance)
         stored = self._stored.get(entity.name)
@@ -163,9 +159,7 @@ class Typical:
             return entry_bytes(self.design.table, self.item(instance))
 
     def claim_bytes(self, entity: CompiledEntity, claim: CompiledKey) -> int | None:
-        """The bytes of the item that claims a typical item's unique value; None where it claims none. Raises
-        Problem.
-        """
+        """The bytes of a typical claim item; None if there is none. Raises Problem."""
         known = entity.field_values(self.instance(entity))
         with _none_where_refused(entity):
             return values.item_size(entity.claim_item(claim, known)) if claim.member(known) else None
@@ -191,7 +185,7 @@ class Typical:
         return FieldSize(field.name, field.attribute, size, GIVEN if stretched else value.source, exact=value.exact)
 
     def _stretch(self, entity: CompiledEntity, item: dict[str, Any], keys: set[str], size_bytes: int) -> None:
-        """Make the item ``size_bytes`` long, by its longest text that is in no key."""
+        """Set the item's size to ``size_bytes`` with its longest string that is in no key."""
         texts = [
             field.attribute
             for field in entity.fields.values()
@@ -230,7 +224,9 @@ class Typical:
             and info.default is None
             and any(None in key.when.get(name, ()) for key in entity.index_keys)
         ):
-            return TypicalValue(None, DEFAULT, exact=True)  # an index holds the items without it: most of them, mostly
+            return TypicalValue(
+                None, DEFAULT, exact=True
+            )  # a sparse index contains the items without it, usually most of them
         if given is not None and kind is str and not choices_of(annotation):
             return TypicalValue(text_of(max(given, 1), serial, name), GIVEN)
         if info.examples:
@@ -286,9 +282,7 @@ def _no_value(entity: CompiledEntity, why: str) -> Problem:
 
 
 def _filled(value: Mapping[str, Any], size_bytes: int) -> dict[str, Any]:
-    """An attribute value of that many bytes: a text that begins as the value does, so that another value gives another
-    text.
-    """
+    """An attribute value of that many bytes, with the same start, so that different values stay different."""
     if values.value_size({**value}) == size_bytes:
         return {**value}
     ((_, content),) = value.items()

@@ -1,6 +1,6 @@
-"""The analysis of writes: what a write's body reads, writes, expects and needs, for the commands that ask for it.
+"""The analysis of writes: what a body reads, writes and needs.
 
-``body_reader.py`` reads the body's syntax tree, every branch of it; ``typical_world.py`` runs it once for "every read
-finds an item" and once for "no read finds an item", with typical arguments or those of ``@write(..., example=...)``,
-without a store. ``analysis.py`` puts both together. What neither shows is reported as unknown.
+``body_reader.py`` evaluates the syntax tree in every branch. ``dry_run.py`` runs the body without a store, with
+typical arguments or those of ``@write(..., example=...)``. ``analysis.py`` combines both. What neither determines
+is unknown.
 """

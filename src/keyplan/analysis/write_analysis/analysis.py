@@ -160,7 +160,7 @@ class WriteAnalysis:
             return not claimed.isdisjoint(action.changes)
         return action.kind != "Check" and bool(claimed)
 
-    # Faults
+    # Errors
 
     def faults(self) -> tuple[BodyFault, ...]:
         """Why the write, or an action of it, always fails."""

@@ -235,7 +235,7 @@ class _Scope:
                     if case.guard is not None:
                         self._tested(case.guard)
                     self._statements(case.body)
-            case ast.FunctionDef(name=name):  # its effect is where it is called; it is taken for called here
+            case ast.FunctionDef(name=name):  # assumed to be called here
                 self.names |= {argument.arg: Value() for argument in node.args.args} | {name: Value(known=LOCAL)}
                 self._statements(node.body)
             case ast.Return(value=ast.expr() as value):

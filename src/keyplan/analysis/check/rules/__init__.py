@@ -1,8 +1,8 @@
 """The rules, one file each, in the order of their codes.
 
-A rule's file has a docstring, which is its manual (the first line its title), and ``RULE``: its code, its severity,
-and a function of a subject that gives remarks. Codes are promises: they stay when words change. Groups: KP1
-validity, KP2 keys, KP3 patterns, KP4 indexes, KP5 cost and throughput, KP6 operations, KP9 the check itself.
+The docstring of a rule's file is its manual, and the first line its title. ``RULE`` has its code, its severity, and
+a function from a subject to remarks. Codes don't change. Groups: KP1 validity, KP2 keys, KP3 patterns, KP4 indexes,
+KP5 cost and throughput, KP6 operations, KP9 the check itself.
 """
 
 from __future__ import annotations

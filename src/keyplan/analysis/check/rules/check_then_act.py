@@ -101,7 +101,7 @@ def _decided_by(entity: CompiledEntity, action: Action) -> set[str]:
     result = set(action.checked) & action.changes.keys()
     bounded = {name for name in result if action.changes[name] == "Add" and entity.fields[name].bounds}
     pinned: set[str] = set()
-    if action.by_instance:  # a relative change of what a key is made of is expected anyway
+    if action.by_instance:  # the client adds a condition for relative changes of key fields
         inputs = {name for key in entity.index_keys for name in entity.inputs_of(key)}
         pinned = {name for name in result & inputs if action.changes[name] != "set"}
     return result - bounded - pinned - action.from_read  # what is computed from it is a lost update: KP308

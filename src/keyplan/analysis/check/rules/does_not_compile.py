@@ -21,7 +21,7 @@ __all__ = ["RULE", "remarks"]
 
 
 def remarks(error: DesignError) -> Iterator[Remark]:
-    """The faults of a design that was refused."""
+    """The errors of a design that doesn't compile."""
     if not error.errors:
         yield Remark(error.place or "", error.message, error.hint or "fix it")
     for fault in error.errors:
@@ -29,7 +29,7 @@ def remarks(error: DesignError) -> Iterator[Remark]:
 
 
 def _find(subject: Subject) -> Iterator[Remark]:
-    del subject  # it has been compiled, so there is nothing to find
+    del subject  # a compiled design has no such errors
     return iter(())
 
 

@@ -40,8 +40,8 @@ def _find(subject: Subject) -> Iterator[Remark]:
 
 
 def _begins(longer: list[str], shorter: list[str]) -> bool:
-    """Whether a sort key orders by all that another one does, and then maybe by more: by further attributes, or behind
-    a delimiter in its last one.
+    """Whether a sort key starts with the order of another: with further attributes, or after a delimiter in the
+    last one.
     """
     if not shorter or len(shorter) > len(longer):
         return not shorter

@@ -32,11 +32,11 @@ FEW_BY_NAME = frozenset({
     "category", "country", "currency", "gender", "language", "locale", "plan", "region", "role", "state", "status",
     "tier", "type",
 })  # fmt: skip
-"""Names of text fields that have few values."""
+"""Names of string fields with few values."""
 
 
 def _is_few(entity: CompiledEntity, name: str) -> bool:
-    """Whether a text field has few values, though its type doesn't list them."""
+    """Whether a string field has few values, judged by its name."""
     annotation = entity.fields[name].annotation
     return kind_of(annotation) is str and values_of(annotation) is None and name.rpartition("_")[2] in FEW_BY_NAME
 

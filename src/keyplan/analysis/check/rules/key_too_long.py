@@ -47,7 +47,7 @@ def _find(subject: Subject) -> Iterator[Remark]:
 
 
 def _parts(entity: CompiledEntity, template: Template) -> list[tuple[int, str]] | None:
-    """The most bytes of each part, with their arithmetic; None where a part has no bound."""
+    """The maximum bytes of each part, with the arithmetic; None if a part has no maximum."""
     result: list[tuple[int, str]] = []
     for part in template.parts:
         if isinstance(part, Literal_):

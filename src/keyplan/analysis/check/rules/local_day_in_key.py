@@ -25,7 +25,7 @@ from keyplan.model.stored.stored_entity import CompiledEntity
 __all__ = ["RULE"]
 
 _NAIVE = frozenset({"date", "datetime", "dt", "isoformat", "now", "strftime", "today"})
-"""Names in a function that reads a day or a moment without a zone, and nothing else."""
+"""The only names in a function that reads the date or time without a time zone."""
 
 
 def _find(subject: Subject) -> Iterator[Remark]:
@@ -60,7 +60,7 @@ def _find(subject: Subject) -> Iterator[Remark]:
 
 
 def _days(entity: CompiledEntity) -> set[str]:
-    """The plain fields in an entity's keys that are days, by their type or as text."""
+    """The stored fields in an entity's keys that can contain a date."""
     placed = {name for key in entity.keys for _, template in key.attributes for name in template.fields}
     return {
         name

@@ -25,7 +25,7 @@ __all__ = ["RULE"]
 def _find(subject: Subject) -> Iterator[Remark]:
     entities = list(subject.design.entities.values())
     if len({entity.primary.partition[0][1].source for entity in entities}) < 2:
-        return  # one collection is all there is
+        return  # the table has one item collection
     for entity in entities:
         (attribute, template), *_ = entity.primary.partition
         if attribute.type != "S" or _says_what_it_is(template) or _is_a_field(entity, attribute):

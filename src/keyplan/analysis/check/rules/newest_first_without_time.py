@@ -45,7 +45,7 @@ def _find(subject: Subject) -> Iterator[Remark]:
 
 
 def _backwards(query: Query) -> bool:
-    """Whether ``newest_first``, be it an option or what a call says, reads the key from its end."""
+    """Whether ``newest_first``, in the decorator or as a parameter, reads the key in descending order."""
     direction = query.pattern.direction
     if direction is None:
         return bool(query.pattern.options.newest_first) and not query.plan.forward
@@ -53,7 +53,7 @@ def _backwards(query: Query) -> bool:
 
 
 def _first_open(query: Query) -> str | None:
-    """The first field that orders the answer: one of which a range is asked, too."""
+    """The first field that orders the result."""
     return next((name for name, _ in query.match.order), None)
 
 

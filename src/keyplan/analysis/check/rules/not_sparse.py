@@ -22,7 +22,7 @@ __all__ = ["RULE"]
 
 def _find(subject: Subject) -> Iterator[Remark]:
     for entity, key in subject.keys:
-        # Keys that share an attribute agree on when=, so it must suit the questions of them all.
+        # Keys that share an attribute share when=, so it must match the patterns of all of them
         names = {attribute.name for attribute, _ in key.partition}
         sharing = [
             compiled_key

@@ -41,7 +41,7 @@ def _find(subject: Subject) -> Iterator[Remark]:
 
 
 def _is_unique(subject: Subject, query: Query) -> bool:
-    """Whether a key names one item: it holds the primary key's fields, one that is made for each item, or a claim's."""
+    """Whether a key identifies one item: it contains the primary key's fields, a generated field, or a claim's."""
     entity = query.match.entity
     names = {name for _, template in query.key.attributes for name in template.fields}
     if names >= set(entity.key_fields) or any(

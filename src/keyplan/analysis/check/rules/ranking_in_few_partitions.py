@@ -36,9 +36,9 @@ GROUPS = frozenset({
     "league", "level", "list", "mode", "period", "platform", "rank", "ranking", "region", "scope", "season", "section",
     "sport", "tier", "topic", "type",
 })  # fmt: skip
-"""Last words of names of what many items belong to, and of which there are few."""
+"""Last words of the names of groups that are few and have many items."""
 SELDOM = 0.01
-"""Up to which part of a partition's write units a second calls are left alone, where their rate is known."""
+"""The share of a partition's write units per second up to which a known rate isn't reported."""
 
 
 def _find(subject: Subject) -> Iterator[Remark]:
@@ -68,7 +68,7 @@ def _ranked_by(entity: CompiledEntity, key: CompiledKey) -> str | None:
 
 
 def _few(subject: Subject, entity: CompiledEntity, key: CompiledKey) -> bool:
-    """Whether a partition key seems to have few values, of which no type says how many: those are KP202's."""
+    """Whether a partition key probably has few values. KP202 reports those that the type lists."""
     names = {name for _, template in key.partition for name in template.fields}
     if not names or subject.partitions(entity, key) is not None:
         return False
@@ -95,7 +95,7 @@ def _changing(subject: Subject, entity: CompiledEntity, ranked: str) -> list[str
 
 
 def _rare(subject: Subject, pattern: WritePattern) -> bool:
-    """Whether a write is known to come so seldom that one partition has room for it: how much room is KP501's."""
+    """Whether the known rate of a write is low. KP501 reports rates that are too high."""
     peak = subject.load(pattern).peak
     return peak is not None and peak <= PARTITION_WRITE_UNITS_MAX * SELDOM
 

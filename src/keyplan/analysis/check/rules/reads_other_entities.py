@@ -33,7 +33,7 @@ def _find(subject: Subject) -> Iterator[Remark]:
 
 
 def _found(subject: Subject, place: str, plan: QueryPlan) -> Iterator[Remark]:
-    """What one query reads besides what is asked for."""
+    """The other items that one query reads."""
     first, *others = plan.matches
     if not others and first.full:
         return

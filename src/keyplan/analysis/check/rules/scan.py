@@ -58,7 +58,7 @@ def _find(subject: Subject) -> Iterator[Remark]:
 
 
 def _whole(subject: Subject, pattern: ReadPattern, index: Index) -> Iterator[Remark]:
-    """All of an index is little where it is sparse; where each item of an entity stands in it, it is a scan."""
+    """Reading a whole sparse index is cheap; an index that contains every item of an entity is a scan of it."""
     for entity in subject.design.entities.values():
         for key in entity.index_keys:
             if key.index is not None and key.index.name == index.name and not _is_sparse(entity, key):

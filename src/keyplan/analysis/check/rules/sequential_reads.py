@@ -27,7 +27,7 @@ def _find(subject: Subject) -> Iterator[Remark]:
             line = next(ask.line for ask in account.asks if ask.name == name and ask.looped)
             pattern = subject.design.reads[name]
             if any(parameter.kind is ParameterKind.EACH for parameter in pattern.signature.parameters):
-                continue  # many at once already
+                continue  # it reads many items already
             if pattern.shape.many and pattern.limit is not None:
                 continue  # page by page
             yield Remark(

@@ -43,7 +43,7 @@ def _find(subject: Subject) -> Iterator[Remark]:
 
 
 def _asked_order(query: Query) -> str | None:
-    """The field by which a question asks for an order, or for a range."""
+    """The field of the pattern's order or range."""
     ordered = (query.pattern.options.order_by or "").removeprefix("-")
     first = next((name for name, _ in query.match.order), None)
     if ordered and ordered == first:
@@ -53,7 +53,7 @@ def _asked_order(query: Query) -> str | None:
 
 
 def _is_text(query: Query, name: str) -> bool:
-    """Whether a field stands in the sort key as its text."""
+    """Whether a field is in the sort key as a string."""
     return any(
         variable.field == name and isinstance(variable.format, TextFormat)
         for _, template in query.key.sort

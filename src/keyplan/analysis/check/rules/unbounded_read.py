@@ -50,7 +50,7 @@ def _find(subject: Subject) -> Iterator[Remark]:
 
 
 def _asked_in_part(query: Query) -> bool:
-    """Whether a call must give a range or a prefix."""
+    """Whether a call must pass a range or a prefix."""
     if query.pattern.buckets is not None:
         return True
     return ranged(query) and any(

@@ -47,7 +47,7 @@ def _find(subject: Subject) -> Iterator[Remark]:
         for name in sorted(placed & entity.cls.model_fields.keys()):
             wanted = next((kind for kind, words in TYPES.items() if name.split("_")[-1] in words), None)
             if wanted == "Literal[...]" and not entity.cls.model_fields[name].is_required():
-                continue  # its default says how it is spelt
+                continue  # its default shows the format
             if name == "state" and not ADDRESS.isdisjoint(entity.fields):
                 continue
             if wanted is None or (wanted != "Literal[...]" and name not in sorting) or not _is_any_text(entity, name):
@@ -70,7 +70,7 @@ def _money(entity: CompiledEntity) -> Iterator[Remark]:
 
 
 def _is_any_text(entity: CompiledEntity, name: str) -> bool:
-    """Whether a field takes any text."""
+    """Whether a field accepts any string."""
     stored, info = entity.fields[name], entity.cls.model_fields.get(name)
     if stored.computed or info is None or kind_of(stored.annotation) is not str or info.examples:
         return False
