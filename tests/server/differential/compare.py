@@ -109,8 +109,8 @@ def plain(operation: str, answer: Answer) -> Answer:
         if member in made:
             made[member] = _described(made[member])
     if operation == "DeleteTable" and "TableDescription" in made:
-        # The service doesn't tell the keys of a table on its way out, and Local does.
-        for member in ("KeySchema", "AttributeDefinitions"):
+        # The service's response doesn't have these members, and Local's does.
+        for member in ("KeySchema", "AttributeDefinitions", "CreationDateTime", "GlobalSecondaryIndexes"):
             made["TableDescription"].pop(member, None)
     return made
 
