@@ -33,7 +33,7 @@ _GOES_ON = frozenset(("IN_PROGRESS", "CANCELLING"))
 
 
 def start_bulk_put_items(database: Database, request: Request) -> Answer:
-    """Put the items of S3 objects into an existing table, and report those that failed."""
+    """Put the items of S3 objects into an existing table, and log those that failed."""
     if not request["OutputS3Configuration"]["OutputType"]:
         raise ValidationException("OutputType must have one value at least")
     name = plain_name(request["TableName"])
@@ -56,7 +56,7 @@ def start_bulk_put_items(database: Database, request: Request) -> Answer:
         description = _description(database, request, table, number)
         job = Job(Description=description, Digest=digest_of(request))
         keep_job(writer, KIND, number, job)
-        begun.append(partial(put_objects, database, number, request, description))
+        begun.append(partial(put_objects, database, number, request, name))
         return description
 
     description = database.write(work)
