@@ -352,7 +352,7 @@ def test_cell_is_edited_undone_and_undone_again_after_saving(
     page.keyboard.type("7")
     page.keyboard.press("Enter")
     page.keyboard.press("Control+s")
-    page.get_by_role("region", name="Changes").get_by_text("YEAR#7").wait_for()
+    page.get_by_role("region", name="Changes").get_by_text("YEAR#7", exact=True).wait_for()
     assert stored(school) == before
     page.keyboard.press("Control+s")
     page.get_by_text("Saved", exact=True).wait_for()
@@ -656,7 +656,7 @@ def test_what_is_stored_is_only_text_in_every_view(browser: Browser) -> None:
         page.on("console", lambda message: said.append(message.text))
         page.on("pageerror", lambda error: said.append(str(error)))
         page.on("dialog", lambda dialog: said.append(dialog.message))
-        page.goto(f"{address}?token={token}")
+        page.goto(f"{address}?token={token}&show=items")
         page.locator(".row").filter(has_text="fits no entity").first.press("Enter")
         page.get_by_role("region", name="Item", exact=True).get_by_text("Its key fits no entity").wait_for()
         given = json.dumps({"course_id": EVIL})

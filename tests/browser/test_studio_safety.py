@@ -160,8 +160,9 @@ def test_saved_design_is_taken_over_and_a_faulty_one_is_reported(browser: Browse
             file.write_text(VALID.replace('@read("Q5")', "@read(Q5)"), encoding="utf-8")
             page.get_by_role("alert").get_by_text("The saved file can't be opened.").wait_for()
             page.locator(".card").first.wait_for()
-            file.write_text(VALID.replace("reports_between", "reports_from_to"), encoding="utf-8")
-            page.get_by_role("link", name="Q6 reports_from_to").wait_for()
+            file.write_text(VALID.replace("reports_between", "from_to").replace("REPORT#", "NOTE#"), encoding="utf-8")
+            page.get_by_role("link", name="Q6 from_to").wait_for()
+            page.locator(".row.flash").filter(has_text="NOTE#").wait_for()
             page.get_by_role("alert").wait_for(state="detached")
             page.close()
 

@@ -32,7 +32,7 @@ def first_design_json(subject: Subject) -> dict[str, Any]:
     )
     made, left_out, error = working_module(Model(subject.table_name, "", [model]))
     return {
-        "text": made.text,
+        "text": made.text.replace("from a NoSQL Workbench model", "inferred from its items", 1),
         "design": made.designs[0],
         "notes": [*made.notes, *left_out],
         "error": None if error is None else str(error),

@@ -24,7 +24,7 @@ export function View({ reopen }) {
   const submit = (read) => async (event) => { event.preventDefault(); open(await read(new FormData(event.target))); };
   if (!data) return error ? html`<${Fault} error=${error} />` : html`<p class="opening">…</p>`;
   const choice = (given, label, note) => html`<li><button onClick=${() => open(given)} disabled=${busy.value}><b>${label}</b>${note ? html` <span class="quiet">${note}</span>` : null}</button></li>`;
-  return html`<div class="page home"><h2>Open a design or a table</h2>
+  return html`<div class="page home"><header class="bar"><h2>Open a design or a table</h2></header>
     <${Fault} error=${failed.value} />
     ${data.recent.length ? html`<section aria-label="Recent"><h3>Recent</h3><ul class="choices">${data.recent.map(({ name, db }) => choice({ name, db }, name.split("/").at(-1), db ?? name))}</ul></section>` : null}
     ${data.systems.length ? html`<section aria-label="Systems"><h3>Systems that come with Keyplan</h3><ul class="choices">${data.systems.map((name) => choice({ name }, name, `${name}.db in this folder`))}</ul></section>` : null}

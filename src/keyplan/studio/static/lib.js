@@ -169,11 +169,11 @@ export function loader(action) {
   return made;
 }
 
-// After a choice in the palette, the view that opens takes the focus
+// After a choice in the palette, the view that opens takes the focus, unless the user has moved it meanwhile
 let arriving = 0;
 export const arrive = () => { arriving = performance.now(); };
 export function arrived() {
-  const is = arriving && performance.now() - arriving < 5000;
+  const is = arriving && performance.now() - arriving < 5000 && [document.body, document.getElementById("main")].includes(document.activeElement);
   arriving = 0;
   return is;
 }
