@@ -15,6 +15,7 @@ from keyplan.analysis.cost.cost_wording import number
 from keyplan.analysis.traffic.traffic_file import StoredItems, Traffic
 from keyplan.analysis.traffic.typical_items import Typical
 from keyplan.analysis.write_analysis.analysis import WriteAnalysis, WriteAnalyzer
+from keyplan.analysis.write_analysis.code import Action
 from keyplan.analysis.write_analysis.sources import Sources
 from keyplan.dynamodb.limits import PARTITION_READ_UNITS_MAX, PARTITION_WRITE_UNITS_MAX
 from keyplan.model.compiled.compiled_design import CompiledDesign, WritePattern
@@ -258,6 +259,12 @@ class Subject:
     def writes(self) -> tuple[WriteAnalysis, ...]:
         """What every write does."""
         return tuple(self.analyzer.analysis(pattern) for pattern in self.design.writes.values())
+
+    @property
+    def actions(self) -> Iterator[tuple[WriteAnalysis, Action, CompiledEntity]]:
+        """The actions of all writes whose entity the code determines."""
+        every = ((written, action, action.entity) for written in self.writes for action in written.actions)
+        return ((written, action, entity) for written, action, entity in every if entity is not None)
 
     @cached_property
     def analyzer(self) -> WriteAnalyzer:

@@ -13,7 +13,7 @@ from typing import TypeAlias
 from keyplan.analysis.check.check_subject import Subject
 from keyplan.analysis.check.findings import Remark, Severity
 
-__all__ = ["Find", "Rule"]
+__all__ = ["Find", "Remark", "Rule", "Severity", "Subject"]
 
 Find: TypeAlias = Callable[[Subject], Iterable[Remark]]
 

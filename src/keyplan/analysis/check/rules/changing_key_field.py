@@ -14,32 +14,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keyplan.analysis.check.check_subject import Subject
-from keyplan.analysis.check.findings import Remark, Severity
-from keyplan.analysis.check.rule import Rule
+from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
 from keyplan.analysis.cost.cost_wording import number
 from keyplan.dynamodb.capacity import entry_units
 from keyplan.model.stored.stored_keys import CompiledKey
 
-__all__ = ["RULE"]
-
 
 def _find(subject: Subject) -> Iterator[Remark]:
-    for written in subject.writes:
-        for action in written.actions:
-            entity = action.entity
-            if entity is None or action.kind != "Update" or not action.moving:
-                continue
-            keys = [key for key in entity.index_keys if entity.inputs_of(key) & (action.moving - set(key.when))]
-            if keys:
-                names = " and ".join(sorted(action.moving))
-                places = ", ".join(key.place for key in keys)
-                yield Remark(
-                    written.pattern.place,
-                    f"each call changes {entity.name}.{names}, and moves the item in {places}",
-                    "count in a separate item, and update the field in the key at a limited rate",
-                    tuple(_lines(subject, entity.name, keys, subject.load(written.pattern).peak)),
-                )
+    for written, action, entity in subject.actions:
+        if action.kind != "Update" or not action.moving:
+            continue
+        keys = [key for key in entity.index_keys if entity.inputs_of(key) & (action.moving - set(key.when))]
+        if keys:
+            names = " and ".join(sorted(action.moving))
+            places = ", ".join(key.place for key in keys)
+            yield Remark(
+                written.pattern.place,
+                f"each call changes {entity.name}.{names}, and moves the item in {places}",
+                "count in a separate item, and update the field in the key at a limited rate",
+                tuple(_lines(subject, entity.name, keys, subject.load(written.pattern).peak)),
+            )
 
 
 def _lines(subject: Subject, entity: str, keys: list[CompiledKey], peak: float | None) -> Iterator[str]:

@@ -21,76 +21,69 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keyplan.analysis.check.check_subject import Subject, values_of
-from keyplan.analysis.check.findings import Remark, Severity
-from keyplan.analysis.check.rule import Rule
+from keyplan.analysis.check.check_subject import values_of
+from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
 from keyplan.analysis.write_analysis.code import Action
 from keyplan.model.stored.stored_entity import CompiledEntity
-
-__all__ = ["RULE"]
 
 
 def _find(subject: Subject) -> Iterator[Remark]:
     yield from _decided_by_number(subject)
     yield from _unexpected(subject)
-    for account in subject.writes:
-        for action in account.actions:
-            entity = action.entity
-            if entity is None or action.conditional or entity.version is not None or action.batched:
-                continue
-            names = sorted(_decided_by(entity, action))
-            if names:
-                fields = " and ".join(names)
-                yield Remark(
-                    account.pattern.place,
-                    f"it tests {entity.name}.{fields}, and then changes it without a condition",
-                    f"add .only_if({names[0]}=...) with the expected value, and attempts=10 if others write it",
-                    line=action.line,
-                )
+    for written, action, entity in subject.actions:
+        if action.conditional or entity.version is not None or action.batched:
+            continue
+        names = sorted(_decided_by(entity, action))
+        if names:
+            fields = " and ".join(names)
+            yield Remark(
+                written.pattern.place,
+                f"it tests {entity.name}.{fields}, and then changes it without a condition",
+                f"add .only_if({names[0]}=...) with the expected value, and attempts=10 if others write it",
+                line=action.line,
+            )
 
 
 def _unexpected(subject: Subject) -> Iterator[Remark]:
     """Amounts that can fall below zero, and states that are set from any other, without a condition."""
-    for account in subject.writes:
-        for action in account.actions:
-            entity = action.entity
-            if entity is None or action.kind != "Update" or action.conditional or entity.version is not None:
-                continue
-            for name in sorted(action.lowered):
-                if name in entity.fields and not entity.fields[name].bounds and name not in action.checked:
-                    yield Remark(
-                        account.pattern.place,
-                        f"it subtracts from {entity.name}.{name} without a condition: it can fall below zero",
-                        f"declare a lower bound, {name}: Annotated[int, Field(ge=0)], or add "
-                        f'.only_if("{name} >= :amount", amount=...)',
-                        line=action.line,
-                    )
-            for name, value in action.constants:
-                states = values_of(entity.fields[name].annotation) if name in entity.fields else None
-                named = name.rpartition("_")[2] in {"stage", "state", "status"}
-                if named and states and len(states) > 2 and value in states and name not in action.checked:
-                    yield Remark(
-                        account.pattern.place,
-                        f"it sets {entity.name}.{name} to {value!r} from any other state",
-                        f"add the expected state: .only_if({name}=...)",
-                        severity=Severity.INFO,
-                        line=action.line,
-                    )
+    for written, action, entity in subject.actions:
+        if action.kind != "Update" or action.conditional or entity.version is not None:
+            continue
+        for name in sorted(action.lowered):
+            if name in entity.fields and not entity.fields[name].bounds and name not in action.checked:
+                yield Remark(
+                    written.pattern.place,
+                    f"it subtracts from {entity.name}.{name} without a condition: it can fall below zero",
+                    f"declare a lower bound, {name}: Annotated[int, Field(ge=0)], or add "
+                    f'.only_if("{name} >= :amount", amount=...)',
+                    line=action.line,
+                )
+        for name, value in action.constants:
+            states = values_of(entity.fields[name].annotation) if name in entity.fields else None
+            named = name.rpartition("_")[2] in {"stage", "state", "status"}
+            if named and states and len(states) > 2 and value in states and name not in action.checked:
+                yield Remark(
+                    written.pattern.place,
+                    f"it sets {entity.name}.{name} to {value!r} from any other state",
+                    f"add the expected state: .only_if({name}=...)",
+                    severity=Severity.INFO,
+                    line=action.line,
+                )
 
 
 def _decided_by_number(subject: Subject) -> Iterator[Remark]:
     """The writes that count items and have no condition."""
-    for account in subject.writes:
-        expecting = (action.conditional or (action.entity and action.entity.version) for action in account.actions)
-        if not account.code.counted or not account.actions or any(expecting):
+    for written in subject.writes:
+        expecting = (action.conditional or (action.entity and action.entity.version) for action in written.actions)
+        if not written.code.counted or not written.actions or any(expecting):
             continue
-        names = " and ".join(sorted(account.code.counted))
+        names = " and ".join(sorted(written.code.counted))
         yield Remark(
-            account.pattern.place,
+            written.pattern.place,
             f"it tests the number of items from {names}, and no condition checks that number when it writes",
             "keep the number in an item, and update it in the same transaction: "
             'Update(...).set(taken=Add(1)).only_if("taken < :most", most=most)',
-            line=account.actions[0].line,
+            line=written.actions[0].line,
         )
 
 

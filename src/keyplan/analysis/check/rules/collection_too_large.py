@@ -12,12 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keyplan.analysis.check.check_subject import Subject
-from keyplan.analysis.check.findings import Remark, Severity
-from keyplan.analysis.check.rule import Rule
+from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
 from keyplan.analysis.cost.cost_wording import number
-
-__all__ = ["RULE"]
 
 COLLECTION_BYTES_MAX = 10 * 1024**3
 

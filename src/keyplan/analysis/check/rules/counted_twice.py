@@ -17,12 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keyplan.analysis.check.check_subject import Subject
-from keyplan.analysis.check.findings import Remark, Severity
-from keyplan.analysis.check.rule import Rule
-
-__all__ = ["RULE"]
-
+from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
 
 ROUGH = frozenset(
     {"clicks", "downloads", "hits", "impressions", "likes", "plays", "reads", "shares", "views", "visits"}
@@ -31,9 +26,9 @@ ROUGH = frozenset(
 
 
 def _find(subject: Subject) -> Iterator[Remark]:
-    for account in subject.writes:
-        alone = [element for element in account.actions if not element.batched]
-        if len(alone) != 1 or account.operation != "UpdateItem":
+    for written in subject.writes:
+        alone = [element for element in written.actions if not element.batched]
+        if len(alone) != 1 or written.operation != "UpdateItem":
             continue
         action = alone[0]
         names = sorted(
@@ -47,7 +42,7 @@ def _find(subject: Subject) -> Iterator[Remark]:
                 "" if action.entity.tokens is not None else f"give {entity} a field applied: IdempotencyTokens, and "
             )
             yield Remark(
-                account.pattern.place,
+                written.pattern.place,
                 f"its single request adds to {entity}.{' and '.join(names)}: "
                 "if the response is lost, the outcome is unknown",
                 f"if it must be exact, {field}add .idempotent(...) with an id of the event, or "

@@ -13,23 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keyplan.analysis.check.check_subject import Subject
-from keyplan.analysis.check.findings import Remark, Severity
-from keyplan.analysis.check.rule import Rule
-
-__all__ = ["RULE"]
+from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
 
 
 def _find(subject: Subject) -> Iterator[Remark]:
     table = subject.traffic.table
     if not table.replicas or table.strong_across_regions:
         return
-    added = {
-        action.entity.name
-        for written in subject.writes
-        for action in written.actions
-        if action.entity is not None and "Add" in action.changes.values()
-    }
+    added = {entity.name for _, action, entity in subject.actions if "Add" in action.changes.values()}
     for entity in subject.design.entities.values():
         kinds = [
             *(["counters"] if entity.name in added else []),

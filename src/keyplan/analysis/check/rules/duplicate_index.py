@@ -13,13 +13,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations
 
-from keyplan.analysis.check.check_subject import Subject
-from keyplan.analysis.check.findings import Remark, Severity
-from keyplan.analysis.check.rule import Rule
+from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
 from keyplan.model.stored.key_templates import DELIMITER
 from keyplan.model.stored.stored_keys import CompiledKey
-
-__all__ = ["RULE"]
 
 
 def _find(subject: Subject) -> Iterator[Remark]:

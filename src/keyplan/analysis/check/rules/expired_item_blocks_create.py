@@ -18,19 +18,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keyplan.analysis.check.check_subject import Subject, is_secret
-from keyplan.analysis.check.findings import Remark, Severity
-from keyplan.analysis.check.rule import Rule
+from keyplan.analysis.check.check_subject import is_secret
+from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
 from keyplan.analysis.write_analysis.code import Action
-
-__all__ = ["RULE"]
 
 
 def _find(subject: Subject) -> Iterator[Remark]:
     yield from _claims(subject)
-    for account in subject.writes:
-        looked_at = {name for element in account.actions for name in (*element.checked, *element.expects)}
-        for action in account.actions:
+    for written in subject.writes:
+        looked_at = {name for element in written.actions for name in (*element.checked, *element.expects)}
+        for action in written.actions:
             entity = action.entity
             if not _must_be_new(action) or entity is None or entity.ttl is None or entity.ttl.name in looked_at:
                 continue
@@ -40,7 +37,7 @@ def _find(subject: Subject) -> Iterator[Remark]:
                 continue
             first, ttl = (entity.key_fields or ("pk",))[0], entity.ttl.name
             yield Remark(
-                account.pattern.place,
+                written.pattern.place,
                 f"its {action.kind} fails while an expired {entity.name} exists, and expired items remain for days",
                 f'yield Put(...).only_if("attribute_not_exists({first}) OR {ttl} < :now", now=now())',
                 line=action.line,

@@ -16,15 +16,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from keyplan.analysis.check.check_subject import Subject, entities_of, plans_in
-from keyplan.analysis.check.findings import Remark, Severity
-from keyplan.analysis.check.rule import Rule
+from keyplan.analysis.check.check_subject import entities_of, plans_in
+from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
 from keyplan.model.compiled.plans import Plan
 from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.model.stored.stored_fields import StoredField
-
-__all__ = ["RULE"]
-
 
 KEPT = frozenset({"audit", "consent", "invoice", "journal", "ledger", "receipt"})
 """Words in the names of entities whose items must be kept."""

@@ -13,11 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keyplan.analysis.check.check_subject import Subject
-from keyplan.analysis.check.findings import Remark, Severity
-from keyplan.analysis.check.rule import Rule
-
-__all__ = ["RULE"]
+from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
 
 KEPT_ERROR = 0.1
 KEPT_WARNING = 0.5

@@ -16,14 +16,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keyplan.analysis.check.check_subject import Subject
-from keyplan.analysis.check.findings import Remark, Severity
-from keyplan.analysis.check.rule import Rule
+from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
 from keyplan.dynamodb.limits import ITEM_BYTES_MAX
 from keyplan.dynamodb.values import item_size
 from keyplan.model.stored.stored_entity import CompiledEntity
-
-__all__ = ["RULE"]
 
 TOKEN_LETTERS = 26
 """Those of a ULID."""
@@ -35,11 +31,9 @@ def _find(subject: Subject) -> Iterator[Remark]:
         tokens = entity.tokens
         if tokens is None or entity.ttl is not None or _are_taken_out(subject, entity, tokens.name):
             continue
-        own = [
-            account.pattern.name
-            for account in subject.writes
-            if any(action.once and action.entity is entity for action in account.actions)
-        ]
+        own = dict.fromkeys(
+            written.pattern.name for written, action, owner in subject.actions if action.once and owner is entity
+        )
         if not own:
             continue
         each = item_size({tokens.attribute: {"SS": ["x" * TOKEN_LETTERS, "y" * TOKEN_LETTERS]}})
@@ -58,11 +52,8 @@ def _find(subject: Subject) -> Iterator[Remark]:
 
 def _are_taken_out(subject: Subject, entity: CompiledEntity, name: str) -> bool:
     """Whether a write removes tokens from an entity's items, or deletes the items."""
-    return any(
-        action.entity is entity and (action.kind == "Delete" or name in action.changes)
-        for account in subject.writes
-        for action in account.actions
-    )
+    actions = (action for _, action, owner in subject.actions if owner is entity)
+    return any(action.kind == "Delete" or name in action.changes for action in actions)
 
 
 RULE = Rule("KP318", Severity.INFO, _find, __name__, __doc__)

@@ -16,13 +16,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keyplan.analysis.check.check_subject import HEADROOM, Demand, Subject, busiest_partitions
+from keyplan.analysis.check.check_subject import HEADROOM, Demand, busiest_partitions
 from keyplan.analysis.check.demand import demands
-from keyplan.analysis.check.findings import Remark, Severity
-from keyplan.analysis.check.rule import Rule
+from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
 from keyplan.analysis.cost.cost_wording import number
-
-__all__ = ["RULE"]
 
 
 def _find(subject: Subject) -> Iterator[Remark]:

@@ -21,14 +21,10 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from keyplan.analysis.check.check_subject import Subject, entities_of
-from keyplan.analysis.check.findings import Remark, Severity
-from keyplan.analysis.check.rule import Rule
+from keyplan.analysis.check.check_subject import entities_of
+from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
 from keyplan.model.declared.fields import kind_of
 from keyplan.model.stored.stored_entity import CompiledEntity
-
-__all__ = ["RULE"]
-
 
 TYPED = frozenset({"email", "mail", "username", "login", "handle", "nickname"})
 """Last words of the names of unique strings that people type in any case."""
@@ -65,11 +61,11 @@ def _folds(annotation: Any) -> bool | None:
 
 
 def _by_hand(subject: Subject, entity: CompiledEntity, name: str) -> Iterator[Remark]:
-    for account in subject.writes:
-        if name in account.code.folded and entity in account.entities:
+    for written in subject.writes:
+        if name in written.code.folded and entity in written.entities:
             yield Remark(
                 f"{entity.name}.{name}",
-                f"{account.pattern.name} changes its case in code, and its type doesn't: others keep the case",
+                f"{written.pattern.name} changes its case in code, and its type doesn't: others keep the case",
                 f"let its type lower-case it: {name}: Annotated[str, StringConstraints(to_lower=True)]",
             )
             return

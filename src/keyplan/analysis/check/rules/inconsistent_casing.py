@@ -12,13 +12,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from keyplan.analysis.check.check_subject import Subject, entities_of, values_of
-from keyplan.analysis.check.findings import Remark, Severity
-from keyplan.analysis.check.rule import Rule
+from keyplan.analysis.check.check_subject import entities_of, values_of
+from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
 from keyplan.model.compiled.constants import values_asked
 from keyplan.model.stored.stored_entity import CompiledEntity
-
-__all__ = ["RULE"]
 
 
 def _find(subject: Subject) -> Iterator[Remark]:

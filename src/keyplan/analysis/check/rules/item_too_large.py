@@ -16,16 +16,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import get_args
 
-from keyplan.analysis.check.check_subject import Subject, length_max
-from keyplan.analysis.check.findings import Remark, Severity
-from keyplan.analysis.check.rule import Rule
+from keyplan.analysis.check.check_subject import length_max
+from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
 from keyplan.dynamodb.limits import ITEM_BYTES_MAX, KIB_BYTES
 from keyplan.model.compiled.constants import domain_of
 from keyplan.model.declared.fields import kind_of
 from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.model.stored.stored_fields import StoredField
-
-__all__ = ["RULE"]
 
 LARGE_BYTES = 100 * KIB_BYTES
 
@@ -68,29 +65,25 @@ def _bound_too_high(subject: Subject) -> Iterator[Remark]:
 
 
 def _growing(subject: Subject) -> Iterator[Remark]:
-    for written in subject.writes:
-        for action in written.actions:
-            entity = action.entity
-            if entity is None:
-                continue
-            further = {name for name, change in action.changes.items() if change in {"Append", "SetAdd"}}
-            keyed = {name for name in action.keyed & entity.fields.keys() if _takes_any_key(entity.fields[name])}
-            for name in sorted(further | action.grown | keyed):
-                if name in entity.fields and length_max(entity.fields[name].annotation) is None:
-                    yield Remark(
-                        written.pattern.place,
-                        f"each call adds to {entity.name}.{name}, which has no maximum length",
-                        "store the elements as items in the same partition, or give the field a max_length",
-                        (f"an item can have {ITEM_BYTES_MAX:,} bytes, and each change is charged by its whole size",),
-                    )
-            tokens = entity.tokens
-            if action.once and tokens is not None and not _taken_out(subject, entity, tokens.name):
+    for written, action, entity in subject.actions:
+        further = {name for name, change in action.changes.items() if change in {"Append", "SetAdd"}}
+        keyed = {name for name in action.keyed & entity.fields.keys() if _takes_any_key(entity.fields[name])}
+        for name in sorted(further | action.grown | keyed):
+            if name in entity.fields and length_max(entity.fields[name].annotation) is None:
                 yield Remark(
                     written.pattern.place,
-                    f"each call adds a token to {entity.name}.{tokens.name}, and no write removes any",
-                    f"remove old tokens with {tokens.name}=SetRemove({{token}}), or create an item for each event",
+                    f"each call adds to {entity.name}.{name}, which has no maximum length",
+                    "store the elements as items in the same partition, or give the field a max_length",
                     (f"an item can have {ITEM_BYTES_MAX:,} bytes, and each change is charged by its whole size",),
                 )
+        tokens = entity.tokens
+        if action.once and tokens is not None and not _taken_out(subject, entity, tokens.name):
+            yield Remark(
+                written.pattern.place,
+                f"each call adds a token to {entity.name}.{tokens.name}, and no write removes any",
+                f"remove old tokens with {tokens.name}=SetRemove({{token}}), or create an item for each event",
+                (f"an item can have {ITEM_BYTES_MAX:,} bytes, and each change is charged by its whole size",),
+            )
 
 
 def _takes_any_key(field: StoredField) -> bool:
@@ -103,7 +96,7 @@ def _takes_any_key(field: StoredField) -> bool:
 
 def _taken_out(subject: Subject, entity: CompiledEntity, name: str) -> bool:
     """Whether a write removes or replaces tokens."""
-    actions = (action for account in subject.writes for action in account.actions if action.entity is entity)
+    actions = (action for _, action, owner in subject.actions if owner is entity)
     return any(action.changes.get(name) in {"SetRemove", "Remove", "set"} or action.open for action in actions)
 
 

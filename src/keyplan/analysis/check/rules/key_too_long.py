@@ -14,16 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keyplan.analysis.check.check_subject import Subject, length_max, values_of
-from keyplan.analysis.check.findings import Remark, Severity
-from keyplan.analysis.check.rule import Rule
+from keyplan.analysis.check.check_subject import length_max, values_of
+from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
 from keyplan.dynamodb.limits import PARTITION_KEY_BYTES_MAX, SORT_KEY_BYTES_MAX
 from keyplan.model.declared.fields import kind_of
 from keyplan.model.stored.key_formats import IntegerFormat, PartsFormat, TextFormat
 from keyplan.model.stored.key_templates import Literal_, Template, Variable
 from keyplan.model.stored.stored_entity import CompiledEntity
-
-__all__ = ["RULE"]
 
 CHARACTER_BYTES_MAX = 4
 INTEGER_BYTES_MAX = 39

@@ -15,14 +15,10 @@ from collections.abc import Iterator
 from datetime import date, datetime
 from typing import Any
 
-from keyplan.analysis.check.check_subject import Subject
-from keyplan.analysis.check.findings import Remark, Severity
-from keyplan.analysis.check.rule import Rule
+from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
 from keyplan.analysis.write_analysis.sources import unwrapped
 from keyplan.model.declared.fields import kind_of
 from keyplan.model.stored.stored_entity import CompiledEntity
-
-__all__ = ["RULE"]
 
 _NAIVE = frozenset({"date", "datetime", "dt", "isoformat", "now", "strftime", "today"})
 """The only names in a function that reads the date or time without a time zone."""

@@ -20,32 +20,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keyplan.analysis.check.check_subject import Subject
-from keyplan.analysis.check.findings import Remark, Severity
-from keyplan.analysis.check.rule import Rule
+from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
 from keyplan.analysis.write_analysis.code import Action
 from keyplan.model.stored.stored_entity import CompiledEntity
 
-__all__ = ["RULE"]
-
 
 def _find(subject: Subject) -> Iterator[Remark]:
-    for written in subject.writes:
-        for action in written.actions:
-            entity = action.entity
-            if entity is None or action.conditional or entity.version is not None:
-                continue
-            names = sorted(_lost(entity, action))
-            if not names:
-                continue
-            what = "in its key" if action.kind == "Put" else ""
-            create = ", or yield Create instead of Put" if action.kind == "Put" else ", or use Add"
-            yield Remark(
-                written.pattern.place,
-                f"{action.kind} {entity.name} sets {' and '.join(names)} {what}".rstrip()
-                + " to a value computed from an earlier read, without a condition",
-                f"add .only_if(...) with the value that was read and attempts=10{create}",
-            )
+    for written, action, entity in subject.actions:
+        if action.conditional or entity.version is not None:
+            continue
+        names = sorted(_lost(entity, action))
+        if not names:
+            continue
+        what = "in its key" if action.kind == "Put" else ""
+        create = ", or yield Create instead of Put" if action.kind == "Put" else ", or use Add"
+        yield Remark(
+            written.pattern.place,
+            f"{action.kind} {entity.name} sets {' and '.join(names)} {what}".rstrip()
+            + " to a value computed from an earlier read, without a condition",
+            f"add .only_if(...) with the value that was read and attempts=10{create}",
+        )
 
 
 def _lost(entity: CompiledEntity, action: Action) -> set[str]:

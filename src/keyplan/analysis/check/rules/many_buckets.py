@@ -15,14 +15,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keyplan.analysis.check.check_subject import Subject
-from keyplan.analysis.check.findings import Remark, Severity
-from keyplan.analysis.check.rule import Rule
+from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
 from keyplan.analysis.traffic.item_counts import Finds
 from keyplan.model.compiled.time_bucket_keys import BUCKETS_MAX
 from keyplan.model.declared.declaration_errors import Problem
-
-__all__ = ["RULE"]
 
 USUAL_MAX = 100
 _IN_A_YEAR = {"day": 365, "hour": 8_760, "minute": 525_600, "second": 31_536_000}

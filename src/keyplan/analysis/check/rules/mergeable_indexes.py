@@ -16,13 +16,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from keyplan.analysis.check.check_subject import Subject
-from keyplan.analysis.check.findings import Remark, Severity
-from keyplan.analysis.check.rule import Rule
+from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
 from keyplan.dynamodb.limits import GLOBAL_INDEXES_MAX
 from keyplan.model.declared.indexes import Index
-
-__all__ = ["RULE"]
 
 INDEXES_MIN = 5
 

@@ -15,22 +15,16 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from keyplan.analysis.check.check_subject import Subject, entities_of
-from keyplan.analysis.check.findings import Remark, Severity
-from keyplan.analysis.check.rule import Rule
+from keyplan.analysis.check.check_subject import entities_of
+from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
 from keyplan.model.declared.entity import Entity
 from keyplan.model.declared.keys import Key
-
-__all__ = ["RULE"]
 
 
 def _find(subject: Subject) -> Iterator[Remark]:
     read = {entity.name for pattern in subject.design.reads.values() for entity in entities_of(pattern.plan)}
     asked = {
-        action.entity.name
-        for written in subject.writes
-        for action in written.actions
-        if action.entity is not None and (action.kind in {"Create", "Check"} or action.conditional)
+        entity.name for _, action, entity in subject.actions if action.kind in {"Create", "Check"} or action.conditional
     }
     for entity in subject.design.entities.values():
         if entity.name not in read | asked:

@@ -14,13 +14,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from uuid import UUID
 
-from keyplan.analysis.check.check_subject import Query, Subject, values_of
-from keyplan.analysis.check.findings import Remark, Severity
-from keyplan.analysis.check.rule import Rule
+from keyplan.analysis.check.check_subject import Query, values_of
+from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
 from keyplan.model.compiled.plans import newest_by_default
 from keyplan.model.declared.fields import kind_of
-
-__all__ = ["RULE"]
 
 
 def _find(subject: Subject) -> Iterator[Remark]:

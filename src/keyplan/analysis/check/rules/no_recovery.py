@@ -14,11 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keyplan.analysis.check.check_subject import Subject
-from keyplan.analysis.check.findings import Remark, Severity
-from keyplan.analysis.check.rule import Rule
-
-__all__ = ["RULE"]
+from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
 
 
 def _find(subject: Subject) -> Iterator[Remark]:

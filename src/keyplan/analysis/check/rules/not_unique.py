@@ -15,13 +15,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keyplan.analysis.check.check_subject import Query, Subject
-from keyplan.analysis.check.findings import Remark, Severity
-from keyplan.analysis.check.rule import Rule
+from keyplan.analysis.check.check_subject import Query
+from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
 from keyplan.model.compiled.return_types import ShapeKind
 from keyplan.model.stored.stored_entity import CompiledEntity
-
-__all__ = ["RULE"]
 
 
 def _find(subject: Subject) -> Iterator[Remark]:

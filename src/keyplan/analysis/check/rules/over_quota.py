@@ -12,13 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keyplan.analysis.check.check_subject import Subject
 from keyplan.analysis.check.demand import demands
-from keyplan.analysis.check.findings import Remark, Severity
-from keyplan.analysis.check.rule import Rule
+from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
 from keyplan.analysis.cost.cost_wording import number
-
-__all__ = ["RULE"]
 
 QUOTA_UNITS_MAX = 40_000
 _QUOTA = f"of {QUOTA_UNITS_MAX:,} that a table or an index takes"

@@ -13,13 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keyplan.analysis.check.check_subject import Subject
-from keyplan.analysis.check.findings import Remark, Severity
-from keyplan.analysis.check.rule import Rule
+from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
 from keyplan.dynamodb.limits import PROJECTED_NAMES_PER_TABLE_MAX
 from keyplan.model.declared.indexes import Index
-
-__all__ = ["RULE"]
 
 PROJECTED_NAMES_PER_INDEX_MAX = 20
 

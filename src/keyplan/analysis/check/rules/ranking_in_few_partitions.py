@@ -20,16 +20,12 @@ from decimal import Decimal
 
 from pydantic_core import PydanticUndefined
 
-from keyplan.analysis.check.check_subject import Subject
-from keyplan.analysis.check.findings import Remark, Severity
-from keyplan.analysis.check.rule import Rule
+from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
 from keyplan.dynamodb.limits import PARTITION_WRITE_UNITS_MAX
 from keyplan.model.compiled.compiled_design import WritePattern
 from keyplan.model.declared.fields import kind_of
 from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.model.stored.stored_keys import CompiledKey
-
-__all__ = ["RULE"]
 
 GROUPS = frozenset({
     "board", "category", "channel", "country", "division", "feed", "game", "genre", "kind", "ladder", "leaderboard",

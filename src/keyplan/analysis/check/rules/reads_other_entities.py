@@ -16,13 +16,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keyplan.analysis.check.check_subject import Subject
-from keyplan.analysis.check.findings import Remark, Severity
-from keyplan.analysis.check.rule import Rule
+from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
 from keyplan.model.compiled.collisions import neighbours, start_of
 from keyplan.model.compiled.plans import QueryPlan
-
-__all__ = ["RULE"]
 
 
 def _find(subject: Subject) -> Iterator[Remark]:

@@ -13,17 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keyplan.analysis.check.check_subject import Subject
-from keyplan.analysis.check.findings import Remark, Severity
-from keyplan.analysis.check.rule import Rule
+from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
 from keyplan.analysis.cost.cost_wording import number
 from keyplan.dynamodb.capacity import read_units
 from keyplan.model.compiled.plans import ReadPattern, ScanPlan
 from keyplan.model.declared.indexes import Index
 from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.model.stored.stored_keys import CompiledKey
-
-__all__ = ["RULE"]
 
 
 def _find(subject: Subject) -> Iterator[Remark]:

@@ -13,25 +13,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keyplan.analysis.check.check_subject import Subject
-from keyplan.analysis.check.findings import Remark, Severity
-from keyplan.analysis.check.rule import Rule
+from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
 from keyplan.model.compiled.signatures import ParameterKind
-
-__all__ = ["RULE"]
 
 
 def _find(subject: Subject) -> Iterator[Remark]:
-    for account in subject.writes:
-        for name in dict.fromkeys(ask.name for ask in account.asks if ask.looped):
-            line = next(ask.line for ask in account.asks if ask.name == name and ask.looped)
+    for written in subject.writes:
+        for name in dict.fromkeys(ask.name for ask in written.asks if ask.looped):
+            line = next(ask.line for ask in written.asks if ask.name == name and ask.looped)
             pattern = subject.design.reads[name]
             if any(parameter.kind is ParameterKind.EACH for parameter in pattern.signature.parameters):
                 continue  # it reads many items already
             if pattern.shape.many and pattern.limit is not None:
                 continue  # page by page
             yield Remark(
-                account.pattern.place,
+                written.pattern.place,
                 f"it reads {name} in a loop, one request after the other",
                 f"declare a read with Each[...] of the parameters of {name}, and call it once",
                 line=line,

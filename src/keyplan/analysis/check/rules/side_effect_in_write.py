@@ -12,18 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keyplan.analysis.check.check_subject import Subject
-from keyplan.analysis.check.findings import Remark, Severity
-from keyplan.analysis.check.rule import Rule
-
-__all__ = ["RULE"]
+from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
 
 
 def _find(subject: Subject) -> Iterator[Remark]:
-    for account in subject.writes:
-        for what in account.code.outside:
+    for written in subject.writes:
+        for what in written.code.outside:
             yield Remark(
-                account.pattern.place,
+                written.pattern.place,
                 f"its body {what}: this happens on each attempt, even if the write fails",
                 "do it before the call and pass the result as an argument, or after the call",
             )

@@ -14,14 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keyplan.analysis.check.check_subject import Subject, counted
-from keyplan.analysis.check.findings import Remark, Severity
-from keyplan.analysis.check.rule import Rule
+from keyplan.analysis.check.check_subject import counted
+from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
 from keyplan.analysis.cost.cost_wording import number
 from keyplan.dynamodb.capacity import write_units
 from keyplan.dynamodb.limits import WRITE_UNIT_BYTES
-
-__all__ = ["RULE"]
 
 
 def _find(subject: Subject) -> Iterator[Remark]:

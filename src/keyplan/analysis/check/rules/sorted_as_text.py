@@ -13,14 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keyplan.analysis.check.check_subject import Query, Subject, values_of
-from keyplan.analysis.check.findings import Remark, Severity
-from keyplan.analysis.check.rule import Rule
+from keyplan.analysis.check.check_subject import Query, values_of
+from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
 from keyplan.model.compiled.signatures import ParameterKind
 from keyplan.model.declared.fields import kind_of
 from keyplan.model.stored.key_formats import TextFormat
-
-__all__ = ["RULE"]
 
 
 def _find(subject: Subject) -> Iterator[Remark]:

@@ -14,16 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keyplan.analysis.check.check_subject import Subject
-from keyplan.analysis.check.findings import Remark, Severity
-from keyplan.analysis.check.rule import Rule
-
-__all__ = ["RULE"]
+from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
 
 
 def _find(subject: Subject) -> Iterator[Remark]:
-    for account in subject.writes:
-        for action in account.actions:
+    for written in subject.writes:
+        for action in written.actions:
             entity = action.entity
             if not action.once or entity is None or not {*action.changes.values()} & {"Add", "Append"}:
                 continue
@@ -31,7 +27,7 @@ def _find(subject: Subject) -> Iterator[Remark]:
                 continue
             made = f"built only from {' and '.join(sorted(action.named_by))}" if action.named_by else "constant"
             yield Remark(
-                account.pattern.place,
+                written.pattern.place,
                 f"its token is {made}: only the first call changes each {entity.name}",
                 "build the token from an id of the event: a payment, a message or a request",
                 line=action.line,

@@ -17,13 +17,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keyplan.analysis.check.check_subject import Subject, is_secret
-from keyplan.analysis.check.findings import Remark, Severity
-from keyplan.analysis.check.rule import Rule
+from keyplan.analysis.check.check_subject import is_secret
+from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
 from keyplan.model.stored.stored_entity import CompiledEntity
-
-__all__ = ["RULE"]
-
 
 TENANTS = ("tenant", "org", "organization", "organisation", "workspace")
 

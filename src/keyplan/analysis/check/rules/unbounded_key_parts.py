@@ -13,13 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keyplan.analysis.check.check_subject import Subject, length_max
-from keyplan.analysis.check.findings import Remark, Severity
-from keyplan.analysis.check.rule import Rule
+from keyplan.analysis.check.check_subject import length_max
+from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
 from keyplan.dynamodb.limits import TRANSACT_ACTIONS_MAX
 from keyplan.model.declared.fields import kind_of
-
-__all__ = ["RULE"]
 
 
 def _find(subject: Subject) -> Iterator[Remark]:

@@ -14,13 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keyplan.analysis.check.check_subject import Query, Subject, bounded, ranged
-from keyplan.analysis.check.findings import Remark, Severity
-from keyplan.analysis.check.rule import Rule
+from keyplan.analysis.check.check_subject import Query, bounded, ranged
+from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
 from keyplan.analysis.cost.cost_wording import number
 from keyplan.dynamodb.limits import PAGE_BYTES_MAX
-
-__all__ = ["RULE"]
 
 
 def _find(subject: Subject) -> Iterator[Remark]:

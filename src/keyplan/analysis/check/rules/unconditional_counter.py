@@ -15,17 +15,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keyplan.analysis.check.check_subject import Subject
-from keyplan.analysis.check.findings import Remark, Severity
-from keyplan.analysis.check.rule import Rule
+from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
 from keyplan.analysis.write_analysis.code import Action
-
-__all__ = ["RULE"]
 
 
 def _find(subject: Subject) -> Iterator[Remark]:
-    for account in subject.writes:
-        alone = [action for action in account.actions if not action.batched]
+    for written in subject.writes:
+        alone = [action for action in written.actions if not action.batched]
         if any(action.conditional or action.once or action.must_exist for action in alone):
             continue  # the transaction fails then
         counting = [action for action in alone if action.kind == "Update" and "Add" in action.changes.values()]
@@ -42,7 +38,7 @@ def _find(subject: Subject) -> Iterator[Remark]:
                 "Delete": ("succeeds without an item", "add .if_missing(...) to the Delete, so that it fails"),
             }[action.kind]
             yield Remark(
-                account.pattern.place,
+                written.pattern.place,
                 f"its {action.kind} of {entity.name} {what}, and {counted.entity.name if counted.entity else 'an item'}"
                 f".{names} changes anyway",
                 advice,

@@ -14,12 +14,8 @@ from collections.abc import Iterator
 from datetime import date, datetime
 from decimal import Decimal
 
-from keyplan.analysis.check.check_subject import Subject
-from keyplan.analysis.check.findings import Remark, Severity
-from keyplan.analysis.check.rule import Rule
+from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
 from keyplan.model.declared.fields import kind_of
-
-__all__ = ["RULE"]
 
 NAMES = frozenset({"ttl", "expires", "expires_at", "expires_on", "expire_at", "expiry", "expiration", "time_to_live"})
 KINDS = {int, float, Decimal, datetime, date, str}

@@ -15,14 +15,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keyplan.analysis.check.check_subject import Subject, length_max, values_of
-from keyplan.analysis.check.findings import Remark, Severity
-from keyplan.analysis.check.rule import Rule
+from keyplan.analysis.check.check_subject import length_max, values_of
+from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
 from keyplan.model.declared.fields import kind_of, layers
 from keyplan.model.stored.stored_entity import CompiledEntity
-
-__all__ = ["RULE"]
-
 
 TYPES = {
     "datetime": ("at", "time", "timestamp", "moment", "datetime", "when"),

@@ -13,12 +13,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from keyplan.analysis.check.check_subject import Subject
-from keyplan.analysis.check.findings import Remark, Severity
-from keyplan.analysis.check.rule import Rule
+from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
 from keyplan.model.declared.fields import kind_of
-
-__all__ = ["RULE"]
 
 _ENDING = re.compile(r"_(?:[ps]k|key|\d+)$")
 _KINDS: dict[str, set[Any]] = {"S": {str}, "N": {int, float}, "B": {bytes}}

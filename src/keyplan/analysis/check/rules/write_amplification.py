@@ -13,13 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keyplan.analysis.check.check_subject import Subject
-from keyplan.analysis.check.findings import Remark, Severity
-from keyplan.analysis.check.rule import Rule
+from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
 from keyplan.analysis.cost.cost_wording import number
 from keyplan.dynamodb.capacity import entry_units, write_units
-
-__all__ = ["RULE"]
 
 TIMES = 4
 

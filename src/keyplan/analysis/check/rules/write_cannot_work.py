@@ -13,17 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keyplan.analysis.check.check_subject import Subject
-from keyplan.analysis.check.findings import Remark, Severity
-from keyplan.analysis.check.rule import Rule
-
-__all__ = ["RULE"]
+from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
 
 
 def _find(subject: Subject) -> Iterator[Remark]:
-    for account in subject.writes:
-        for fault in account.faults():
-            yield Remark(account.pattern.place, fault.message, fault.hint or "correct the action", line=fault.line)
+    for written in subject.writes:
+        for fault in written.faults():
+            yield Remark(written.pattern.place, fault.message, fault.hint or "correct the action", line=fault.line)
 
 
 RULE = Rule("KP108", Severity.ERROR, _find, __name__, __doc__)
