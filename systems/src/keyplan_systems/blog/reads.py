@@ -1,8 +1,8 @@
 # mypy: disable-error-code="empty-body"
-"""The blog's questions: B1 to B15 as the document has them (a letter marks a further form), B16 to B19 about comments
-and what moderators did, B20 to B22 about following, and R1 to R20, which the site and the writes need besides.
+"""The blog's read patterns: B1 to B15 of the document (a letter marks a variant), B16 to B19 about comments and
+moderation, B20 to B22 about following, and R1 to R20 for the site and the writes.
 
-What the entities are is in ``entities.py``. The class ``Blog`` in ``design.py`` puts questions and writes together.
+``entities`` has the entities; the class ``Blog`` in ``design`` combines reads and writes.
 """
 
 from __future__ import annotations
