@@ -1,4 +1,4 @@
-"""A headless CMS: articles, versions, tags. README.md tells how it follows its document."""
+"""A headless CMS: articles, versions, tags. README.md describes how it follows its document."""
 
 from keyplan_systems.cms.design import Article, ArticleVersion, ArticleWithVersion, Cms, TagArticle
 

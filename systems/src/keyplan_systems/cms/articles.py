@@ -1,7 +1,7 @@
-"""The writes about articles: create, translate, edit, tag, archive, delete. Their versions are in ``publishing.py``.
+"""Writes of articles: create, translate, edit, tag, archive, delete. ``publishing`` has those of versions.
 
-Whatever an article's lists are made of is written in the same transaction (``placing.py``), on condition that the
-article is as it was read.
+The items of an article's lists are written in the same transaction (``placing``), which expects the article as it was
+read.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ from keyplan_systems.cms.reads import Reads
 __all__ = ["ArticleWrites", "changed", "pinned", "write_change"]
 
 DELETE_PAGE = 25
-"""Versions that a delete reads at a time: at most 10 MB of bodies in memory."""
+"""Versions that a deletion reads at a time: at most 10 MB of bodies in memory."""
 _SHOWN = ("title", "slug", "excerpt", "author_id", "tags")
-"""What readers see of an article besides its text."""
+"""Fields of an article that readers see, besides its text."""
 
 
 def pinned(article: Article) -> dict[str, Any]:
-    """What a write expects unchanged: all that the lists are made of."""
+    """The fields that a write expects unchanged: all that lists contain."""
     names = (*_SHOWN, "status", "published_at", "current_version", "published_version", "publish_at", "unpublish_at")
     return {name: getattr(article, name) for name in names}
 
 
 def changed(before: Article, moment: datetime, **changes: Any) -> tuple[Article, list[Update[Article] | Put | Delete]]:
-    """The article after a change, and the actions: the article, its places in lists, what is due, and what is told."""
+    """The changed article, and the actions: the article, its list items, schedule, and event."""
     after = before.model_copy(update={**changes, "updated_at": moment})
     actions: list[Update[Article] | Put | Delete] = [
         Update(before, **changes, updated_at=moment).only_if(**pinned(before)),
@@ -58,7 +58,7 @@ def changed(before: Article, moment: datetime, **changes: Any) -> tuple[Article,
 
 
 def write_change(before: Article, moment: datetime, **changes: Any) -> Writes[Article]:
-    """Change an article, with its places in lists, what is due and what is told of it. Gives it as it is then."""
+    """Change an article with its list items, schedule and event. Returns the changed article."""
     after, actions = changed(before, moment, **changes)
     for action in actions:  # noqa: UP028 - a list's iterator takes no answers
         yield action
@@ -72,7 +72,7 @@ def _due(before: Article, after: Article) -> Iterator[Put | Delete]:
 
 
 def _told(before: Article, after: Article) -> EventKind | None:
-    """What the webhooks are told of a change; None of one that readers don't see."""
+    """The webhook event of a change; None for one that readers don't see."""
     if after.shown_version != before.shown_version:
         return "article.unpublished" if after.status != "published" else "article.published"
     if after.status != before.status and "published" in {before.status, after.status}:
@@ -82,13 +82,13 @@ def _told(before: Article, after: Article) -> EventKind | None:
 
 
 class ArticleWrites(Reads):
-    """The writes about articles."""
+    """Writes of articles."""
 
     @write("W1")
     def create_article(self, article: Article) -> Writes[Article]:
-        """Create an article, a draft without a version, with its tags and its slug.
+        """Create an article, a draft without versions, with its tags and slug.
 
-        Raises ItemExists for an id or a slug that an article has.
+        Raises ItemExists for a taken id or slug.
         """
         created = _fresh(article, locale=article.locale, translation_of=None)
         yield from _created(created)
@@ -96,9 +96,9 @@ class ArticleWrites(Reads):
 
     @write("W3", attempts=30)
     def edit(self, article_id: str, title: Name, slug: Name, excerpt: Excerpt | None = None) -> Writes[Article]:
-        """Change an article's title, slug and excerpt: all three, so without an excerpt it then has none.
+        """Change an article's title, slug and excerpt, all three: None removes the excerpt.
 
-        The slug that it had leads to it as before, and up to nine before that. Raises ItemExists for another's slug.
+        Its former slugs, up to ten, redirect. Raises ItemExists for another article's slug.
         """
         article = yield from self._editable(article_id)
         former, given_up = former_slugs(article, slug)
@@ -114,9 +114,9 @@ class ArticleWrites(Reads):
 
     @write("W2", attempts=30)
     def retag(self, article_id: str, tags: set[Tag]) -> Writes[Article]:
-        """Give an article these tags and no others: junction items and the article's own set in one transaction.
+        """Set an article's tags: junction items and the article's own set, in one transaction.
 
-        Raises Refused where more tags of a published article come and go than one transaction has room for.
+        Raises Refused if more tags of a published article change than one transaction can contain.
         """
         article = yield from self._editable(article_id)
         moment = now()
@@ -136,7 +136,7 @@ class ArticleWrites(Reads):
 
     @write("W4", attempts=30)
     def archive(self, article_id: str) -> Writes[Article]:
-        """Archive an article: it can be read, listed and deleted, and no longer changed; readers don't see it."""
+        """Archive an article: it can be read, listed and deleted, but not changed; readers don't see it."""
         article = yield from self._editable(article_id)
         return (
             yield from write_change(
@@ -146,7 +146,7 @@ class ArticleWrites(Reads):
 
     @write("W7", attempts=30, example=Example().found(Article, status="archived"))
     def unarchive(self, article_id: str) -> Writes[Article]:
-        """Make an archived article a draft again. Raises ItemNotFound; Refused for one that isn't archived."""
+        """Make an archived article a draft. Raises ItemNotFound; Refused for one that isn't archived."""
         article = yield from self._known(article_id)
         if article.status != "archived":
             raise Refused(f"article {article_id!r} isn't archived", place="Cms.unarchive")
@@ -154,11 +154,11 @@ class ArticleWrites(Reads):
 
     @write("W8", attempts=10, example=Example(article_id="a1").found(Article, translation_of=None))
     def translate(self, article_id: str, locale: Locale, translation: Article) -> Writes[Article]:
-        """Create the text of an article in another language, as an article of its own: a draft with its own slug,
-        versions and tags. A translation of a translation is one of the original.
+        """Create the translation of an article into a language, as a separate article: a draft with its own slug,
+        versions and tags. A translation of a translation belongs to the original.
 
-        Raises ItemNotFound for an unknown article, ItemExists where there is a text in that language or for a slug
-        that is taken, Refused for the language that the original is in.
+        Raises ItemNotFound for an unknown article, ItemExists for an existing translation or a taken slug, Refused for
+        the original's language.
         """
         given = yield from self._editable(article_id)
         original_id = given.translation_of or article_id
@@ -173,10 +173,10 @@ class ArticleWrites(Reads):
 
     @write("W5", attempts=10)
     def delete_article(self, article_id: str) -> Writes:
-        """Delete an article with its tags, slugs, lists and all its versions; its translations stay.
+        """Delete an article with its tags, slugs, list items and all versions; its translations stay.
 
-        The metadata and what leads to it go in one transaction; the versions follow in batches. Called again after a
-        failure, it removes what was left; deleting what isn't there is no error.
+        The metadata and references are deleted in one transaction; the versions follow in batches. After a failure,
+        calling again deletes the rest; deleting a missing article is no error.
         """
         article = yield from self.article.read(article_id)
         if article is not None:
@@ -192,8 +192,8 @@ class ArticleWrites(Reads):
         numbers: list[int] = []
         cursor: Cursor | None = None
         while True:
-            # What is there is asked, not counted: an earlier delete may have left versions. Page by page, since a
-            # query reads the bodies too, and only their numbers are kept.
+            # Queries the existing versions, because an interrupted deletion can have left some. Page by page, because a
+            # query also reads bodies, and keeps only version numbers.
             page = yield from self.article_versions.read(article_id, limit=DELETE_PAGE, cursor=cursor)
             numbers += [version.version for version in page]
             cursor = page.cursor
@@ -202,14 +202,14 @@ class ArticleWrites(Reads):
         yield Batch(
             Delete(entity, article_id=article_id, version=number)
             for number in numbers
-            for entity in (VersionCard, ArticleVersion)  # a version that is left leads the next delete to its card
+            for entity in (VersionCard, ArticleVersion)  # a remaining version lets the next deletion find its card
         )
 
     def _unled(self, article: Article) -> Writes:
-        """What leads to an article goes: its slugs, and the link from what it translates."""
+        """Delete references to an article: its slugs, and the link from its original."""
         holders = yield from self.slug_holders.read([article.slug, *(article.former_slugs or ())])
         for holder in holders:
-            # In a table from before slugs were one article's alone, it may be another's.
+            # In a table without unique slugs, it can belong to another article.
             if holder.article_id == article.article_id:
                 yield Delete(holder).only_if(article_id=article.article_id)
         if article.translation_of is not None and article.locale is not None:
@@ -235,7 +235,7 @@ class ArticleWrites(Reads):
 
 
 def _fresh(article: Article, *, locale: str | None, translation_of: str | None) -> Article:
-    """An article as it is created: a draft without a version and without a past."""
+    """A new article: a draft without versions."""
     return article.model_copy(
         update={
             "current_version": 0,

@@ -1,8 +1,7 @@
-"""The design of the CMS: every question and write, one table, one index.
+"""The design of the CMS: one table, one index, all access patterns.
 
-Its parts: entities in ``entities.py``, questions in ``reads.py``, writes in ``articles.py``, ``publishing.py`` and
-``members.py``; in which lists an article stands is said by ``placing.py``. Where the system departs from the document,
-README.md says why.
+Entities are in ``entities``, reads in ``reads``, writes in ``articles``, ``publishing`` and ``members``; ``placing``
+determines an article's list items. README.md explains where the system differs from the document.
 """
 
 from __future__ import annotations
@@ -55,10 +54,10 @@ SILENCE = {
     "KP602 Preview.expires_at": "whoever shows a preview looks at its time (reading.py)",
     "KP602 Session.expires_at": "Sessions.of compares it with the time",
 }
-"""What ``keyplan check`` finds and is right so."""
+"""Ignored findings of ``keyplan check``, with reasons."""
 
 
 class Cms(MemberWrites, SessionPatterns, Design, ignore=SILENCE):
-    """Articles, their versions, tags, addresses and translations, what readers see of them, and who writes them."""
+    """Articles with versions, tags, slugs and translations, lists for readers, and members."""
 
     table = Table("cms", indexes=[GSI1])

@@ -1,4 +1,4 @@
-"""What differs between two texts, line by line, in bounded work."""
+"""Line-by-line differences of two texts, with bounded work."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ CONTEXT = 3
 
 
 class Line(NamedTuple):
-    """A line of a comparison: ``kept``, ``gone``, ``new``, or ``skipped`` for lines that are alike and left out."""
+    """A line of a comparison: ``kept``, ``gone``, ``new``, or ``skipped`` for omitted equal lines."""
 
     kind: str
     text: str
 
 
 def differences(before: str, after: str) -> list[Line] | None:
-    """The changed lines with three around them; None for texts of so many lines that nobody compares them here."""
+    """The changed lines with three lines of context; None for texts with too many lines."""
     old, new = before.splitlines(), after.splitlines()
     if max(len(old), len(new)) > LINES_MAX:
         return None

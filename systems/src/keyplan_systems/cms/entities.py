@@ -1,7 +1,7 @@
-"""The entities of the CMS, and their keys: the document's three, and what lists, addresses and people need besides.
+"""The entities of the CMS and their keys: the document's three, and those for lists, slugs and members.
 
-Key shapes, index and attribute names follow the document; where the system departs from it, README.md says why. The
-questions are in ``reads.py``, the writes in ``articles.py``, ``publishing.py`` and ``members.py``.
+Names of keys, indexes and attributes follow the document; README.md explains exceptions. Reads are in ``reads``, writes
+in ``articles``, ``publishing`` and ``members``.
 """
 
 from __future__ import annotations
@@ -54,20 +54,20 @@ __all__ = [
 ]
 
 TAGS_MAX = 40
-"""Tags an article may have: changing all of them is two actions a tag, within the 100 of one transaction."""
+"""Maximum number of tags of an article: changing all of them is two actions per tag, within 100 per transaction."""
 RETAGGED_MAX = 48
-"""Tags that may come and go at once of a published article: each is two actions, junction and list entry."""
+"""Maximum number of changed tags of a published article: each is two actions, junction and list item."""
 EXCERPT_MAX = 1000
-"""Characters of an excerpt: it stands on every card of every list, so it stays small."""
+"""Maximum length of an excerpt: every list item contains it."""
 ITEM_BYTES_MAX = 400 * 1024
 BODY_BYTES_MAX = 395 * 1024
-"""Bytes (UTF-8) of a body: DynamoDB's limit for an item, less 5 KB for the version's keys and other attributes."""
+"""Maximum size of a body in bytes (UTF-8): DynamoDB's limit for an item, minus 5 KB for other attributes."""
 FORMER_SLUGS_MAX = 10
-"""Slugs that an article had and that still lead to it; of more, the oldest is given up."""
+"""Maximum number of former slugs that redirect; the oldest is dropped."""
 EVENT_KEPT = timedelta(days=30)
-"""How long it is known what was published when, and whether the webhooks took it."""
+"""Retention of events."""
 MAIN = "main"
-"""The place in lists of the articles that name no locale: the language that the site is written in."""
+"""The locale in lists of articles without one: the site's main language."""
 
 Status = Literal["draft", "published", "archived"]
 Action = Literal["publish", "unpublish"]
@@ -78,19 +78,19 @@ Name = Annotated[str, StringConstraints(min_length=1, max_length=500)]
 Excerpt = Annotated[str, StringConstraints(max_length=EXCERPT_MAX)]
 Id = Annotated[str, StringConstraints(min_length=1)]
 Locale = Annotated[str, StringConstraints(pattern=r"^[a-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2}|[0-9]{3}))?$")]
-"""A language, perhaps with a script and a region: ``de``, ``pt-BR``, ``zh-Hant-TW``."""
+"""A language with an optional script and region: ``de``, ``pt-BR``, ``zh-Hant-TW``."""
 Email = Annotated[str, StringConstraints(min_length=3, max_length=254, strip_whitespace=True, to_lower=True)]
 
 GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
 
 
 def second_of(moment: datetime) -> str:
-    """A moment to the second, in UTC, as keys have it: an id may be so long that a key has no room for more."""
+    """A time in UTC, with seconds, in keys: a long id leaves no room for more."""
     return moment.astimezone(UTC).isoformat(timespec="seconds")[:19]
 
 
 class CmsEntity(Entity):
-    """The base of the CMS's entities: attributes are spelt as the document has them, in camel case."""
+    """Base class of the CMS's entities: attributes have the document's camel case names."""
 
     model_config = ConfigDict(alias_generator=to_camel)
 
@@ -99,11 +99,10 @@ class CmsEntity(Entity):
 
 
 class Article(CmsEntity):
-    """An article's metadata; its body lives in its versions, so that lists never load bodies.
+    """An article's metadata; bodies are in its versions, so that lists never load them.
 
-    ``article_id`` is a ULID, so that articles in the order of their ids are in the order of their making. Readers see
-    ``current_version`` of a published article; ``published_version`` is there only while they see an earlier one, since
-    somebody works on the next. ``locale`` and ``translation_of`` are those of a translation.
+    ``article_id`` is a ULID, so ids sort by creation. Readers see ``current_version`` of a published article, or
+    ``published_version`` while a newer draft exists. ``locale`` and ``translation_of`` are those of a translation.
     """
 
     article_id: Id = Field(default_factory=ulid)
@@ -123,7 +122,7 @@ class Article(CmsEntity):
     translation_of: Id | None = None
     publish_at: datetime | None = None
     publish_next: int | None = Field(default=None, ge=1)
-    """The version that is published at ``publish_at``."""
+    """The version to publish at ``publish_at``."""
     unpublish_at: datetime | None = None
 
     primary = Key("ARTICLE#{article_id}", "#METADATA")
@@ -131,20 +130,20 @@ class Article(CmsEntity):
 
     @property
     def shown_version(self) -> int | None:
-        """The version that readers see; None of what isn't published, or has no version yet."""
+        """The version that readers see; None if the article isn't published or has no version."""
         return (self.published_version or self.current_version or None) if self.status == "published" else None
 
     @property
     def has_draft(self) -> bool:
-        """Whether readers see an earlier version than the newest."""
+        """Whether a newer version than the published one exists."""
         return self.status == "published" and self.shown_version != (self.current_version or None)
 
 
 class ArticleVersion(CmsEntity):
-    """One version of an article's body. The number is padded and turned in its key, so that version 10 doesn't stand
-    between 1 and 2, and the newest version stands right behind the metadata.
+    """One version of an article's body. The number is padded and reversed in the key, so that versions sort
+    numerically, and the newest one follows the metadata.
 
-    A draft may have a title and an excerpt of its own, which become the article's when it is published.
+    A draft can have its own title and excerpt, which become the article's on publication.
     """
 
     article_id: Id
@@ -160,9 +159,9 @@ class ArticleVersion(CmsEntity):
 
 
 class VersionCard(CmsEntity):
-    """A version without its body, written with it: ten of them are less than one unit to read, whatever the bodies are.
+    """A version without its body: ten of them cost less than one read unit, whatever the bodies' sizes.
 
-    They stand behind the versions, where the query for metadata and newest version doesn't come.
+    They sort after the versions, outside the query for metadata and newest version.
     """
 
     article_id: Id
@@ -177,7 +176,7 @@ class VersionCard(CmsEntity):
 
 
 class TagArticle(CmsEntity):
-    """An article carries a tag. The index turns the question around, to the tags that an article carries."""
+    """A tag of an article. The index lists an article's tags."""
 
     tag: Tag
     article_id: Id
@@ -188,14 +187,14 @@ class TagArticle(CmsEntity):
 
 
 class ArticleWithVersion(NamedTuple):
-    """An article and its newest version; a draft that nothing was written for yet has none."""
+    """An article and its newest version, or None for a new draft."""
 
     article: Article
     version: ArticleVersion | None
 
 
 class ArticleSlug(CmsEntity):
-    """An address leads to an article. One article has it: the item is created, never overwritten."""
+    """The article of a slug. Unique: the item is created, never overwritten."""
 
     slug: Name
     article_id: Id
@@ -204,7 +203,7 @@ class ArticleSlug(CmsEntity):
 
 
 class StateArticle(CmsEntity):
-    """An article is in a state: what an editor's lists are made of."""
+    """An article with a status, for editors' lists."""
 
     status: Status
     article_id: Id
@@ -213,7 +212,7 @@ class StateArticle(CmsEntity):
 
 
 class Translation(CmsEntity):
-    """An article has a text in another language, which is an article of its own: one in each language."""
+    """The translation of an article into a language, which is a separate article."""
 
     article_id: Id
     locale: Locale
@@ -226,7 +225,7 @@ class Translation(CmsEntity):
 
 
 class PublishedArticle(CmsEntity):
-    """A published article on a card: in the list of its language, and in the index in that of its author."""
+    """A published article's card, in the list of its language, and, in the index, of its author."""
 
     locale: str
     article_id: Id
@@ -240,7 +239,7 @@ class PublishedArticle(CmsEntity):
     @computed_field  # type: ignore[prop-decorator] # pydantic's documented form
     @property
     def second(self) -> str:
-        """When it was published, as the key has it."""
+        """The publication time in the key."""
         return second_of(self.published_at)
 
     primary = Key("PUBLISHED#{locale}", "{second}#{article_id}")
@@ -248,7 +247,7 @@ class PublishedArticle(CmsEntity):
 
 
 class PublishedTag(CmsEntity):
-    """A published article on a card, in the list of one of its tags; so few words, since each tag has its own."""
+    """A published article's card in the list of a tag; short, because each tag has one."""
 
     locale: str
     tag: Tag
@@ -262,14 +261,14 @@ class PublishedTag(CmsEntity):
     @computed_field  # type: ignore[prop-decorator] # pydantic's documented form
     @property
     def second(self) -> str:
-        """When it was published, as the key has it."""
+        """The publication time in the key."""
         return second_of(self.published_at)
 
     primary = Key("PUBLISHED#{locale}#TAG#{tag}", "{second}#{article_id}")
 
 
 class Preview(CmsEntity):
-    """A link that shows somebody a version that isn't published. Its token isn't stored, only the token's hash."""
+    """A preview link to an unpublished version. Only the token's hash is stored."""
 
     token_hash: Id
     article_id: Id
@@ -281,11 +280,11 @@ class Preview(CmsEntity):
     primary = Key("PREVIEW#{token_hash}", "PREVIEW")
 
 
-# What is to be done
+# Scheduled work
 
 
 class DueArticle(CmsEntity):
-    """Something is to be done with an article at a time; the list is in the order of the times."""
+    """A scheduled action on an article; the list is in time order."""
 
     at: datetime
     action: Action
@@ -294,16 +293,16 @@ class DueArticle(CmsEntity):
     @computed_field  # type: ignore[prop-decorator] # pydantic's documented form
     @property
     def second(self) -> str:
-        """The time, as the key has it."""
+        """The time in the key."""
         return second_of(self.at)
 
     primary = Key("DUE", "{second}#{action:rank}#{article_id}")
 
 
 class Event(CmsEntity):
-    """Something was published, changed or taken back: written in the same transaction, then delivered to the webhooks.
+    """A publication, change or withdrawal: written in the same transaction, then delivered to webhooks.
 
-    ``next_at`` is when it is tried next; ``delivered`` names the webhooks that took it.
+    ``next_at`` is the next attempt; ``delivered`` has the webhooks that accepted it.
     """
 
     event_id: Id = Field(default_factory=ulid)
@@ -319,18 +318,18 @@ class Event(CmsEntity):
     attempts: int = Field(default=0, ge=0)
     delivered: set[str] = Field(default_factory=set)
     told: str | None = None
-    """What was answered last where a webhook didn't take it."""
+    """The last response of a webhook that didn't accept it."""
     expires_at: Ttl = Field(alias="expires_at")
 
     primary = Key("EVENT#{event_id}", "EVENT")
     waiting = Key("OUTBOX", "{next_at}#{event_id}", index=GSI1, when={"state": "waiting"})
 
 
-# People
+# Members
 
 
 class Member(CmsEntity):
-    """Somebody who signs in to the editor. ``none`` may look at nothing until an administrator says what they are."""
+    """A member who can sign in. Role ``none`` has no access until an administrator assigns a role."""
 
     member_id: Id = Field(default_factory=ulid)
     email: Email
@@ -344,12 +343,12 @@ class Member(CmsEntity):
 
     @property
     def user_id(self) -> str:
-        """Their id, by the name that sites have for it."""
+        """The id, by the sites' common name."""
         return self.member_id
 
 
 class Credential(CmsEntity):
-    """What a member signs in with, apart from what others see of them."""
+    """A member's password hash, separate from the public data."""
 
     member_id: Id
     password_hash: str = Field(min_length=1, max_length=500, repr=False)
@@ -358,7 +357,7 @@ class Credential(CmsEntity):
 
 
 class Founded(CmsEntity):
-    """Somebody has joined: only the first becomes administrator by joining."""
+    """The first member, who is the founding administrator."""
 
     place: Literal["cms"] = "cms"
     member_id: Id

@@ -1,8 +1,8 @@
-"""What the CMS does by itself, again and again: it publishes what is due, and delivers to the webhooks.
+"""Background jobs of the CMS: scheduled publication, and delivery to webhooks.
 
-Any number of processes may do it at once, and each may die at any place: what is due is done once, since the article
-then says so no more, and an event that a deliverer left is somebody else's after a minute. The site calls it every 15
-seconds; without the site, a timer calls ``python -m keyplan_systems.cms.keeping STORE [SETTINGS]``.
+Several processes can run them at once, and each can crash at any point: a scheduled action is executed once, because it
+is removed from the article, and an event of a crashed process is retried after a minute. The site runs them every 15
+seconds; without the site, run ``python -m keyplan_systems.cms.keeping STORE [SETTINGS]`` periodically.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ __all__ = ["ATTEMPTS_MAX", "deliver", "publish_due"]
 
 _LOG = logging.getLogger("keyplan.cms")
 LEASE = timedelta(seconds=60)
-"""How long an event is its deliverer's: longer than it takes to hear that a webhook doesn't answer."""
+"""How long a process holds an event: longer than a webhook's timeout."""
 ATTEMPTS_MAX = 12
 FIRST_PAUSE = timedelta(seconds=30)
 LONGEST_PAUSE = timedelta(hours=6)
 
 
 def publish_due(cms: Cms, moment: datetime | None = None) -> int:
-    """Publish what is due, and take back what is; gives how many articles were changed."""
+    """Execute scheduled actions that are due; returns the number of changed articles."""
     until = moment or now()
     changed = 0
     for page in pages_of(cms.due_articles):
         for due in page:
             if due.at > until:
-                return changed  # the list is in the order of the times
+                return changed  # the list is in time order
             try:
                 changed += cms.carry_out(due.article_id, due.action, due.at) is not None
             except (ConditionFailed, Refused) as error:
@@ -47,7 +47,7 @@ def publish_due(cms: Cms, moment: datetime | None = None) -> int:
 
 
 def deliver(cms: Cms, hooks: Sequence[Webhook], moment: datetime | None = None, send: Send = post) -> int:
-    """Tell the webhooks what happened; gives how many events every webhook has taken that wants them."""
+    """Deliver waiting events; returns the number of events that all their webhooks accepted."""
     until = moment or now()
     done = 0
     for page in pages_of(cms.waiting_events):
@@ -59,11 +59,11 @@ def deliver(cms: Cms, hooks: Sequence[Webhook], moment: datetime | None = None, 
 
 
 def _delivered(cms: Cms, event: Event, hooks: Sequence[Webhook], moment: datetime, send: Send) -> bool:
-    """Deliver one event, if it is nobody else's; whether every webhook has it then."""
+    """Deliver one event, unless another process holds it; returns whether all webhooks have accepted it."""
     try:
         taken = cms.take_event(event, moment + LEASE)
     except ConditionFailed:
-        return False  # somebody else delivers it
+        return False  # another process delivers it
     delivered, refusals = set(taken.delivered), list[str]()
     for hook in hooks:
         if taken.kind not in hook.events or hook.name in delivered:
@@ -83,12 +83,12 @@ def _delivered(cms: Cms, event: Event, hooks: Sequence[Webhook], moment: datetim
             pause = min(FIRST_PAUSE * 2 ** (taken.attempts - 1), LONGEST_PAUSE)
             cms.postpone_event(taken, moment + pause, delivered, "; ".join(refusals))
     except ConditionFailed:
-        return False  # it took longer than the lease, and somebody else went on
+        return False  # the lease expired, and another process continued
     return not refusals
 
 
 def main() -> int:
-    """Do once what is to be done of the store that the command line names."""
+    """Run the jobs once on the store in the command line."""
     if not 2 <= len(sys.argv) <= 3:
         sys.stderr.write("python -m keyplan_systems.cms.keeping STORE [SETTINGS]\n")
         return 2

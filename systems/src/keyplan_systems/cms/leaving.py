@@ -1,4 +1,4 @@
-"""A member leaves: what they may take along, what goes with them, and what stays."""
+"""Account deletion and data export of members."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["CmsLeaving"]
 
 
 class CmsLeaving:
-    """What the CMS knows of somebody who leaves."""
+    """The CMS's rules for leaving."""
 
     stays = (
         "Your name, your email address, your password and your tokens go for good. Articles and their versions stay: "
@@ -24,7 +24,7 @@ class CmsLeaving:
         self._cms = cms
 
     def export(self, user_id: str) -> dict[str, Any]:
-        """Profile, and the articles that one began, with their newest texts. Raises ItemNotFound."""
+        """The profile, and the member's articles with their newest texts. Raises ItemNotFound."""
         member = self._cms.member(user_id)
         if member is None:
             raise ItemNotFound(f"there is no member {user_id!r}", place="account")
@@ -36,7 +36,7 @@ class CmsLeaving:
         return {"profile": as_json(member), "articles": articles}
 
     def leave(self, user_id: str) -> list[str]:
-        """Delete a member; gives what stays. Raises Refused for the founder."""
+        """Delete a member; returns what stays. Raises Refused for the founder."""
         self._cms.leave(user_id)
         wrote = bool(self._cms.articles_by_author(user_id, limit=1).items)
         return ["Articles that you began, and versions that you wrote: by an id that is nobody's."] if wrote else []

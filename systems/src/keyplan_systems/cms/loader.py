@@ -1,7 +1,7 @@
-"""Import of a folder of Markdown posts into the CMS, as site generators keep them.
+"""Import of a folder of Markdown posts from site generators.
 
-A post becomes an article with its tags; its history in git, where there is one, becomes the article's versions. The
-same folder can be imported again: articles are updated, and nothing doubles.
+A post becomes an article with tags; its git history, if there is one, becomes versions. Importing the folder again
+updates articles without duplicates.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ from keyplan_systems.posts import Post, fault_of, find_posts, read_post, shown, 
 __all__ = ["load"]
 
 NOBODY = "unknown"
-"""The author of a post that names none."""
+"""The author of a post without one."""
 STEP_ACTIONS = 100
-"""Actions of one transaction: those of an article and its lists, and two a version."""
+"""Actions per transaction: those of an article and its lists, and two per version."""
 STEP_BYTES = 3_000_000
-"""Bytes of bodies in one transaction, within DynamoDB's 4 MB."""
+"""Total size of bodies per transaction in bytes, within DynamoDB's 4 MB."""
 
 
 def load(design: Cms, folder: Path, progress: Progress) -> LoadReport:
-    """Load every post below a folder. A post that can't be loaded is a fault with its file and line.
+    """Load all posts in a folder. A post that can't be loaded is an error with its file and line.
 
-    ``loaded`` counts the articles that now stand as their files say, those that already did included. Raises
-    RequestError for a folder that isn't there and for YAML without PyYAML, StoreError when the store can't be written.
+    ``loaded`` counts the articles that match their files, including unchanged ones. Raises RequestError for a missing
+    folder and for YAML without PyYAML, StoreError if the store isn't writable.
     """
     paths, faults = find_posts(folder)
     report = LoadReport(errors=faults)
@@ -66,7 +66,7 @@ def load(design: Cms, folder: Path, progress: Progress) -> LoadReport:
 
 
 class _Histories:
-    """The folder's history in git, as long as git gives it: when it fails, that is told once, and it is left out."""
+    """The folder's git history. If git fails, this is reported once, and the import continues without history."""
 
     def __init__(self, folder: Path, report: LoadReport) -> None:
         self._report = report
@@ -78,7 +78,7 @@ class _Histories:
             self._failed(error)
 
     def revisions(self, path: str) -> list[Revision]:
-        """The texts that a file had, oldest first."""
+        """The texts of a file, oldest first."""
         try:
             return [] if self._history is None else self._history.revisions(path)
         except HistoryError as error:
@@ -86,7 +86,7 @@ class _Histories:
             return []
 
     def former(self, path: str) -> list[str]:
-        """The names that a file had below the folder, the latest first."""
+        """The former names of a file in the folder, latest first."""
         return [] if self._history is None else self._history.former(path)
 
     def _failed(self, error: HistoryError) -> None:
@@ -95,17 +95,17 @@ class _Histories:
         self.close()
 
     def close(self) -> None:
-        """End git."""
+        """Stop git."""
         if self._history is not None:
             self._history.close()
             self._history = None
 
 
 def _load_one(design: Cms, folder: Path, path: Path, histories: _Histories, report: LoadReport) -> Post | None:
-    """Load one post, and give it; a fault and None for one that can't be loaded."""
+    """Load one post and return it; report an error and return None if it can't be loaded."""
     place = shown(path.relative_to(folder).as_posix())
     try:
-        post = read_post(folder, path)  # a RequestError of it, that PyYAML is missing, is every file's: it goes out
+        post = read_post(folder, path)  # a RequestError, for missing PyYAML, applies to all files
         revisions = histories.revisions(post.path)
         article_id = _known_id(design, post, histories.former(post.path))
     except FrontMatterError as error:
@@ -126,9 +126,9 @@ def _load_one(design: Cms, folder: Path, path: Path, histories: _Histories, repo
 
 
 def _report_losses(post: Post, site: SiteFolder, groups: GroupedFaults, report: LoadReport) -> None:
-    """Report what an article has no place for, and what of its text only its own site understands.
+    """Report content that an article doesn't support, and text that only its own site supports.
 
-    The text stays as it is, since each commit's text is a version.
+    The text isn't changed, because each commit's text is a version.
     """
     groups.add("further authors, left out", post.path, Counter(post.authors[1:]), "an article has one")
     groups.add("former addresses, left out", post.path, Counter(post.aliases), "let the site redirect them")
@@ -146,7 +146,7 @@ def _report_losses(post: Post, site: SiteFolder, groups: GroupedFaults, report: 
 
 
 def _complete(post: Post, revisions: Sequence[Revision], report: LoadReport) -> list[Revision]:
-    """The versions that a post is to have, the last one being what the file holds now."""
+    """The versions of a post; the last one is the file's current content."""
     result: list[Revision] = []
     for revision in revisions:
         try:
@@ -162,7 +162,7 @@ def _complete(post: Post, revisions: Sequence[Revision], report: LoadReport) -> 
 
 
 def _article_of(post: Post, revisions: Sequence[Revision]) -> Article:
-    """The article that a post describes, before it has a version. Raises FrontMatterError for what it can't hold."""
+    """The article of a post, without versions. Raises FrontMatterError for invalid values."""
     tags = dict.fromkeys((*post.tags, *post.categories))
     if len(tags) > TAGS_MAX:
         raise FrontMatterError(
@@ -194,7 +194,7 @@ def _article_of(post: Post, revisions: Sequence[Revision]) -> Article:
 
 
 def _known_id(design: Cms, post: Post, former: Sequence[str]) -> str:
-    """The article's id: the file's own, unless the file was moved after it was loaded under a name before."""
+    """The article's id: derived from the file, or from a former name under which it was loaded."""
     own = stable_id(post.path, post.date)
     if former and design.get(Article, article_id=own) is None:
         for name in former:
@@ -205,7 +205,7 @@ def _known_id(design: Cms, post: Post, former: Sequence[str]) -> str:
 
 
 def _take_in(design: Cms, post: Post, article_id: str, revisions: Sequence[Revision], report: LoadReport) -> None:
-    """Bring the article of a post, its tags and its versions to what the file says."""
+    """Create or update the article of a post with its tags and versions."""
     wanted = _article_of(post, revisions).model_copy(update={"article_id": article_id})
     slug = _free_slug(design, wanted)
     if slug != wanted.slug:
@@ -217,7 +217,7 @@ def _take_in(design: Cms, post: Post, article_id: str, revisions: Sequence[Revis
         before, revisions = _create(design, wanted, revisions)
     else:
         unknown = _unknown(design, before, revisions)
-        # A text that no commit holds was written when its file was changed, however old the post is.
+        # An uncommitted text has the file's modification time, whatever the post's date.
         revisions = [revision if revision.author else replace(revision, moment=post.modified) for revision in unknown]
         changes = _changes(before, wanted)
         if (changes or revisions) and before.status == "archived":
@@ -232,7 +232,7 @@ def _take_in(design: Cms, post: Post, article_id: str, revisions: Sequence[Revis
 
 
 def _free_slug(design: Cms, wanted: Article) -> str:
-    """The slug that the file names; where another article has it, with the day behind it, or a part of the id."""
+    """The file's slug; if another article has it, with the date or a part of the id appended."""
     for slug in (wanted.slug, f"{wanted.slug}-{wanted.created_at:%Y-%m-%d}"):
         holder = design.get(ArticleSlug, slug=slug, consistent=True)
         if holder is None or holder.article_id == wanted.article_id:
@@ -241,7 +241,7 @@ def _free_slug(design: Cms, wanted: Article) -> str:
 
 
 def _create(design: Cms, wanted: Article, revisions: Sequence[Revision]) -> tuple[Article, Sequence[Revision]]:
-    """Write a new article with its lists and its first versions, all or nothing; gives the versions that are left."""
+    """Write a new article with its lists and first versions in one transaction; returns the remaining versions."""
     around = [*tagged(wanted, wanted.created_at), *moved(None, wanted)]
     first = next(_steps(revisions, STEP_ACTIONS - 2 - len(around)))
     article = wanted.model_copy(
@@ -257,17 +257,17 @@ def _create(design: Cms, wanted: Article, revisions: Sequence[Revision]) -> tupl
         design.transact(actions)
     except ItemExists:
         if design.get(Article, article_id=article.article_id, consistent=True) is not None:
-            raise  # somebody else loads the same folder
-        design.delete_article(article.article_id)  # versions that a delete which failed half-way has left
+            raise  # another process loads the same folder
+        design.delete_article(article.article_id)  # versions that an interrupted deletion left
         design.transact(actions)
     return article, revisions[len(first) :]
 
 
 def _unknown(design: Cms, before: Article, revisions: Sequence[Revision]) -> Sequence[Revision]:
-    """The versions that came after what was loaded before.
+    """The versions after the previous import.
 
-    The newest stored version that is one of the file's tells how far that was; what was published in the CMS since then
-    stays the newest, as long as the file doesn't change again.
+    The newest stored version that is also one of the file's marks the previous import; versions published in the CMS
+    since then stay, as long as the file doesn't change again.
     """
     for page in pages_of(partial(design.article_versions, before.article_id, limit=10)):
         for stored in page:
@@ -279,7 +279,9 @@ def _unknown(design: Cms, before: Article, revisions: Sequence[Revision]) -> Seq
 
 
 def _changes(before: Article, wanted: Article) -> dict[str, Any]:
-    """What of an article differs from its file. The file wins, but what was published once isn't taken back."""
+    """The fields in which an article differs from its file. The file wins, but a published article isn't
+    unpublished.
+    """
     names = ("title", "slug", "excerpt", "author_id", "tags")
     changes = {name: getattr(wanted, name) for name in names if getattr(wanted, name) != getattr(before, name)}
     if before.status == "draft" and before.published_at is None and wanted.status == "published":
@@ -288,7 +290,7 @@ def _changes(before: Article, wanted: Article) -> dict[str, Any]:
 
 
 def _update(design: Cms, before: Article, wanted: Article, changes: dict[str, Any]) -> Article:
-    """Write an article's changed metadata, slug and tags, all or nothing."""
+    """Write an article's changed metadata, slug and tags in one transaction."""
     stamp, article_id = max(before.updated_at, wanted.updated_at), before.article_id
     former, given_up = former_slugs(before, wanted.slug)
     if "slug" in changes:
@@ -306,9 +308,9 @@ def _update(design: Cms, before: Article, wanted: Article, changes: dict[str, An
 
 
 def _append(design: Cms, before: Article, step: Sequence[Revision]) -> Article:
-    """Write the next versions, and let the article point to the last of them, all or nothing.
+    """Write the next versions and update the article in one transaction.
 
-    A published article shows the newest one, as its file does.
+    A published article shows the newest version, like its file.
     """
     newest = before.current_version + len(step)
     moment = max(before.updated_at, step[-1].moment)
@@ -331,7 +333,7 @@ def _versions(article: Article, revisions: Sequence[Revision], *, after: int) ->
 
 
 def _steps(revisions: Sequence[Revision], actions: int) -> Iterator[Sequence[Revision]]:
-    """The versions in parts that one transaction can hold, which has room for so many actions."""
+    """The versions in parts for one transaction each, with room for ``actions`` actions."""
     start, size = 0, 0
     for number, revision in enumerate(revisions):
         more = len(revision.body.encode("utf-8"))

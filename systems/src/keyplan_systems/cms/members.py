@@ -1,4 +1,4 @@
-"""The writes about those who sign in, and about what the webhooks are told. Passwords come here hashed."""
+"""Writes of members and events. Passwords are hashed before."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _OUTCOME_MAX = 500
 
 
 class MemberWrites(PublishingWrites):
-    """The writes about members and events."""
+    """Writes of members and events."""
 
     @write("W17", attempts=10)
     def join(self, member: Member, password_hash: Hash) -> Writes[Member]:
-        """Somebody joins. The first is administrator; others wait until one says what they are.
+        """Join. The first member is administrator; others wait for a role.
 
-        Raises ItemExists for an id, UniqueValueTaken for an address that a member has.
+        Raises ItemExists for a taken id, UniqueValueTaken for a taken address.
         """
         founded = yield from self.founded.read("cms")
         role: Role = "admin" if founded is None else "none"
@@ -38,7 +38,7 @@ class MemberWrites(PublishingWrites):
 
     @write("W18", attempts=10)
     def set_role(self, member_id: Id, role: Role) -> Writes[Member]:
-        """Say what a member may do. The founder stays administrator, so that there is one. Raises Refused."""
+        """Set a member's role. The founder stays administrator. Raises Refused."""
         founded = yield from self.founded.read("cms")
         if founded is not None and founded.member_id == member_id and role != "admin":
             raise Refused("who founded the CMS stays administrator", place="Cms.set_role")
@@ -52,7 +52,7 @@ class MemberWrites(PublishingWrites):
 
     @write("W24", attempts=10, example=Example().missing("founded"))
     def leave(self, member_id: Id) -> Writes:
-        """A member leaves: what others see of them and their credential go, and their address is free. Articles stay.
+        """Delete a member's public data and credential; the address becomes free. Articles stay.
 
         Raises ItemNotFound; Refused for the founder.
         """
@@ -69,8 +69,8 @@ class MemberWrites(PublishingWrites):
 
     @write("W20")
     def take_event(self, event: Event, until: datetime) -> Writes[Event]:
-        """Keep an event for oneself until a time, to deliver it. Raises ConditionFailed where somebody else has it, or
-        it is done.
+        """Lease an event until a time, to deliver it. Raises ConditionFailed if another process holds it, or it is
+        done.
         """
         taken = yield from Update(event, next_at=until, attempts=event.attempts + 1).only_if(
             state="waiting", attempts=event.attempts
@@ -79,19 +79,19 @@ class MemberWrites(PublishingWrites):
 
     @write("W21")
     def settle_event(self, event: Event, delivered: set[str], told: str | None = None) -> Writes:
-        """These webhooks took it, which are all: it waits no longer."""
+        """Complete an event that all webhooks accepted."""
         yield Update(event, state="delivered", delivered=delivered, told=told).only_if(attempts=event.attempts)
 
     @write("W22")
     def postpone_event(self, event: Event, next_at: datetime, delivered: set[str], told: str) -> Writes:
-        """Some webhook didn't take it: it is tried again at that time."""
+        """Reschedule an event that some webhook didn't accept."""
         yield Update(event, next_at=next_at, delivered=delivered, told=told[:_OUTCOME_MAX]).only_if(
             attempts=event.attempts
         )
 
     @write("W23")
     def give_up_event(self, event: Event, delivered: set[str], told: str) -> Writes:
-        """Some webhook doesn't take it: it isn't tried any more, and is known to have failed until it expires."""
+        """Give up an event: it is marked as failed until it expires."""
         yield Update(event, state="failed", delivered=delivered, told=told[:_OUTCOME_MAX]).only_if(
             attempts=event.attempts
         )

@@ -1,6 +1,6 @@
-"""In which lists an article stands, as pure functions: what a write adds to its transaction so that the lists follow.
+"""The list items of an article, as pure functions: writes add them to their transactions.
 
-The writes of the design, the import, the sample and ``renewing.py`` ask here, so that they can't differ.
+The design's writes, the import, the sample and ``renewing`` share them.
 """
 
 from __future__ import annotations
@@ -47,13 +47,13 @@ Placed = StateArticle | PublishedArticle | PublishedTag
 
 
 def _places(article: Article) -> dict[tuple[object, ...], Placed]:
-    """The items that lists are made of, by what tells them apart."""
+    """The items of an article's lists, by identity."""
     name = article.article_id
     result: dict[tuple[object, ...], Placed] = {
         ("state", article.status): StateArticle(status=article.status, article_id=name)
     }
     if article.status == "published" and article.published_at is not None:
-        # The key holds the second, and so does what tells places apart.
+        # Keys contain seconds, and so does the identity.
         locale, second = article.locale or MAIN, second_of(article.published_at)
         shown: dict[str, Any] = {
             "locale": locale,
@@ -71,9 +71,10 @@ def _places(article: Article) -> dict[tuple[object, ...], Placed]:
 
 
 def moved(before: Article | None, after: Article | None) -> Iterator[Put | Delete]:
-    """What changes in the lists when an article is made (``before`` is None), changed, or deleted (``after`` is None).
+    """The changes of list items when an article is created (``before`` is None), changed, or deleted (``after`` is
+    None).
 
-    The tags' junction items are not among it: they know when each tag was given (``TagArticle``).
+    Without the tags' junction items, which have their own times (``TagArticle``).
     """
     old, new = ({} if article is None else _places(article) for article in (before, after))
     for name, item in new.items():
@@ -104,13 +105,13 @@ def card_of(version: ArticleVersion) -> VersionCard:
 
 
 def new_version(version: ArticleVersion) -> Iterator[Create | Put]:
-    """A version, which must not be there, and its card."""
+    """A version, which must be new, and its card."""
     yield Create(version)
     yield Put(card_of(version))
 
 
 def due_of(article: Article) -> list[DueArticle]:
-    """What is to be done with an article at a time."""
+    """The scheduled actions of an article."""
     times: list[tuple[Action, datetime | None]] = [
         ("publish", article.publish_at),
         ("unpublish", article.unpublish_at),
@@ -119,7 +120,7 @@ def due_of(article: Article) -> list[DueArticle]:
 
 
 def event_of(kind: EventKind, article: Article, moment: datetime) -> Event:
-    """What the webhooks are told."""
+    """The webhook event."""
     return Event(
         kind=kind,
         article_id=article.article_id,
@@ -134,7 +135,7 @@ def event_of(kind: EventKind, article: Article, moment: datetime) -> Event:
 
 
 def former_slugs(article: Article, slug: str) -> tuple[list[str] | None, list[str]]:
-    """The slugs that an article had, when it now has this one; and those that lead to it no longer."""
+    """The former slugs of an article with a new slug; and those that are dropped."""
     if slug == article.slug:
         return article.former_slugs, []
     known = [*(text for text in article.former_slugs or () if text not in {slug, article.slug}), article.slug]
@@ -142,12 +143,12 @@ def former_slugs(article: Article, slug: str) -> tuple[list[str] | None, list[st
 
 
 def word_count(body: str) -> int:
-    """How many words a body has: what white space divides."""
+    """The number of words, separated by white space."""
     return len(body.split())
 
 
 def check_body(body: str, place: str) -> None:
-    """Raises ItemTooLarge for a body that no version can hold, before anything is sent."""
+    """Raises ItemTooLarge for a body that exceeds the maximum, before anything is sent."""
     size = len(body.encode("utf-8", "surrogatepass"))
     if size > BODY_BYTES_MAX:
         raise ItemTooLarge(

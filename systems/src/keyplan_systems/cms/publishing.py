@@ -1,6 +1,6 @@
-"""The writes about versions: save, publish, take back, go back to an earlier one, at a time, and by a preview's link.
+"""Writes of versions: save, publish, unpublish, restore, schedule, and preview links.
 
-A version is written once and never changed. What readers see is the article's ``shown_version``.
+A version is immutable. Readers see the article's ``shown_version``.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ _NO_PUBLISHING: dict[str, Any] = {"publish_at": None, "publish_next": None}
 
 
 class PublishingWrites(ArticleWrites):
-    """The writes about versions."""
+    """Writes of versions."""
 
     @write("AP8", attempts=30)
     def publish(self, article_id: str, body: str, created_by: str) -> Writes[ArticleVersion]:
-        """Publish a new version: it gets the next number, and the article points to it.
+        """Publish a new version with the next number.
 
-        Of two publishers at the same moment, the second one's condition fails, and it takes the number after.
-        Raises ItemNotFound, Refused for an archived article, ItemTooLarge for a body over 395 KB.
+        Of two concurrent publishers, the second one's condition fails, and it retries with the following number. Raises
+        ItemNotFound, Refused for an archived article, ItemTooLarge for a body over 395 KB.
         """
         check_body(body, "Cms.publish.body")
         article = yield from self._editable(article_id)
@@ -56,11 +56,11 @@ class PublishingWrites(ArticleWrites):
         excerpt: Excerpt | None = None,
         based_on: int | None = None,
     ) -> Writes[ArticleVersion]:
-        """Save the next version without publishing it: readers of a published article go on seeing the one before.
+        """Save the next version without publishing it: readers of a published article still see the previous one.
 
-        A title and an excerpt become the article's when the version is published. ``based_on`` is the version that was
-        worked on: where there is a newer one, Refused with the fault at ``based_on``, and nothing is written. Raises
-        ItemNotFound, Refused for an archived article, ItemTooLarge for a body over 395 KB.
+        A title and an excerpt become the article's on publication. ``based_on`` is the edited version: if there is a
+        newer one, raises Refused at ``based_on`` and writes nothing. Raises ItemNotFound, Refused for an archived
+        article, ItemTooLarge for a body over 395 KB.
         """
         check_body(body, "Cms.save_draft.body")
         article = yield from self._editable(article_id)
@@ -80,9 +80,9 @@ class PublishingWrites(ArticleWrites):
 
     @write("W9", attempts=30)
     def publish_version(self, article_id: str, version: Number) -> Writes[Article]:
-        """Let readers see a version that is there already: the newest draft, or an earlier one again.
+        """Publish an existing version: the newest draft, or an earlier one.
 
-        Its title and excerpt, where it has its own, become the article's. Raises ItemNotFound, Refused.
+        Its title and excerpt, if any, become the article's. Raises ItemNotFound, Refused.
         """
         article = yield from self._editable(article_id)
         after = yield from self._shown(article, version, now())
@@ -90,7 +90,7 @@ class PublishingWrites(ArticleWrites):
 
     @write("W10", attempts=30, example=Example().found(Article, status="published"))
     def unpublish(self, article_id: str) -> Writes[Article]:
-        """Take a published article back: it is a draft again, with all its versions. Raises ItemNotFound, Refused."""
+        """Unpublish an article: it becomes a draft, with all versions. Raises ItemNotFound, Refused."""
         article = yield from self._editable(article_id)
         if article.status != "published":
             raise Refused(f"article {article_id!r} isn't published", place="Cms.unpublish")
@@ -98,7 +98,7 @@ class PublishingWrites(ArticleWrites):
 
     @write("W11", attempts=30)
     def restore_version(self, article_id: str, version: Number, created_by: str) -> Writes[ArticleVersion]:
-        """Take an earlier version's text as the newest one: a new version, not published. Raises ItemNotFound."""
+        """Restore an earlier version's text as a new, unpublished version. Raises ItemNotFound."""
         article = yield from self._editable(article_id)
         earlier = yield from self.article_version.read(article_id, version)
         if earlier is None:
@@ -109,14 +109,14 @@ class PublishingWrites(ArticleWrites):
         yield from write_change(article, moment, current_version=made.version, **_still_shown(article))
         return made
 
-    # At a time
+    # Scheduling
 
     @write("W12", attempts=30)
     def schedule(self, article_id: str, action: Action, at: datetime, version: int | None = None) -> Writes[Article]:
-        """Publish a version at a time (the newest one, unless another is named), or take the article back at a time.
+        """Schedule the publication of a version (the newest one by default), or the withdrawal of the article.
 
-        What is saved later isn't published then. One time for each action; another replaces it. Raises ItemNotFound;
-        Refused for what isn't published and shall be taken back, unless it is to be published.
+        Later versions aren't included. Each action has one time, which a new one replaces. Raises ItemNotFound; Refused
+        for withdrawing an article that is neither published nor scheduled for publication.
         """
         article = yield from self._editable(article_id)
         second = _second(at)
@@ -133,23 +133,22 @@ class PublishingWrites(ArticleWrites):
 
     @write("W13", attempts=30)
     def unschedule(self, article_id: str, action: Action) -> Writes[Article]:
-        """Leave an article as it is when the time comes. Raises ItemNotFound, Refused."""
+        """Cancel a scheduled action. Raises ItemNotFound, Refused."""
         article = yield from self._editable(article_id)
         changes = _NO_PUBLISHING if action == "publish" else {"unpublish_at": None}
         return (yield from write_change(article, now(), **changes))
 
     @write("W14", attempts=30)
     def carry_out(self, article_id: str, action: Action, at: datetime) -> Writes[Article | None]:
-        """Do what is due: what the article says is to be done at that time, if it still says so; else None.
+        """Execute a scheduled action if the article still has it; else None.
 
-        Any number of processes may call it for the same entry: one of them does it, since the article doesn't say so
-        any more afterwards.
+        Several processes can call it for the same entry: one of them executes it, which removes it from the article.
         """
         article = yield from self.article.read(article_id)
         due = DueArticle(at=_second(at), action=action, article_id=article_id)
         planned = None if article is None else article.publish_at if action == "publish" else article.unpublish_at
         if article is None or planned != due.at or article.status == "archived":
-            yield Delete(due)  # an entry that nothing stands behind
+            yield Delete(due)  # an obsolete entry
             return None
         moment = now()
         if action == "unpublish":
@@ -165,7 +164,7 @@ class PublishingWrites(ArticleWrites):
     def share_preview(
         self, article_id: str, created_by: Id, version: int | None = None, hours: Hours = PREVIEW_HOURS
     ) -> Writes[str]:
-        """A token that shows a version (the newest, unless another is named) to whoever has it, for so many hours.
+        """A token that shows a version (the newest one by default) to its holder for some hours.
 
         Only its hash is stored. Raises ItemNotFound.
         """
@@ -188,15 +187,15 @@ class PublishingWrites(ArticleWrites):
 
     @write("W16")
     def revoke_preview(self, token: str) -> Writes:
-        """End a preview's link now; no error where it is over."""
+        """End a preview link; no error if it has expired."""
         yield Delete(Preview, token_hash=token_hash(token))
 
     def _shown(self, article: Article, number: int, moment: datetime) -> Writes[Article]:
-        """Readers see that version from now on."""
+        """Show a version to readers."""
         card = yield from self.version_card.read(article.article_id, number)
         title, excerpt = (None, None) if card is None else (card.title, card.excerpt)
         if card is None:
-            # A version that was written before versions had cards.
+            # A version that is older than cards.
             version = yield from self.article_version.read(article.article_id, number)
             if version is None:
                 raise _no_version(article.article_id, number)
@@ -207,12 +206,12 @@ class PublishingWrites(ArticleWrites):
 
 
 def token_hash(token: str) -> str:
-    """What is stored of a preview's token."""
+    """The stored hash of a preview token."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _second(at: datetime) -> datetime:
-    """A time in UTC, to the second, as the list of what is due has it. Raises RequestError at the calendar's edge."""
+    """A time in UTC, truncated to seconds. Raises RequestError at the calendar's limits."""
     try:
         return at.astimezone(UTC).replace(microsecond=0)
     except OverflowError:
@@ -222,13 +221,13 @@ def _second(at: datetime) -> datetime:
 
 
 def _published(article: Article, moment: datetime) -> dict[str, Any]:
-    """What changes when the newest version is published; the first time, since when."""
+    """The changes for publishing the newest version, including the first publication's time."""
     first = article.published_at or moment
     return {"status": "published", "published_at": first, "published_version": None, **_NO_PUBLISHING}
 
 
 def _still_shown(article: Article) -> dict[str, Any]:
-    """What changes when a newer version is saved: what readers see is then named."""
+    """The changes for saving a newer version: the published one is then named."""
     return {"published_version": article.shown_version} if article.status == "published" else {}
 
 
@@ -239,7 +238,7 @@ def _no_version(article_id: str, version: int) -> ItemNotFound:
 def _version(
     article: Article, body: str, created_by: str, moment: datetime, title: str | None = None, excerpt: str | None = None
 ) -> ArticleVersion:
-    """The version after the article's newest."""
+    """The version after the article's newest one."""
     return ArticleVersion(
         article_id=article.article_id,
         version=article.current_version + 1,

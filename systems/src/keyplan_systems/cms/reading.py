@@ -1,4 +1,4 @@
-"""What readers see: an article in a language, with the version that is published. Drafts are never among it."""
+"""Published articles in a language, with the published version. Never drafts."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ TOKEN_CHARACTERS_MAX = 100
 
 
 class Readable(NamedTuple):
-    """An article with the version that is shown."""
+    """An article with the version that readers see."""
 
     article: Article
     version: ArticleVersion
 
 
 def readable(cms: Cms, slug: str, locale: str | None = None) -> Readable | None:
-    """The published article of a slug, in a language where there is a published text in it, else in its own, else the
-    original; None where nothing of it is published.
+    """The published article of a slug, translated if a published translation exists, else in its own language, else the
+    original; None if nothing is published.
     """
     result = cms.article_by_slug(slug) if slug else None
     if result is None:
@@ -43,9 +43,9 @@ def readable(cms: Cms, slug: str, locale: str | None = None) -> Readable | None:
 
 
 def previewed(cms: Cms, token: str) -> Readable | None:
-    """What a preview's link shows; None where it is over, or was never one."""
+    """The version of a preview link; None if it has expired or is invalid."""
     shared = cms.preview(token_hash(token)) if len(token) <= TOKEN_CHARACTERS_MAX else None
-    if shared is None or shared.expires_at <= now():  # expired items stay for days
+    if shared is None or shared.expires_at <= now():  # expired items exist for days
         return None
     article = cms.article(shared.article_id)
     version = None if article is None else cms.article_version(shared.article_id, shared.version)

@@ -1,8 +1,8 @@
 # mypy: disable-error-code="empty-body"
-"""The questions of the CMS: AP1 to AP7 as the document has them, R1 to R7 of the editors, P1 to P5 of the readers, and
-Q1 to Q8 of what works beside them.
+"""The read patterns of the CMS: AP1 to AP7 of the document, R1 to R7 for editors, P1 to P5 for readers, and Q1 to Q8 for
+background jobs and members.
 
-Whoever reads P1 to P4 sees what is published, and nothing else; what the others may see is for a policy to say.
+P1 to P4 return only published articles; a policy decides who can call the others.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ __all__ = ["Reads"]
 
 
 class Reads:
-    """Every question of the CMS."""
+    """All access patterns that read."""
 
     @read("AP1")
     def article(self, article_id: str) -> Article | None:
@@ -46,7 +46,7 @@ class Reads:
 
     @read("AP2", newest_first=True)
     def article_with_latest(self, article_id: str) -> ArticleWithVersion | None:
-        """An article with its newest version's body, in one query."""
+        """An article with its newest version, in one query."""
         ...
 
     @read("AP3")
@@ -66,7 +66,7 @@ class Reads:
 
     @read("AP6", through=TagArticle, newest_first=True)
     def articles_by_tag(self, tag: Tag, limit: int = 10, cursor: Cursor | None = None) -> Page[Article]:
-        """The articles that carry a tag, newest first, whatever their status."""
+        """The articles with a tag, newest first, with any status."""
         ...
 
     @read("AP7", items=TAGS_MAX)
@@ -78,7 +78,7 @@ class Reads:
 
     @read("R1")
     def article_history(self, article_id: str) -> list[ArticleVersion]:
-        """All versions of an article in the order of their numbers, bodies included: its whole history at once."""
+        """All versions of an article in order, with bodies: its whole history."""
         ...
 
     @read("R2", newest_first=True)
@@ -93,70 +93,70 @@ class Reads:
 
     @read("R4", through=StateArticle, newest_first=True)
     def articles_by_state(self, status: Status, limit: int = 20, cursor: Cursor | None = None) -> Page[Article]:
-        """The articles of a state, those that were made last first."""
+        """The articles with a status, newest first."""
         ...
 
     @read("R5", through=ArticleSlug)
     def article_by_slug(self, slug: str) -> Article | None:
-        """An article by its slug, or by one that it had; whatever its status."""
+        """An article by its current or a former slug, with any status."""
         ...
 
     @read("R6")
     def slug_holders(self, slug: Each[str]) -> list[ArticleSlug]:
-        """Which articles have these slugs; those that nobody has are left out."""
+        """The articles of these slugs; unknown ones are omitted."""
         ...
 
     @read("R7", items=20)
     def translations(self, article_id: str) -> list[Translation]:
-        """The languages that an article was translated into."""
+        """The translations of an article."""
         ...
 
     # Readers
 
     @read("P1", newest_first=True)
     def published_articles(self, locale: str, limit: int = 20, cursor: Cursor | None = None) -> Page[PublishedArticle]:
-        """What is published in a language, newest first; ``main`` is what names none."""
+        """The published articles in a language, newest first; ``main`` is the main language."""
         ...
 
     @read("P2", newest_first=True)
     def published_by_tag(
         self, locale: str, tag: Tag, limit: int = 20, cursor: Cursor | None = None
     ) -> Page[PublishedTag]:
-        """What is published and carries a tag, newest first, in one query."""
+        """The published articles with a tag, newest first, in one query."""
         ...
 
     @read("P3", newest_first=True)
     def published_by_author(
         self, locale: str, author_id: str, limit: int = 20, cursor: Cursor | None = None
     ) -> Page[PublishedArticle]:
-        """What an author has published, newest first."""
+        """The published articles of an author, newest first."""
         ...
 
     @read("P4", through=Through(Translation, article_id="translation_id"))
     def article_in_locale(self, article_id: str, locale: str) -> Article | None:
-        """An article's text in another language, whatever its status."""
+        """An article's translation into a language, with any status."""
         ...
 
     @read("P5")
     def preview(self, token_hash: str) -> Preview | None:
-        """What a preview's link shows, by its token's hash."""
+        """The preview of a token's hash."""
         ...
 
-    # What works beside
+    # Background jobs
 
     @read("Q1")
     def due_articles(self, limit: int = 100, cursor: Cursor | None = None) -> Page[DueArticle]:
-        """What is to be published or taken back, in the order of the times."""
+        """Scheduled actions in time order."""
         ...
 
     @read("Q2", where={"state": "waiting"})
     def waiting_events(self, limit: int = 100, cursor: Cursor | None = None) -> Page[Event]:
-        """What the webhooks haven't taken yet, in the order in which it is tried."""
+        """Events that wait for webhooks, in the order of their next attempts."""
         ...
 
     @read("Q3")
     def event(self, event_id: str) -> Event | None:
-        """What happened, and who took it."""
+        """An event with its deliveries."""
         ...
 
     @read("Q4")
@@ -166,20 +166,20 @@ class Reads:
 
     @read("Q5", consistent=True)
     def member_by_email(self, email: Email) -> Member | None:
-        """A member by their address, in whatever case it is written."""
+        """A member by email address, in any case."""
         ...
 
     @read("Q6")
     def members(self, limit: int = 50, cursor: Cursor | None = None) -> Page[Member]:
-        """Who may sign in."""
+        """All members."""
         ...
 
     @read("Q7")
     def credential(self, member_id: str) -> Credential | None:
-        """What a member signs in with."""
+        """A member's credential."""
         ...
 
     @read("Q8")
     def founded(self, place: Literal["cms"]) -> Founded | None:
-        """Who joined first."""
+        """The founding member."""
         ...

@@ -1,8 +1,8 @@
 # mypy: disable-error-code="empty-body"
-"""A table of the CMS from before articles had slugs of their own, states, lists for readers and version cards: all of
-these are made from the articles and versions that are there.
+"""Migrate a table of the CMS that is older than unique slugs, status lists, lists for readers and version cards: creates
+them from the stored articles and versions.
 
-It may be run again, and while others write: what changes meanwhile is left to its writer, or done again. From a shell:
+It can run several times, and while others write: concurrently changed articles are skipped or retried. Run
 ``python -m keyplan_systems.cms.renewing cms.db``.
 """
 
@@ -27,7 +27,7 @@ _SILENCE = {**SILENCE, "KP301 every_article": "a renewal reads everything once"}
 
 
 class Renewing(MemberWrites, Design, ignore=_SILENCE):
-    """The CMS's table, with the one question that a renewal asks besides."""
+    """The CMS's table, with an additional read pattern for the migration."""
 
     table = Table("cms", indexes=[GSI1])
 
@@ -38,7 +38,7 @@ class Renewing(MemberWrites, Design, ignore=_SILENCE):
 
 
 def renew(design: Renewing, told: Callable[[str], None]) -> int:
-    """Make what is missing of every article; gives how many there are. What is decided for somebody is told."""
+    """Create the missing items of every article; returns their number. Choices are reported."""
     count = 0
     for page in pages_of(design.every_article):
         for article in page:
@@ -51,17 +51,17 @@ def _renew_one(design: Renewing, article: Article, told: Callable[[str], None]) 
     for _ in range(10):
         current = design.get(Article, article_id=article.article_id, consistent=True)
         if current is None:
-            return  # deleted meanwhile
+            return  # deleted concurrently
         try:
             _place(design, current, told)
             break
         except ConditionFailed:
-            continue  # somebody wrote it meanwhile
+            continue  # written concurrently
     design.batch(_cards(design, article.article_id))
 
 
 def _place(design: Renewing, article: Article, told: Callable[[str], None]) -> None:
-    """The slug and the lists of one article, all or nothing, if it is still as it was read."""
+    """Write the slug and the list items of one article in one transaction, if it is unchanged."""
     holder = design.get(ArticleSlug, slug=article.slug, consistent=True)
     after = article
     actions: list[Update[Article] | Check[Article] | Put | Create] = []
@@ -88,7 +88,7 @@ def _print(line: str) -> None:
 
 
 def main() -> int:
-    """Renew the store that the command line names."""
+    """Migrate the store in the command line."""
     if len(sys.argv) != 2:
         sys.stderr.write("python -m keyplan_systems.cms.renewing STORE\n")
         return 2

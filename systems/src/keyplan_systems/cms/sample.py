@@ -1,7 +1,7 @@
 """The sample of the CMS: articles by several authors, with tags, versions and every status.
 
-Article number n is the same in every sample, whatever its size. What is there already is left as it is, so sampling
-again changes nothing, not even what was edited since. The texts are in ``keyplan_systems.texts``.
+Article number n is the same in every sample of any size. Existing items stay, so sampling again changes nothing. The
+texts are in ``keyplan_systems.texts``.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ from keyplan_systems.texts import SUBJECTS, Subject, manuscript
 __all__ = ["AUTHORS", "DEMO_PASSWORD", "DEMO_USERS", "Whole", "authors", "sample", "whole_article"]
 
 AUTHORS = tuple(f"u_{number:02d}" for number in range(1, 13))
-"""Who writes the first articles."""
+"""The authors of the first articles."""
 STEADY = 1000
-"""After so many articles more authors join: a newsroom grows in people, and not only in articles."""
+"""From this number of articles on, more authors join."""
 ARTICLES_AN_AUTHOR = 500
 NEWEST = datetime(2026, 5, 4, 9, 30, tzinfo=UTC)
 """When article 0 was created, before its sample is moved to today; each further article is some hours older."""
@@ -49,12 +49,12 @@ HOURS_BETWEEN = 17
 HOURS_IN_ALL = 40 * 365 * 24
 GENERAL_TAGS = ("howto", "notes", "beginners", "opinion", "checklist")
 STEP = 50
-"""Articles written at a time."""
+"""Articles per step."""
 
 
 @dataclass(frozen=True)
 class Whole:
-    """An article with everything that belongs to it."""
+    """An article with all of its items."""
 
     article: Article
     versions: list[ArticleVersion]
@@ -67,10 +67,10 @@ class Whole:
 
 
 def sample(design: Cms, count: int, progress: Progress) -> int:
-    """Write sample articles 0 to ``count``; gives how many weren't there yet.
+    """Write sample articles 0 to ``count``; returns the number of new ones.
 
-    What belongs to an article goes before it: if the sample is interrupted, the next one finds it missing and writes it
-    whole.
+    An article's other items are written first: after an interruption, the next sample finds the article missing and
+    writes it completely.
     """
     first = design.member(AUTHORS[0])
     offset = (now() - LATER if first is None else first.joined_at + FIRST_JOINED) - NEWEST
@@ -88,7 +88,7 @@ def sample(design: Cms, count: int, progress: Progress) -> int:
 
 
 def _with_free_slugs(design: Cms, wholes: Sequence[Whole]) -> list[Whole]:
-    """Where somebody's own article has the slug, a part of the id stands behind it."""
+    """Append a part of the id to a slug that another article has."""
     holders = design.get_many(ArticleSlug, [{"slug": whole.article.slug} for whole in wholes])
     result: list[Whole] = []
     for whole, holder in zip(wholes, holders, strict=True):
@@ -101,7 +101,7 @@ def _with_free_slugs(design: Cms, wholes: Sequence[Whole]) -> list[Whole]:
 
 
 def _around(whole: Whole) -> Iterator[Entity]:
-    """Everything that belongs to an article."""
+    """The other items of an article."""
     yield from whole.versions
     yield from (card_of(version) for version in whole.versions)
     yield from whole.tags
@@ -114,14 +114,14 @@ NAMES = (
     *("Owen Castle", "Lena Hoff", "Yusuf Kaya", "Clara Voss", "Emil Strand", "Noor Haddad"),
 )
 DEMO_USERS: tuple[tuple[str, Role], ...] = (("editor", "editor"), ("author", "author"), ("admin", "admin"))
-"""Who can sign in to the sample's site, as ``editor@example.com`` and so on: the first three authors."""
+"""Users who can sign in to the sample's site, as ``editor@example.com`` and so on: the first three authors."""
 DEMO_PASSWORD = "draft and final"  # noqa: S105 - of a sample, and in its documentation
 DEMO_HASH = "$argon2id$v=19$m=65536,t=3,p=4$zt/FePcyrFMegNknDTJh0w$JGCb7yVglKxQMc4sF4uY7AaFFYmPYsmEar/pzCsvksw"
-"""Its hash, the same each time as all of the sample is."""
+"""Its hash, which is constant."""
 
 
 def authors(count: int) -> tuple[str, ...]:
-    """The ids of all who write for a site of so many articles, those who write most first."""
+    """The ids of all authors of a sample, the most productive first."""
     return (*AUTHORS, *map(_author_id, range(len(AUTHORS), _authors_there(count))))
 
 
@@ -134,13 +134,13 @@ def _authors_there(count: int) -> int:
 
 
 def _name(number: int) -> str:
-    """The name of an author: the first ones', and then one's first name with the last name of another."""
+    """The name of an author: from the list, then combinations of first and last names."""
     first, last = NAMES[number % len(NAMES)], NAMES[(number + number // len(NAMES)) % len(NAMES)]
     return f"{first.partition(' ')[0]} {last.partition(' ')[2]}"
 
 
 def _people(design: Cms, count: int, offset: timedelta) -> None:
-    """The authors as members; those who can sign in have a password, unless they chose another."""
+    """Write the authors as members; those who can sign in have a password, unless they changed it."""
     for number, member_id in enumerate(authors(count)):
         login, role = DEMO_USERS[number] if number < len(DEMO_USERS) else (member_id, "author")
         if design.member(member_id) is not None:
@@ -152,7 +152,7 @@ def _people(design: Cms, count: int, offset: timedelta) -> None:
         try:
             design.create(member)
         except (ItemExists, UniqueValueTaken):
-            continue  # somebody real has the address
+            continue  # a real member has the address
         if number < len(DEMO_USERS):
             design.put(Credential(member_id=member_id, password_hash=DEMO_HASH))
         if role == "admin" and design.founded("cms") is None:
@@ -160,7 +160,7 @@ def _people(design: Cms, count: int, offset: timedelta) -> None:
 
 
 def whole_article(number: int) -> Whole:
-    """Sample article ``number``, as the CMS's own writes would have left it."""
+    """Sample article ``number``, as the CMS's writes would have created it."""
     chance = random.Random(f"keyplan cms {number}")  # noqa: S311 - a sample, and the same one each time
     made = NEWEST - timedelta(hours=number * HOURS_BETWEEN % HOURS_IN_ALL, minutes=chance.randrange(600))
     subject = chance.choices(SUBJECTS, weights=(9, 5, 4, 2))[0]
@@ -192,7 +192,7 @@ def whole_article(number: int) -> Whole:
 
 
 def _slug(title: str, number: int) -> str:
-    """A title as an address. Titles come again, so all but the first article have their number behind it."""
+    """A title as a slug. Titles repeat, so all but the first article have their number appended."""
     plain = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
     return f"{plain}-{number}" if number else plain
 
@@ -219,6 +219,6 @@ def _versions(
 
 
 def _tags(chance: random.Random, subject: Subject) -> set[str]:
-    """The subject's first tag, and some others: the earlier in its list, the likelier (Zipf)."""
+    """The subject's first tag, and some others (Zipf-distributed)."""
     more = (*subject.tags[1:], *GENERAL_TAGS)
     return {subject.tags[0], *chance.choices(more, zipf(len(more)), k=chance.randrange(1, 6))}

@@ -37,7 +37,7 @@ _HOOK = ("name", "url", "secret", "secret_env", "events")
 
 @dataclass(frozen=True)
 class Settings:
-    """What the file says. ``main`` is the language that the site is written in, ``locales`` the others."""
+    """The settings. ``main`` is the site's main language, ``locales`` the others."""
 
     title: str = "Copydesk"
     tagline: str = "Where articles are written, checked and sent out."
@@ -49,7 +49,7 @@ class Settings:
 
 
 def read_settings(path: Path) -> Settings:
-    """The settings of a file. Raises RequestError with every fault of it."""
+    """The settings of a file. Raises RequestError with all its errors."""
     faults: list[ErrorDetail] = []
     made: dict[str, Any] = {}
     for name, value in read_toml(path).items():
@@ -81,7 +81,7 @@ def _is_locale(value: object) -> bool:
 
 
 def _webhook(number: int, value: Any, faults: list[ErrorDetail]) -> Webhook:
-    """One webhook; what is wrong with it goes to the faults."""
+    """One webhook; its errors are appended."""
     place = f"webhooks[{number}]"
     given: Mapping[str, Any] = value if isinstance(value, dict) else {}
     faults.extend(

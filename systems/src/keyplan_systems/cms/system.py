@@ -1,4 +1,4 @@
-"""The CMS as a system: its design, its sample, its loader, its editor's site."""
+"""The CMS as a system: design, sample, loader, site."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["SYSTEM"]
 
 
 def site(design: Cms, options: SiteOptions) -> Site:
-    """The editor's site. What it is made with is imported when it is served, and not for a sample or an import."""
+    """The CMS's site. Its modules are imported only to serve it."""
     from keyplan_systems.cms.site.making import make_site  # noqa: PLC0415
 
     return make_site(design, options)

@@ -1,7 +1,7 @@
-"""A webhook's request: what it says, its signature, and how it is sent. When it is sent is in ``keeping.py``.
+"""Webhook requests: body, signature and delivery. ``keeping`` schedules them.
 
-Only addresses of the settings are called, never one from the store. A redirection isn't followed, and of an answer the
-status alone is looked at.
+Only URLs in the settings are called, never stored ones. Redirects aren't followed, and only the response status is
+used.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ EVENTS: tuple[str, ...] = get_args(EventKind)
 TIMEOUT_SECONDS = 10
 
 Send = Callable[[str, bytes, Mapping[str, str]], str | None]
-"""Sends a body with headers to an address; gives why it wasn't taken, or None."""
+"""Sends a body with headers to a URL; returns the reason of a failure, or None."""
 
 
 @dataclass(frozen=True)
 class Webhook:
-    """An address that is told what readers see differently. ``secret`` signs what it is told."""
+    """A URL that receives events. ``secret`` signs them."""
 
     name: str
     url: str
@@ -38,13 +38,13 @@ class Webhook:
 
 
 def signature(secret: str, seconds: int, body: bytes) -> str:
-    """The header that proves a request: HMAC-SHA256 of its time, a dot, and its body."""
+    """The signature header: HMAC-SHA256 of time, a dot, and body."""
     made = hmac.new(secret.encode(), f"{seconds}.".encode() + body, hashlib.sha256).hexdigest()
     return f"t={seconds},v1={made}"
 
 
 def request_of(hook: Webhook, event: Event, moment: datetime) -> tuple[bytes, dict[str, str]]:
-    """The body and the headers that tell a webhook of an event."""
+    """The body and headers of an event."""
     result = {
         "id": event.event_id,
         "kind": event.kind,
@@ -66,7 +66,7 @@ def request_of(hook: Webhook, event: Event, moment: datetime) -> tuple[bytes, di
 
 
 def post(url: str, body: bytes, headers: Mapping[str, str]) -> str | None:
-    """Send it. Gives why it wasn't taken: another status than 2xx, or no answer."""
+    """Send a request. Returns the reason of a failure: a status other than 2xx, or no response."""
     parts = urlsplit(url)
     secure = parts.scheme == "https"
     kind = http.client.HTTPSConnection if secure else http.client.HTTPConnection

@@ -1,3 +1,1 @@
-"""The editor's pages of the CMS: the desk, the editor with its preview, versions, members; and what readers' programs
-fetch.
-"""
+"""The CMS's pages: desk, editor with preview, versions, members; and the content API."""

@@ -1,4 +1,4 @@
-"""What readers' programs fetch: published articles as JSON; and what a preview's link shows."""
+"""The content API: published articles as JSON; and preview pages."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TEXT_CHARACTERS_MAX = 500
 
 
 def articles(turn: CmsTurn) -> Response:
-    """What is published, newest first: of a language, of a tag."""
+    """Published articles of a language or a tag, newest first."""
     locale, tag = turn.query.get("locale", MAIN)[:40] or MAIN, turn.query.get("tag", "").strip()
     page: Any
     if tag:
@@ -44,7 +44,7 @@ def _card(element: PublishedArticle | PublishedTag) -> dict[str, Any]:
 
 
 def article(turn: CmsTurn) -> Response:
-    """A published article by its slug, in a language as far as there is a text in it. An old slug leads to the new."""
+    """A published article by slug, translated if possible. A former slug redirects."""
     slug, locale = turn.path("slug"), turn.query.get("locale") or None
     result = readable(turn.design, slug[:TEXT_CHARACTERS_MAX], None if locale is None else locale[:40])
     if result is None:
@@ -69,13 +69,13 @@ def article(turn: CmsTurn) -> Response:
 
 
 def shown_text(body: str, title: str) -> Markup:
-    """The HTML of an article's text. Template tags of its own site are placeholders."""
+    """The HTML of an article's text. Template tags become placeholders."""
     html = render_markdown(plain_markdown(without_title(body, title)).text)
     return Markup(html)  # noqa: S704 - the renderer removes markup that isn't safe
 
 
 def preview(turn: CmsTurn) -> Response:
-    """The version that a link shows, for as long as the link lasts."""
+    """The version of a preview link."""
     result = previewed(turn.design, turn.path("token"))
     if result is None:
         raise not_found()
@@ -83,5 +83,5 @@ def preview(turn: CmsTurn) -> Response:
     turn.limit("preview", turn.address, cost=1 + len(result.version.body) / 20_000)
     shown = shown_text(result.version.body, title)
     response = turn.page("preview.html", article=result.article, version=result.version, title=title, shown=shown)
-    response.headers["referrer-policy"] = "no-referrer"  # the address is the key
+    response.headers["referrer-policy"] = "no-referrer"  # the URL is a secret
     return response

@@ -1,4 +1,4 @@
-"""The desk: articles by state, and new ones."""
+"""The desk: articles by status, and new ones."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SLUG_CHARACTERS_MAX = 200
 
 
 def desk(turn: CmsTurn) -> Response:
-    """The articles of a state; one's own, for authors and whoever asks for them; what is due."""
+    """The articles with a status; authors see their own; and scheduled actions."""
     cms, person = turn.design, turn.person
     if "author" not in person.roles:
         return turn.page("waiting.html")
@@ -54,7 +54,7 @@ def _articles(cms: Cms, ids: list[str]) -> list[Article | None]:
 
 
 def names_of(cms: Cms, ids: Iterable[str]) -> dict[str, str]:
-    """The names of members; of those who are none, what they are called in the articles."""
+    """The names of members; ids of unknown ones."""
     wanted = sorted(set(ids))
     members = cms.get_many(Member, [{"member_id": text} for text in wanted])
     return {text: text if member is None else member.name for text, member in zip(wanted, members, strict=True)}
@@ -66,7 +66,7 @@ def new(turn: CmsTurn) -> Response:
 
 
 def create(turn: CmsTurn) -> Response:
-    """Make an article, a draft of nothing yet."""
+    """Create an article, an empty draft."""
     form = turn.form
     title = form.text("title", "Title", TITLE_CHARACTERS_MAX)
     slug = form.text("slug", "Address", SLUG_CHARACTERS_MAX, required=False)
@@ -84,6 +84,6 @@ def create(turn: CmsTurn) -> Response:
 
 
 def taken_slug(turn: CmsTurn, slug: str) -> None:
-    """Say at the form's address that another article has it."""
+    """Add the error of a taken slug to the form."""
     turn.form.labels["slug"] = "Address"
     turn.form.fault("slug", f"another article has the address {slug}; choose another one")

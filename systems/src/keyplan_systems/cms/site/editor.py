@@ -1,4 +1,4 @@
-"""The editor: an article's newest text with its preview, and everything that is done with the article."""
+"""The editor: an article's newest text with preview, and all actions on the article."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ EARLIEST, LATEST = datetime(2000, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo
 
 
 def own_article(turn: CmsTurn, *, publishing: bool = False) -> Article:
-    """The article of the address, if the person may write it, or decide about it. Raises Problem."""
+    """The article in the URL, if the user can edit it, or with ``publishing``, publish it. Raises Problem."""
     article_id = turn.path("article_id")
     article = turn.design.article(article_id) if len(article_id) <= 200 else None
     allowed = may_publish(turn.person) if publishing else article is not None and may_write(turn.person, article)
@@ -42,13 +42,13 @@ def own_article(turn: CmsTurn, *, publishing: bool = False) -> Article:
 
 
 class Editor:
-    """The editor's pages, for the languages of the settings."""
+    """The editor's pages, for the languages in the settings."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
 
     def edit(self, turn: CmsTurn) -> Response:
-        """The newest text of an article, to write on."""
+        """The newest text of an article, for editing."""
         article = own_article(turn)
         whole = turn.design.article_with_latest(article.article_id)
         version = None if whole is None else whole.version
@@ -84,7 +84,7 @@ class Editor:
         )
 
     def save(self, turn: CmsTurn) -> Response:
-        """Save the text as the next version, if nobody has saved another since; publish it where that is asked."""
+        """Save the text as the next version, unless a newer one was saved meanwhile; optionally publish it."""
         form, article = turn.form, own_article(turn)
         if form["action"] == "preview":
             return self._page(turn, article, form)
@@ -113,7 +113,7 @@ class Editor:
         return turn.go(f"/articles/{name}", "saved")
 
     def _conflict(self, turn: CmsTurn, article: Article) -> Response:
-        """Both texts: the one that is stored now, and the one that was typed. Nothing was written."""
+        """Both texts: the stored and the submitted one. Nothing was written."""
         theirs = turn.design.article_with_latest(article.article_id)
         if theirs is None or theirs.version is None:
             raise not_found()
@@ -121,7 +121,7 @@ class Editor:
         return self._page(turn, theirs.article, turn.form, 409, theirs.version)
 
     def act(self, turn: CmsTurn) -> Response:
-        """What is done with an article besides writing it."""
+        """The other actions on an article."""
         action = turn.path("action")
         acts: dict[str, Callable[[CmsTurn, Article], Response]] = {
             "describe": self._describe,
@@ -150,7 +150,7 @@ class Editor:
         return turn.go(f"/articles/{name}", action)
 
     def _describe(self, turn: CmsTurn, article: Article) -> Response:
-        """Another address, and tags: at once, also for readers."""
+        """Change slug and tags, immediately, also for readers."""
         form, cms = turn.form, turn.design
         slug = slug_from(form.text("slug", "Address", SLUG_CHARACTERS_MAX), "article")
         tags = {text for part in form["tags"].replace("\n", ",").split(",") if (text := " ".join(part.split()))}
@@ -172,14 +172,14 @@ class Editor:
         return turn.go(f"/articles/{article.article_id}", "saved")
 
     def _share(self, turn: CmsTurn, article: Article) -> Response:
-        """A link that shows the newest version to whoever has it, for three days. It is shown once."""
+        """A preview link to the newest version, valid for three days. Shown once."""
         token = turn.design.share_preview(article.article_id, turn.person.user_id)
         whole = turn.design.article_with_latest(article.article_id)
         form = _typed(article, None if whole is None else whole.version)
         return self._page(turn, article, form, link=f"{turn.site.origin(turn.request)}/preview/{token}")
 
     def _translate(self, turn: CmsTurn, article: Article) -> Response:
-        """Begin the text in another language, as a draft with the same title."""
+        """Create a translation, as a draft with the same title."""
         locale = turn.form["locale"]
         if locale not in {self.settings.main, *self.settings.locales} or locale == self.settings.main:
             raise not_found()
@@ -193,14 +193,14 @@ class Editor:
         return turn.go(f"/articles/{translation.article_id}", "made")
 
     def preview(self, turn: CmsTurn) -> Response:
-        """How a text will look, as a piece of HTML."""
+        """The preview of a text, as an HTML fragment."""
         if not {"author"} & set(turn.person.roles):
             raise not_found()
         return HTMLResponse(_rendered(turn, turn.form))
 
 
 def _typed(article: Article, version: ArticleVersion | None) -> Form:
-    """The form as it is before anybody types."""
+    """The initial form."""
     title, excerpt = article.title, article.excerpt
     if version is not None:
         title, excerpt = version.title or title, version.excerpt or excerpt
@@ -209,7 +209,7 @@ def _typed(article: Article, version: ArticleVersion | None) -> Form:
 
 
 def _rendered(turn: CmsTurn, form: Form) -> str:
-    """The text of a form as readers see it. What isn't known counts by its length: rendering takes a while."""
+    """The rendered text of a form. Uncached text costs attempts by its length, because rendering is slow."""
     typed = form["content"][:BODY_BYTES_MAX].replace("\r\n", "\n")
     content = plain_markdown(without_title(typed, form["title"])).text
     if not is_rendered(content):
@@ -218,7 +218,7 @@ def _rendered(turn: CmsTurn, form: Form) -> str:
 
 
 def _schedule(turn: CmsTurn, article: Article) -> Response:
-    """Publish the newest version at a time, or take the article back then."""
+    """Schedule the publication of the newest version, or the withdrawal of the article."""
     try:
         at = datetime.fromisoformat(turn.form["at"])
     except ValueError:
@@ -233,7 +233,7 @@ def _schedule(turn: CmsTurn, article: Article) -> Response:
 
 
 def _delete(turn: CmsTurn, article: Article) -> Response:
-    """Delete an article for good, when it isn't published and its title was typed."""
+    """Delete an unpublished article, after its title was typed."""
     if article.status == "published":
         raise Problem(409, "It is published", "Take it back first, then delete it.", _back(article))
     if turn.form["confirm"].strip() != article.title.strip():

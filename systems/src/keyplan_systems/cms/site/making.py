@@ -1,4 +1,4 @@
-"""The editor's site made for a server: its addresses, who may call what of the API, and what it does beside."""
+"""The CMS's site: URLs, authorization of the API, background jobs."""
 
 from __future__ import annotations
 
@@ -46,19 +46,19 @@ NOTICES = {
 
 
 class CmsSite(SmallSite[Cms]):
-    """The editor's site: previews are counted apart from what is sent."""
+    """The CMS's site: previews are counted separately from forms."""
 
     def __init__(self, cms: Cms, look: Look, options: SiteOptions, mail: Mail) -> None:
         super().__init__(cms, look, options, CmsPeople(cms), mail)
         self.limiters["preview"] = RateLimiter(PREVIEWS, time.monotonic)
 
     def begin(self, turn: Turn[Cms], *, sent: bool) -> None:
-        """Count a form that is sent; a preview's handler counts by itself."""
+        """Count a form; a preview's handler counts itself."""
         super().begin(turn, sent=sent and turn.request.url.path != "/write/preview")
 
 
 def make_site(cms: Cms, options: SiteOptions) -> ServedSite:
-    """The site on an open design. Raises RequestError for settings that can't be taken."""
+    """The site for an open design. Raises RequestError for invalid settings."""
     settings = Settings() if options.settings is None else read_settings(options.settings)
     look = Look(
         system="cms",
@@ -106,14 +106,15 @@ _OF_WRITERS = (
 _OF_EDITORS = (
     *("retag", "edit", "archive", "unarchive", "delete_article", "publish_version", "unpublish"),
     *("schedule", "unschedule", "due_articles", "waiting_events", "event", "members", "revoke_preview"),
-    *("articles_by_state", "articles_by_tag", "slug_holders"),  # with titles and excerpts of others' drafts
+    *("articles_by_state", "articles_by_tag", "slug_holders"),  # contain titles and excerpts of others' drafts
 )
 
 
 def rules(cms: Cms) -> dict[str, Rule]:
-    """Who may call what of the API: everybody reads what is published, members what they work on, and editors decide.
+    """Authorization of the API: the public reads published articles, members read what they work on, and editors
+    publish.
 
-    What isn't named is nobody's: joining, roles, passwords, and what the CMS does by itself.
+    Unlisted patterns are closed: joining, roles, passwords, and background jobs.
     """
 
     def writes(caller: Person | None, given: dict[str, Any]) -> None:
@@ -126,7 +127,7 @@ def rules(cms: Cms) -> dict[str, Rule]:
             raise ItemNotFound("an author lists articles of their own", place="Cms.articles_by_author")
 
     def creates(caller: Person | None, given: dict[str, Any]) -> None:
-        article = given["article"]  # as JSON, in which a field may have its name or its attribute's
+        article = given["article"]  # JSON, in which a field can have its name or its attribute's
         said = article if isinstance(article, dict) else {"author_id": getattr(article, "author_id", None)}
         authors = {said[name] for name in ("author_id", "authorId") if name in said}
         if not (may_publish(caller) or (caller is not None and authors == {caller.user_id})):
@@ -160,7 +161,7 @@ def rules(cms: Cms) -> dict[str, Rule]:
 
 
 def _told(site: SmallSite[Cms], cms: Cms) -> list[str]:
-    """How one signs in to the sample, or becomes the first member."""
+    """How to sign in to the sample, or to become the first member."""
     result = sample_logins(site, [f"{name}@example.com" for name, _ in DEMO_USERS], DEMO_PASSWORD)
     if cms.founded("cms") is None:
         result.append("Nobody has joined yet: whoever joins first, at /sign-up, administers the site")

@@ -1,4 +1,4 @@
-"""The CMS's people: members, known by their email addresses, and what each role may do."""
+"""The CMS's members, identified by email address, and the permissions of roles."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MAY: dict[Role, tuple[str, ...]] = {
     "editor": ("author", "editor"),
     "admin": ("author", "editor", "admin"),
 }
-"""An editor may do what an author may, an administrator what an editor may."""
+"""An editor has an author's permissions, an administrator has an editor's."""
 
 
 class CmsPeople(StoredPeople[Member]):
@@ -31,11 +31,11 @@ class CmsPeople(StoredPeople[Member]):
         self._cms = cms
 
     def user(self, user_id: str) -> Member | None:
-        """A member by their id."""
+        """A member by id."""
         return self._cms.member(user_id)
 
     def user_known_as(self, login: str) -> Member | None:
-        """A member by their email address."""
+        """A member by email address."""
         return self._cms.member_by_email(login) if 3 <= len(login.strip()) <= 254 else None
 
     def password_hash(self, user_id: str) -> str | None:
@@ -44,11 +44,11 @@ class CmsPeople(StoredPeople[Member]):
         return None if credential is None else credential.password_hash
 
     def fault_of(self, login: str) -> str | None:
-        """What is wrong with an email address."""
+        """The error of an email address."""
         return None if _EMAIL.fullmatch(login.strip()) else "that isn't an email address"
 
     def add(self, login: str, name: str, password_hash: str) -> Member:
-        """A new member: the first administers the CMS, others wait for a role."""
+        """A new member: the first one is administrator, others wait for a role."""
         return self._cms.join(Member(email=login, name=name), password_hash)
 
     def set_password(self, user_id: str, old_hash: str, password_hash: str) -> None:
@@ -60,17 +60,17 @@ class CmsPeople(StoredPeople[Member]):
         return user.email
 
     def roles(self, user: Member) -> Collection[str]:
-        """What a member may do."""
+        """A member's permissions."""
         return _MAY[user.role]
 
 
 def may_write(person: Person | None, article: Article) -> bool:
-    """Whether somebody may save drafts of an article: editors of any, authors of their own."""
+    """Whether a user can save drafts of an article: editors all, authors their own."""
     if person is None or "author" not in person.roles:
         return False
     return "editor" in person.roles or article.author_id == person.user_id
 
 
 def may_publish(person: Person | None) -> bool:
-    """Whether somebody may decide what readers see."""
+    """Whether a user can publish."""
     return person is not None and "editor" in person.roles

@@ -1,4 +1,4 @@
-"""The members and what they may do, and tokens for programs."""
+"""Members and their roles, and API tokens."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TOKEN_DAYS = 90
 
 
 def members(turn: CmsTurn) -> Response:
-    """Everybody who has joined, and what they may do."""
+    """All members and their roles."""
     page = turn.design.members(limit=50, cursor=turn.cursor)
     founded = turn.design.founded("cms")
     founder = None if founded is None else founded.member_id
@@ -27,7 +27,7 @@ def members(turn: CmsTurn) -> Response:
 
 
 def set_role(turn: CmsTurn) -> Response:
-    """Say what a member may do."""
+    """Set a member's role."""
     role = ROLES.get(turn.form["role"])
     member = turn.design.member(turn.path("member_id"))
     if role is None or member is None:
@@ -37,12 +37,12 @@ def set_role(turn: CmsTurn) -> Response:
 
 
 def token_form(turn: CmsTurn) -> Response:
-    """What a token is for."""
+    """The form for a token."""
     return turn.page("token.html", token=None, days=TOKEN_DAYS)
 
 
 def token(turn: CmsTurn) -> Response:
-    """A new token, shown once. All of a member's tokens end when their password changes."""
+    """A new token, shown once. A member's tokens end when the password changes."""
     site: SmallSite[Cms] = turn.site
     made = site.visitors.sessions.open(turn.person, seconds=TOKEN_DAYS * 86_400, kind="token")
     return turn.page("token.html", token=made, days=TOKEN_DAYS)

@@ -1,4 +1,4 @@
-"""An article's versions: all of them, one of them, what differs between two; and back to an earlier one."""
+"""An article's versions: list, view, differences, restore."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CmsTurn = Turn[Cms]
 
 
 def versions(turn: CmsTurn) -> Response:
-    """All versions, newest first, without their texts."""
+    """All versions without texts, newest first."""
     article = own_article(turn)
     page = turn.design.version_cards(article.article_id, limit=20, cursor=turn.cursor)
     names = names_of(turn.design, (card.created_by for card in page))
@@ -27,7 +27,7 @@ def versions(turn: CmsTurn) -> Response:
 
 
 def version(turn: CmsTurn) -> Response:
-    """One version: as it looks, and what is different from the one before, or from another one."""
+    """One version: rendered, and its differences from the previous or another one."""
     article, number = own_article(turn), _number(turn.path("version"))
     article_version = turn.design.article_version(article.article_id, number)
     if article_version is None:
@@ -47,12 +47,12 @@ def version(turn: CmsTurn) -> Response:
 
 
 def restore(turn: CmsTurn) -> Response:
-    """Take an earlier text as the newest draft."""
+    """Restore an earlier text as the newest draft."""
     article = own_article(turn)
     turn.design.restore_version(article.article_id, _number(turn.path("version")), turn.person.user_id)
     return turn.go(f"/articles/{article.article_id}", "restored")
 
 
 def _number(text: str) -> int:
-    """The number of a version; 0, which none has, for what is no number."""
+    """A version number; 0, which no version has, for another text."""
     return int(text) if text.isascii() and text.isdigit() and len(text) <= 8 else 0
