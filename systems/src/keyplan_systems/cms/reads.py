@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""The read patterns of the CMS: AP1 to AP7 of the document, R1 to R7 for editors, P1 to P5 for readers, and Q1 to Q8 for
+"""The read patterns of the CMS: AP1 to AP7 of the document, R1 to R7 for editors, P1 to P5 for readers, Q1 to Q8 for
 background jobs and members.
 
 P1 to P4 return only published articles; a policy decides who can call the others.

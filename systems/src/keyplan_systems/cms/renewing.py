@@ -1,6 +1,6 @@
 # mypy: disable-error-code="empty-body"
-"""Migrate a table of the CMS that is older than unique slugs, status lists, lists for readers and version cards: creates
-them from the stored articles and versions.
+"""Migrate a table of the CMS that is older than unique slugs, status lists, lists for readers and version cards:
+creates them from the stored articles and versions.
 
 It can run several times, and while others write: concurrently changed articles are skipped or retried. Run
 ``python -m keyplan_systems.cms.renewing cms.db``.

@@ -81,7 +81,7 @@ def active_authors(blog: Blog, posts: Iterable[Post], *, beside: bool = False) -
 
 
 def shown_cards(blog: Blog, posts: Sequence[Post], *, beside: bool = False) -> list[Card]:
-    """Posts as cards for everybody: those whose authors are active, in order; with their co-authors where asked for."""
+    """Posts as public cards: those of active authors, in order; optionally with co-authors."""
     authors = active_authors(blog, posts, beside=beside)
     return [
         card(post, *authors[post.user_id], [authors[other] for other in post.co_authors if beside and other in authors])
@@ -91,7 +91,7 @@ def shown_cards(blog: Blog, posts: Sequence[Post], *, beside: bool = False) -> l
 
 
 def cards_by(blog: Blog, user: User, posts: Sequence[Post]) -> list[Card]:
-    """What a user wrote or is named on, as cards: others' names are asked for only where they are there, and active."""
+    """A user's posts as cards; other authors are read only if there are any, and active."""
     authors = {user.user_id: (user.name, user.username)}
     authors |= active_authors(blog, [post for post in posts if post.user_id != user.user_id])
     return [card(post, *authors[post.user_id]) for post in posts if post.user_id in authors]

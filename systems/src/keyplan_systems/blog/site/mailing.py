@@ -1,10 +1,8 @@
-"""What the blog writes to its people, and what the links in it are worth: to join, to verify an address, to set a
-password.
+"""The blog's mail, and the tokens of its links: sign-up, email confirmation, password reset.
 
-A link's token is a signed text that names the user, what it was made from, and when it is over; nothing is stored for
-it. What it was made from changes when the link is used, so it is good once: a password has another hash then, an
-address is verified. Whether somebody is registered with an address is said to nobody: the page's answer is the same,
-and what is looked up and sent is so after it.
+A token is a signed text with the user, a digest of the state it was created from, and the expiry; nothing is stored.
+Using the link changes that state (the password's hash, the confirmation), so it works once. Pages don't reveal whether
+an address is registered: the response is the same, and the lookup and the mail follow it.
 """
 
 from __future__ import annotations
@@ -32,14 +30,14 @@ _TOKEN_CHARACTERS_MAX = 400
 
 
 class Known(NamedTuple):
-    """A user with what they sign in with."""
+    """A user with the credential."""
 
     user: User
     credential: Credential
 
 
 class Mailing:
-    """Sends the blog's mail, and judges the tokens of its links."""
+    """Sends the blog's mail, and verifies the tokens of its links."""
 
     def __init__(self, blog: Blog, settings: Settings, signer: Signer, mail: Mail) -> None:
         self.blog = blog
@@ -49,13 +47,13 @@ class Mailing:
 
     @property
     def joins(self) -> Joining:
-        """The letters of those who join."""
+        """Sign-up mails."""
         return Joining(self.settings.title, self.signer, self.mail, self.settings.clock)
 
-    # What is sent
+    # Outgoing mail
 
     def joining(self, said: Mapping[str, str], origin: str) -> None:
-        """Send the link to join; or, if somebody is registered with the address, a reminder that they are."""
+        """Send the sign-up link; to a registered address, a reminder instead."""
         user = self.blog.user_by_email(said["email"])
         if user is None:
             self.joins.invite(said["email"], said["name"], said, origin)
@@ -63,7 +61,7 @@ class Mailing:
             self.joins.remind(said["email"], user.name, origin)
 
     def password_forgotten(self, email: str, origin: str) -> None:
-        """Send a link to set another password, if somebody active is registered with the address."""
+        """Send a password reset link to the active user of an address, if there is one."""
         user = self.blog.user_by_email(email)
         known = None if user is None else self._known(user.user_id)
         if known is None or known.user.status != "active":
@@ -78,7 +76,7 @@ class Mailing:
         self.mail.send(known.credential.email, f"A new password for {self.settings.title}", text)
 
     def verify(self, user_id: str, origin: str) -> None:
-        """Send a link that shows that a user reads mail at their address."""
+        """Send a link that confirms a user's address."""
         known = self._known(user_id)
         if known is None or known.credential.verified_at is not None:
             return
@@ -92,7 +90,7 @@ class Mailing:
         self.mail.send(known.credential.email, f"Your address at {self.settings.title}", text)
 
     def address_asked(self, user: User, email: str, origin: str) -> None:
-        """Send a link that makes an address a user's; to one that is somebody's already, word of it."""
+        """Send a link that makes an address a user's; to another user's address, a note."""
         known, taken = self._known(user.user_id), self.blog.user_by_email(email)
         if known is None or known.credential.email == email:
             return
@@ -123,7 +121,7 @@ class Mailing:
         self.mail.send(email, f"Your account at {self.settings.title}", text)
 
     def address_changed(self, user: User, old: str) -> None:
-        """Tell whoever reads the old address that it isn't the account's any more."""
+        """Tell the old address that the account has another one."""
         text = (
             f"Hello {user.name},\n\n"
             f"the address of your account at {self.settings.title} has been changed, and this one isn't used any more. "
@@ -132,8 +130,8 @@ class Mailing:
         self.mail.send(old, f"Your address at {self.settings.title} has changed", text)
 
     def asked_to_be_named(self, post: Post, author: User, user_ids: Iterable[str], origin: str) -> None:
-        """Tell those who are asked to stand beside a post's author. Whose address isn't confirmed sees it on their
-        desk only: somebody else may read mail there.
+        """Tell users that an author asks them to be a co-author. Users without a confirmed address see it only on their
+        desk, because others might read that mail.
         """
         for user_id in user_ids:
             known = self._known(user_id)
@@ -147,17 +145,17 @@ class Mailing:
             )
             self.mail.send(known.credential.email, f"{author.name} asks you at {self.settings.title}", text)
 
-    # What comes back
+    # Links
 
     def may_reset(self, token: str) -> Known | None:
-        """Whose password a link may set; None for a token that is forged, over or used."""
+        """The user whose password a link can set; None for an invalid token."""
         return self._opened("reset", token)
 
     def reset(self, token: str, password: str) -> bool:
-        """Set the password of the user that the link was sent to. All of their sessions end. Returns False for a token
-        that is invalid, has expired or was used.
+        """Set the password of the link's user. All of their sessions end. Returns False for a token that is invalid,
+        has expired or was used.
 
-        Whoever follows such a link reads mail at the address. Raises Refused, at ``new``, for a password that can't be.
+        Using the link also confirms the address. Raises Refused, at ``new``, for an invalid password.
         """
         known = self._opened("reset", token)
         if known is None:
@@ -170,7 +168,7 @@ class Mailing:
         return True
 
     def confirm(self, token: str, address: str = "") -> bool:
-        """Note that a user reads mail at their address, or make ``address`` theirs: whether the token was good."""
+        """Confirm a user's address, or change it to ``address``; returns whether the token was valid."""
         if not address:
             known = self._opened("verify", token)
             return known is not None and self._mark_verified(known)
@@ -179,7 +177,7 @@ class Mailing:
             return False
         try:
             change_email(self.blog, known.user.user_id, address)
-        except Refused:  # somebody else was faster
+        except Refused:  # the address was taken meanwhile
             return False
         if not known.credential.email.endswith(f"@{IMPORTED_DOMAIN}"):
             self.address_changed(known.user, known.credential.email)
@@ -215,7 +213,9 @@ class Mailing:
 
 
 def _mark(purpose: str, credential: Credential) -> str:
-    """What a token was made from: another one as soon as it was used, or the address changed."""
+    """The digest of the state that a token is created from: it changes when the token is used, or the address
+    changes.
+    """
     if purpose == "verify":
         made_from = (credential.email, str(credential.verified_at))
     else:

@@ -1,4 +1,4 @@
-"""The site made for a server: its application, its policy for the API beside it, and how one signs in to the sample."""
+"""The site for a server: its application, its authorization policy for the API, and the sample's sign-in."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = ["BlogSite", "make_site"]
 
 
 class BlogSite(NamedTuple):
-    """An application, what it says of the API, and what it tells whoever started it."""
+    """An application, its policy for the API, and lines to print at startup."""
 
     application: Starlette
     policy: BlogPolicy
@@ -33,9 +33,9 @@ class BlogSite(NamedTuple):
 
 
 def make_site(blog: Blog, options: SiteOptions) -> BlogSite:
-    """The site on an open design. Raises RequestError for settings that can't be taken.
+    """The site for an open design. Raises RequestError for invalid settings.
 
-    Without a public address the offline provider signs in whoever says who they are.
+    Without a public address, the offline provider signs in anyone.
     """
     own = SiteFile() if options.settings is None else read_site_file(options.settings)
     settings = Settings(
@@ -62,9 +62,9 @@ def make_site(blog: Blog, options: SiteOptions) -> BlogSite:
 
 
 def _logins(blog: Blog, *, public: bool) -> list[str]:
-    """How one signs in to the sample, as far as it is there and nobody has changed its passwords.
+    """How to sign in to the sample, if it exists with the original passwords.
 
-    That password stands in the documentation: a public site is warned.
+    The password is public: a public site gets a warning.
     """
     names: list[str] = []
     for username, _, _ in DEMO_USERS:

@@ -1,7 +1,7 @@
-"""Who may call which pattern of the API, and as whom: what ``keyplan.web`` asks of an application.
+"""Authorization of the API: the blog's ``keyplan.web.policy.Policy``.
 
-Whose post, profile or impression it is, is filled in or looked up here, and never taken from the caller. How callers
-are named and counted is in ``keyplan_systems.site.policy``.
+User ids are filled in or looked up here, never taken from the caller. ``keyplan_systems.site.policy`` identifies and
+counts callers.
 """
 
 from __future__ import annotations
@@ -51,20 +51,20 @@ _FILLED: Mapping[str, Collection[str]] = {
     "create_post": ("imported",),
     "edit_post": ("edited_by", "imported"),
 }
-"""Parameters that are the caller's id; some are for an import's own use, and stay empty."""
+"""Parameters with the caller's id; those for imports stay empty."""
 _EMPTY = {"imported"}
 _OWN_POST = {"edit_post", "publish", "unpublish", "archive", "restore", "who_saw_post"}
 _LISTING = {"publish", "unpublish", "archive"}
 _PUBLISHED_POST = {"view_post", "like_post", "rate_post", "add_comment"}
 _LOOKED_UP = {*_OWN_POST, *_PUBLISHED_POST, "comments"}
-"""Patterns about a post, which is read before they are called."""
+"""Patterns about a post, which is read before the call."""
 _CHANGED_USER = {"set_status": "suspend", "set_role": "demote"}
 _GIVEN_POST = ("slug", "title", "excerpt", "tags")
-"""What a caller says of a new post; the rest of it is the server's."""
+"""Fields of a new post that a caller sets; the server sets the others."""
 
 
 class BlogPolicy(BasePolicy[User]):
-    """The blog's word on its API (``keyplan.web.policy.Policy``)."""
+    """The blog's authorization policy."""
 
     patterns: ClassVar[frozenset[str]] = frozenset(name for name, who in WHO.items() if who != "nobody")
     closed: ClassVar[frozenset[str]] = frozenset(name for name in patterns if WHO[name] != "anyone")
@@ -76,17 +76,17 @@ class BlogPolicy(BasePolicy[User]):
         self.writes = frozenset(site.blog.compiled.writes)
 
     def filled(self, pattern: str) -> Collection[str]:
-        """The parameters that the caller doesn't give."""
+        """Parameters that the policy fills in."""
         return _FILLED.get(pattern, ())
 
     def fill(self, pattern: str, caller: User | None) -> Mapping[str, Any]:
-        """The caller's id wherever it is asked for."""
+        """The caller's id for these parameters."""
         if caller is None:
             return {}
         return {name: None if name in _EMPTY else caller.user_id for name in self.filled(pattern)}
 
     def admit(self, pattern: str, arguments: dict[str, Any], caller: User | None) -> dict[str, Any]:
-        """The arguments to call with. Raises AccessDenied, and ItemNotFound for what isn't there for this caller."""
+        """The arguments of the call. Raises AccessDenied, and ItemNotFound for items that the caller can't see."""
         rank = 0 if caller is None else _RANKS[caller.role]
         if rank < _RANKS[WHO[pattern]]:
             raise AccessDenied(f"{pattern} is for {WHO[pattern]}s", place=f"Blog.{pattern}")
@@ -129,7 +129,7 @@ class BlogPolicy(BasePolicy[User]):
             raise AccessDenied("it is somebody else's comment", place="Blog.remove_comment")
 
     def _post(self, pattern: str, post_id: str, caller: User | None) -> None:
-        """The post that a call is about must be there for this caller, and theirs where it is to be changed."""
+        """Check that the caller can see the post, and owns it if it is to be changed."""
         post = self.blog.post(post_id)
         if post is None or not _visible(post, caller) or (pattern in _PUBLISHED_POST and post.status != "published"):
             raise ItemNotFound(f"there is no such post: {post_id!r}", place=f"Blog.{pattern}")
@@ -139,14 +139,14 @@ class BlogPolicy(BasePolicy[User]):
                 raise AccessDenied("it is somebody else's post", place=f"Blog.{pattern}")
 
     def shown(self, pattern: str, arguments: Mapping[str, Any], answer: Any, caller: User | None) -> Any:  # noqa: ARG002
-        """The answer, but for posts and users that aren't there for this caller."""
+        """The result, without posts and users that the caller can't see."""
         if isinstance(answer, Page):
             return self._page(answer, caller)
         if pattern == "users":
             return [value for value in answer if _is_there(value, caller)]
         if isinstance(answer, Post | PostWithContent):
             post = answer if isinstance(answer, Post) else answer.post
-            if pattern in self.closed:  # a write: pages show what it made
+            if pattern in self.closed:  # a write: update the pages
                 listed = pattern in _LISTING or post.status == "published"
                 self.site.changed(post, listed=listed)
             elif not _visible(post, caller) or not self._author_is_there(post, caller):
@@ -159,7 +159,7 @@ class BlogPolicy(BasePolicy[User]):
         return answer
 
     def _page(self, answer: Page[Any], caller: User | None) -> Page[Any]:
-        """A page without the posts of authors who aren't active, without those authors, and without the texts of hidden
+        """A page without posts of inactive authors, without inactive authors, and without the texts of hidden
         comments.
         """
         if caller is not None and caller.role == "moderator":
@@ -189,12 +189,12 @@ def _visible(post: Post, caller: User | None) -> bool:
 
 
 def _is_there(user: User, caller: User | None) -> bool:
-    """Whether a user is there for a caller: who isn't active is there for moderators only, as on the site."""
+    """Whether a caller can see a user: inactive users are visible only to moderators."""
     return user.status == "active" or (caller is not None and caller.role == "moderator")
 
 
 def _check_post(given: Mapping[str, Any]) -> None:
-    """Raises Refused for a slug or a tag that no address of the site could have, and for a title that can't be seen."""
+    """Raises Refused for an invalid slug or tag, and for an invisible title."""
     slug = given["slug"]
     if slug_from(str(slug)) != slug:
         fault = ErrorDetail("slug", "it isn't one", f"letters, digits and hyphens: {slug_from(str(slug))}")
@@ -207,7 +207,7 @@ def _check_post(given: Mapping[str, Any]) -> None:
 
 
 def _check_content(content: str) -> None:
-    """Raises Refused for a text that the site's editor couldn't take."""
+    """Raises Refused for a text that exceeds the editor's limit."""
     if len(content) > CONTENT_CHARACTERS_MAX:
         text = f"at most {CONTENT_CHARACTERS_MAX:,} characters; these are {len(content):,}"
         fault = ErrorDetail("content", text, "publish it in parts that link to each other")
@@ -215,7 +215,7 @@ def _check_content(content: str) -> None:
 
 
 def _check_text(given: Mapping[str, Any], line: str, lines: str) -> None:
-    """Raises Refused for a line that shows nothing, or another one than it is, and for text with control characters."""
+    """Raises Refused for an invisible or misleading line, and for text with control characters."""
     faults: list[ErrorDetail] = []
     if not is_line(str(given[line])):
         faults.append(ErrorDetail(line, "it shows nothing, or holds controls", "one line that can be read"))
@@ -226,7 +226,7 @@ def _check_text(given: Mapping[str, Any], line: str, lines: str) -> None:
 
 
 def _new_post(given: Any, caller: User) -> Any:
-    """The caller's new post: what they say of it, and nothing that is the server's to say."""
+    """The caller's new post: only the fields that a caller sets."""
     fields: Mapping[str, Any] = given.model_dump() if isinstance(given, BaseModel) else given
     _check_post(fields)
     if fields["user_id"] != caller.user_id:

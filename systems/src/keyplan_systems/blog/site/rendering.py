@@ -1,4 +1,4 @@
-"""The blog's templates with their filters, and the addresses of its pages."""
+"""The blog's templates and filters, and the URLs of its pages."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ __all__ = ["TAG_SLUGS", "blog_environment", "http_date", "iso", "post_path", "ta
 
 
 CARDS_KEPT = 2_000
-"""Posts whose cards are kept as HTML, some 1 KB each: they are most of what a list's page takes to make."""
+"""Number of cached cards, about 1 KB each: rendering them is most of the work of a list page."""
 
 
 def http_date(moment: datetime) -> str:
-    """A moment as RSS has it: ``Sat, 21 Nov 2026 09:42:00 GMT``."""
+    """A datetime in RSS format: ``Sat, 21 Nov 2026 09:42:00 GMT``."""
     days = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
     at = moment.astimezone(UTC)
     return f"{days[at.weekday()]}, {at.day:02d} {MONTHS[at.month - 1][:3]} {at.year} {at:%H:%M:%S} GMT"
@@ -39,23 +39,23 @@ _BROWSERS = (("Edg/", "Edge"), ("OPR/", "Opera"), ("Firefox/", "Firefox"), ("Chr
 
 
 def _device(label: str) -> str:
-    """What a browser calls itself, as people call it."""
+    """The readable name of a browser."""
     browser = next((name for mark, name in _BROWSERS if mark in label), "")
     device = next((name for mark, name in _DEVICES if mark in label), "")
     return " on ".join(filter(None, (browser, device))) or label[:40] or "Unknown device"
 
 
 TAG_SLUGS = {"c#": "c-sharp", "f#": "f-sharp", ".net": "dot-net"}
-"""How addresses say tags whose signs mean something there."""
+"""Tags in URLs whose characters have a special meaning there."""
 
 
 def tags_path(tags: Iterable[str]) -> str:
-    """The address of the posts that carry all of these tags."""
+    """The URL of the posts with all of these tags."""
     return "/tags/" + ",".join(quote(TAG_SLUGS.get(tag, tag), safe="") for tag in sorted(tags))
 
 
 def post_path(slug: str) -> str:
-    """The address of a post."""
+    """The URL of a post."""
     return f"/posts/{quote(slug, safe='')}"
 
 
@@ -66,7 +66,9 @@ def _tag_path(tag: str) -> str:
 
 @cache
 def blog_environment() -> Environment:
-    """The templates of the blog's pages. A card's HTML is the same for everybody, and kept until the card changes."""
+    """The templates of the blog's pages. A card's HTML is the same for all visitors, and cached until the card
+    changes.
+    """
     made = environment(("keyplan_systems.blog.site",), {"device": _device, "tag_path": _tag_path})
     parts: Any = made.get_template("blog_parts.html").module
     made.globals["card"] = lru_cache(CARDS_KEPT)(parts.card)

@@ -1,7 +1,4 @@
-"""What a site is told when it is made: its title, its address, its secret, who may sign in from elsewhere.
-
-How the secret is made and kept is in ``signing.py``; the providers' own kinds are in ``providers.py``.
-"""
+"""Settings of a site: title, address, secret, identity providers."""
 
 from __future__ import annotations
 
@@ -23,31 +20,30 @@ DAY_SECONDS = 24 * 3600
 class Settings:
     """A site's settings.
 
-    ``secret`` signs cookies and forms; ``hosts`` are the names that requests may use (None takes any); ``origin`` is
-    the public address without a slash at its end (None: as each request names it); ``secure`` says that the site is
-    reached by https, so that its cookies go over nothing else.
+    ``secret`` signs cookies and forms; ``hosts`` are the accepted host names (None: any); ``origin`` is the public URL
+    without a slash at the end (None: from each request); ``secure``: the site uses HTTPS, and restricts cookies to it.
     """
 
     secret: bytes
     title: str = "Marginalia"
     tagline: str = "Notes on things made carefully, by the people who make them."
     search: ClassVar[str] = "/search"
-    """Where the search box leads."""
+    """The URL of the search box."""
     own: SiteFile = field(default_factory=SiteFile)
-    """What the site's settings file says besides: navigation, logo, colours."""
+    """The site's settings file: navigation, logo, colors."""
     hosts: tuple[str, ...] | None = None
     origin: str | None = None
     secure: bool = False
     providers: tuple[Provider, ...] = ()
     files: str | None = None
-    """Where pictures are kept: a folder, or ``s3://bucket/prefix``; None: where ``blog.files`` says."""
+    """The location of images: a folder, or ``s3://bucket/prefix``; None: the default of ``blog.files``."""
     shared_limits: bool = False
-    """Count what is seldom done (signing in and up, messages) in the store, for all processes together."""
+    """Count rare actions (sign-in, sign-up, messages) in the store, for all processes together."""
     mail: Mail = field(default_factory=LoggedMail)
-    """How mail is sent; into the log, unless a server is set."""
+    """The mail transport; logs mail by default."""
     token_seconds: int = 90 * DAY_SECONDS
     clock: Callable[[], float] = field(default=time, repr=False)
-    """Seconds since 1970; tests move it."""
+    """Seconds since 1970; tests replace it."""
 
     def provider(self, name: str) -> Provider | None:
         """The provider of that name."""

@@ -1,1 +1,1 @@
-"""The pages, one file a subject. Each handler is a function of a Turn; addresses are given in ``application.py``."""
+"""The pages, one module per subject. Each handler is a function of a Turn; ``application`` has the URLs."""

@@ -1,4 +1,4 @@
-"""An account's own page: profile, password, address, sessions, tokens for the API, linked providers."""
+"""The account page: profile, password, email address, sessions, API tokens, linked providers."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ BIO_CHARACTERS_MAX = 500
 
 
 def show(turn: Turn) -> Response:
-    """The page."""
+    """The account page."""
     return _page(turn)
 
 
@@ -62,7 +62,7 @@ def _page(turn: Turn, form: Form | None = None, status: int = 200, token: str | 
 
 
 def profile(turn: Turn) -> Response:
-    """Change the name and what stands below it."""
+    """Change the name and the biography."""
     form = turn.form
     name = form.text("name", "Name", NAME_CHARACTERS_MAX)
     bio = form.text("bio", "About you", BIO_CHARACTERS_MAX, required=False, lines=True)
@@ -73,7 +73,7 @@ def profile(turn: Turn) -> Response:
 
 
 def change_password(turn: Turn) -> Response:
-    """Change the password, or set the first one; every other session ends."""
+    """Change the password, or set the first one; all other sessions end."""
     form = _with_profile(turn)
     credential = turn.blog.get(Credential, user_id=turn.user.user_id, consistent=True)
     has_one = credential is not None and credential.password_hash is not None
@@ -95,7 +95,7 @@ def change_password(turn: Turn) -> Response:
 
 
 def change_email(turn: Turn) -> Response:
-    """Ask for another address to sign in with. It is one's own when the link that goes there is followed."""
+    """Ask for another email address. It changes when the link in the mail is used."""
     form = _with_profile(turn)
     email = form.text("email", "New address", EMAIL_CHARACTERS_MAX)
     password = form.password("password", "Password")
@@ -115,13 +115,13 @@ def change_email(turn: Turn) -> Response:
 
 
 def _with_profile(turn: Turn) -> Form:
-    """The form that was sent, with the page's other fields as they are."""
+    """The submitted form, with the page's other fields unchanged."""
     turn.form.typed = {"name": turn.user.name, "bio": turn.user.bio, **turn.form.typed}
     return turn.form
 
 
 def unlink(turn: Turn) -> Response:
-    """Take an identity from elsewhere away, unless it is the only way in."""
+    """Unlink an external identity, unless it is the only way to sign in."""
     name = turn.form["provider"]
     credential = turn.blog.get(Credential, user_id=turn.user.user_id, consistent=True)
     form = _with_profile(turn)
@@ -152,13 +152,13 @@ def become_author(turn: Turn) -> Response:
 
 
 def end_session(turn: Turn) -> Response:
-    """End one of one's own sessions, or take a token back."""
+    """End one of the user's sessions, or revoke a token."""
     turn.site.visitors.sessions.end(turn.user.user_id, turn.form["session"][:100] or "-")
     return turn.go("/account", "ended")
 
 
 def make_token(turn: Turn) -> Response:
-    """Make a token for the API. It is shown once."""
+    """Create an API token. It is shown once."""
     form = _with_profile(turn)
     label = form.text("label", "What it is for", 60)
     if not form:
@@ -170,11 +170,11 @@ def make_token(turn: Turn) -> Response:
     return _page(turn, form, token=token)
 
 
-# Leaving
+# Data export and deletion
 
 
 def export(turn: Turn) -> Response:
-    """All that is stored of the user, as a file."""
+    """All stored data of the user, as a file."""
     turn.limit("export", turn.user.user_id)
     content = json.dumps(removing.export_of(turn.blog, turn.user.user_id), ensure_ascii=False, indent=2)
     headers = {"content-disposition": f'attachment; filename="{turn.user.username}.json"'}
@@ -182,7 +182,7 @@ def export(turn: Turn) -> Response:
 
 
 def delete_form(turn: Turn) -> Response:
-    """Ask whether the account shall be deleted, and say what goes with it."""
+    """Ask for confirmation of the account's deletion."""
     return _delete_page(turn, Form())
 
 
@@ -193,7 +193,7 @@ def _delete_page(turn: Turn, form: Form, status: int = 200) -> Response:
 
 
 def delete(turn: Turn) -> Response:
-    """Delete the account, when its name and its password were typed. A moderator's stays until it is none."""
+    """Delete the account, after its username and password were typed. A moderator's can't be deleted."""
     form, user = turn.form, turn.user
     if user.role == "moderator":
         raise Problem(409, "Not a moderator's", "Ask another moderator to make an author of you first.")

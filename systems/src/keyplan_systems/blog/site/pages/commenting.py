@@ -1,4 +1,4 @@
-"""Comments below a post: what was said, saying something, taking it back; and hiding what others said."""
+"""Comments below a post: list, add, remove; and hide, for moderators."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ ID_CHARACTERS_MAX = 64
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A page of comments: each with its author's name and username, and where the next page begins."""
+    """A page of comments: each with its author's name and username, and the cursor of the next page."""
 
     comments: list[tuple[Comment, str, str]]
     cursor: Cursor | None
 
 
 def said(turn: Turn, about: Post) -> Said | None:
-    """A page of a published post's comments: one query, and one request for the names. None for a draft."""
+    """A page of a published post's comments: one query, and one request for names. None for a draft."""
     if about.status != "published":
         return None
     given = turn.query.get("comments")
@@ -42,7 +42,7 @@ def said(turn: Turn, about: Post) -> Said | None:
 
 
 def add(turn: Turn) -> Response:
-    """Say something about a post, or reply to a comment."""
+    """Comment on a post, or reply to a comment."""
     about = _published(turn)
     text = turn.form.text("text", "Your comment", COMMENT_CHARACTERS_MAX, lines=True)
     place = post_path(about.slug)
@@ -56,7 +56,7 @@ def add(turn: Turn) -> Response:
 
 
 def change(turn: Turn) -> Response:
-    """Take one's own comment back; as a moderator, hide anybody's or show it again."""
+    """Remove one's own comment; as a moderator, hide or show any."""
     about = _published(turn)
     thread_id, comment_id = (turn.form[name][:ID_CHARACTERS_MAX] or "-" for name in ("thread", "comment"))
     comment = turn.blog.comment(about.post_id, thread_id, comment_id)

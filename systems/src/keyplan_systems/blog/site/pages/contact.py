@@ -1,4 +1,4 @@
-"""The contact form, for anybody."""
+"""The contact form."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def show(turn: Turn) -> Response:
 
 
 def send(turn: Turn) -> Response:
-    """Take a message."""
+    """Store a message."""
     form = turn.form
     name = form.text("name", "Your name", 80)
     email = form.text("email", "Your email address", 254)
@@ -33,7 +33,7 @@ def send(turn: Turn) -> Response:
     if not form:
         return turn.page("contact.html", 422, form=form)
     turn.limit("contact", turn.address)
-    if form["website"]:  # people don't see this field; programs fill it in
+    if form["website"]:  # a hidden field that only bots fill in
         return turn.go("/contact", "message")
     turn.blog.send_message(ContactMessage(name=name, email=email, subject=subject, text=text))
     return turn.go("/contact", "message")

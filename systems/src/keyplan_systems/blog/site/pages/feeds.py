@@ -1,7 +1,7 @@
-"""What programs read: RSS and Atom feeds, the sitemap, robots.txt.
+"""RSS and Atom feeds, the sitemap, robots.txt.
 
-The sitemap is a file for each day, and a list of the days of each year, so that no request grows with the number of
-posts: a year has 366 days at most, and a day's file at most ``DAY_MAX`` posts.
+The sitemap is a file per day, and a list of days per year, so that requests don't grow with the number of posts: a
+day's file has at most ``DAY_MAX`` posts.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _UNFIT = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def _text(text: str) -> str:
-    """A text in XML; characters that XML can't hold are left out."""
+    """A text in XML, without characters that XML doesn't allow."""
     return escape(_UNFIT.sub("", text))
 
 
@@ -47,7 +47,7 @@ def _xml(kind: str, text: str) -> Response:
 
 
 class Feed(NamedTuple):
-    """What a feed says of itself: its title, what it is about, the page that it belongs to, its posts."""
+    """A feed: its title, description, page and posts."""
 
     title: str
     about: str
@@ -56,12 +56,12 @@ class Feed(NamedTuple):
 
     @property
     def updated(self) -> datetime:
-        """When one of its posts changed last."""
+        """The latest change of one of its posts."""
         return max((card.updated_at for card in self.cards), default=BEGINNING)
 
 
 def _feed(turn: Turn) -> Feed:
-    """The feed of the latest posts; of an author or of tags where the address has them."""
+    """The feed of the latest posts, or of an author or tags in the URL."""
     settings, given = turn.site.settings, turn.request.path_params
     if "username" in given:
         user = author_of(turn)
@@ -96,7 +96,7 @@ def _post(turn: Turn, card: Card) -> str:
 
 
 def _texts(turn: Turn, feed: Feed) -> dict[str, str]:
-    """The posts' texts as HTML whose links and pictures lead here from wherever it is read: one request."""
+    """The posts' texts as HTML with absolute URLs, in one request."""
     titles = {element.post_id: element for element in feed.cards}
     origin = turn.site.origin(turn.request)
     texts: dict[str, str] = {}
@@ -108,7 +108,7 @@ def _texts(turn: Turn, feed: Feed) -> dict[str, str]:
 
 
 def absolute(html: str, origin: str, page: str) -> str:
-    """HTML of a page of ours, whose addresses are whole: ``/files/a.png`` and ``#note`` mean nothing elsewhere."""
+    """HTML with absolute URLs: ``/files/a.png`` and ``#note`` don't work elsewhere."""
 
     def whole(match: re.Match[str]) -> str:
         return _ADDRESS.sub(lambda at: f'{at[1]}="{page if at[2] == "#" else origin}{at[2]}', match[0])
@@ -123,7 +123,7 @@ def _answer(kind: str, text: str, updated: datetime) -> Response:
 
 
 def rss(turn: Turn) -> Response:
-    """The latest posts as RSS 2.0, with their texts."""
+    """The latest posts as RSS 2.0, with texts."""
     feed = _feed(turn)
     texts = _texts(turn, feed)
     items = "".join(
@@ -152,7 +152,7 @@ def rss(turn: Turn) -> Response:
 
 
 def atom(turn: Turn) -> Response:
-    """The latest posts as an Atom feed, with their texts."""
+    """The latest posts as an Atom feed, with texts."""
     feed = _feed(turn)
     texts = _texts(turn, feed)
     entries = "".join(
@@ -176,7 +176,7 @@ def atom(turn: Turn) -> Response:
 
 
 def robots(turn: Turn) -> Response:
-    """What robots may read, and where the sitemaps are: one for each year since the first post."""
+    """robots.txt, with a sitemap for each year since the first post."""
     oldest = turn.site.views.kept("oldest", "", lambda: list(turn.blog.published_between(Range(ge=BEGINNING), limit=1)))
     now = datetime.fromtimestamp(turn.site.settings.clock(), UTC)
     first = min(oldest[0].listed_at.year, now.year) if oldest else now.year
@@ -188,13 +188,13 @@ def robots(turn: Turn) -> Response:
 
 
 def sitemap(turn: Turn) -> Response:
-    """The pages that aren't posts, and the latest posts."""
+    """The sitemap of pages that aren't posts, and of the latest posts."""
     pages = [(_address(turn, path), None) for path in ("/", "/latest", "/popular", "/tags", "/contact")]
     return _urls([*pages, *((_post(turn, card), card.updated_at) for card in _latest(turn))])
 
 
 def sitemap_of_year(turn: Turn) -> Response:
-    """The days of a year that are over or have begun, each with its own file."""
+    """The sitemap index of a year: a file per day up to today."""
     year = int(turn.path("year"))
     now = datetime.fromtimestamp(turn.site.settings.clock(), UTC)
     day = datetime(year, 1, 1, tzinfo=UTC) if BEGINNING.year <= year <= now.year else None

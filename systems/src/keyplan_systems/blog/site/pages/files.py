@@ -1,4 +1,4 @@
-"""Pictures and other files: those that authors send, and those that pages show."""
+"""Images and other files: uploads and downloads."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ __all__ = ["show", "take_picture"]
 
 _SHOWN = ("image/", "audio/", "video/")
 _HEADERS = {
-    "cache-control": "public, max-age=31536000, immutable",  # a name is of its content
-    "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",  # a drawing may hold a script
+    "cache-control": "public, max-age=31536000, immutable",  # the name depends on the content
+    "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",  # an SVG file can contain scripts
 }
 
 
 def take_picture(turn: Turn) -> Response:
-    """Keep a picture that an author sends, and say how it stands in a text."""
+    """Store an uploaded image, and return its Markdown."""
     turn.limit("upload", turn.user.user_id)
     try:
         with turn.site.pictures:
@@ -33,7 +33,7 @@ def take_picture(turn: Turn) -> Response:
 
 
 def show(turn: Turn) -> Response:
-    """A file. What isn't shown on a page is offered to be saved."""
+    """A file. Kinds that pages don't show are downloads."""
     name = turn.path("name")
     content = turn.site.files.get(name) if is_name(name) else None
     if content is None:

@@ -1,4 +1,4 @@
-"""Following authors: the button, the page of their posts, the list of them."""
+"""Following authors: the button, the page of their posts, the list of authors."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ WITH_OTHERS = "/following/with-others"
 
 
 def posts(turn: Turn) -> Response:
-    """The posts of those whom the reader follows, newest first: a query for each of them."""
+    """The posts of followed authors, newest first: one query per author."""
     page = turn.blog.followed_posts(turn.user.user_id, limit=PAGE, cursor=turn.cursor)
     return _list(turn, page, "/following", "New posts by the authors you follow.")
 
 
 def with_others(turn: Turn) -> Response:
-    """The posts of others on which those whom the reader follows are named, newest first."""
+    """The posts of others with followed users as co-authors, newest first."""
     page = posts_with_others(turn.blog, turn.user.user_id, limit=PAGE, cursor=turn.cursor)
     return _list(turn, page, WITH_OTHERS, "New posts of others that the authors you follow wrote with them.")
 
@@ -43,14 +43,14 @@ def _list(turn: Turn, page: Page[Post], path: str, lede: str) -> Response:
 
 
 def authors(turn: Turn) -> Response:
-    """Those whom the reader follows."""
+    """The followed authors."""
     followed = turn.blog.followed_authors(turn.user.user_id, limit=FOLLOWS_MAX)
     shown = sorted((user for user in followed if user.status == "active"), key=lambda user: user.name.casefold())
     return turn.page("followed_authors.html", authors=shown, most=FOLLOWS_MAX)
 
 
 def change(turn: Turn) -> Response:
-    """Follow an author, or stop; then back to the page where the button was."""
+    """Follow or unfollow an author; then return to the page."""
     username = turn.path("username")
     author = turn.blog.user_by_username(username) if 3 <= len(username) <= 40 else None
     if author is None:
@@ -65,7 +65,7 @@ def change(turn: Turn) -> Response:
 
 
 def follow_of(turn: Turn, author: User | None) -> Follow | None:
-    """Whether the reader follows an author."""
+    """The reader's follow of an author."""
     reader = turn.visitor.user
     if reader is None or author is None or reader.user_id == author.user_id:
         return None
@@ -73,6 +73,6 @@ def follow_of(turn: Turn, author: User | None) -> Follow | None:
 
 
 def followers_shown(author: User, follow: Follow | None) -> int:
-    """How many follow an author: those that were counted, and the reader, who may have come since."""
+    """The number of an author's followers: aggregated, and at least the reader."""
     counted = follow is None or (author.ranked_at is not None and follow.at <= author.ranked_at)
     return author.followers + (not counted)

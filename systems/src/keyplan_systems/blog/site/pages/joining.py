@@ -1,6 +1,6 @@
-"""Joining: saying who one is, and following the link that comes by mail.
+"""Sign-up: the form, and the page of the mailed link.
 
-Of an address that somebody has, nothing is said: the answer is the same, and its owner is told by mail.
+The response doesn't reveal whether an address is registered; its owner gets a mail.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ __all__ = ["finish", "finish_form", "sign_up", "sign_up_form"]
 
 
 def sign_up_form(turn: Turn) -> Response:
-    """The page to join."""
+    """The sign-up page."""
     if turn.visitor.user is not None:
         return turn.go("/desk")
     return sign_up_page(turn, Form())
 
 
 def sign_up(turn: Turn) -> Response:
-    """Send the link to join, to an address that is nobody's; to one that is somebody's, a reminder."""
+    """Send the sign-up link to a new address; to a registered one, a reminder."""
     form = turn.form
     identity = identity_of(turn, form["identity"]) if form["identity"] else None
     if form["identity"] and identity is None:
@@ -59,14 +59,14 @@ def sign_up(turn: Turn) -> Response:
 
 
 def finish_form(turn: Turn) -> Response:
-    """The page that the link leads to. It changes nothing by itself: programs follow links in mail, too."""
+    """The page of the link. It changes nothing, because mail programs also open links."""
     token = turn.query.get("token", "")
     said = _said(turn, token)
     return _page(turn, said, Form({"token": token, "username": said["username"]}), 200)
 
 
 def finish(turn: Turn) -> Response:
-    """Join. The link is used then, since the address is somebody's."""
+    """Create the account. The link is used then, because the address is registered."""
     form = turn.form
     said = _said(turn, form["token"])
     username = form.text("username", "Username", USERNAME_CHARACTERS_MAX)

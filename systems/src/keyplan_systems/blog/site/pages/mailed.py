@@ -1,4 +1,4 @@
-"""What the links in mail lead to: asking for a new password, setting it, and verifying an address."""
+"""Password reset and email confirmation: the pages of mailed links."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ __all__ = ["ask_again", "confirm", "confirm_form", "forgotten", "forgotten_form"
 
 ADDRESS = {"field": "email", "label": "Email"}
 NEW = {"field": "new", "password_min": PASSWORD_CHARACTERS_MIN}
-"""What the pages of all sites are to call their fields here."""
+"""Names of the shared template's fields."""
 
 
 def forgotten_form(turn: Turn) -> Response:
-    """The page for those who have forgotten their password."""
+    """The page to request a password reset."""
     return turn.page("forgotten.html", **ADDRESS)
 
 
 def forgotten(turn: Turn) -> Response:
-    """Send a link, if somebody is registered with the address; the answer is the same if nobody is."""
+    """Send a link if the address is registered; the response is the same otherwise."""
     email = turn.form.text("email", "Email", EMAIL_CHARACTERS_MAX).lower()
     if turn.form and "@" not in email:
         turn.form.fault("email", "this is no email address")
@@ -38,7 +38,7 @@ def forgotten(turn: Turn) -> Response:
 
 
 def reset_form(turn: Turn) -> Response:
-    """The page to set a new password, which the link in a mail leads to."""
+    """The page of the link, to set a new password."""
     token = turn.query.get("token", "")
     known = turn.site.mailing.may_reset(token)
     if known is None:
@@ -47,7 +47,7 @@ def reset_form(turn: Turn) -> Response:
 
 
 def reset(turn: Turn) -> Response:
-    """Set a new password. The link is used then, and everybody who was signed in with the old one is out."""
+    """Set a new password. The link is used then, and all sessions end."""
     form, token = turn.form, turn.form["token"]
     new = form.password("new", "New password", shortest=PASSWORD_CHARACTERS_MIN)
     turn.limit("sign-in from an address", turn.address)
@@ -66,14 +66,14 @@ def reset(turn: Turn) -> Response:
 
 
 def confirm_form(turn: Turn) -> Response:
-    """The page that the link in a mail leads to. It changes nothing by itself: programs follow links in mail, too."""
+    """The page of the link. It changes nothing, because mail programs also open links."""
     return turn.page(
         "verify.html", token=turn.query.get("token", "")[:400], address=turn.query.get("address", "")[:254]
     )
 
 
 def confirm(turn: Turn) -> Response:
-    """Note that the address is read."""
+    """Confirm the address."""
     turn.limit("sign-in from an address", turn.address)
     if not turn.site.mailing.confirm(turn.form["token"], turn.form["address"]):
         raise _over("/account")
@@ -81,7 +81,7 @@ def confirm(turn: Turn) -> Response:
 
 
 def ask_again(turn: Turn) -> Response:
-    """Send the mail for one's address once more."""
+    """Send the confirmation mail again."""
     turn.limit("mail", f"from {turn.address}", f"of {turn.user.user_id}")
     turn.after.append(partial(turn.site.mailing.verify, turn.user.user_id, turn.site.origin(turn.request)))
     return turn.go("/account", "asked")

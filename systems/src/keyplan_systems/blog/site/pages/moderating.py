@@ -1,4 +1,4 @@
-"""What moderators do: users by status and rating, posts by date, and the inbox of the contact form."""
+"""Moderation: users by status and rating, posts by date, comments, the log, and the inbox."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ FIRST_YEAR = 2000
 
 
 def users(turn: Turn) -> Response:
-    """Users in a status, by rating or newest first."""
+    """Users with a status, by rating or newest first."""
     status = STATUSES.get(turn.query.get("status", ""), "active")
     order = "newest" if turn.query.get("order") == "newest" else "rating"
     ask = turn.blog.latest_users if order == "newest" else turn.blog.users_by_rating
@@ -71,7 +71,7 @@ def change_user(turn: Turn) -> Response:
         turn.blog.set_role(user_id, cast("Role", role), turn.user.user_id)
         return turn.go("/moderation?order=newest", "role")
     turn.blog.set_status(user_id, cast("UserStatus", status), turn.user.user_id)
-    turn.blog.refresh_front_page(force=True)  # their posts are shown no longer, or again
+    turn.blog.refresh_front_page(force=True)  # their posts are hidden, or shown again
     return turn.go(f"/moderation?status={user.status}", "status")
 
 
@@ -90,7 +90,7 @@ def _assign(turn: Turn, user: User, email: str) -> Response:
 
 
 def posts(turn: Turn) -> Response:
-    """What was published last, to be taken down where it has to be."""
+    """The latest published posts, to take down."""
     page = turn.blog.posts_by_status("published", limit=PAGE, cursor=turn.cursor)
     imported = _unclaimed(turn, sorted({post.user_id for post in page}))
     return turn.page(
@@ -104,7 +104,7 @@ def posts(turn: Turn) -> Response:
 
 
 def comments(turn: Turn) -> Response:
-    """What was said last, or what is hidden."""
+    """The latest comments, or hidden ones."""
     status: CommentStatus = "hidden" if turn.query.get("status") == "hidden" else "shown"
     page = turn.blog.latest_comments(status, limit=PAGE, cursor=turn.cursor)
     posts = {text: turn.blog.post(text) for text in sorted({comment.post_id for comment in page})}
@@ -120,7 +120,7 @@ def comments(turn: Turn) -> Response:
 
 
 def log(turn: Turn) -> Response:
-    """What moderators did in a month, newest first."""
+    """The moderation log of a month, newest first."""
     now = datetime.fromtimestamp(turn.site.settings.clock(), UTC)
     given = turn.query.get("month", "")
     month = datetime.strptime(given, "%Y-%m").replace(tzinfo=UTC) if _MONTH.fullmatch(given) else now
@@ -138,7 +138,7 @@ def log(turn: Turn) -> Response:
 
 
 def _names(turn: Turn, user_ids: list[str]) -> dict[str, str]:
-    """The names of users, empty for those who are gone: one request."""
+    """The names of users, empty for deleted ones, in one request."""
     ids = sorted(set(user_ids))
     there = {user.user_id: user.name for user in turn.blog.users(ids)} if ids else {}
     return {user_id: there.get(user_id, "") for user_id in ids}
@@ -164,14 +164,14 @@ def inbox(turn: Turn) -> Response:
 
 
 def _moved(month: str, by: int) -> str:
-    """The month before or after."""
+    """The previous or next month."""
     year, number = map(int, month.split("-"))
     months = year * 12 + number - 1 + by
     return f"{months // 12:04d}-{months % 12 + 1:02d}"
 
 
 def handle(turn: Turn) -> Response:
-    """Mark a message as handled or not, or remove it."""
+    """Mark a message as handled or open, or delete it."""
     month, message_id = turn.form["month"], turn.form["message"]
     try:
         at = datetime.fromisoformat(turn.form["at"])

@@ -1,4 +1,4 @@
-"""What readers look at: front page, lists, a post, an author, tags, search; and what they say of a post."""
+"""Pages for readers: front page, lists, a post, an author, tags, search; likes and ratings."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ TAGS_TOGETHER_MAX = 5
 SUGGESTIONS = 8
 SUGGESTED_POSTS = 5
 SUGGESTED_FROM = 2
-"""Characters from which on posts are suggested."""
+"""Minimum query length for suggested posts."""
 FOUND_FIRST, FOUND_MAX = 10, 30
-"""Posts that a search shows at first, and when more are asked for."""
+"""Number of posts that a search shows at first, and on request."""
 TAGS_SHOWN = 60
 _USERNAME = re.compile(r"[a-z0-9-]{3,40}")
 
@@ -85,7 +85,7 @@ def latest(turn: Turn) -> Response:
 
 
 def popular(turn: Turn) -> Response:
-    """All published posts, what is read and liked most first."""
+    """All published posts, most popular first."""
     page = turn.blog.popular_posts(limit=PAGE, cursor=turn.cursor)
     return turn.page(
         "list.html",
@@ -106,7 +106,7 @@ def _trending(turn: Turn) -> list[str]:
 
 
 def post(turn: Turn) -> Response:
-    """A post. An old slug leads to the current one; a draft is there for its author and co-authors only."""
+    """A post. A former slug redirects; a draft is visible only to its author and co-authors."""
     text = _by_slug(turn)
     if text is None:
         raise not_found()
@@ -149,16 +149,14 @@ def post(turn: Turn) -> Response:
 
 
 def _modified(whole: PostWithContent) -> datetime | None:
-    """When a published post's text was last changed; None if that was before it was published, or on that day."""
+    """When a published post's text was last changed; None if that was before its publication, or on the same day."""
     published, content = whole.post.published_at, whole.content
     edited = published is not None and content.version > 1 and content.edited_at.date() > published.date()
     return content.edited_at if edited else None
 
 
 def _saw(turn: Turn, about: Post, *, seen: bool) -> None:
-    """Count a view: at once where that takes an addition, and after the response, in a thread again, where it takes a
-    write.
-    """
+    """Count a view: in memory immediately, or with a write after the response, in a thread."""
     user = turn.visitor.user
     if user is None:
         turn.site.views.saw(about, None, seen=seen)
@@ -167,7 +165,7 @@ def _saw(turn: Turn, about: Post, *, seen: bool) -> None:
 
 
 def _by_slug(turn: Turn) -> str | None:
-    """The id of the post that a slug leads to."""
+    """The post id of a slug."""
     slug = turn.path("slug")
     post_slug = turn.blog.slug_of(slug) if 0 < len(slug) <= 200 else None
     return None if post_slug is None else post_slug.post_id
@@ -181,11 +179,11 @@ def _visible(turn: Turn, about: Post) -> bool:
         return False
     if user.user_id in {about.user_id, *about.co_authors} or (about.taken_down and turn.visitor.moderator):
         return True
-    return turn.blog.co_author(about.post_id, user.user_id) is not None  # they were asked to be named on it
+    return turn.blog.co_author(about.post_id, user.user_id) is not None  # they were asked to be a co-author
 
 
 def _published(turn: Turn) -> Post:
-    """The published post that a form is about."""
+    """The published post of a form."""
     text = _by_slug(turn)
     about = None if text is None else turn.site.views.whole_post(text)
     if about is None or about.post.status != "published":
@@ -194,7 +192,7 @@ def _published(turn: Turn) -> Post:
 
 
 def like(turn: Turn) -> Response:
-    """Like a post, or take it back."""
+    """Like a post, or remove the like."""
     turn.limit("respond", turn.user.user_id)
     about = _published(turn)
     impression = turn.blog.post_seen(about.post_id, turn.user.user_id)
@@ -222,7 +220,7 @@ def _answered(turn: Turn, about: Post) -> Response:
 
 
 def author_of(turn: Turn) -> User:
-    """The author of the address. Raises Problem for one who isn't there for this visitor."""
+    """The author in the URL. Raises Problem for one that this visitor can't see."""
     username = turn.path("username")
     user = turn.blog.user_by_username(username) if _USERNAME.fullmatch(username) else None
     if user is None or (user.status != "active" and not turn.visitor.moderator):
@@ -231,7 +229,7 @@ def author_of(turn: Turn) -> User:
 
 
 def author(turn: Turn) -> Response:
-    """An author with what they have published, alone and with others."""
+    """An author with all published posts, including co-authored ones."""
     user = author_of(turn)
     page = posts_by(turn.blog, user, PAGE, turn.cursor)
     reader = turn.visitor.user
@@ -261,12 +259,12 @@ def _saw_author(turn: Turn, user_id: str, viewed_id: str) -> None:
 
 
 def tags(turn: Turn) -> Response:
-    """The tags that are written about most."""
+    """The most popular tags."""
     return turn.page("tags.html", trending=turn.blog.trending_tags(limit=TAGS_SHOWN))
 
 
 def tagged(turn: Turn) -> Response:
-    """The posts that carry all of these tags."""
+    """The posts with all of these tags."""
     chosen = tags_of(turn)
     path = tags_path(chosen)
     page = turn.blog.posts_by_tags(chosen, limit=PAGE, cursor=turn.cursor)
@@ -291,7 +289,7 @@ def tagged(turn: Turn) -> Response:
 
 
 def tags_of(turn: Turn) -> tuple[str, ...]:
-    """The tags of the address. Raises Problem for none, or too many."""
+    """The tags in the URL. Raises Problem for none, or too many."""
     chosen = _tags(turn.path("tags"))
     if not chosen or len(chosen) > TAGS_TOGETHER_MAX:
         raise not_found()
@@ -299,7 +297,7 @@ def tags_of(turn: Turn) -> tuple[str, ...]:
 
 
 def _tags(path: str) -> tuple[str, ...]:
-    """The tags of an address, each once, as ``tags_path`` has them; ``c++`` is one."""
+    """The tags in a path, without duplicates, as ``tags_path`` writes them; ``c++`` is one."""
     meant = {slug: tag for tag, slug in TAG_SLUGS.items()}
     given = {tag.strip().lower() for tag in path.split(",")} - {""}
     if any(len(tag) > TAG_MAX for tag in given):
@@ -308,12 +306,12 @@ def _tags(path: str) -> tuple[str, ...]:
 
 
 def _words(text: str) -> tuple[str, ...]:
-    """The tags in a text, each once: its words, as tags are kept."""
+    """The tags in a text, without duplicates: its words, normalized."""
     return tuple(sorted({tag_from(word) for word in text.replace(",", " ").split()} - {""}))
 
 
 def search(turn: Turn) -> Response:
-    """Posts by the words that were typed, the best first; the author of that name, and tags that begin so."""
+    """Posts with the words of a query, best first; the author of that name, and tags with that prefix."""
     query = turn.query.get("q", "").strip()[:100]
     words = _words(query)[:TAGS_TOGETHER_MAX]
     more = turn.query.get("more") == "yes"
@@ -347,7 +345,7 @@ def _last_word(query: str) -> str:
 
 
 def suggest(turn: Turn) -> Response:
-    """Tags that begin so, as JSON for a box of tags; with ``posts``, posts too, for the search box."""
+    """Tags with a prefix, as JSON for the tag input; with ``posts``, also posts, for the search box."""
     prefix = turn.query.get("prefix", "").strip().strip("#").lower()
     tags: list[str] = []
     if prefix and len(prefix) <= TAG_MAX:

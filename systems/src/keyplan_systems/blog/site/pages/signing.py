@@ -1,7 +1,7 @@
-"""Signing in and out; with an account of this site, or with a provider's.
+"""Sign-in and sign-out, with a password or an identity provider.
 
-A sign-in always opens a new session, and a browser's older one ends, so that a session that somebody planted is worth
-nothing. A provider's answer is taken only in the browser that asked for it: the state is signed and kept in a cookie.
+A sign-in opens a new session and ends the browser's previous one, which prevents session fixation. A provider's
+response is accepted only in the browser that started the sign-in: the state is signed and stored in a cookie.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ PASSWORD_CHARACTERS_MIN = 10
 
 
 def sign_in_form(turn: Turn) -> Response:
-    """The page to sign in."""
+    """The sign-in page."""
     if turn.visitor.user is not None:
         return turn.go(local_path(turn.query.get("next", "/")))
     return _sign_in_page(turn, Form({"next": local_path(turn.query.get("next", "/"))}))
@@ -74,7 +74,7 @@ def sign_in(turn: Turn) -> Response:
 
 
 def open_visit(turn: Turn, user: User, target: str, done: str | None = None) -> Response:
-    """Let the visitor's browser hold a new session, and go on."""
+    """Open a new session in the visitor's browser, and redirect."""
     turn.site.visitors.sign_in(turn.visitor, user, turn.request.headers.get("user-agent", ""))
     return turn.go(local_path(target or "/"), done)
 
@@ -86,13 +86,13 @@ def sign_out(turn: Turn) -> Response:
 
 
 def sign_up_page(turn: Turn, form: Form, status: int = 200) -> Response:
-    """The page to join, as far as it is filled in."""
+    """The sign-up page, with known fields filled in."""
     identity = identity_of(turn, form["identity"]) if form["identity"] else None
     providers = () if identity is not None else turn.site.settings.providers
     return turn.page("sign_up.html", status, form=form, identity=identity, providers=providers)
 
 
-# With a provider
+# Identity providers
 
 
 def _provider(turn: Turn) -> Provider:
@@ -107,7 +107,7 @@ def _callback(turn: Turn, provider: Provider) -> str:
 
 
 def go_to_provider(turn: Turn) -> Response:
-    """Send the browser to the provider."""
+    """Redirect to the provider."""
     provider = _provider(turn)
     nonce = random_token()
     state = {"nonce": nonce, "next": local_path(turn.query.get("next", "/")), "provider": provider.name}
@@ -129,7 +129,7 @@ def go_to_provider(turn: Turn) -> Response:
 
 
 def choose(turn: Turn) -> Response:
-    """The page of the offline provider, which asks whom it shall name."""
+    """The page of the offline provider, which asks for an identity."""
     provider = _provider(turn)
     if not isinstance(provider, OfflineProvider):
         raise not_found()
@@ -137,7 +137,7 @@ def choose(turn: Turn) -> Response:
 
 
 def callback(turn: Turn) -> Response:
-    """The browser comes back from the provider."""
+    """The redirect back from the provider."""
     provider = _provider(turn)
     state = _unpacked(turn, "state", turn.request.cookies.get(STATE, ""), STATE_SECONDS)
     if state is None or state["provider"] != provider.name or state["nonce"] != turn.query.get("state"):
@@ -180,7 +180,7 @@ def _known(turn: Turn, provider: Provider, identity: Identity, target: str) -> R
 
 
 def identity_of(turn: Turn, signed: str) -> tuple[str, Identity] | None:
-    """The provider's identity that a form holds, signed; None for one that is forged, or too long ago."""
+    """The signed identity in a form; None if it is forged or has expired."""
     facts = _unpacked(turn, "identity", signed, STATE_SECONDS)
     return None if facts is None else (facts["provider"], Identity(facts["id"], facts["email"], facts["name"]))
 
@@ -190,7 +190,7 @@ def _packed(facts: dict[str, Any], turn: Turn) -> str:
 
 
 def _unpacked(turn: Turn, purpose: str, signed: str, seconds: int) -> dict[str, Any] | None:
-    """What was signed for a purpose, not too long ago."""
+    """The facts that were signed for a purpose, if not expired."""
     text = turn.site.signer.unsign(purpose, signed)
     if text is None:
         return None

@@ -1,7 +1,7 @@
-"""An author's desk and the editor: drafts, preview, saving, publishing, and who is asked to stand beside the author.
+"""An author's desk and the editor: drafts, preview, saving, publishing, and co-authors.
 
-A post that was changed since it was opened isn't overwritten: both texts are shown, and the author decides. Whoever
-isn't the author of a draft is told that it isn't there.
+A post that changed since it was opened isn't overwritten: both texts are shown, and the author decides. Others' drafts
+are not found.
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ TITLE_CHARACTERS_MAX = 200
 SLUG_CHARACTERS_MAX = 100
 CONTENT_CHARACTERS_MAX = 100_000
 PREVIEW_CHARACTERS = 5_000
-"""A preview of so many characters counts as one more."""
+"""A preview of this many characters costs one more attempt."""
 TAGS_MAX = 5
 DESK_PAGE = 20
 QUESTIONS = 5
-"""How many authors' questions a desk shows at once."""
+"""Maximum number of co-author requests on a desk."""
 
 Status = Literal["unpublished", "published", "archived"]
 STATUSES: dict[str, Status] = {"unpublished": "unpublished", "published": "published", "archived": "archived"}
 ALL = list(STATUSES.values())
 WITH_OTHERS = "with-others"
-"""The desk's list of the posts of others that name its user."""
+"""The desk's list of posts with the user as a co-author."""
 
 
 def desk(turn: Turn) -> Response:
-    """One's own posts by status, or those of others that name one."""
+    """The user's posts by status, or those with the user as a co-author."""
     user, status = turn.user, turn.query.get("status", "")
     if status == WITH_OTHERS:
         page = turn.blog.co_authored_posts(user.user_id, ALL, limit=DESK_PAGE, cursor=turn.cursor)
@@ -83,7 +83,7 @@ def _editor(
 
 
 def _fields(form: Form) -> tuple[str, str, str, tuple[str, ...]]:
-    """Title, content, slug and tags of the form, with its faults."""
+    """Title, content, slug and tags of the form, with errors."""
     title = form.text("title", "Title", TITLE_CHARACTERS_MAX)
     content = form.text("content", "Text", CONTENT_CHARACTERS_MAX, required=False, lines=True)
     slug = form.text("slug", "Address", SLUG_CHARACTERS_MAX, required=False)
@@ -97,7 +97,7 @@ def _fields(form: Form) -> tuple[str, str, str, tuple[str, ...]]:
 
 
 def _people(turn: Turn, form: Form, post: Post | None) -> tuple[str, ...] | None:
-    """Ids of those whom the form names beside the author, with its faults; None where it doesn't say."""
+    """Ids of the co-authors in the form, with errors; None if the form has no such field."""
     if "co_authors" not in form.typed:
         return None
     form.labels["co_authors"] = "Co-authors"
@@ -119,12 +119,12 @@ def _people(turn: Turn, form: Form, post: Post | None) -> tuple[str, ...] | None
 
 
 def _asked(turn: Turn, saved: PostWithContent, people: tuple[str, ...] | None) -> PostWithContent:
-    """The post once those are asked whom its form names."""
+    """The post after its co-authors were asked."""
     if people is None or (not people and not saved.post.co_authors and not turn.form["asked"]):
         return saved
     before = {entry.user_id for entry in turn.blog.co_authors_of(saved.post.post_id)}
     post = turn.blog.ask_co_authors(saved.post.post_id, people)
-    site, me = turn.site, turn.user.user_id  # whoever is asked again within a day gets no second letter
+    site, me = turn.site, turn.user.user_id  # users who are asked again within a day get no second mail
     new = [name for name in people if name not in before and not site.wait_seconds("ask", f"{me} {name}")]
     if new:
         turn.after.append(partial(site.mailing.asked_to_be_named, post, turn.user, new, site.origin(turn.request)))
@@ -132,7 +132,7 @@ def _asked(turn: Turn, saved: PostWithContent, people: tuple[str, ...] | None) -
 
 
 def create(turn: Turn) -> Response:
-    """Save a new post as a draft; publish it, or show how it would look."""
+    """Save a new post as a draft; optionally publish or preview it."""
     form = turn.form
     if form["action"] == "preview":
         return _editor(turn, form, None)
@@ -156,7 +156,7 @@ def create(turn: Turn) -> Response:
 
 
 def _created(turn: Turn, post: Post, content: str, *, numbers: bool) -> PostWithContent:
-    """A new post. Where another has its address, with a number, unless the address was typed."""
+    """A new post. If its slug is taken and was generated, a number is appended."""
     for slug in numbered(post.slug):
         try:
             return turn.blog.create_post(post.model_copy(update={"slug": slug}), content)
@@ -168,7 +168,7 @@ def _created(turn: Turn, post: Post, content: str, *, numbers: bool) -> PostWith
 
 
 def _told(form: Form, error: Exception) -> None:
-    """Put what a write refused to the field that it is about."""
+    """Add a write's error to the form's field."""
     if isinstance(error, ItemExists | UniqueValueTaken):
         form.fault("slug", "another post has this address; choose another one")
     elif isinstance(error, ItemTooLarge):
@@ -233,7 +233,7 @@ def _typed(turn: Turn, content: PostWithContent) -> Form:
 
 
 def save(turn: Turn) -> Response:
-    """Save a post, if nobody else has since it was opened; and publish it where that was asked for."""
+    """Save a post unless it changed since it was opened; optionally publish it."""
     form = turn.form
     post_with_content = _own(turn)
     if form["action"] == "preview":
@@ -271,14 +271,14 @@ def save(turn: Turn) -> Response:
 
 
 def _conflict(turn: Turn, form: Form) -> Response:
-    """Both texts: the one that is stored now, and the one that was typed. Nothing was written."""
+    """Both texts: the stored and the submitted one. Nothing was written."""
     theirs = _own(turn)
     form.typed["version"] = str(theirs.content.version)
     return _editor(turn, form, theirs.post, 409, theirs)
 
 
 def act(turn: Turn) -> Response:
-    """Publish, unpublish, archive or restore a post. Moderators may take down anybody's."""
+    """Publish, unpublish, archive or restore a post. Moderators can take down any post."""
     action = turn.path("action")
     if action in {"agree", "leave"}:
         return _named(turn, agree=action == "agree")
@@ -301,7 +301,7 @@ def act(turn: Turn) -> Response:
 
 
 def _named(turn: Turn, *, agree: bool) -> Response:
-    """Agree to stand beside a post's author, or don't, or not any more: whoever wasn't asked finds no post here."""
+    """Agree or decline to be a co-author, or leave a post. Not found without a request."""
     post_id, user_id = turn.path("post_id"), turn.user.user_id
     if len(post_id) > 64 or turn.blog.co_author(post_id, user_id) is None:
         raise not_found()
@@ -311,7 +311,7 @@ def _named(turn: Turn, *, agree: bool) -> Response:
             turn.blog.agree_to_be_named(post_id, user_id)
         else:
             turn.blog.be_named_no_more(post_id, user_id)
-    except ItemNotFound:  # its author thought better of it at this moment
+    except ItemNotFound:  # its author withdrew the request concurrently
         raise not_found() from None
     post = turn.blog.post(post_id)
     if post is not None:
@@ -320,7 +320,7 @@ def _named(turn: Turn, *, agree: bool) -> Response:
 
 
 def _moderated(turn: Turn, post: Post, *, down: bool) -> Response:
-    """Take somebody's post down, so that its author can't publish it, or let it be published again."""
+    """Take another author's post down, or allow it again."""
     turn.limit("write", turn.user.user_id)
     changed = turn.blog.take_down(post.post_id, turn.user.user_id, down=down)
     turn.site.changed(changed, listed=post.status == "published")
@@ -328,7 +328,7 @@ def _moderated(turn: Turn, post: Post, *, down: bool) -> Response:
 
 
 def delete(turn: Turn) -> Response:
-    """Delete one's own post for good, when its title was typed."""
+    """Delete one's own post, after its title was typed."""
     content = _own(turn)
     if turn.form["title"].strip() != content.post.title:
         turn.form.fault("title", "type the post's title, to be sure")
@@ -340,17 +340,17 @@ def delete(turn: Turn) -> Response:
 
 
 def delete_form(turn: Turn) -> Response:
-    """Ask whether a post shall be deleted, and say what goes with it."""
+    """Ask for confirmation of a post's deletion."""
     return turn.page("delete_post.html", form=Form(), post=_own(turn).post)
 
 
 def preview(turn: Turn) -> Response:
-    """How a text will look, as a piece of HTML."""
+    """The preview of a text, as an HTML fragment."""
     return HTMLResponse(_rendered(turn, turn.form))
 
 
 def _rendered(turn: Turn, form: Form) -> str:
-    """The text of a form as the post's page has it. What isn't known counts by its length: rendering takes a while."""
+    """The rendered text of a form. Uncached text costs attempts by its length, because rendering is slow."""
     content = without_title(form["content"][:CONTENT_CHARACTERS_MAX].replace("\r\n", "\n"), form["title"])
     if not is_rendered(content):
         turn.limit("preview", turn.user.user_id, cost=1 + len(content) / PREVIEW_CHARACTERS)
