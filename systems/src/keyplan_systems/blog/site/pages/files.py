@@ -15,7 +15,7 @@ __all__ = ["show", "take_picture"]
 _SHOWN = ("image/", "audio/", "video/")
 _HEADERS = {
     "cache-control": "public, max-age=31536000, immutable",  # the name depends on the content
-    "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",  # an SVG file can contain scripts
+    "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",  # SVG can contain scripts
 }
 
 
