@@ -74,7 +74,7 @@ def _removed(stored: StoredField, place: str) -> Any:
     if stored.optional:
         return None
     if stored.required:
-        raise UpdateRejected("it can't be without a value", place=place, hint="set it to one")
+        raise UpdateRejected("it is required, and can't be removed", place=place, hint="set it to a value")
     return stored.default
 
 
@@ -84,22 +84,12 @@ def outcome(entity: CompiledEntity, name: str, before: Any, change: Any) -> Any:
     """
     try:
         match change:
-            case Add():
-                return (before or 0) + change.amount
-            case Append():
-                return [*(before or ()), *change.items]
-            case SetAdd():
-                return {*(before or ()), *change.elements}
-            case SetRemove():
-                return {*(before or ())} - set(change.elements)
-            case IfNotExists():
-                return change.value if before is None else before
             case Within():
                 return within(before, change, f"{entity.name}.{name}")
             case Remove():
                 return _removed(entity.fields[name], f"{entity.name}.{name}")
             case _:
-                return change
+                return _applied(before, change)
     except (TypeError, ArithmeticError, RecursionError) as error:
         raise ArgumentError(f"{shown(change)} doesn't fit: {error}", place=f"{entity.name}.{name}") from None
 
@@ -112,13 +102,15 @@ def whole_update(entity: CompiledEntity, action: Update[Any]) -> Update[Any]:
         return action
     if entity.tokens is None:
         raise UpdateRejected(
-            "nothing in its items keeps the tokens of once()",
+            "idempotent() needs a field for the tokens",
             place=entity.name,
-            hint="give it a field for them: applied: Tokens = set()",
+            hint="declare one: applied: IdempotencyTokens = set()",
         )
     name = entity.tokens.name
     if name in action.changes:
-        raise UpdateRejected("once() puts its token there", place=f"{entity.name}.{name}", hint="make it two updates")
+        raise UpdateRejected(
+            "an idempotent update adds its token to this field", place=f"{entity.name}.{name}", hint="use two updates"
+        )
     return action.set(**{name: SetAdd((action.token,))})
 
 
@@ -228,30 +220,36 @@ def _changed(value: Any, steps: Steps, change: Any, place: str) -> Any:
             if rest:
                 return value.model_copy(update={str(step): _changed(now, tuple(rest), change, path)})
             info = type(value).model_fields[str(step)]
-            new = info.get_default(call_default_factory=True) if isinstance(change, Remove) else _leaf(now, change)
+            new = info.get_default(call_default_factory=True) if isinstance(change, Remove) else _applied(now, change)
             return value.model_copy(update={str(step): new})
         case Mapping():
             others = {name: element for name, element in value.items() if name != step}
             if rest:
                 return {**value, step: _changed(value.get(step), tuple(rest), change, path)}
-            return others if isinstance(change, Remove) else {**value, step: _leaf(value.get(step), change)}
+            return others if isinstance(change, Remove) else {**value, step: _applied(value.get(step), change)}
         case list() | tuple() if isinstance(step, int) and step < len(value):
             parts = list(value)
             if not rest and isinstance(change, Remove):
                 del parts[step]
             else:
-                parts[step] = _changed(parts[step], tuple(rest), change, path) if rest else _leaf(parts[step], change)
+                parts[step] = (
+                    _changed(parts[step], tuple(rest), change, path) if rest else _applied(parts[step], change)
+                )
             return type(value)(parts)
         case _:
-            raise ArgumentError("it isn't there, so nothing within it can be changed", place=path, hint="set it whole")
+            raise ArgumentError("its parent doesn't exist", place=path, hint="set the whole field")
 
 
-def _leaf(value: Any, change: Any) -> Any:
+def _applied(value: Any, change: Any) -> Any:
     match change:
         case Add():
             return (value or 0) + change.amount
         case Append():
             return [*(value or ()), *change.items]
+        case SetAdd():
+            return {*(value or ()), *change.elements}
+        case SetRemove():
+            return {*(value or ())} - set(change.elements)
         case IfNotExists():
             return change.value if value is None else value
         case _:
@@ -299,5 +297,5 @@ def needs_value(annotation: Any, step: str | int) -> bool:
         info = kind.model_fields.get(str(step))
         return info is not None and info.is_required() and not is_optional(info.annotation)
     if isinstance(kind, type) and issubclass(kind, tuple):
-        raise UpdateRejected("elements of a tuple can't be taken away", place=str(step))
+        raise UpdateRejected("elements of a tuple can't be removed", place=str(step))
     return not (isinstance(kind, type) and issubclass(kind, Mapping | Sequence))
