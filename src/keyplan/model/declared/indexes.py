@@ -66,12 +66,13 @@ class Projected(Protocol):
 
 @dataclass(frozen=True, init=False)
 class Index:
-    """A secondary index: its name, one to four partition key attributes, up to four sort key attributes.
+    """A secondary index: ``Index("GSI1", "gsi1pk", "gsi1sk")``, ``Index("TOP", "game", Number("score"))``. It has one
+    to four partition key attributes, and up to four sort key attributes.
 
     ``projection`` is ``"ALL"``, ``"KEYS_ONLY"``, or the names of the attributes to include; in the table,
     ``GSI1.projected_for(OrderRow)`` includes the attributes of a View. ``local=True`` creates a local secondary index:
     it shares the table's partition key and supports strongly consistent reads; it can't be added later, and limits each
-    item collection to 10 GB.
+    item collection to 10 GB. Raises DesignError for an argument of another type.
 
     Source: CreateTable in the DynamoDB API reference; multi-attribute keys since November 2025.
     """

@@ -17,13 +17,16 @@ _TEMPLATES = f"{_TEMPLATE}, or a list of them"
 
 @dataclass(frozen=True, init=False)
 class Key:
-    """The key of an entity's items: a template for the partition key, one for the sort key.
+    """The key of an entity's items: ``Key("ORDER#{order_id}", "LINE#{number:04d}")``, a template for the partition key
+    and one for the sort key.
 
     Without ``index`` it is the entity's primary key; with one, its key in that index. An index with several native key
     attributes takes a list of templates, one per attribute. ``when={"status": "pending"}`` makes it a sparse key: an
     item is in the index only while its fields have these values (a tuple: any of them); an item is also absent while a
     field of the template is None. ``shards=n`` distributes the partition over n partitions, by a hash of the item's
     primary key. ``style`` is the form of values in keys, if it differs from the table's (``Table(key_style=)``).
+
+    Raises DesignError for an argument of another type; templates are checked when the design's class is defined.
     """
 
     partition: tuple[str, ...]

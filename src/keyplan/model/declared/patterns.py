@@ -332,7 +332,10 @@ def read(
     ``per_second`` (average calls), ``items`` (matched by the key, before limit and filter) and ``item_bytes`` are the
     expected load, used only by ``keyplan check`` and ``keyplan cost``.
 
-    A pattern that no key serves is a DesignError when the design's class is defined.
+    A pattern that no key serves is a DesignError when the design's class is defined. Example::
+
+        @read("AP5", newest_first=True)
+        def articles_by_author(self, author_id: str, limit: int = 10) -> list[Article]: ...
     """
     bare: Any = id
     if callable(bare):  # @read without an id: reported as an error of the design
@@ -381,7 +384,12 @@ def write(
     so that its actions are always part of a transaction.
 
     ``example`` is a typical call, or one for each branch of the write, for commands that analyze writes: see
-    :class:`Example`. Without it, they generate one.
+    :class:`Example`. Without it, they generate one. Raises DesignError for an invalid argument. Example::
+
+        @write("AP8", attempts=3)
+        def publish(self, article_id: str) -> Writes[Article]:
+            article = yield from self.article.read(article_id)
+            return (yield from Update(article, status="published").only_if(status="draft"))
     """
     bare: Any = id
     if callable(bare):  # as in ``read``

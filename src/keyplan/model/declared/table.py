@@ -19,11 +19,13 @@ __all__ = ["Table"]
 
 @dataclass(frozen=True, init=False)
 class Table:
-    """The table of a design: its name, key attributes and indexes.
+    """The table of a design: ``Table("shop", indexes=[GSI1], entities=[Order])``.
 
-    ``entities`` lists entities that no signature of the design mentions (those used only in writes). Items expire by an
-    entity's field of type :data:`~keyplan.Ttl`. ``key_style`` is the form of values in its keys, for tables of other
-    programs.
+    ``partition`` and ``sort`` are its key attributes, ``pk`` and ``sk`` by default: a name, or ``Number("year")`` or
+    ``Binary("hash")``; ``sort=None`` declares a table without a sort key. ``entities`` lists entities that no signature
+    of the design mentions (those used only in writes). ``key_style`` is the form of values in its keys, for tables of
+    other programs. Items expire by an entity's field of type :data:`~keyplan.Ttl`. Raises DesignError for an argument
+    of another type.
     """
 
     name: str
