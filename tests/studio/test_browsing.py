@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 from collections.abc import Iterator
 from typing import Any
 
@@ -17,6 +18,8 @@ from keyplan.studio.subject import Endpoint, browsed
 from tests.server.support import serving
 
 STORES = ["keyplan", "dynamodb-local"]
+ACCESS_KEY = f"browsing{secrets.token_hex(6)}"
+"""DynamoDB Local has tables by access key: each run has its own."""
 
 
 @pytest.fixture(scope="module", params=STORES)
@@ -35,7 +38,7 @@ def endpoint(request: pytest.FixtureRequest) -> Iterator[str]:
 
 @pytest.fixture
 def studio(endpoint: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Studio]:
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "browsing")
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", ACCESS_KEY)
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
     with browsed(f"{endpoint.replace('http', 'dynamodb+http')}?region=eu-west-1") as result:
         yield Studio(result.subject(result.table), endpoint=result)
@@ -46,7 +49,7 @@ def _resource(url: str) -> Any:
         "dynamodb",
         endpoint_url=url,
         region_name="eu-west-1",
-        aws_access_key_id="browsing",
+        aws_access_key_id=ACCESS_KEY,
         aws_secret_access_key="secret",
         config=Config(retries={"max_attempts": 0}),
     )
@@ -206,3 +209,11 @@ def test_the_endpoint_is_said_to_be_local(studio: Studio) -> None:
     assert isinstance(studio.endpoint, Endpoint)
     assert studio.endpoint.local
     assert studio.subject.writable
+
+
+def test_a_first_design_is_inferred_from_the_items_of_a_table(studio: Studio) -> None:
+    made = asked(studio, "first_design", "Numbers")
+    assert (made["error"], made["items"]) == (None, 9)
+    assert "Key(" in made["text"]
+    with pytest.raises(RequestError, match="no items"):
+        asked(studio, "first_design", "Empty")

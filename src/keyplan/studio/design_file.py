@@ -30,19 +30,23 @@ class DesignFile(Generic[Opened]):
         self._lock = threading.Lock()
 
     def attempt(self) -> Opened | None:
-        """What was opened if the file was saved since the last attempt and can be opened now, otherwise None."""
-        with self._lock:
-            version = self._now()
-            if version == self.version:
-                return None
+        """What was opened if the file was saved since the last attempt and can be opened now, otherwise None, also
+        while another thread opens it.
+        """
+        version = self._now()
+        if version == self.version or not self._lock.acquire(blocking=False):
+            return None
+        try:
             self.version = version
-            try:
-                opened = self._open()
-            except KeyplanError as error:
-                self.error = error
-                return None
+            opened = self._open()
+        except KeyplanError as error:
+            self.error = error
+            return None
+        else:
             self.error = None
             return opened
+        finally:
+            self._lock.release()
 
     def as_json(self) -> dict[str, Any] | None:
         """The error as JSON data, with its file, its line, and the lines around it (each a number and a string)."""

@@ -128,11 +128,13 @@ export function reload({ data = false } = {}) {
 }
 
 // The page polls the versions of the data and of the design's file. A view that wrote something polls at once.
-let versions = null;
+let versions = null, polling = false;
 export const designChanged = signal(0);
 export async function poll() {
-  if (embedded || document.hidden || offline.value || refused.value) return;
+  if (embedded || polling || document.hidden || offline.value || refused.value) return;
+  polling = true;
   const now = await ask("watch", {}).catch(() => null);
+  polling = false;
   if (!now) return;
   const [data, design] = [JSON.stringify(now.data), JSON.stringify(now.design)];
   const [before, changed] = [versions, versions && (versions.design !== design)];

@@ -1,0 +1,54 @@
+"""A design's file is opened again after each save, by one thread at a time."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+from keyplan.errors import UnknownDesign
+from keyplan.studio.design_file import DesignFile
+
+
+def test_a_file_that_takes_long_to_open_holds_up_no_other_request(tmp_path: Path) -> None:
+    path = tmp_path / "design.py"
+    path.write_text("1", encoding="utf-8")
+    started, finish = threading.Event(), threading.Event()
+
+    def open_file() -> str:
+        started.set()
+        assert finish.wait(30)
+        return "opened"
+
+    file = DesignFile(path, open_file)
+    assert file.attempt() is None
+    path.write_text("while True: pass", encoding="utf-8")
+    results: list[str | None] = []
+    thread = threading.Thread(target=lambda: results.append(file.attempt()))
+    thread.start()
+    assert started.wait(30)
+    path.write_text("changed again", encoding="utf-8")
+    assert file.attempt() is None
+    finish.set()
+    thread.join()
+    assert results == ["opened"]
+    assert file.attempt() == "opened"
+
+
+def test_an_error_is_kept_until_the_file_can_be_opened(tmp_path: Path) -> None:
+    path = tmp_path / "design.py"
+    path.write_text("1", encoding="utf-8")
+
+    def open_file() -> str:
+        if path.read_text(encoding="utf-8") == "faulty":
+            raise UnknownDesign("no design", place=f"{path}:1")
+        return "opened"
+
+    file = DesignFile(path, open_file)
+    path.write_text("faulty", encoding="utf-8")
+    assert file.attempt() is None
+    shown = file.as_json()
+    assert shown is not None
+    assert (shown["message"], shown["line"]) == ("no design", 1)
+    path.write_text("valid again", encoding="utf-8")
+    assert file.attempt() == "opened"
+    assert file.as_json() is None
