@@ -163,10 +163,6 @@ def _start(studio: Studio, _given: Given) -> dict[str, Any]:
     }
 
 
-def _home(studio: Studio, _given: Given) -> dict[str, Any]:
-    return _needed_home(studio).as_json()
-
-
 def _open(studio: Studio, given: Given) -> dict[str, Any]:
     """Open a design, or the tables at a URL; with ``path``, a new file."""
     home = _needed_home(studio)
@@ -179,10 +175,6 @@ def _needed_home(studio: Studio) -> Home[Studio]:
     if studio.home is None:
         raise RequestError("this studio opens no other design", hint="start keyplan studio without a name")
     return studio.home
-
-
-def _first_design(studio: Studio, _given: Given) -> dict[str, Any]:
-    return first_design_json(studio.subject)
 
 
 def _watch(studio: Studio, _given: Given) -> dict[str, Any]:
@@ -245,22 +237,6 @@ def _key_json(subject: Subject, index: Index | None) -> dict[str, Any]:
     }
 
 
-def _questions(studio: Studio, _given: Given) -> dict[str, Any]:
-    return questions_json(type(needed(studio.subject)), studio.traffic)
-
-
-def _check(studio: Studio, _given: Given) -> dict[str, Any]:
-    return check_json(type(needed(studio.subject)), studio.traffic)
-
-
-def _cost(studio: Studio, given: Given) -> dict[str, Any]:
-    return cost_json(type(needed(studio.subject)), given, studio.traffic)
-
-
-def _form(studio: Studio, given: Given) -> dict[str, Any]:
-    return form_json(studio.subject, text_of(given, "question") or "")
-
-
 def _run(studio: Studio, given: Given) -> dict[str, Any]:
     question = text_of(given, "question") or ""
     send = given.get("send") is True
@@ -274,18 +250,6 @@ def _data(studio: Studio, given: Given) -> dict[str, Any]:
     made = data_json(studio.subject, given)
     studio.remember(made["items"])
     return made
-
-
-def _take(studio: Studio, given: Given) -> dict[str, Any]:
-    return taken_json(studio.subject, given)
-
-
-def _bring(studio: Studio, given: Given) -> dict[str, Any]:
-    return brought_json(studio.subject, given)
-
-
-def _partitions(studio: Studio, given: Given) -> dict[str, Any]:
-    return {"partitions": partitions_json(studio.subject, text_of(given, "text") or "")}
 
 
 def _edit(studio: Studio, given: Given) -> dict[str, Any]:
@@ -432,20 +396,20 @@ def _wrong(name: str, message: str) -> RequestError:
 ACTIONS: dict[str, Action] = {
     "start": _start,
     "watch": _watch,
-    "home": _home,
+    "home": lambda studio, _: _needed_home(studio).as_json(),
     "open": _open,
-    "first_design": _first_design,
+    "first_design": lambda studio, _: first_design_json(studio.subject),
     "map": _map,
     "item": _item,
-    "questions": _questions,
-    "check": _check,
-    "cost": _cost,
-    "form": _form,
+    "questions": lambda studio, _: questions_json(type(needed(studio.subject)), studio.traffic),
+    "check": lambda studio, _: check_json(type(needed(studio.subject)), studio.traffic),
+    "cost": lambda studio, given: cost_json(type(needed(studio.subject)), given, studio.traffic),
+    "form": lambda studio, given: form_json(studio.subject, text_of(given, "question") or ""),
     "run": _run,
     "data": _data,
-    "partitions": _partitions,
-    "take": _take,
-    "bring": _bring,
+    "partitions": lambda studio, given: {"partitions": partitions_json(studio.subject, text_of(given, "text") or "")},
+    "take": lambda studio, given: taken_json(studio.subject, given),
+    "bring": lambda studio, given: brought_json(studio.subject, given),
     "edit": _edit,
     "undo": _undo,
     "generate": _generate,
