@@ -25,6 +25,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import apsw
 import boto3  # type: ignore[import-untyped] # it has no types
@@ -105,21 +106,19 @@ class Bare:
         self.connection = apsw.Connection(str(path), statementcachesize=400)
         self.connection.execute("PRAGMA synchronous = FULL")
         self.connection.execute("PRAGMA cache_size = -8192")
-        table, generation = self.connection.execute("SELECT id, generation FROM keyplan_tables").fetchall()[0]
+        catalog: Any = self.connection.execute("SELECT id, generation FROM keyplan_catalog").fetchall()
+        table, generation = catalog[0]
         items = f"items_{table}_{generation}"
-        names = self.connection.execute(
-            "SELECT name FROM sqlite_schema WHERE name LIKE ? ORDER BY name", (f"index_{table}_%",)
-        )
-        first, second = (str(row[0]) for row in names.fetchall())
+        first, second = (table << 32 | number for number in (1, 2))
         self.get = f"SELECT size, body FROM {items} WHERE pk = ? AND sk = ?"
         self.page = f"SELECT size, body FROM {items} WHERE pk = ? AND sk >= ? AND sk < ? ORDER BY sk LIMIT ?"
         self.index_page = (
-            f"SELECT i.size, i.body FROM {second} e CROSS JOIN {items} i ON i.id = e.item "
-            "WHERE e.p1 = ? ORDER BY e.s1, e.pk, e.sk LIMIT ?"
+            f"SELECT i.size, i.body FROM entries_1_1 e CROSS JOIN {items} i ON i.id = e.item "
+            f"WHERE e.index_id = {second} AND e.p1 = ? ORDER BY e.s1, e.pk, e.sk LIMIT ?"
         )
         self.find = f"SELECT id, size, body FROM {items} WHERE pk = ? AND sk = ?"
-        self.insert = f"INSERT INTO {items} (pk, sk, size, body) VALUES (?, ?, ?, ?)"
-        self.entries = [f"INSERT INTO {name} VALUES (?, ?, ?, ?, ?)" for name in (first, second)]
+        self.insert = f"INSERT INTO {items} (pk, sk, size, body, checksum) VALUES (?, ?, ?, ?, ?)"
+        self.entries = [f"INSERT INTO entries_1_1 VALUES ({number}, ?, ?, ?, ?, ?, NULL)" for number in (first, second)]
 
     def put(self, row: tuple[Any, ...]) -> None:
         """One put as the store does it, of a row that was made before."""
@@ -127,7 +126,7 @@ class Bare:
         run = self.connection.execute
         run("BEGIN IMMEDIATE")
         run(self.find, (pk, sk)).fetchone()
-        run(self.insert, (pk, sk, size, body))
+        run(self.insert, (pk, sk, size, body, crc32(body)))
         item = self.connection.last_insert_rowid()
         for text, entry in zip(self.entries, entries, strict=True):
             run(text, (*entry, pk, sk, item))

@@ -62,12 +62,14 @@ def planned_bounds(target: Target, request: Mapping[str, Any], *, forward: bool)
     if plan is None or values is None or len(values) != plan.count:
         return None
     partition = _texts(values, plan.partition)
-    equal = _texts(values, plan.equal)
-    operands = _texts(values, plan.operands)
-    if partition is None or equal is None or operands is None:
+    equal = _texts(values, plan.equal) if plan.equal else ()
+    if partition is None or equal is None:
         return None
     if plan.operator is None:
         return Bounds(partition, equal, forward=forward)
+    operands = _texts(values, plan.operands)
+    if operands is None:
+        return None
     if plan.operator == "BETWEEN" and operands[0] > operands[1]:  # type: ignore[operator]  # both are of one type
         return None
     low, high = _range(plan.operator, operands)
@@ -274,7 +276,8 @@ def target_of(database: Database, table: Table, request: Request, operation: str
         raise ValidationException(f"The table does not have the specified index: {name}")
     if request.get("ConsistentRead") and not index.is_local:
         raise ValidationException(_CONSISTENT)
-    database.check_index(table, name)
+    if not table.is_settled:
+        database.check_index(table, name)
     return Target(table, index)
 
 
@@ -445,15 +448,16 @@ def answer_page(database: Database, question: Question, request: Request) -> Ans
     else:
         rows, more = stored.page(number, question.bounds, limit, PAGE_BYTES_MAX)
     counts_only = request.get("Select") == "COUNT"
+    is_whole = _is_whole(question)
     level = wants_capacity(request)
-    if not (_is_whole(question) or (counts_only and question.filter is None)) or (question.fetches and level):
+    if not (is_whole or (counts_only and question.filter is None)) or (question.fetches and level):
         _spend(question, rows)
     if database.meter is not None:
         _charge(database.meter, question, _consumed(question, request, rows))
     decoded: list[Item] = []
     if counts_only and question.filter is None:
         answer: Answer = {"Count": len(rows), "ScannedCount": len(rows)}
-    elif _is_whole(question):
+    elif is_whole:
         answer = {"Count": len(rows), "ScannedCount": len(rows), "Items": [database.show(row[1]) for row in rows]}
     else:
         decoded = [decode(row[1]) for row in rows]

@@ -199,7 +199,7 @@ def _after_start(target: Target, begin: Item | None, bounds: Bounds) -> Bounds:
     Raises:
         ValidationException: it isn't a key of this query.
     """
-    start = start_of(target, begin)
+    start = None if begin is None else start_of(target, begin)
     if start is None:
         return bounds
     count = len(bounds.partition)

@@ -283,7 +283,7 @@ def _joined(prefix: str, *columns: str) -> str:
 def page_values(bounds: Bounds, limit: int | None) -> list[object]:
     """The values of a page's query, in its order."""
     values: list[object] = [*bounds.partition, *bounds.equal]
-    if bounds.partition:
+    if bounds.partition and (bounds.low is not None or bounds.high is not None):
         values += [bound[1] for bound in _kept_bounds(bounds)]
     if bounds.after is not None:
         values += bounds.after[len(bounds.partition) + len(bounds.equal) :]

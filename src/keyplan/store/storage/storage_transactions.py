@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, TypeVar, cast
@@ -62,9 +62,9 @@ class Reader:
         """The vectors of vector indexes."""
         return Vectors(self._run, self._throw_away)
 
-    def _run(self, text: str, values: Sequence[object] | None = None) -> apsw.Cursor:
+    def _run(self, text: str, values: Any = None) -> apsw.Cursor:
         self._storage.statements += 1
-        return self._connection.execute(text, cast("apsw.Bindings | None", values))
+        return self._connection.execute(text, values)
 
     def _throw_away(self, name: str) -> None:
         """Remove a SQLite table."""
@@ -77,10 +77,9 @@ class Reader:
 
     def get(self, table: StoredTable, partition: KeyText, sort: KeyText) -> Row | None:
         """The item of a key."""
-        own = table
-        row = cast("Row | None", self._run(own.texts.get, (partition, sort)).fetchone())
-        if row is not None and own.storage.verifies:
-            own.verify((row,))
+        row: Row | None = self._run(table.texts.get, (partition, sort)).fetchone()
+        if row is not None and table.storage.verifies:
+            table.verify((row,))
         return row
 
     def rows(self, table: StoredTable) -> Iterator[tuple[int, KeyText, KeyText, int, bytes]]:
@@ -190,8 +189,8 @@ class Writer(Reader):
 
     def find(self, table: StoredTable, partition: KeyText, sort: KeyText) -> Found | None:
         """An item with its row id, size and checksum."""
-        own = table
-        return cast("Found | None", self._run(own.texts.find, (partition, sort)).fetchone())
+        found: Found | None = self._run(table.texts.find, (partition, sort)).fetchone()
+        return found
 
     def insert(self, table: StoredTable, partition: KeyText, sort: KeyText, size: int, body: bytes) -> int:
         """Insert an item; returns its row id."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 from functools import cached_property
-from typing import cast
+from typing import Any, cast
 from zlib import crc32
 
 import apsw
@@ -106,7 +106,8 @@ class StoredTable:
             self.storage.statements += 1
             cursor = connection.execute(text, values)
             if limit is not None and limit <= _FETCHED_AT_ONCE_MAX:
-                rows, more = _within(cast("list[Row]", cursor.fetchall()), limit, bytes_max)
+                fetched: Any = cursor.fetchall()
+                rows, more = _within(fetched, limit, bytes_max)
             else:
                 more = False
                 for row in cursor:
