@@ -112,9 +112,11 @@ def standalone(picture: Picture, layout: Layout) -> str:
 
 
 def _summary(picture: Picture, layout: Layout) -> str:
-    rows = sum(len(box.rows) for box in layout.boxes)
-    what = "templates" if picture.symbolic else "items and index entries"
-    return f"Map of {picture.name}: {len(layout.boxes)} item collections with {rows} {what}"
+    rows, cards = sum(len(box.rows) for box in layout.boxes), len(layout.boxes)
+    what = "template" if picture.symbolic else "item or index entry"
+    whats = "templates" if picture.symbolic else "items and index entries"
+    collections = "1 item collection" if cards == 1 else f"{cards} item collections"
+    return f"Map of {picture.name}: {collections} with {rows} {what if rows == 1 else whats}"
 
 
 # Places
