@@ -89,15 +89,15 @@ class Value:
 
 def _union(values: Iterable[Value]) -> Value:
     """A value that uses all of these."""
-    values = list(values)
-    return Value(
-        read=any(value.read for value in values),
-        computed=any(value.computed for value in values),
-        fields=frozenset().union(*(value.fields for value in values)),
-        results=frozenset().union(*(value.results for value in values)),
-        counts=frozenset().union(*(value.counts for value in values)),
-        unbounded=next((value.unbounded for value in values if value.unbounded), None),
-    )
+    read = computed = False
+    unbounded: str | None = None
+    fields, results, counts = frozenset[tuple[str, str]](), frozenset[str](), frozenset[str]()
+    for value in values:
+        read |= value.read
+        computed |= value.computed
+        unbounded = unbounded or value.unbounded
+        fields, results, counts = fields | value.fields, results | value.results, counts | value.counts
+    return Value(read=read, computed=computed, fields=fields, results=results, counts=counts, unbounded=unbounded)
 
 
 def code_of(pattern: WritePattern, design: CompiledDesign, owner: type[Any] | None, sources: Sources) -> WrittenCode:
@@ -131,6 +131,10 @@ class _Reader:
         self.calls = 0
         self._running: list[Any] = []
         self._package = package_of(code.pattern.function)
+        owners = [*([] if owner is None else [owner]), *design.entities]
+        libraries = {"builtins", "pydantic", "keyplan"}
+        bases = dict.fromkeys(base for each in owners for base in each.__mro__)
+        self._bases = [base for base in bases if base.__module__.partition(".")[0] not in libraries]
 
     def call(self, function: Any, arguments: Mapping[str, Value], loops: Sequence[_Loop]) -> Value | None:
         """Evaluate a function's body. Returns what it returns; None if its source can't be read."""
@@ -162,10 +166,9 @@ class _Reader:
 
     def methods(self, name: str) -> Iterator[Any]:
         """The functions of that name that the design and its entities have."""
-        owners = [*([] if self.owner is None else [self.owner]), *self.design.entities]
-        for base in dict.fromkeys(base for owner in owners for base in owner.__mro__):
+        for base in self._bases:
             value = vars(base).get(name)
-            if value is not None and base.__module__.partition(".")[0] not in {"builtins", "pydantic", "keyplan"}:
+            if value is not None:
                 yield getattr(value, "fget", None) or value
 
 
