@@ -154,7 +154,7 @@ def test_what_is_assumed_is_told(designs: tuple[str, str, str]) -> None:
     """Marked in the table, and said in the arithmetic."""
     before, _, _ = designs
     assert re.search(r"N2 +notes_of +Query +~1", run("cost", before).stdout)
-    assert "assumed: more than the limit of 10 items are there" in run("cost", before, "--explain", "N2").stdout
+    assert "assumed: more than the limit of 10 items exist" in run("cost", before, "--explain", "N2").stdout
 
 
 def test_markdown() -> None:
@@ -163,7 +163,7 @@ def test_markdown() -> None:
     assert result.exit_code == 0
     assert result.stdout.startswith("# What Cms costs\n")
     assert "| AP1 | `article` | GetItem | 0.5 |  | – | $0.0625 | – |" in result.stdout
-    assert "| Paid | USD a month in us-east-1 | USD a month in ap-northeast-1 |" in result.stdout
+    assert "| Paid | USD per month in us-east-1 | USD per month in ap-northeast-1 |" in result.stdout
 
 
 def test_regions_side_by_side(traffic: str) -> None:
@@ -198,7 +198,7 @@ def test_two_designs_as_markdown_for_a_pull_request(designs: tuple[str, str, str
     back = run("cost", after, before, "--traffic", traffic).stdout
     assert "| `add` | write units a call | 4 | 6 | +50% |" in back
     assert "| `notes_of` | read units a call | – | 4.5 | new |" in back
-    assert "| `BY_OWNER` | USD a month on demand |" in result.stdout
+    assert "| `BY_OWNER` | USD per month on demand |" in result.stdout
 
 
 def test_what_cant_be_estimated_in_one_of_two_designs_is_no_saving(designs: tuple[str, str, str]) -> None:

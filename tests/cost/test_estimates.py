@@ -260,7 +260,7 @@ def test_reads_by_plan() -> None:
     assert result["book"].read_units == 0.5
     assert result["author"].read_units == 2
     assert result["books"].notes == ("10 values of book_id are given",)
-    assert result["whole"].notes == ("10 Copy items in a collection: say per_partition in the traffic file",)
+    assert result["whole"].notes == ("10 Copy items in a collection: set per_partition in the traffic file",)
 
 
 def test_items_and_sizes_of_a_read() -> None:
@@ -470,7 +470,7 @@ def test_a_join_reads_the_links_and_the_ends() -> None:
 
 def test_the_arithmetic_of_a_batch_names_the_smallest_and_the_largest_item() -> None:
     (line,) = batch_get([100, 3000, 5000], consistent=True).lines
-    assert line.why == "3 items of 100 to 5,000 B, each rounded up to 4 KB by itself; together 4"
+    assert line.why == "3 items of 100 to 5,000 B, each rounded up to 4 KB; together 4"
     (line,) = batch_get([5000, 5000], consistent=False).lines
     assert line.why.startswith("2 items, each ")
     assert line.why.endswith("= 1; together 2")

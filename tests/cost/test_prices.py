@@ -78,7 +78,7 @@ def test_a_bill_that_lacks_a_price_says_what_is_known() -> None:
     assert whole.usd == whole.known_usd
     assert part.usd is None
     assert part.known_usd == pytest.approx(50 * 730 * 3600 * 0.1355 / 1e6)
-    assert part.missing == ("a GB stored for a month",)
+    assert part.missing == ("1 GB-month of storage",)
     assert bill_usd(part) == "$17.80 + …"
     assert bill_usd(Payer(result, price_list("eu-central-1")).on_demand()) == "–"
     text = without(Payer(result, price_list("us-east-1"), [price_list("eu-central-1")]))

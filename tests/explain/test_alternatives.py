@@ -49,7 +49,7 @@ def test_what_is_missing() -> None:
 
 def test_another_order() -> None:
     result = others("trending_tags", design("Blog"))
-    assert result["PostTag.by_name"] == "its order is tag, and rating_sk is asked for"
+    assert result["PostTag.by_name"] == "its order is tag, and the pattern needs rating_sk"
 
 
 def test_consistency_and_what_serves_too() -> None:
@@ -140,7 +140,7 @@ class Jobs(Design):
         ("job", "Job.primary", "Job.by_rank", "its partition key needs team"),
         ("job", "Job.primary", "Job.of_job", "rank is open in it, so it names many items"),
         ("job", "Job.primary", "Job.claim", "it serves too, with two reads: the claim, then the item"),
-        ("ranked", "Job.by_rank", "Job.by_state", "its order is state and rank and job_id, and rank is asked for"),
+        ("ranked", "Job.by_rank", "Job.by_state", "its order is state and rank and job_id, and the pattern needs rank"),
         ("ranked", "Job.by_rank", "Job.sharded", "it serves too, with 3 partitions to read instead of 1"),
         ("ranked", "Job.by_rank", "Job.by_due", "it lacks the items whose due is None"),
         ("fresh", "Job.by_state", "Job.by_rank", "it would need a filter on state"),
@@ -148,9 +148,9 @@ class Jobs(Design):
             "whole",
             "Job.of_job, Part.of_job",
             "Job.primary",
-            "it serves too, but the other entities of the answer don't stand there",
+            "it supports the pattern too, but not the other entities of the result",
         ),
-        ("of_job", "Job.of_job", "Job.primary", "its order is none, and rank is asked for"),
+        ("of_job", "Job.of_job", "Job.primary", "its order is none, and the pattern needs rank"),
         ("parts", "Part.of_job", "Part.again", "it serves too; the other one goes before it"),
         ("steps", "Step.primary", "Step.once_more", "it serves too; the table goes before an index"),
     ],

@@ -190,7 +190,7 @@ def test_values_and_names_can_stand_side_by_side() -> None:
 def test_a_range_in_which_nothing_lies_asks_nothing() -> None:
     nothing = of("priced", {"kind": "novel", "price_cents": {"gt": 9, "lt": 1}})
     assert nothing.requests == ()
-    assert nothing.note == "Nothing can lie in this range, so no request is made."
+    assert nothing.note == "Nothing can be in this range, so no request is sent."
 
 
 @pytest.mark.parametrize(
@@ -274,7 +274,7 @@ def test_what_cant_be_asked_is_refused() -> None:
 def test_what_a_keys_text_does_not_show_is_said() -> None:
     """Folded letters, stored forms and labels, of tables that others made; and what callers over HTTP are told."""
     proofs = {explanation.pattern: explanation.proof for explanation in explain_all(App)}
-    assert "project stands in the key in lower letters, however it is written" in proofs["worth"]
+    assert "project is in lower case in the key" in proofs["worth"]
     assert "sent_at stands there as it is stored, StoredAs('ms')" in proofs["sent"]
     assert proofs["counts_of"].endswith("an item without __edb_e__ = count is no Count.")
     (project, *_) = openapi(App.compiled)["paths"]["/api/worth"]["get"]["parameters"]

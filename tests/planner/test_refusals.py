@@ -96,8 +96,8 @@ CASES: dict[str, tuple[Any, str]] = {
         read("Q", order_by="total")(range_and_order),
         "placed_at is a range, but the result is ordered by total (order by placed_at",
     ),
-    "by_list": (read("Q")(by_list), "Order.tags is a list, which no key can hold (keep an item for each of its values"),
-    "by_fraction": (read("Q")(by_fraction), "total is a fraction, which a partition key can't hold exactly"),
+    "by_list": (read("Q")(by_list), "Order.tags is a list, which no key can contain (keep an item for each of its values"),
+    "by_fraction": (read("Q")(by_fraction), "total is a fraction, which a partition key can't represent exactly"),
     "filtered_end": (
         read("Q", through=Basket, where={"name": "tea"})(in_basket),
         "each of which is read by its key, unfiltered (copy name of Product into Basket",
@@ -108,7 +108,7 @@ CASES: dict[str, tuple[Any, str]] = {
     "where_misspelt": (read("Q", where={"stat": "open"})(of_customer), "where= names 'stat'"),
     "twice": (read("Q", where={"state": "open"})(in_state), "fixed by both where= and a parameter"),
     "order_unknown": (read("Q", order_by="nope")(of_customer), "order_by= names 'nope', which isn't a field of Order"),
-    "order_by_list": (read("Q", order_by="tags")(of_customer), "Order.tags is a list, which no key can hold"),
+    "order_by_list": (read("Q", order_by="tags")(of_customer), "Order.tags is a list, which no key can contain"),
     "odd_collection": (
         read("Q")(odd_collection),
         "Line has order_id, and names the Product by product_id: read through=Line",
@@ -116,7 +116,7 @@ CASES: dict[str, tuple[Any, str]] = {
     "no_limit": (read("Q")(no_limit), "a Page requires a limit"),
     "nameless": (read("Q")(nameless), "no field identifies an item"),
     "prefix_of_number": (read("Q")(prefix_of_number), "the parameter number is str, but the field Line.number is int"),
-    "maybe_none": (read("Q")(maybe_none), "shipped_at may be None, and no key holds items without it"),
+    "maybe_none": (read("Q")(maybe_none), "shipped_at can be None, and no key contains items without it"),
     "bad_return": (read("Q")(bad_return), "the return type dict isn't supported"),
     "order_of_another": (read("Q", order_by="name")(lines), "(copy name of Product into Line"),
     "ordered_scan": (read("Q", scan=True, order_by="total")(all_orders), "a scan gives items in no order"),

@@ -57,7 +57,7 @@ def test_a_key_over_its_limit_is_spread_over_shards() -> None:
     assert shards_of(first) == {"primary": 1, "by_owner": 1, "by_ticket": 1, "queued": 4}
     assert first.weight.over == 0
     plain = next(made for made in others if shards_of(made) == {**shards_of(first), "queued": 1})
-    assert "Job.queued: 2,500 of 1,000 write units a second would be throttled" in plain.why
+    assert "Job.queued: 2,500 of 1,000 write units per second would be throttled" in plain.why
     with applied(first) as planned:
         verify(planned, stores=3)
     assert set(shards_of(jobs(900)[0]).values()) == {1}

@@ -282,7 +282,7 @@ def _partition_notes(keys: Iterable[PlannedKey], entities: Mapping[type[Entity],
             for domain in domains:
                 count *= len(domain or ())
             by = ", ".join(names)
-            yield f"{key.place}: it has only {count} partitions, by {by}, each of which takes 1,000 write units/s"
+            yield f"{key.place}: it has only {count} partitions, by {by}, each of which supports 1,000 write units/s"
 
 
 # Projections

@@ -240,7 +240,7 @@ class _Reader:
         unsure = [p.name for p in conditions if p.kind is ParameterKind.VALUE and is_optional(p.annotation)]
         if unsure:
             raise Problem(
-                f"{', '.join(unsure)} may be None, and no key holds items without it",
+                f"{', '.join(unsure)} can be None, and no key contains items without it",
                 "leave None out of the parameter's type; read items without the field with a filter in where=",
             )
 
@@ -256,13 +256,13 @@ class _Reader:
             kind = kind_of(entity.kinds[name])
             if kind is bytes:
                 raise Problem(
-                    f"{entity.name}.{name} is bytes, which a text key can't hold",
+                    f"{entity.name}.{name} is bytes, which a string key can't contain",
                     "keep its hexadecimal text in a field, and read by it; or declare the key and its index: "
                     f'Index("BY_{name.upper()}", Binary("{name}"))',
                 )
             if kind in {list, dict, set, frozenset} or (isinstance(kind, type) and issubclass(kind, BaseModel)):
                 raise Problem(
-                    f"{entity.name}.{name} is a {kind.__name__}, which no key can hold",
+                    f"{entity.name}.{name} is a {kind.__name__}, which no key can contain",
                     f"keep an item for each of its values, as an entity of {', '.join(entity.identity)} and the value, "
                     f'and read through= it; or filter: where="contains({name}, :value)"',
                 )
@@ -285,13 +285,13 @@ class _Reader:
         timestamps = [name for name in entity.kinds if name in rest and kind_of(entity.kinds[name]) in {datetime, date}]
         certain = sorted([name for name in timestamps if name not in entity.optional] or timestamps, key=_timeliness)
         if len(certain) > 1 and _timeliness(certain[0]) == _timeliness(certain[1]):
-            raise Problem(f"newest_first could mean {' or '.join(certain)}", 'say which with order_by="-field"')
+            raise Problem(f"newest_first could mean {' or '.join(certain)}", 'set the field with order_by="-field"')
         numbers = [name for name in entity.kinds if name in rest and kind_of(entity.kinds[name]) is int]
         if certain or len(numbers) == 1:
             return certain[0] if certain else numbers[0]
         raise Problem(
             f"newest_first orders by time, and {entity.name} has no field with a time",
-            "say which field orders the result with order_by=",
+            "set the field that orders the result with order_by=",
         )
 
     def _way(

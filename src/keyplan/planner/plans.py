@@ -154,7 +154,7 @@ class Plan:
         if weight.copies:
             parts.append(f"{weight.copies} claim{'s' if weight.copies > 1 else ''}")
         if weight.usd_a_month is not None:
-            parts.append(f"${weight.usd_a_month:,.2f} a month")
+            parts.append(f"${weight.usd_a_month:,.2f} per month")
         elif weight.usd_per_million is not None:
             parts.append(f"${weight.usd_per_million:,.2f} for a million calls")
         if weight.hottest is not None:

@@ -223,7 +223,7 @@ class _Entity:
         every = frozenset[int]().union(*(key.serves for key in (*self.primaries, *self.candidates)))
         if not self.primaries:
             names = ", ".join(name for name in self.entity.identity if is_fraction(self.entity.kinds[name]))
-            reason = f"{names} identifies an item and is a fraction, which a key can't hold exactly"
+            reason = f"{names} identifies an item and is a fraction, which a key can't represent exactly"
             yield Unserved(
                 Need(self.entity.name, self.entity.cls, frozenset()), reason, "identify it by a text or an int"
             )
@@ -241,13 +241,13 @@ class _Entity:
         kinds = self.entity.kinds
         if fractions := sorted(name for name in need.known if is_fraction(kinds[name])):
             return (
-                f"{', '.join(fractions)} is a fraction, which a partition key can't hold exactly",
+                f"{', '.join(fractions)} is a fraction, which a partition key can't represent exactly",
                 "know something else by equality, and this as a Range",
             )
         if need.whole is not None:
             return (
-                f"it reads all of {need.whole}, and without keys nothing says which items that index holds",
-                'say it with constants, where={"status": "open"}, or keep the key',
+                f"it reads all of {need.whole}, and without keys the contents of that index are unknown",
+                'use constants, where={"status": "open"}, or keep the key',
             )
         if need.consistent:
             return (
@@ -257,10 +257,10 @@ class _Entity:
         if names := self._unkeyable(need):
             write = self.entity.unkeyable[names[0]]
             return (
-                f"{write} changes {names[0]} by the item's key alone, so no index key that holds it can be recomputed",
+                f"{write} changes {names[0]} by the item's key alone, so no index key with it can be recomputed",
                 f"read the {self.entity.name} in the write, and update the instance: Update(item, {names[0]}=...)",
             )
-        return "no single key can answer it", "know more of it by equality, or make two patterns of it"
+        return "no single key supports it", "know more of it by equality, or make two patterns of it"
 
     # Sets of keys
 

@@ -48,7 +48,7 @@ class HotKey:
         return self.units_per_second / self.limit
 
     def __str__(self) -> str:
-        return f"{self.keys[0]}: {self.units_per_second:,.0f} of {self.limit:,} {self.kind} units a second"
+        return f"{self.keys[0]}: {self.units_per_second:,.0f} of {self.limit:,} {self.kind} units per second"
 
 
 @dataclass(frozen=True)
@@ -222,7 +222,7 @@ def _differences(more: Weight, less: Weight, word: str, heat: str, hotter: Weigh
     if more.indexes > less.indexes:
         yield f"{_counted(more.indexes - less.indexes, 'index')} {word}"
     if more.usd > less.usd + CENT:
-        what = "for a million calls" if more.usd_a_month is None else "a month"
+        what = "for a million calls" if more.usd_a_month is None else "per month"
         yield f"${more.usd - less.usd:,.2f} {word} {what}"
     if more.heat > less.heat + HAIR and more.excess <= less.excess + HAIR:
         shown = hotter or more

@@ -42,9 +42,9 @@ def difference(old: Payer, new: Payer) -> list[Difference]:
     differences: list[Difference] = []
     for what, values in (("read units", _read_units), ("write units", _write_units)):
         differences += _differences(what, values(old), values(new))
-    differences += _differences("USD a month", _pattern_usd(old), _pattern_usd(new))
-    differences += _differences("USD a month of", _target_usd(old), _target_usd(new))
-    differences += _differences("USD a month, paid", _bill_usd(old), _bill_usd(new))
+    differences += _differences("USD per month", _pattern_usd(old), _pattern_usd(new))
+    differences += _differences("USD per month of", _target_usd(old), _target_usd(new))
+    differences += _differences("USD per month, paid", _bill_usd(old), _bill_usd(new))
     return differences
 
 
@@ -121,7 +121,7 @@ def _difference_markdown(old: Payer, new: Payer) -> Iterator[str]:
     yield ""
     before, after = old.chosen(), new.chosen()
     prices = f"Prices of {new.prices.said}"
-    change = f"**{bill_usd(before)} → {bill_usd(after)} a month** {_by(before.usd, after.usd)}({after.name}{failing})"
+    change = f"**{bill_usd(before)} → {bill_usd(after)} per month** {_by(before.usd, after.usd)}({after.name}{failing})"
     yield f"{change}. {prices}."
     yield ""
     if not changed:
@@ -152,16 +152,16 @@ def _difference_markdown(old: Payer, new: Payer) -> Iterator[str]:
 
 
 _SECTIONS = (
-    ("Pattern", ("read units", "write units", "USD a month")),
-    ("Table or index", ("USD a month of",)),
-    ("Paid", ("USD a month, paid",)),
+    ("Pattern", ("read units", "write units", "USD per month")),
+    ("Table or index", ("USD per month of",)),
+    ("Paid", ("USD per month, paid",)),
 )
 _UNITS = {
     "read units": "read units a call",
     "write units": "write units a call",
-    "USD a month": "USD a month",
-    "USD a month of": "USD a month on demand",
-    "USD a month, paid": "USD a month",
+    "USD per month": "USD per month",
+    "USD per month of": "USD per month on demand",
+    "USD per month, paid": "USD per month",
 }
 
 

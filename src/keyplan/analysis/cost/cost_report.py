@@ -152,7 +152,7 @@ def _markdown(payer: Payer, others: Sequence[Payer]) -> Iterator[str]:
     yield f"Prices of {payer.prices.said}. A month has 730 hours. Not estimated: {EXCLUDED}."
     yield ""
     yield from table_lines(
-        ("Id", "Pattern", "A call is", "Read units", "Write units", "Calls/s", "USD a million calls", "USD a month"),
+        ("Id", "Pattern", "A call is", "Read units", "Write units", "Calls/s", "USD a million calls", "USD per month"),
         (
             (
                 pattern.id,
@@ -170,7 +170,7 @@ def _markdown(payer: Payer, others: Sequence[Payer]) -> Iterator[str]:
     yield ""
     average, stored = estimate.throughput(peak=False), estimate.stored_bytes()
     yield from table_lines(
-        ("Table or index", "Read units/s", "Write units/s", "StoredAs", "USD a month on demand"),
+        ("Table or index", "Read units/s", "Write units/s", "StoredAs", "USD per month on demand"),
         (
             (
                 f"`{target or estimate.table}`",
@@ -184,7 +184,7 @@ def _markdown(payer: Payer, others: Sequence[Payer]) -> Iterator[str]:
     )
     yield ""
     yield from table_lines(
-        ("Paid", *(f"USD a month in {element.prices.region}" for element in (payer, *others))),
+        ("Paid", *(f"USD per month in {element.prices.region}" for element in (payer, *others))),
         _bill_rows((payer, *others)),
     )
     for element in (payer, *others):

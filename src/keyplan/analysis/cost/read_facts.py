@@ -170,7 +170,7 @@ class _Finder:
         buckets = self.pattern.buckets
         assert buckets is not None  # noqa: S101 - else they are one
         self.notes.append(
-            f"{BUCKETS_ASSUMED} {buckets.unit}s of {buckets.field} are asked for: say arguments in the traffic file"
+            f"{BUCKETS_ASSUMED} {buckets.unit}s of {buckets.field} are read: set arguments in the traffic file"
         )
         return BUCKETS_ASSUMED
 
@@ -218,7 +218,7 @@ class _Finder:
         for entity, _ in neighbours(plan, self.typical.design.entities.values()):
             usual = self.facts.finds.per_partition(entity)
             if usual is None:
-                self.notes.append(f"no {entity.name} lies between: say per_partition in the traffic file")
+                self.notes.append(f"no {entity.name} is between: set per_partition in the traffic file")
             sizes += [self._item_bytes(entity)] * math.ceil((usual or 0) / times)
         if not sizes or not stretches or not stretches[0].met:
             return stretches
@@ -238,7 +238,7 @@ class _Finder:
             if usual is None:
                 usual = ITEMS_ASSUMED
                 self.notes.append(
-                    f"{ITEMS_ASSUMED} {name} items in a collection: say per_partition in the traffic file"
+                    f"{ITEMS_ASSUMED} {name} items in a collection: set per_partition in the traffic file"
                 )
             counts.append((name, usual))
         times = max(1.0, sum(count for _, count in counts) / SIMULATED_MAX)
@@ -296,7 +296,7 @@ class _Finder:
         usual = self.facts.finds.per_partition(entity)
         if usual is None:
             usual = ITEMS_ASSUMED if self.limit is None else self.limit + 2
-            self.notes.append(f"{usual} items in each {entity.name} partition: say per_partition in the traffic file")
+            self.notes.append(f"{usual} items in each {entity.name} partition: set per_partition in the traffic file")
         return _capped(usual if self.limit is None else min(usual, self.limit + 2), None)
 
     def _scanned(self, plan: ScanPlan) -> tuple[Found, float]:

@@ -46,11 +46,11 @@ _TABLE = (
     _Line("billing", '"on-demand"', 'or "provisioned"'),
     _Line("point_in_time_recovery", "false", "continuous backups"),
     _Line("deletion_protection", "false", "for keyplan check"),
-    _Line("stream", '"NEW_AND_OLD_IMAGES"', 'or "NEW_IMAGE", "OLD_IMAGE", "KEYS_ONLY"; left out: no stream'),
+    _Line("stream", '"NEW_AND_OLD_IMAGES"', 'or "NEW_IMAGE", "OLD_IMAGE", "KEYS_ONLY"; without it: no stream'),
     _Line("stream_readers", "0", "that are no Lambda functions"),
     _Line("replicas", "[]", 'further regions of a global table: ["eu-west-1"]'),
     _Line("strong_across_regions", "false", "a global table with strong consistency"),
-    _Line("max_read_units", "5000", "a second: the maximum throughput set on demand; left out: none"),
+    _Line("max_read_units", "5000", "per second: the maximum throughput on demand; without it: none"),
     _Line("max_write_units", "1000", "the same of writes"),
 )
 
@@ -68,7 +68,7 @@ def _lines(cls: type[Any]) -> Iterator[str]:
     typical = Typical(design)
     facts = Facts(typical, traffic_of(design))
     yield f"# Traffic of {design.name}, for keyplan cost and keyplan check: --traffic FILE."
-    yield "# Uncomment what is known, and give it its value. What stays commented out is assumed, or not judged."
+    yield "# Uncomment the values that you know. The others are assumed, or not checked."
     yield ""
     yield "[table]"
     yield from map(str, _TABLE)
@@ -90,7 +90,7 @@ def _lines(cls: type[Any]) -> Iterator[str]:
 
 def _pattern(estimated: PatternEstimate, pattern: object, facts: Facts) -> Iterator[_Line]:
     load = estimated.load
-    yield _Line("per_second", _number(load.per_second, "1.0"), f"calls a second, on average{_by(load.per_second)}")
+    yield _Line("per_second", _number(load.per_second, "1.0"), f"calls per second on average{_by(load.per_second)}")
     yield _Line(
         "peak_per_second",
         _number(load.peak_per_second, _number(load.per_second, "1.0")),
@@ -121,7 +121,7 @@ def _read(load: Load, pattern: ReadPattern, facts: Facts) -> Iterator[_Line]:
     yield _Line("item_bytes", _number(load.item_bytes, "1000"), "of one; by the entity's size while it isn't given")
     buckets = pattern.buckets
     if buckets is not None:
-        note = f"of a typical call; {BUCKETS_ASSUMED} {buckets.unit}s are asked for while it isn't given"
+        note = f"of a typical call; {BUCKETS_ASSUMED} {buckets.unit}s are assumed if it isn't set"
         bounds = '{ ge = "2026-11-01T00:00:00Z", lt = "2026-12-01T00:00:00Z" }'
         if buckets.days:
             bounds = bounds.replace("T00:00:00Z", "")
@@ -146,7 +146,7 @@ def _write(load: Load, estimated: PatternEstimate) -> Iterator[_Line]:
         "in_transaction", "true", "carried out with writes of other designs, by transact; not so while it isn't given"
     )
     yield _Line("fails", _number(load.fails, "0.1"), "share of the calls that fail a condition; 0 while it isn't given")
-    yield _Line("arguments", "{}", "of a typical call, as values by parameter; made up while they aren't given")
+    yield _Line("arguments", "{}", "of a typical call, as values by parameter; typical ones if not set")
 
 
 # Entities
@@ -190,7 +190,7 @@ def _sizes_of(entity: CompiledEntity, result: Estimate) -> str:
         None,
     )
     if sizes is None:
-        return f"{entity.name}: no typical item can be made of it"
+        return f"{entity.name}: it has no typical item"
     entries = "".join(f", {size:,} B in {index}" for index, size in sizes.entries.items())
     return f"{entity.name}: a typical item has {sizes.item_bytes:,} B{entries}"
 
@@ -207,7 +207,7 @@ def _number(value: float | None, otherwise: str = "0") -> str:
 def _by(value: object, otherwise: str = "") -> str:
     """The source of a value: the decorator, or none."""
     if value is not None:
-        return "; as the decorator says"
+        return "; from the decorator"
     return f"; {otherwise}" if otherwise else ""
 
 

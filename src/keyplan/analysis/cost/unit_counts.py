@@ -79,7 +79,7 @@ def batch_get(sizes: Sequence[int | None], *, consistent: bool, what: str = "ite
         number = read_units(distinct[0], consistent=consistent)
         why = f"{_count(len(sizes), what)}, each {_blocks(distinct[0], consistent=consistent)} = {number:g}"
     else:
-        why = f"{_count(len(sizes), what)} of {distinct[0]:,} to {distinct[-1]:,} B, each rounded up to 4 KB by itself"
+        why = f"{_count(len(sizes), what)} of {distinct[0]:,} to {distinct[-1]:,} B, each rounded up to 4 KB"
     return Request("BatchGetItem", (Line("read", TABLE, units, f"{why}; together {units:g}"),))
 
 

@@ -96,7 +96,7 @@ def _passed_over(match: KeyMatch, pattern: ReadPattern) -> str:
     if pattern.shape.kind is ShapeKind.ONE and not match.full and not ordered:
         return f"{order} is open in it, so it names many items"
     if wanted and (not match.order or match.order[0][0] != wanted):
-        return f"its order is {order or 'none'}, and {wanted} is asked for"
+        return f"its order is {order or 'none'}, and the pattern needs {wanted}"
     unmet = [name for name in pattern.constants if name not in match.used and name in match.entity.fields]
     if unmet and chosen is not None and all(name in chosen.fields for name in unmet):
         return f"it would need a filter on {' and '.join(unmet)}"
@@ -106,7 +106,7 @@ def _passed_over(match: KeyMatch, pattern: ReadPattern) -> str:
     if missing is not None:
         return f"it lacks the items whose {missing} is None"
     if len(pattern.shape.entities) > 1 and match.key.index is None and chosen is not None and chosen.index is not None:
-        return "it serves too, but the other entities of the answer don't stand there"
+        return "it supports the pattern too, but not the other entities of the result"
     if chosen is not None and match.key.index is not None and chosen.index is None:
         return "it serves too; the table goes before an index"
     if chosen is not None and match.key.shards > chosen.shards:
@@ -215,7 +215,7 @@ def _write_proof(analysis: WriteAnalysis) -> str:
     kinds = [kind for kind in analysis.kinds if kind != "Batch" and not batch_alone]
     parts: list[str] = []
     if analysis.asked:
-        parts.append(f"It first asks {listed(analysis.asked)}, strongly consistent where their keys allow.")
+        parts.append(f"It first reads {listed(analysis.asked)}, strongly consistent if their keys allow it.")
     if kinds and analysis.operation.partition(",")[0] in {"PutItem", "UpdateItem", "DeleteItem"}:
         parts.append(f"Its one action ({kinds[0]}) is one conditional request.")
     elif kinds and analysis.joined:
@@ -232,7 +232,7 @@ def _write_proof(analysis: WriteAnalysis) -> str:
         goes = "goes out" if batch_alone else "follows"
         parts.append(f"Its Batch {goes} in BatchWriteItem requests of 25, which are not all-or-nothing.")
     if analysis.pattern.attempts > 1:
-        parts.append(f"When a condition doesn't hold it is retried, up to {analysis.pattern.attempts} times in all.")
+        parts.append(f"If a condition fails, it is retried, up to {analysis.pattern.attempts} attempts in all.")
     return " ".join(parts) or "It writes nothing."
 
 
@@ -357,8 +357,8 @@ class _Read:
     def _nothing_asked(self, values: Mapping[str, Any]) -> str:
         parameters = self.pattern.signature.parameters
         empty = [each.name for each in parameters if each.kind is ParameterKind.EACH and not values.get(each.name)]
-        why = f"{empty[0]} has no values" if empty else "Nothing can lie in this range"
-        return f"{why}, so no request is made."
+        why = f"{empty[0]} has no values" if empty else "Nothing can be in this range"
+        return f"{why}, so no request is sent."
 
     def _requests(self, values: dict[str, Any]) -> list[Request]:
         self.symbols.values = values

@@ -86,7 +86,7 @@ def direction(plan: Plan, *, either: bool = False) -> str | None:
     way = "ascending" if plan.forward is not turned else "descending"
     if not names:
         return None
-    other = ", or the other way round, as newest_first says" if either and plan.turns else ""
+    other = ", or reversed, depending on newest_first" if either and plan.turns else ""
     return f"{way} by {', '.join(names)}{other}"
 
 
@@ -182,17 +182,17 @@ def proof(plan: Plan, pattern: ReadPattern) -> str:
             fields = listed(dict.fromkeys(name for _, template in plan.claim.partition for name in template.fields))
             return (
                 f"{_fill(fields)} the key of a claim: one GetItem reads the claim, and another its owner, by the "
-                "primary key that the claim holds"
+                "primary key in the claim"
             )
         case BatchGetPlan():
             return (
                 f"Each value of {listed(plan.each)} makes a whole primary key of {plan.entity.name}: BatchGetItem "
-                "reads them by key, up to 100 a request"
+                "reads them by key, up to 100 per request"
             )
         case QueryPlan():
             return _query_proof(plan, pattern)
         case ThroughPlan():
-            return "; and besides: ".join(_through_proof(way, pattern) for way in plan.ways)
+            return "; and also: ".join(_through_proof(way, pattern) for way in plan.ways)
         case ScanPlan():
             return _scan_proof(plan)
 
@@ -206,7 +206,7 @@ def _query_proof(plan: QueryPlan, pattern: ReadPattern) -> str:
     if plan.buckets is not None:
         text = f"{lead}, so {_bucketed(plan, plan.buckets)}"
     elif plan.each:
-        text = f"{lead}, so the partition of each {listed(plan.each)} is queried, and the answers are merged in order"
+        text = f"{lead}, so the partition of each {listed(plan.each)} is queried, and the results are merged in order"
     elif plan.shards > 1:
         text = f"{lead}, so its {plan.shards} shards are queried in parallel, and merged in order"
     elif plan.apart:
@@ -218,32 +218,32 @@ def _query_proof(plan: QueryPlan, pattern: ReadPattern) -> str:
         text += f", and of that the part that {listed(bounds)} {'bounds' if len(bounds) == 1 else 'bound'}"
     if plan.apart:
         apart = [listed(match.entity.name for match in part.matches) for part in plan.apart]
-        text += f"; {', then '.join(apart)} are asked for by a query each, since others may lie between them"
+        text += f"; {', then '.join(apart)} are read by a query each, because other items can be between them"
     elif len(plan.matches) > 1:
-        text += f"; {listed(match.entity.name for match in plan.matches)} stand in it together"
+        text += f"; {listed(match.entity.name for match in plan.matches)} are together in it"
     if plan.filter is not None:
-        text += "; the filter then drops items, which are read and paid for all the same"
+        text += "; the filter then drops items, which are still read and charged"
     omitted = dict.fromkeys(f"{match.entity.name}.{name}" for match in plan.matches for name in match.omits_without)
     if omitted:
         text += f"; items in which {listed(omitted)} is None are not in {key.place}, and are omitted"
     if plan.completed:
-        text += f"; what {key.place} doesn't hold is read from the table by each entry's key, in batches of 100"
+        text += f"; attributes that {key.place} lacks are read from the table by each entry's key, in batches of 100"
     if pattern.shape.kind is ShapeKind.COUNT:
         total = pattern.options.total
         how = "the items are counted by their keys" if total is None else f"{total} is added up"
-        text += f"; {how}, page by page to the end, and all of it is paid for"
+        text += f"; {how}, page by page to the end, and every read item is charged"
     return text
 
 
 def _bucketed(plan: QueryPlan, buckets: Buckets) -> str:
     """How partitions of time are read."""
-    text = f"the partition of each {buckets.unit} that {buckets.field} reaches over"
+    text = f"the partition of each {buckets.unit} in the range of {buckets.field}"
     if plan.merged:
         parts = [*(f"each {name}" for name in plan.each), *([f"{plan.shards} shards"] if plan.shards > 1 else [])]
         text += f" ({listed(parts)} merged in order)"
     text += f" is queried, one {buckets.unit} after the other, up to {BUCKETS_MAX:,}"
     if any(match.sifts for match in plan.matches):
-        text += f"; of the first and the last {buckets.unit} what lies outside is read, too, and left out"
+        text += f"; of the first and the last {buckets.unit} items outside the range are also read, and omitted"
     return text
 
 
@@ -253,14 +253,16 @@ def _in_segments(plan: ScanPlan) -> str:
 
 def _scan_proof(plan: ScanPlan) -> str:
     if plan.index is None:
-        return f"The pattern declares a scan: every item of the table is read{_in_segments(plan)}, and paid for"
+        return f"The pattern declares a scan: every item of the table is read{_in_segments(plan)} and charged"
     names = listed(entity.name for entity in plan.entities)
-    text = f"The pattern asks for all of {plan.index.name}: each {names} that stands in it is read{_in_segments(plan)}"
+    text = f"The pattern reads all of {plan.index.name}: each {names} in it is read{_in_segments(plan)}"
     text += ", and no other item"
     if plan.filter is not None:
-        text += "; the filter then drops items, which are read and paid for all the same"
+        text += "; the filter then drops items, which are still read and charged"
     if plan.completed:
-        text += f"; what {plan.index.name} doesn't hold is read from the table by each entry's key, in batches of 100"
+        text += (
+            f"; attributes that {plan.index.name} lacks are read from the table by each entry's key, in batches of 100"
+        )
     return text
 
 
@@ -286,13 +288,13 @@ def as_stored(plan: Plan) -> str:
         for variable in (variable for _, template in key.attributes for variable in template.variables):
             name = variable.field
             if variable.folds:
-                facts[f"{name} stands in the key in {variable.style.case} letters, however it is written"] = None
+                facts[f"{name} is in {variable.style.case} case in the key"] = None
             form = entity.fields[name].codec
             if form is not None:
-                facts[f"{name} stands there as it is stored, {form.mark!r}"] = None
+                facts[f"{name} is in the key in its stored format, {form.mark!r}"] = None
         labels = [f"{name} = {next(iter(value.values()))}" for name, value in entity.labels.items()]
         if labels:
-            facts[f"an item without {listed(labels)} is no {entity.name}"] = None
+            facts[f"an item without {listed(labels)} isn't a {entity.name}"] = None
     return "".join(f"; {fact}" for fact in facts)
 
 

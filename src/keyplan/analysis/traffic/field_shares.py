@@ -34,11 +34,11 @@ def unshared(entity: CompiledEntity, name: str) -> str | None:
     field = entity.fields[name]
     constants = constants_of(entity, name)
     if field.computed:
-        return f"{name} is computed: say it of what it is computed from"
+        return f"{name} is computed: set the share of the fields that it is computed from"
     if len(constants) > 1:
-        return f"several keys hold items by different values of {name}: one share can't be of all"
+        return f"several keys have when= with different values of {name}: one share can't be of all"
     if not constants and not is_optional(field.annotation):
-        return f"each {entity.name} has {name}: it isn't optional, and stands in no key's when="
+        return f"each {entity.name} has {name}: it isn't optional, and in no key's when="
     return None
 
 

@@ -82,8 +82,8 @@ class Finds:
         if held is not None:
             return held * buckets, None
         if limit is not None and pattern.shape.kind is not ShapeKind.ITERATOR and not within_a_write:
-            return (limit + 2) / (load.kept or 1), f"more than the limit of {limit} items are there"
-        return ITEMS_ASSUMED, f"{ITEMS_ASSUMED} items are there: say items in the traffic file"
+            return (limit + 2) / (load.kept or 1), f"more than the limit of {limit} items exist"
+        return ITEMS_ASSUMED, f"{ITEMS_ASSUMED} items exist: set items in the traffic file"
 
     def _held(self, pattern: ReadPattern) -> float | None:
         """The number of items in a partition of the result's entities, or in the table, from the traffic file."""

@@ -201,9 +201,7 @@ def _unknown_names(data: Any, designs: Sequence[CompiledDesign]) -> Iterable[Err
             continue
         other = seen.setdefault(ids.get(name, name), name)
         if other != name:
-            yield ErrorDetail(
-                f"patterns.{name}", f"it is the pattern {other}, which stands here too", "keep one of the two"
-            )
+            yield ErrorDetail(f"patterns.{name}", f"it is the pattern {other}, which is set too", "keep one of the two")
         yield from _unknown_keys(name, data["patterns"][name], designs)
         yield from _unknown_arguments(name, data["patterns"][name], ids.get(name, name), designs)
         yield from _of_writes(name, data["patterns"][name], ids.get(name, name), designs)
@@ -257,7 +255,7 @@ def _of_writes(name: str, load: Any, pattern: str, designs: Sequence[CompiledDes
         return
     for member, reason in (("fails", "has no condition"), ("in_transaction", "is part of no transaction")):
         if member in _keys(load):
-            yield ErrorDetail(f"patterns.{name}.{member}", f"{pattern} is a read, which {reason}", "say it of a write")
+            yield ErrorDetail(f"patterns.{name}.{member}", f"{pattern} is a read, which {reason}", "set it for a write")
 
 
 def _parameters(design: CompiledDesign, pattern: str) -> Iterable[str]:
@@ -281,7 +279,7 @@ def _unknown_regions(table: Any) -> Iterable[ErrorDetail]:
 def _contradictions(data: Any) -> Iterable[ErrorDetail]:
     """Numbers that contradict each other. Values that aren't numbers are errors of their own."""
     for place, usual, most, text in (
-        ("patterns", "per_second", "peak_per_second", "the peak, {:g} a second, is below the average, {:g}"),
+        ("patterns", "per_second", "peak_per_second", "the peak, {:g} per second, is below the average, {:g}"),
         ("entities", "per_partition", "per_partition_max", "the most, {:g}, is below the usual, {:g}"),
     ):
         members = data.get(place) if isinstance(data, Mapping) else None

@@ -262,7 +262,7 @@ def _decided(entity: CompiledEntity, name: str, info: FieldInfo, *, there: bool)
         stored = value.value if isinstance(value, enum.Enum) else value
         if value is not PydanticUndefined and value is not None and not {value, stored} & {*constants[0]}:
             return TypicalValue(value, CHOICE)
-    raise _no_value(entity, f"its field {name} takes nothing but what its key holds")
+    raise _no_value(entity, f"its field {name} accepts only the values of its key")
 
 
 def _most_in_keys(entity: CompiledEntity, name: str) -> int:
@@ -278,7 +278,7 @@ def _most_in_keys(entity: CompiledEntity, name: str) -> int:
 
 
 def _no_value(entity: CompiledEntity, why: str) -> Problem:
-    return Problem(f"no typical {entity.name} can be made: {why}", "give its fields examples: Field(examples=[...])")
+    return Problem(f"{entity.name} has no typical instance: {why}", "give its fields examples: Field(examples=[...])")
 
 
 def _filled(value: Mapping[str, Any], size_bytes: int) -> dict[str, Any]:

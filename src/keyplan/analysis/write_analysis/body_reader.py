@@ -452,6 +452,8 @@ class _Scope:
                 return self._comprehension(node)
             case ast.Await():
                 self.code.outside["uses an event loop"] = None
+            case _:
+                pass
         return _union([self.value(child) for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr)])
 
     def _comprehension(self, node: _Comprehension) -> Value:
@@ -658,6 +660,8 @@ class _Scope:
                 match node.args[0]:
                     case ast.UnaryOp(op=ast.USub(), operand=amount) if not isinstance(amount, ast.Constant):
                         action.lowered.add(name)
+                    case _:
+                        pass
             entity = action.entity
             if entity is None or (entity.name, name) not in value.fields or name not in entity.fields:
                 continue

@@ -33,7 +33,7 @@ def _find(subject: Subject) -> Iterator[Remark]:
         ]
         word = min(together, key=lambda entity: len(entity.key_fields)).name.upper()
         others = [compiled_entity.name for compiled_entity in together if compiled_entity is not entity]
-        also = f" here and in {' and '.join(others)}, which stand in the same partitions" if others else ""
+        also = f" here and in {' and '.join(others)}, which share its partitions" if others else ""
         yield Remark(
             f"{entity.name}.{entity.primary.name}",
             f"its partition key, {template.source!r}, has no entity prefix",

@@ -43,7 +43,7 @@ def _find(subject: Subject) -> Iterator[Remark]:
                 lines.append(
                     f"{number(load.per_second)} calls/s × {number(units)} = {number(units * load.per_second)} units/s"
                 )
-        often = f", {number(load.per_second)} times a second" if load.per_second else ""
+        often = f", {number(load.per_second)} times per second" if load.per_second else ""
         yield Remark(
             pattern.place,
             f"it reads the whole table{often}",

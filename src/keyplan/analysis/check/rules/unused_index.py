@@ -23,7 +23,7 @@ def _find(subject: Subject) -> Iterator[Remark]:
         standing = [
             entity.name for entity, key in subject.keys if key.index is not None and key.index.name == index.name
         ]
-        what = f"and every {' and '.join(standing)} is written to it" if standing else "and no entity stands in it"
+        what = f"and every {' and '.join(standing)} is written to it" if standing else "and no entity has a key on it"
         yield Remark(index.name, f"no pattern reads it, {what}", "remove it, or add an access pattern that reads it")
 
 
