@@ -96,7 +96,7 @@ CASES: dict[str, tuple[Any, str]] = {
         read("Q", order_by="total")(range_and_order),
         "placed_at is a range, but the result is ordered by total (order by placed_at",
     ),
-    "by_list": (read("Q")(by_list), "Order.tags is a list, which no key can contain (keep an item for each of its values"),
+    "by_list": (read("Q")(by_list), "Order.tags is a list, which no key can contain (keep an item for each"),
     "by_fraction": (read("Q")(by_fraction), "total is a fraction, which a partition key can't represent exactly"),
     "filtered_end": (
         read("Q", through=Basket, where={"name": "tea"})(in_basket),
