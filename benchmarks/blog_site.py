@@ -49,8 +49,6 @@ BEGIN, END = "<!-- blog_site: begin -->", "<!-- blog_site: end -->"
 KEYPLAN = (sys.executable, "-c", "from keyplan.cli import main; main()")
 TARGET_MS = 10.0
 WARM_UP_REQUESTS = 50
-FOLLOWED = 10
-"""Authors whom the reader follows."""
 COMMENTS = 50
 """Comments on the post whose comments are asked for: a page of them."""
 KNOWN_MAX = 2000
@@ -106,16 +104,11 @@ def known(blog: Blog) -> Known:
 
 
 def _prepared(blog: Blog) -> None:
-    """Let the reader follow authors and have seen one's profile, and a post have comments, where they don't yet."""
+    """Let the reader view an author's profile, and fill up the comments of a post."""
     reader, author = blog.user_by_username("reader"), blog.user_by_username("author")
     assert reader is not None
     assert author is not None
     blog.view_user(reader.user_id, author.user_id)
-    there = {one.author_id for one in blog.follows_of(reader.user_id)}
-    for rated in blog.users_by_rating("active", limit=FOLLOWED + 1):
-        if len(there) < FOLLOWED and rated.user_id != reader.user_id:
-            there.add(rated.user_id)
-            blog.follow(reader.user_id, rated.user_id)
     post = next(iter(blog.popular_posts(limit=1)))
     for number in range(len(blog.comments(post.post_id, limit=COMMENTS).items), COMMENTS):
         blog.add_comment(post.post_id, reader.user_id, f"Comment {number} has a sentence or two. " * 4)
@@ -190,8 +183,6 @@ PAGES = [
     page("/contact", lambda _: "/contact"),
     page("/ signed in", lambda _: "/", "reader"),
     page("/posts/… signed in", lambda one: f"/posts/{quote(one.post().slug)}", "reader"),
-    page("/following", lambda _: "/following", "reader"),
-    page("/following/authors", lambda _: "/following/authors", "reader"),
     page("/desk", lambda _: "/desk?status=published", "author"),
     page("/write", lambda _: "/write", "author"),
     page("/write/…", lambda one: f"/write/{one.own.post_id}", "author"),
@@ -221,8 +212,6 @@ READS = [
     read("posts_of_user", user_id=lambda one: one.user().user_id, status="published"),
     read("post_seen", "reader", post_id=lambda one: one.own.post_id),
     read("comments", post_id=lambda one: one.posts[0].post_id),
-    read("followed_posts", "reader"),
-    read("followed_authors", "reader"),
     read("user_viewed", "reader", viewed_id=lambda one: one.ids["author"]),
     read("who_saw_post", "author", post_id=lambda one: one.own.post_id),
     read("posts_by_status", "moderator", status="published"),

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from keyplan_systems.blog.design import Blog
-from keyplan_systems.blog.entities import Comment, Follow, Moderation, Upload, UserImpression
+from keyplan_systems.blog.entities import Comment, Moderation, Upload, UserImpression
 from keyplan_systems.blog.essays import ESSAYS
 from keyplan_systems.blog.sample import sample_user, whole_post
 from keyplan_systems.site.sessions import Session
@@ -32,8 +32,6 @@ def completed(blog: Blog) -> None:
     blog.lead("/2015/01/09/hello", post.post_id)
     blog.put(Upload(user_id=user_id, name="picture.png", at=at))
     blog.put(SESSION)
-    for followed in {post.user_id, user_id} - {sample_user(0).user_id}:
-        blog.put(Follow(user_id=sample_user(0).user_id, author_id=followed, at=at))
 
 
 def arguments() -> dict[str, dict[str, Any]]:
@@ -88,14 +86,8 @@ def arguments() -> dict[str, dict[str, Any]]:
         "viewed_by": {"user_id": sample_user(0).user_id, "limit": 2},
         "posts": {"post_id": [post.post_id]},
         "contents": {"post_id": [post.post_id]},
-        "followed_posts": {"user_id": sample_user(0).user_id, "limit": 3},
-        "followed_co_authors": {"user_id": sample_user(0).user_id, "limit": 3},
         "co_authors_of": {"post_id": shared.post.post_id},
         "co_author": {"post_id": shared.post.post_id, "user_id": shared.post.co_authors[0]},
-        "followed_authors": {"user_id": sample_user(0).user_id},
-        "follows": {"user_id": sample_user(0).user_id, "author_id": post.user_id},
-        "follows_of": {"user_id": sample_user(0).user_id},
-        "followers_of": {"author_id": post.user_id},
         "user_viewed": {"user_id": sample_user(0).user_id, "viewed_id": user.user_id},
     }
     assert set(result) == set(Blog.compiled.reads)

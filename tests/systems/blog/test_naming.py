@@ -17,7 +17,6 @@ from keyplan import Cursor, Page
 from keyplan.errors import CursorError, ItemNotFound, Refused, RequestError, WriteFailed
 from keyplan_systems.blog.design import Blog
 from keyplan_systems.blog.entities import CO_AUTHORS_MAX, CoAuthor, Post, PostStatus, User
-from keyplan_systems.blog.following import posts_with_others
 from keyplan_systems.blog.loader import load
 from keyplan_systems.blog.naming import posts_by
 from keyplan_systems.blog.removing import delete_account, delete_post, export_of
@@ -68,19 +67,6 @@ def test_lists_are_what_a_look_at_every_post_gives(blog: Blog, seed: int) -> Non
         happens(blog, chance, people, number)
     check_books(blog)
     posts: list[Post] = items_of(blog, Post)
-    reader = new_user(blog, "rita")
-    followed: set[str] = set()
-    for user in people:
-        blog.follow(reader.user_id, user.user_id)
-        followed.add(user.user_id)
-        public = [post for post in posts if post.status == "published" and {*post.co_authors} & followed]
-        for limit in (1, 2, 5, 50):
-            pages = list(pages_of(partial(posts_with_others, blog, reader.user_id, limit)))
-            shown = [[post.post_id for post in page.items] for page in pages]
-            assert all(len({*page}) == len(page) <= limit for page in shown)
-            assert {post_id for page in shown for post_id in page} == {post.post_id for post in public}
-            newest = [post.listed_at for page in pages for post in page.items]
-            assert newest == sorted(newest, reverse=True)
     for user in blog.users([user.user_id for user in people]):
         named = [post for post in posts if user.user_id in post.co_authors]
         whole = [post for post in posts if post.status == "published" and post.user_id == user.user_id]
@@ -122,19 +108,6 @@ def test_an_author_without_co_authored_posts_costs_what_they_did(blog: Blog, ada
     assert third.post_id in {post.post_id for post in posts_by(blog, again, 5, page.cursor)}
     with pytest.raises(CursorError):
         posts_by(blog, again, 5, Cursor("x.y"))
-
-
-def test_posts_with_others_cost_a_request_an_author_and_one_more(blog: Blog, ada: User, eve: User) -> None:
-    ben = new_user(blog, "ben", role="author")
-    blog.follow(eve.user_id, ada.user_id)
-    post = published(blog, ben, "one")
-    requests = recorded(blog)
-    assert list(posts_with_others(blog, eve.user_id, 10)) == []
-    assert (requests.operations, requests.units()) == (["Query", "Query"], 0.5 * 2)
-    blog.name_co_authors(post.post_id, (ada.user_id,))
-    requests.made.clear()
-    assert [shown.post_id for shown in posts_with_others(blog, eve.user_id, 10)] == [post.post_id]
-    assert requests.operations == ["Query", "Query", "BatchGetItem"]
 
 
 def test_who_is_asked_is_named_when_they_agree(blog: Blog, ada: User, eve: User) -> None:

@@ -51,7 +51,6 @@ def bounds(text: str, count: int) -> tuple[float, float]:
 def test_each_read_costs_what_its_row_says(sampled: Blog) -> None:
     cells = {match[1]: row[3] for row in rows("The questions") if (match := re.match(r"`(\w+)\(", row[1]))}
     wrong: dict[str, tuple[str, float]] = {}
-    follows = len(sampled.follows_of(arguments()["follows_of"]["user_id"]))
     for name, given in arguments().items():
         recorder = recorded(sampled)
         try:
@@ -59,7 +58,7 @@ def test_each_read_costs_what_its_row_says(sampled: Blog) -> None:
         finally:
             sampled.store.transport = recorder.inner
         units = recorder.units()
-        least, most = bounds(cells[name], follows if name.startswith("followed") else EACH.get(name, 1))
+        least, most = bounds(cells[name], EACH.get(name, 1))
         if not least <= units <= most:
             wrong[name] = (cells[name], units)
     assert wrong == {}
@@ -99,8 +98,6 @@ def writes(blog: Blog) -> dict[str, Callable[[], object]]:
         "W43": lambda: blog.be_named_no_more(post.post_id, eve.user_id),
         "W41": lambda: blog.ask_co_authors(post.post_id, (eve.user_id,)),
         "W42": lambda: blog.agree_to_be_named(post.post_id, eve.user_id),
-        "W38": lambda: blog.follow(eve.user_id, ada.user_id),
-        "W39": lambda: blog.unfollow(eve.user_id, ada.user_id),
     }
 
 

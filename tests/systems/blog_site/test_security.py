@@ -121,7 +121,6 @@ FORMS = [
     "/posts/keys-and-doors/rate",
     "/posts/keys-and-doors/comments",
     "/posts/keys-and-doors/comments/change",
-    "/authors/ada/follow",
     "/moderation/users/{user}",
     "/inbox",
 ]

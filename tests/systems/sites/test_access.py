@@ -299,9 +299,7 @@ def papers(design: Any) -> World:
 
 
 def blog_posts(design: Any) -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
-    """An author with a draft and a published post with a comment that was hidden; a reader who follows them, another
-    author, a moderator.
-    """
+    """An author with a draft and a published post with a hidden comment; a reader, another author, a moderator."""
     ids: dict[str, str] = {}
     for name, role in (("hush", "author"), ("reader", "reader"), ("other", "author"), ("mod", "moderator")):
         user = BlogUser(user_id=name, username=f"{name}-name", name=name, role=role)  # type: ignore[arg-type]
@@ -318,7 +316,6 @@ def blog_posts(design: Any) -> tuple[dict[str, str], dict[str, str], dict[str, s
     design.add_comment(shown.post_id, "reader", MARK)
     design.view_post(shown.post_id, "reader")
     design.view_user("reader", "hush")
-    design.follow("reader", "hush")
     sent = datetime(2026, 11, 1, tzinfo=UTC)
     design.send_message(ContactMessage(message_id="m", name="n", email="a@example.com", text=MARK, at=sent))
     design.refresh_front_page(force=True)
@@ -361,19 +358,16 @@ def blog(design: Any) -> World:
             "latest_comments": ("m", {"status": "shown"}),
             "comments_of_user": ("m", {"user_id": "reader"}),
             "moderation_log": ("m", month),
-            "followed_posts": ("r", {}),
-            "followed_authors": ("r", {}),
-            "follows": ("r", {"author_id": "hush"}),
-            **closed("user_to_sign_in", "user_by_provider", "followed_co_authors", "counters", "provider_user"),
+            **closed("user_to_sign_in", "user_by_provider", "counters", "provider_user"),
             **closed("redirect", "addresses_of", "uploads_of", "comment", "viewed_by", "contents", "posts"),
-            **closed("follows_of", "co_authors_of", "co_author", "followers_of", "session", "sessions"),
+            **closed("co_authors_of", "co_author", "session", "sessions"),
         },
         {
             "create_post": ("o", {"post": new, "content": "x"}),
             "edit_post": ("o", {**of_draft, **edit}),
             **dict.fromkeys(("publish", "unpublish", "archive", "restore"), ("mo", of_draft)),
             "take_down": ("m", {**of_shown, "down": True}),
-            **dict.fromkeys(("edit_profile", "end_session", "end_sessions", "follow", "unfollow"), ("rsmo", {})),
+            **dict.fromkeys(("edit_profile", "end_session", "end_sessions"), ("rsmo", {})),
             **dict.fromkeys(("view_post", "like_post"), ("", of_draft)),
             "rate_post": ("", {**of_draft, "stars": 1}),
             "add_comment": ("", {**of_draft, "text": "x"}),

@@ -219,19 +219,17 @@ class CountingWrites(Reads):
 
     @write("W19", attempts=3)
     def refresh_user(self, user_id: str) -> Writes[Refreshed]:
-        """Update an author's rating, views and followers, at most once per USER_SECONDS."""
+        """Update an author's rating and views, at most once per USER_SECONDS."""
         user = yield from self.user.read(user_id)
         if user is None:
             return "missing"
         if not _due(user.ranked_at, USER_SECONDS):
             return "too early"
         totals = totals_of((yield from self.counters.read("user", user_id, parts("user"))))
-        rating, followers = max(0, totals.points), max(0, totals.followers)
-        if (rating, totals.views, followers) == (user.rating, user.views, user.followers):
+        rating = max(0, totals.points)
+        if (rating, totals.views) == (user.rating, user.views):
             return "unchanged"
-        yield Update(user, rating=rating, views=totals.views, followers=followers, ranked_at=now()).only_if(
-            ranked_at=user.ranked_at
-        )
+        yield Update(user, rating=rating, views=totals.views, ranked_at=now()).only_if(ranked_at=user.ranked_at)
         return "refreshed"
 
     @write("W20", attempts=3)

@@ -1,7 +1,6 @@
 """The design of the blog: one table, eight indexes, all access patterns of the document.
 
-Entities are in ``entities``, reads in ``reads``, writes in ``posts``, ``people``, ``comments``, ``following`` and
-``counting``.
+Entities are in ``entities``, reads in ``reads``, writes in ``posts``, ``people``, ``comments`` and ``counting``.
 """
 
 from __future__ import annotations
@@ -17,7 +16,6 @@ from keyplan_systems.blog.entities import (
     ContactMessage,
     Counter,
     Credential,
-    Follow,
     FrontPage,
     Moderation,
     Post,
@@ -36,7 +34,6 @@ from keyplan_systems.blog.entities import (
     User,
     UserImpression,
 )
-from keyplan_systems.blog.following import FollowWrites
 from keyplan_systems.blog.people import PeopleWrites
 from keyplan_systems.blog.posts import PostWrites
 
@@ -48,7 +45,6 @@ __all__ = [
     "ContactMessage",
     "Counter",
     "Credential",
-    "Follow",
     "FrontPage",
     "Moderation",
     "Post",
@@ -82,8 +78,6 @@ _REASONS = {
     "KP203 Moderation.primary": "moderators write it, a few a minute",
     "KP203 ContactMessage.primary": "people write to moderators, and are limited in how often",
     "KP209 Blog.refresh_tag": "this is the refresh at a bounded rate",
-    "KP304 followed_posts": "a reader follows FOLLOWS_MAX authors at most",
-    "KP304 followed_co_authors": "as many as followed_posts",
     "KP314 Blog.end_sessions": "sessions end as well when the epoch is counted twice",
     "KP306 Blog.ask_co_authors": "who agrees at the same moment changes the post, which this write expects as it was",
     "KP306 Blog.lead": "an import says anew where its addresses lead",
@@ -94,7 +88,7 @@ _REASONS = {
 """Ignored findings of ``keyplan check``, with reasons."""
 
 
-class Blog(CommentWrites, CountingWrites, FollowWrites, PeopleWrites, PostWrites, Design, ignore=_REASONS):
-    """A blog platform: twenty-two access patterns, one table, eight indexes."""
+class Blog(CommentWrites, CountingWrites, PeopleWrites, PostWrites, Design, ignore=_REASONS):
+    """A blog platform: nineteen access patterns, one table, eight indexes."""
 
     table = Table("blog", indexes=INDEXES, entities=[PostAddress, RateLimit, Upload])

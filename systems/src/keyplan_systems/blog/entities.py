@@ -22,7 +22,6 @@ __all__ = [
     "COUNTER_SHARDS",
     "COUNTER_SLOTS",
     "CO_AUTHORS_MAX",
-    "FOLLOWS_MAX",
     "FRONT_PAGE_REPLICAS",
     "INDEXES",
     "READER_SHARDS",
@@ -37,7 +36,6 @@ __all__ = [
     "CounterKind",
     "Credential",
     "Excerpt",
-    "Follow",
     "FrontPage",
     "Moderation",
     "Month",
@@ -99,8 +97,6 @@ COUNTER_SHARDS = {"post": 32, "user": 4, "tag": 4}
 COUNTER_SLOTS = 8
 """Items per partition of a counter for transactions; one more is for single updates."""
 FRONT_PAGE_REPLICAS = 8
-FOLLOWS_MAX = 50
-"""Maximum number of authors that a reader can follow: the page of their posts queries each."""
 COMBO_TAGS_MAX = 5
 """Maximum number of tags of a post: n tags are 2ⁿ−1 combinations."""
 CONTENT_BYTES_MAX = 390 * 1024
@@ -164,7 +160,7 @@ class User(Entity):
     """A public user profile: role, counters. Email and password are in Credential.
 
     ``drafts``, ``published`` and ``archived`` count the user's posts by status. ``rating`` is the sum of their posts'
-    ratings, ``views`` counts profile views and ``followers`` followers, all aggregated periodically. ``co_authored``
+    ratings, and ``views`` counts profile views, both aggregated periodically. ``co_authored``
     counts other authors' published posts with this co-author. A session is valid while its mark equals the user's
     ``session_epoch``.
     """
@@ -180,7 +176,6 @@ class User(Entity):
     archived: int = Field(default=0, ge=0)
     co_authored: int = 0
     views: int = Field(default=0, ge=0)
-    followers: int = Field(default=0, ge=0)
     rating: int = Field(default=0, ge=0, lt=10**15)
     ranked_at: datetime | None = None
     session_epoch: int = 0
@@ -250,17 +245,6 @@ class UserImpression(Entity):
     at: datetime = Field(default_factory=now)
 
     primary = Key("USER#{user_id}", "REL#USER#{viewed_id}")
-
-
-class Follow(Entity):
-    """A reader follows an author. The index lists an author's followers by time, for the author's deletion."""
-
-    user_id: Id
-    author_id: Id
-    at: datetime = Field(default_factory=now)
-
-    primary = Key("USER#{user_id}", "FOLLOWS#{author_id}")
-    by_author = Key("FOLLOWERS#USER#{author_id}", "{at:ms}", index=POSTS_BY_USER_STATUS_CREATED_AT)
 
 
 # Posts
@@ -472,7 +456,6 @@ class Counter(Entity):
     ratings: int = 0
     stars: int = 0
     comments: int = 0
-    followers: int = 0
     points: int = 0
     closed: bool | None = None
     expires_at: Ttl | None = None

@@ -1,6 +1,6 @@
 # mypy: disable-error-code="empty-body"
 """The blog's read patterns: B1 to B15 of the document (a letter marks a variant), B16 to B19 about comments and
-moderation, B20 to B22 about following, and R1 to R20 for the site and the writes.
+moderation, and R1 to R20 for the site and the writes.
 
 ``entities`` has the entities; the class ``Blog`` in ``design`` combines reads and writes.
 """
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from keyplan import Cursor, Each, Page, Prefix, Range, Through, read
+from keyplan import Cursor, Each, Page, Prefix, Range, read
 from keyplan_systems.blog.entities import (
     CoAuthor,
     CoAuthorStatus,
@@ -19,7 +19,6 @@ from keyplan_systems.blog.entities import (
     Counter,
     CounterKind,
     Credential,
-    Follow,
     FrontPage,
     Moderation,
     Month,
@@ -195,38 +194,6 @@ class Reads:
         """The moderation log of a month, newest first."""
         ...
 
-    # Following
-
-    @read(
-        "B20",
-        through=Through(Follow, user_id="author_id"),
-        where={"status": "published"},
-        newest_first=True,
-    )
-    def followed_posts(self, user_id: str, limit: int = 10, cursor: Cursor | None = None) -> Page[Post]:
-        """The published posts of all authors that a user follows, newest first."""
-        ...
-
-    @read(
-        "B20b",
-        through=Through(Follow, user_id="author_id"),
-        where={"status": "published"},
-        newest_first=True,
-    )
-    def followed_co_authors(self, user_id: str, limit: int = 10, cursor: Cursor | None = None) -> Page[CoAuthor]:
-        """The published posts with followed users as co-authors, newest first."""
-        ...
-
-    @read("B21", through=Through(Follow, user_id="author_id"))
-    def followed_authors(self, user_id: str, limit: int = 50, cursor: Cursor | None = None) -> Page[User]:
-        """The authors that a user follows."""
-        ...
-
-    @read("B22")
-    def follows(self, user_id: str, author_id: str) -> Follow | None:
-        """Whether a user follows an author, and since when."""
-        ...
-
     # Used by the site and the writes
 
     @read("R1")
@@ -304,11 +271,6 @@ class Reads:
         """Several posts by id, for search results."""
         ...
 
-    @read("R17", items=20)
-    def follows_of(self, user_id: str) -> list[Follow]:
-        """The follows of a user by author id: for the limit, export and deletion."""
-        ...
-
     @read("R19", items=20)
     def co_authors_of(self, post_id: str) -> list[CoAuthor]:
         """The co-authors of a post, including those who were asked."""
@@ -317,9 +279,4 @@ class Reads:
     @read("R20")
     def co_author(self, post_id: str, user_id: str) -> CoAuthor | None:
         """Whether a user is a co-author of a post, or was asked."""
-        ...
-
-    @read("R18")
-    def followers_of(self, author_id: str, limit: int = 100, cursor: Cursor | None = None) -> Page[Follow]:
-        """The followers of an author, for deletion."""
         ...

@@ -1,8 +1,8 @@
 """Permanent deletion of a post or an account with all references, and the export of a user's data.
 
 Each step can be repeated: what other steps need is deleted last, so an interrupted deletion restarts from the
-beginning. Concurrent writes can't add references: comments expect a published post, and views, likes, ratings and
-follows count in shards of a counter, which are closed before their subject is deleted. README.md lists what stays:
+beginning. Concurrent writes can't add references: comments expect a published post, and views, likes and
+ratings count in shards of a counter, which are closed before their subject is deleted. README.md lists what stays:
 impressions (seen, liked, rated) of deleted users without names.
 """
 
@@ -82,11 +82,7 @@ def delete_account(blog: Blog, user_id: str, files: Files, search: Search) -> li
     for viewed in _pages(partial(blog.viewed_by, user_id, limit=PAGE)):
         for seen in viewed:
             _uncount(blog, Delete(seen), seen.viewed_id, {"views": -1})
-    for follow in blog.follows_of(user_id):
-        _uncount(blog, Delete(follow), follow.author_id, {"followers": -1})
     _all(blog, closed("user", user_id))
-    for followers in _pages(partial(blog.followers_of, user_id, limit=PAGE)):
-        _all(blog, [Delete(follower) for follower in followers])
     _remove_user(blog, user)
     stays = ["That posts of others were seen, liked or rated, and your page by others: by an id that is nobody's."]
     if comments:
@@ -117,9 +113,7 @@ def _remove_user(blog: Blog, user: User) -> None:
 
 
 def export_of(blog: Blog, user_id: str) -> dict[str, Any]:
-    """All stored data of a user as JSON: profile, posts with texts, co-authored posts, comments, follows, images,
-    sign-ins.
-    """
+    """All stored data of a user as JSON: profile, posts with texts, co-authored posts, comments, images, sign-ins."""
     user = blog.get(User, user_id=user_id, consistent=True)
     credential = blog.get(Credential, user_id=user_id, consistent=True)
     if user is None or credential is None:
@@ -131,8 +125,6 @@ def export_of(blog: Blog, user_id: str) -> dict[str, Any]:
     comments = [as_json(comment) for comment in items_of(partial(blog.comments_of_user, user_id, limit=PAGE))]
     named_on = items_of(partial(blog.co_authored_posts, user_id, STATUSES, limit=PAGE))
     asked = items_of(partial(blog.co_authored_posts, user_id, ["asked"], limit=PAGE))
-    since = {follow.author_id: follow.at for follow in blog.follows_of(user_id)}
-    authors = blog.users(list(since)) if since else []
     return {
         "profile": as_json(user),
         "email": credential.email,
@@ -145,10 +137,6 @@ def export_of(blog: Blog, user_id: str) -> dict[str, Any]:
         "named_on": [{"title": post.title, "slug": post.slug, "status": post.status} for post in named_on],
         "asked_to_be_named_on": [{"title": post.title} for post in asked],
         "comments": comments,
-        "follows": [
-            {"username": author.username, "name": author.name, "since": since[author.user_id].isoformat()}
-            for author in authors
-        ],
         "pictures": [f"/files/{upload.name}" for upload in blog.uploads_of(user_id)],
     }
 

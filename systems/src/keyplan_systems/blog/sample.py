@@ -36,7 +36,6 @@ from keyplan_systems.blog.entities import (
     Counter,
     CounterKind,
     Credential,
-    Follow,
     Post,
     PostContent,
     PostImpression,
@@ -105,7 +104,6 @@ def sample(design: Blog, count: int, progress: Progress) -> int:
         return _write_block(design, [whole_post(number).shifted(offset) for number in numbers])
 
     written = in_steps(count, BLOCK, write, lambda done, _: progress(people + done, total))
-    _write_follows(design, offset)
     with suppress(WriteFailed):  # another process writes it concurrently
         design.refresh_front_page(force=True)
     refill_beside(design.store.url, partial(rebuild, design))
@@ -228,25 +226,6 @@ def _picture_name(picture: str) -> str:
     differently.
     """
     return name_of(f"keyplan blog sample picture {picture}".encode(), "png")
-
-
-def _write_follows(design: Blog, offset: timedelta) -> None:
-    """Let the first users follow essays' authors, with counters."""
-    writers = sorted({written.author for written in ESSAYS})
-    for number in range(USERS_MIN):
-        chance = random.Random(f"keyplan blog follows {number}")  # noqa: S311 - a sample, and the same one each time
-        reader, at = sample_user(number), NEWEST - timedelta(days=number) + offset
-        for author in sorted(chance.sample(writers, 2 + chance.randrange(3))):
-            followed = sample_user(author).user_id
-            if author == number or design.follows(reader.user_id, followed) is not None:
-                continue
-            design.transact(
-                [
-                    Create(Follow(user_id=reader.user_id, author_id=followed, at=at)),
-                    _added("user", followed, followers=1),
-                    Update(User, user_id=followed).set(followers=Add(1)),
-                ]
-            )
 
 
 # Posts

@@ -58,11 +58,6 @@ class Part(Counted, Protocol):
         ...
 
     @property
-    def followers(self) -> int:
-        """The number of followers."""
-        ...
-
-    @property
     def points(self) -> int:
         """Points added directly."""
         ...
@@ -71,10 +66,10 @@ class Part(Counted, Protocol):
 class Totals:
     """The sum of a counter's shards."""
 
-    __slots__ = ("comments", "followers", "likes", "points", "ratings", "stars", "views")
+    __slots__ = ("comments", "likes", "points", "ratings", "stars", "views")
 
     def __init__(self) -> None:
-        self.views = self.likes = self.ratings = self.stars = self.comments = self.followers = self.points = 0
+        self.views = self.likes = self.ratings = self.stars = self.comments = self.points = 0
 
 
 def totals_of(items: Iterable[Part]) -> Totals:
@@ -86,7 +81,6 @@ def totals_of(items: Iterable[Part]) -> Totals:
         totals.ratings += item.ratings
         totals.stars += item.stars
         totals.comments += item.comments
-        totals.followers += item.followers
         totals.points += item.points
     return totals
 

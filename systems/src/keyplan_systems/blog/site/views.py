@@ -143,7 +143,7 @@ class Views:
         self._gatherer.saw(post)
 
     def saw_author(self, user_id: str) -> None:
-        """A reader has looked at an author's page, follows them or stops: their counts are made anew soon."""
+        """A reader has viewed an author's page: its counts are made anew soon."""
         self._gatherer.saw_user(user_id)
 
     def saw(self, post: Post, user_id: str | None, *, seen: bool) -> None:

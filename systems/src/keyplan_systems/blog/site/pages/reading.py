@@ -17,7 +17,6 @@ from keyplan_systems.blog.ranking import front_page
 from keyplan_systems.blog.searching import found_posts
 from keyplan_systems.blog.site.cards import card, cards, cards_by, shown_cards
 from keyplan_systems.blog.site.pages.commenting import said
-from keyplan_systems.blog.site.pages.following import follow_of, followers_shown
 from keyplan_systems.blog.site.rendering import TAG_SLUGS, post_path, tags_path
 from keyplan_systems.blog.site.site import Turn
 from keyplan_systems.site.markdown import render_markdown, without_title
@@ -138,7 +137,6 @@ def post(turn: Turn) -> Response:
         body=Markup(render_markdown(without_title(whole.content.content, about.title))),  # noqa: S704 - it is made safe there
         modified=_modified(whole),
         mine=mine,
-        follow=None if mine else follow_of(turn, writer),
         beside=beside,
         taken_down=about.taken_down,
         comments=said(turn, about),
@@ -236,13 +234,10 @@ def author(turn: Turn) -> Response:
     mine = reader is not None and reader.user_id == user.user_id
     if reader is not None and not mine and turn.request.method == "GET":
         turn.after.append(partial(_saw_author, turn, reader.user_id, user.user_id))
-    follow = follow_of(turn, user)
     return turn.page(
         "author.html",
         author=user,
         mine=mine,
-        follow=follow,
-        followers=followers_shown(user, follow),
         feed=f"/authors/{quote(user.username, safe='')}/feed",
         heading=user.name,
         lede=user.bio or f"Posts by {user.name}",
