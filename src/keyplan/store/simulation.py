@@ -3,11 +3,11 @@ visibility.
 
 Throttling models only what AWS documents ("Read and write capacity", "Burst and adaptive capacity", "Understanding
 throttling exceptions" in the developer guide): a provisioned table or global secondary index has its units per second,
-and saves unused units of five minutes; an on-demand one has 4,000 write and 12,000 read units per second, or its warm
-throughput (its growth with the load isn't modeled); a partition allows 1,000 and 3,000. A request is admitted while
-every resource it uses has units left, and is then charged in full; later requests wait until the debt is repaid.
-Partitions aren't split for heat, and the service is sometimes more tolerant. The state is in the memory of one process;
-time is the engine's clock.
+and saves unused units of five minutes; on-demand capacity starts with 4,000 write and 12,000 read units per second and
+allows twice its peak of half an hour ago; a partition allows 1,000 and 3,000. A request is admitted while every
+resource it uses has units left, and is then charged in full; later requests wait until the debt is repaid. Partitions
+aren't split for heat, and the service is sometimes more tolerant. The state is in the memory of one process; time is
+the engine's clock.
 
 A delayed index is read from a snapshot of the store, taken before a write, which costs only an open read transaction.
 Therefore entries and attributes appear and disappear later, and together. A change of tables or indexes makes indexes
@@ -53,7 +53,9 @@ BURST_S = 300.0
 """Saved units of a provisioned table or index."""
 PARTITION_UNITS: Mapping[Direction, float] = {"Read": PARTITION_READ_UNITS_MAX, "Write": PARTITION_WRITE_UNITS_MAX}
 ON_DEMAND_UNITS: Mapping[Direction, float] = {"Read": ON_DEMAND_READ_UNITS, "Write": ON_DEMAND_WRITE_UNITS}
-"""Throughput of a new on-demand table, in units per second."""
+"""Initial throughput of a new on-demand table, in units per second."""
+PEAK_AGE_S = 1800.0
+"""The age from which twice a peak is allowed."""
 
 Partition = tuple[KeyText, ...]
 """The partition key attributes."""
@@ -123,17 +125,21 @@ class _Resource:
     def __init__(self, level: _Level, direction: Direction, now_s: float) -> None:
         self.level = level
         self._ceiling = PARTITION_UNITS[direction]
+        self._begins_with = max(ON_DEMAND_UNITS[direction], level.warm)
+        self._peak = self._recent_peak = 0.0
+        self._second = self._half_hour_s = now_s
+        self._units_of_second = 0.0
         self._partitions: dict[int, Bucket] = {}
         self._maximum = None if level.maximum is None else Bucket(level.maximum, level.maximum, now_s)
         if level.provisioned is not None:
             # Starts with one second's units.
             self._main = Bucket(level.provisioned, level.provisioned * BURST_S, now_s, level.provisioned)
         else:
-            rate = max(ON_DEMAND_UNITS[direction], level.warm)
-            self._main = Bucket(rate, rate, now_s)
+            self._main = Bucket(self._begins_with, self._begins_with, now_s)
 
     def refuses(self, partition: Partition | None, now_s: float) -> str | None:
         """The reason to throttle a request; None to admit it."""
+        self._scale(now_s)
         if self._maximum is not None and not self._maximum.has_any(now_s):
             return _MAXIMUM
         if not self._main.has_any(now_s):
@@ -151,6 +157,20 @@ class _Resource:
             self._maximum.balance -= units
         if partition is not None:
             self._bucket_of(partition, now_s).balance -= units
+        self._units_of_second += units
+
+    def _scale(self, now_s: float) -> None:
+        """On demand: record the peak, and allow twice the peak of half an hour ago."""
+        if self.level.provisioned is not None:
+            return
+        if now_s - self._second >= 1.0:
+            self._recent_peak = max(self._recent_peak, self._units_of_second)
+            self._second, self._units_of_second = now_s, 0.0
+        if now_s - self._half_hour_s >= PEAK_AGE_S:
+            self._peak = max(self._peak, self._recent_peak)
+            self._half_hour_s, self._recent_peak = now_s, 0.0
+            rate = min(float(TABLE_UNITS_MAX), max(self._begins_with, 2 * self._peak))
+            self._main.rate = self._main.capacity = rate
 
     def _bucket_of(self, partition: Partition, now_s: float) -> Bucket:
         """The bucket of a key's partition: each has a range of key hashes, so that additional partitions split the

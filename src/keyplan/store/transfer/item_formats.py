@@ -64,6 +64,11 @@ def read_records(file: IO[bytes], format_: Format, how: Csv) -> Iterator[Fields]
             yield from _json_records(file)
     except _BROKEN as error:
         raise UnreadableError(f"The object can't be read: {error}") from None
+    except Exception as error:
+        # The ZSTD package has its own exception, which can't be named if it isn't installed.
+        if type(error).__name__ == "ZstdError":
+            raise UnreadableError(f"The object can't be read: {error}") from None
+        raise
 
 
 def _lines(file: IO[bytes]) -> Iterator[bytes]:
