@@ -276,6 +276,6 @@ def test_what_a_keys_text_does_not_show_is_said() -> None:
     proofs = {explanation.pattern: explanation.proof for explanation in explain_all(App)}
     assert "project is in lower case in the key" in proofs["worth"]
     assert "sent_at is in the key in its stored format, StoredAs('ms')" in proofs["sent"]
-    assert proofs["counts_of"].endswith("an item without __edb_e__ = count is no Count.")
+    assert proofs["counts_of"].endswith("an item without __edb_e__ = count belongs to another entity.")
     (project, *_) = openapi(App.compiled)["paths"]["/api/worth"]["get"]["parameters"]
     assert project["description"] == "Capital and small letters are taken alike."

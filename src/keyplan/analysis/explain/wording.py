@@ -294,7 +294,7 @@ def as_stored(plan: Plan) -> str:
                 facts[f"{name} is in the key in its stored format, {form.mark!r}"] = None
         labels = [f"{name} = {next(iter(value.values()))}" for name, value in entity.labels.items()]
         if labels:
-            facts[f"an item without {listed(labels)} isn't a {entity.name}"] = None
+            facts[f"an item without {listed(labels)} belongs to another entity"] = None
     return "".join(f"; {fact}" for fact in facts)
 
 
