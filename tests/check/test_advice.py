@@ -136,7 +136,7 @@ class Boards(Design):
         yield Batch(Put(Board(name=name)) for name in names)
 
 
-def test_what_is_put_together_from_what_was_read_is_lost_and_grows() -> None:
+def test_collections_built_from_reads_are_lost_updates() -> None:
     assert set(found(Boards, "KP308")) == {"add_card", "mark"}
     assert set(found(Boards, "KP103")) == {"add_card", "mark"}
 
@@ -145,18 +145,18 @@ def test_a_check_needs_a_condition() -> None:
     assert set(found(Boards, "KP313")) == {"withdraw", "shut"}
 
 
-def test_what_was_read_is_not_created() -> None:
+def test_items_that_were_read_are_updated() -> None:
     remarks = found(Boards, "KP306")
     assert "Create" not in remarks["rewrite"].hint
     assert "yield Update(item" in remarks["rewrite"].hint
     assert "yield Create(Board(...))" in remarks["replace"].hint
 
 
-def test_a_batch_that_moves_something_is_no_transaction() -> None:
+def test_a_batch_that_moves_an_item_is_not_atomic() -> None:
     assert set(found(Boards, "KP307")) == {"move"}
 
 
-def test_a_loop_without_a_bound_makes_too_large_a_transaction() -> None:
+def test_an_unbounded_loop_exceeds_a_transaction() -> None:
     assert set(found(Boards, "KP106")) == {"make_all"}
 
 
@@ -217,7 +217,7 @@ def test_advice_on_a_key_keeps_item_collections_together(tmp_path: Path) -> None
     assert not codes & {"KP100", "KP208"}
 
 
-def test_each_entity_with_a_word_of_its_own_would_not_compile(tmp_path: Path) -> None:
+def test_different_prefixes_in_a_collection_do_not_compile(tmp_path: Path) -> None:
     """What was advised before."""
     codes = {finding.code for finding in collection(tmp_path, "USER#{user_id}", "ORDER#{user_id}")}
     assert codes == {"KP100"}
@@ -245,7 +245,7 @@ class NaturalNames(Design):
     def other(self, name: str) -> Other | None: ...
 
 
-def test_a_key_attribute_that_is_a_field_is_left_alone() -> None:
+def test_a_key_attribute_that_is_a_field_is_not_reported() -> None:
     assert found(NaturalNames, "KP208") == {}
 
 
@@ -269,7 +269,7 @@ class Lines(Design):
     def optional(self, order_id: str, limit: int | None = None) -> list[Line]: ...
 
 
-def test_a_limit_that_a_call_must_give_bounds_the_answer() -> None:
+def test_a_required_limit_limits_the_result() -> None:
     assert set(found(Lines, "KP303")) == {"optional"}
 
 
@@ -294,7 +294,7 @@ class Users(Design):
     def folded(self, email: Email) -> User | None: ...
 
 
-def test_a_question_folds_a_unique_value_as_its_field_does() -> None:
+def test_a_read_folds_a_unique_value_like_its_field() -> None:
     assert set(found(Users, "KP213")) == {"as_typed"}
     with Users.open(":memory:") as users:
         users.create(User(user_id="1", email="Ada@Example.com"))

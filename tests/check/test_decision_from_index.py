@@ -92,6 +92,6 @@ class Users(Design):
         yield Put(user)
 
 
-def test_who_decides_by_what_an_index_said() -> None:
+def test_decisions_from_index_reads() -> None:
     places = {finding.place for finding in check(Users).findings if finding.code == "KP311"}
     assert places == {"Users.created", "Users.replaced", "Users.computed"}

@@ -119,7 +119,7 @@ def test_in_a_fixed_partition_all_calls_are_on_the_busiest_key() -> None:
     assert (demand.key.name, demand.per_second) == ("all_of_them", 200)
 
 
-def test_a_write_of_many_items_takes_as_much_as_its_cost_says() -> None:
+def test_a_write_of_many_items_costs_its_estimate() -> None:
     """The traffic file says how many items a call writes, and how large they are: typical ones are three small ones."""
     patterns = {"record_all": {"per_second": 10, "items": 60, "item_bytes": 2000}}
     traffic = traffic_from({"patterns": patterns}, Log.compiled)
@@ -132,7 +132,7 @@ def test_a_write_of_many_items_takes_as_much_as_its_cost_says() -> None:
     assert "× 20, by the items a call" in demand.line
 
 
-def test_a_partition_is_judged_only_where_its_share_is_known() -> None:
+def test_a_partition_without_a_known_share_is_not_reported() -> None:
     assert demanded(view={"per_second": 1000}) == []
     assert demanded(tally={"per_second": 1000}) == []
     assert demanded() == []
@@ -163,7 +163,7 @@ def test_totals_are_those_of_the_cost_model(design: type[Design]) -> None:
         (Event.model_fields["kind"].annotation, None, None, None),
     ],
 )
-def test_what_types_say(annotation: Any, values: Any, numbers: int | None, length: int | None) -> None:
+def test_sizes_from_types(annotation: Any, values: Any, numbers: int | None, length: int | None) -> None:
     assert (values_of(annotation), numbers_in(annotation), length_max(annotation)) == (values, numbers, length)
 
 
@@ -173,7 +173,7 @@ def test_how_many_numbers_a_type_has() -> None:
     assert numbers_in(int) is None
 
 
-def test_a_share_is_said_by_key() -> None:
+def test_shares_are_set_per_key() -> None:
     """A write takes several keys: what is said of one of them isn't spread over the others."""
     result = demanded(record={"per_second": 800, "hottest": {"Event.all_of_them": 0.5}})
     assert [demand.key.name for demand in result] == ["all_of_them"]

@@ -112,7 +112,7 @@ def test_sarif_places_and_suppressions() -> None:
     assert third["suppressions"] == [{"kind": "inSource", "justification": "names are the document's"}]
 
 
-def test_a_file_elsewhere_has_a_whole_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_outside_the_folder_has_an_absolute_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (result,) = as_sarif([report(finding())])["runs"][0]["results"]
     assert result["locations"][0]["physicalLocation"]["artifactLocation"] == {"uri": HERE.as_uri()}
@@ -144,7 +144,7 @@ def test_identities_stay_when_words_change() -> None:
 
 
 @pytest.mark.usefixtures("here")
-def test_annotations_are_escaped_and_only_of_what_counts() -> None:
+def test_annotations_are_escaped_and_exclude_ignored_findings() -> None:
     first, second = as_github([SHOWN]).splitlines()
     assert first == (
         "::warning file=check/test_forms.py,line=7,title=KP201 fixed-partition::Message.primary: 100%25 of it, "
@@ -166,7 +166,7 @@ def test_only_new_findings_count(tmp_path: Path) -> None:
     assert result.fails(Severity.WARNING)
 
 
-def test_findings_that_are_gone_are_told(tmp_path: Path) -> None:
+def test_resolved_findings_are_reported(tmp_path: Path) -> None:
     path = tmp_path / "baseline.json"
     write_baseline(path, [report(finding()), report(finding(), design="Other")])
     result = compared(report(), read_baseline(path))
@@ -190,14 +190,14 @@ def test_a_baseline_is_sorted_json_one_finding_a_line(tmp_path: Path) -> None:
     "text", ["", "{", "[]", "3", '{"keyplan_baseline": 2, "findings": []}', '{"keyplan_baseline": 1}',
              '{"keyplan_baseline": 1, "findings": [{"design": "x", "code": 3, "place": "y"}]}']
 )  # fmt: skip
-def test_what_is_no_baseline_is_told(text: str, tmp_path: Path) -> None:
+def test_invalid_baselines_are_reported(text: str, tmp_path: Path) -> None:
     path = tmp_path / "baseline.json"
     path.write_text(text)
     with pytest.raises(RequestError, match=r"baseline|JSON"):
         read_baseline(path)
 
 
-def test_files_that_cant_be_read_or_written_are_told(tmp_path: Path) -> None:
+def test_unreadable_and_unwritable_files_are_reported(tmp_path: Path) -> None:
     with pytest.raises(RequestError, match="can't be read"):
         read_baseline(tmp_path / "none.json")
     with pytest.raises(RequestError, match="can't be written"):

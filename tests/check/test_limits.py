@@ -89,7 +89,7 @@ CASES: dict[str, tuple[str, Callable[[int], dict[str, Any]], int]] = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_what_is_just_within_a_limit_is_let_be(name: str) -> None:
+def test_values_within_a_limit_are_not_reported(name: str) -> None:
     code, given, limit = CASES[name]
     assert found(Limits, code, given(limit)) == []
     assert len(found(Limits, code, given(limit + 1))) == 1
@@ -135,7 +135,7 @@ def projecting(*sizes: int) -> type[Design]:
     return type("Projecting", (Design,), {"table": Table("wide", indexes=indexes, entities=[wide])})
 
 
-def test_so_many_attributes_are_included_and_no_more() -> None:
+def test_projections_have_attribute_limits() -> None:
     most = PROJECTED_NAMES_PER_INDEX_MAX
     whole, rest = divmod(PROJECTED_NAMES_PER_TABLE_MAX, most)
     assert rest == 0

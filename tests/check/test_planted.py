@@ -274,12 +274,12 @@ def found(reports: list[Report]) -> dict[str, set[str]]:
         ("enrol_nobody", "KP108"),
     ],
 )
-def test_the_flaw_is_found_and_nothing_where_it_isn_t(found: dict[str, set[str]], name: str, code: str) -> None:
+def test_the_flaw_is_found_only_where_it_is(found: dict[str, set[str]], name: str, code: str) -> None:
     assert code in found[f"Exams.{name}"]
     assert code not in found.get(f"Rightly.{name}", set())
 
 
-def test_what_is_only_counted_is_no_decision(found: dict[str, set[str]]) -> None:
+def test_a_count_without_a_test_is_no_decision(found: dict[str, set[str]]) -> None:
     assert "KP313" not in found.get("Rightly.as_many_as_counted", set())
 
 
@@ -318,7 +318,7 @@ class Club(Design):
         yield Create(member.model_copy(update={"email": tidy(email)}))
 
 
-def test_what_entities_and_questions_have_of_it_is_found() -> None:
+def test_flaws_of_entities_and_reads_are_found() -> None:
     result = {(finding.code, finding.place) for finding in check(Club).findings}
     assert result >= {
         ("KP103", "Member.letter"),  # its bound is beyond what an item may be

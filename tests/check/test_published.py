@@ -167,7 +167,7 @@ def report(name: str) -> Report:
 
 
 @pytest.mark.parametrize(("known", "name", "code", "place"), KNOWN, ids=[element[0] for element in KNOWN])
-def test_each_known_fault_is_found(known: str, name: str, code: str, place: str) -> None:
+def test_each_known_flaw_is_found(known: str, name: str, code: str, place: str) -> None:
     assert (code, place) in {(finding.code, finding.place) for finding in report(name).findings}, known
 
 
@@ -181,7 +181,7 @@ def test_published_design_has_these_findings(name: str) -> None:
     assert places == {code: set(text.split()) for code, text in FOUND[name].items()}
 
 
-def test_what_the_viral_post_takes_is_reckoned_out() -> None:
+def test_the_load_of_a_viral_post() -> None:
     """Two write units an entry, of 5,000 bytes each, 10,000 times a second, against 1,000 that one partition takes."""
     (finding,) = [
         finding

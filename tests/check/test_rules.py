@@ -26,14 +26,14 @@ def test_the_wrong_example_is_found(rule: Rule, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("rule", RULES, ids=CODES)
-def test_the_right_example_has_no_fault_but_one_that_it_names(rule: Rule, tmp_path: Path) -> None:
+def test_right_examples_have_only_named_findings(rule: Rule, tmp_path: Path) -> None:
     allowed = {"KP107": {"KP403"}}  # the table has a local index: how large its collections grow is the question
     result = {finding.code for finding in examples(rule)["right"].report(tmp_path).counted()}
     assert result <= allowed.get(rule.code, set())
 
 
 @pytest.mark.parametrize("rule", RULES, ids=CODES)
-def test_pages_say_what_the_code_says(rule: Rule) -> None:
+def test_pages_match_the_code(rule: Rule) -> None:
     assert page_of(rule).read_text(encoding="utf-8") == made_page(rule), "run: make docs"
 
 
@@ -100,7 +100,7 @@ class Shops(Design):
         ("T", 'A, "{label}"', 'B, "{label}", partition="M#{name}"', set()),
     ],
 )
-def test_an_index_is_spare_where_another_key_has_its_order(
+def test_an_index_with_the_order_of_another_is_redundant(
     table: str, first: str, second: str, spare: set[str], tmp_path: Path
 ) -> None:
     code = SHOP.replace("TABLE", table).replace("FIRST", first).replace("SECOND", second)
@@ -145,7 +145,7 @@ def test_an_index_that_several_entities_are_read_from_together_is_not_spare(
     assert spare_keys(code, tmp_path) == spare
 
 
-def test_an_index_without_a_sort_key_is_spare_where_another_has_its_partitions(tmp_path: Path) -> None:
+def test_an_index_without_sort_key_is_redundant_next_to_one_with(tmp_path: Path) -> None:
     code = SHOP.replace('"b_pk", "b_sk"', '"b_pk"').replace("placed(SECOND)", 'Key("N#{name}", index=B)')
     assert spare_keys(code.replace("TABLE", "T").replace("FIRST", 'A, "{label}"'), tmp_path) == {"second"}
 
@@ -160,7 +160,7 @@ def test_an_index_without_a_sort_key_is_spare_where_another_has_its_partitions(t
         (["{city}", "{label}"], ["{label_2}", "{label}"], set()),
     ],
 )
-def test_an_index_of_several_attributes_is_spare_where_another_begins_with_them(
+def test_a_multi_attribute_prefix_index_is_redundant(
     first: list[str], second: list[str], spare: set[str], tmp_path: Path
 ) -> None:
     code = SHOP.replace('"a_pk", "a_sk"', f'"a_pk", {[f"a_{place}" for place in range(len(first))]}')

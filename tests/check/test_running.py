@@ -62,18 +62,18 @@ def codes(report: Report) -> list[str]:
         ({"KP901": "I don't want to know"}, ["KP201", "KP901"]),
     ],
 )
-def test_silences(ignore: dict[str, str], result: list[str]) -> None:
+def test_ignored_findings(ignore: dict[str, str], result: list[str]) -> None:
     assert codes(check(inbox(ignore))) == result
 
 
 @pytest.mark.parametrize("wrong", [["KP201"], {"KP201": None}, {1: "x"}, "KP201"])
-def test_a_silence_is_a_mapping_of_texts(wrong: Any) -> None:
+def test_ignore_is_a_mapping_of_strings(wrong: Any) -> None:
     with pytest.raises(DesignError) as caught:
         inbox(wrong)
     assert "ignore= must map strings to strings" in str(caught.value)
 
 
-def test_a_design_made_from_another_has_its_silences() -> None:
+def test_a_subclass_inherits_ignored_findings() -> None:
     class Quiet(Base, ignore={"KP201 Message.primary": "a few per day"}):
         pass
 
@@ -85,7 +85,7 @@ def test_a_design_made_from_another_has_its_silences() -> None:
     assert codes(check(Quieter)) == []
 
 
-def test_findings_know_their_lines() -> None:
+def test_findings_have_line_numbers() -> None:
     result = {element.code: element.source for element in check(Base).findings}
     lines = [line.strip() for line in Path(__file__).read_text(encoding="utf-8").splitlines()]
     key, method = result["KP201"], result["KP303"]
@@ -96,18 +96,18 @@ def test_findings_know_their_lines() -> None:
     assert key.file == method.file == __file__
 
 
-def test_a_class_within_a_function_has_lines_too() -> None:
+def test_a_class_in_a_function_has_line_numbers() -> None:
     (element,) = check(inbox({"KP201": " "})).findings[1:]
     assert element.source is not None
     assert element.source.file == __file__
 
 
-def test_a_compiled_design_has_no_class_to_look_into() -> None:
+def test_a_compiled_design_has_no_source_locations() -> None:
     places = [(element.code, element.source is None) for element in check(Base.compiled).findings]
     assert places == [("KP201", False), ("KP303", True)]  # the entity's class is known, the design's isn't
 
 
-def test_the_worst_stand_first_and_fail() -> None:
+def test_the_most_severe_findings_come_first() -> None:
     report = check(Base)
     assert [element.severity for element in report.findings] == sorted(
         (element.severity for element in report.findings), reverse=True
@@ -123,7 +123,7 @@ def finding(silenced: str | None = None) -> Finding:
     return Finding("KP308", "lost-update", Severity.WARNING, "Bank.pay_in", "m", "h", silenced=silenced)
 
 
-def test_a_silenced_finding_uses_up_no_line_of_the_baseline() -> None:
+def test_an_ignored_finding_uses_no_baseline_entry() -> None:
     """Of two alike, one is silenced since: the other is still the known one."""
     report = Report("Bank", (finding("a few a day"), finding()), rules=1, traffic=False)
     known = Counter({("Bank", "KP308", "Bank.pay_in"): 1})
@@ -136,7 +136,7 @@ def test_a_silenced_finding_uses_up_no_line_of_the_baseline() -> None:
 @pytest.mark.parametrize(
     ("per_second", "severity"), [(480.0, None), (520.0, Severity.WARNING), (1100.0, Severity.ERROR)]
 )
-def test_a_partition_is_hot_from_half_of_what_it_takes(per_second: float, severity: Severity | None) -> None:
+def test_a_partition_is_hot_from_half_of_its_limit(per_second: float, severity: Severity | None) -> None:
     class Hit(Entity):
         page: str
         number: int

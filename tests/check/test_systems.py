@@ -33,7 +33,7 @@ SYSTEMS: list[type[Design]] = [Blog, Cms, Papers, Shop, Social]
 
 
 @pytest.mark.parametrize("design", SYSTEMS)
-def test_nothing_is_found_that_has_no_reason(design: type[Design]) -> None:
+def test_systems_have_only_ignored_findings(design: type[Design]) -> None:
     assert [str(finding) for finding in check(design).counted()] == []
 
 
@@ -99,7 +99,7 @@ def test_no_design_breaks_a_rule_itself(tmp_path: Path, monkeypatch: pytest.Monk
                 assert finding.place
 
 
-def test_a_refused_design_without_a_place_is_told() -> None:
+def test_a_design_error_without_a_place_is_reported() -> None:
     report = refused(DesignError("no table"))
     (finding,) = report.findings
     assert (finding.code, finding.message) == ("KP100", "no table")

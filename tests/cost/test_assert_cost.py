@@ -49,7 +49,7 @@ class Readings(Design):
         yield Create(reading)
 
 
-def test_what_an_open_designs_call_costs() -> None:
+def test_assert_cost_of_an_open_design() -> None:
     """As the store meters it: reads, writes, iterators to their end, patterns that are awaited elsewhere."""
     with Readings.open(":memory:") as design:
         assert_cost(design.reading, "a", 1, read_units=0.5)
@@ -61,7 +61,7 @@ def test_what_an_open_designs_call_costs() -> None:
         assert_cost(design.reading_awaited, "a", 1, read_units=0.5)
 
 
-def test_what_a_class_predicts() -> None:
+def test_assert_cost_of_a_class() -> None:
     """For typical items; the CMS's metadata stays below 4 KB, so that it is half a unit."""
     assert_cost(Cms.article, read_units=0.5)  # which the design inherits from a class of questions
     assert_cost(Readings.note, write_units=4)
@@ -85,7 +85,7 @@ def test_a_wrong_cost_shows_every_request() -> None:
     assert lines[2].startswith("  PutItem on GSI1: 2 write units: new entry, 1,")
 
 
-def test_what_can_not_be_compared_is_refused() -> None:
+def test_incomparable_designs_are_rejected() -> None:
     """No pattern, nothing to compare with, arguments for a class; and errors of the call are its own."""
     with pytest.raises(RequestError, match="no units are given"):
         assert_cost(Readings.note)

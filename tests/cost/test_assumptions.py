@@ -75,7 +75,7 @@ class Depot(Design):
         yield Update(Sending, sending_id=sending_id).set(paid=True)
 
 
-def test_no_more_values_are_given_than_a_type_has() -> None:
+def test_values_do_not_exceed_those_of_the_type() -> None:
     (pattern,) = (element for element in estimate(Depot).patterns if element.name == "of_kinds")
     assert pattern.notes[-1] == "3 values of kind are given"
     with Depot.open(":memory:") as depot:
@@ -84,7 +84,7 @@ def test_no_more_values_are_given_than_a_type_has() -> None:
         assert_cost(depot.of_kinds, "1", list(Kind), read_units=pattern.read_units)
 
 
-def test_every_key_of_a_batch_is_asked_for() -> None:
+def test_every_key_of_a_batch_is_requested() -> None:
     days = [date(2026, 11, 1) + timedelta(days=number) for number in range(10)]
     assert_cost(Depot.delivered, read_units=40)
     with Depot.open(":memory:") as depot:
@@ -104,7 +104,7 @@ def test_a_flag_that_is_set_is_written_in_the_index_too() -> None:
 
 
 @pytest.mark.parametrize("second", [0, 1, 37, 100, 999_999_900])
-def test_a_size_doesnt_depend_on_when_it_is_asked_for(second: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_size_does_not_depend_on_the_time(second: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """A moment of expiry is a number, which is stored without the zeros at its end."""
     monkeypatch.setattr(examples, "now", lambda: datetime.fromtimestamp(1_790_000_000 + second, UTC))
     for serial in (0, 1, 99, 10**7):

@@ -136,7 +136,7 @@ def test_one_patterns_arithmetic(traffic: str) -> None:
     assert json_of("cost", "cms", "--explain", "AP8")["pattern"] == "publish"
 
 
-def test_the_arithmetic_stands_in_columns() -> None:
+def test_arithmetic_is_shown_in_columns() -> None:
     """The operation and where it goes begin in line, units end in line, and what is too long goes on below itself."""
     lines = run("cost", "cms", "--explain", "publish", env={"COLUMNS": "60"}).stdout.splitlines()
     begin = next(number for number, line in enumerate(lines) if line.startswith("GetItem  "))
@@ -150,7 +150,7 @@ def test_the_arithmetic_stands_in_columns() -> None:
     assert {row[20:28] for row in rows} == {"cms     ", "cms   10", "cms    2", "GSI1   1", " " * 8}
 
 
-def test_what_is_assumed_is_told(designs: tuple[str, str, str]) -> None:
+def test_assumptions_are_reported(designs: tuple[str, str, str]) -> None:
     """Marked in the table, and said in the arithmetic."""
     before, _, _ = designs
     assert re.search(r"N2 +notes_of +Query +~1", run("cost", before).stdout)
@@ -201,7 +201,7 @@ def test_two_designs_as_markdown_for_a_pull_request(designs: tuple[str, str, str
     assert "| `BY_OWNER` | USD per month on demand |" in result.stdout
 
 
-def test_what_cant_be_estimated_in_one_of_two_designs_is_no_saving(designs: tuple[str, str, str]) -> None:
+def test_a_pattern_without_an_estimate_is_no_saving(designs: tuple[str, str, str]) -> None:
     """It is left out of both, and named with its reason in one line."""
     before, _, traffic = designs
     path = Path(before.partition(":")[0])
@@ -260,7 +260,7 @@ def test_two_designs_are_compared_whole(designs: tuple[str, str, str]) -> None:
         assert "with OTHER, --explain" in result.stderr
 
 
-def test_a_design_beside_itself(designs: tuple[str, str, str]) -> None:
+def test_a_design_compared_with_itself(designs: tuple[str, str, str]) -> None:
     """Nothing has changed, and that is said."""
     before, _, traffic = designs
     result = run("cost", before, before, "--traffic", traffic)
@@ -270,7 +270,7 @@ def test_a_design_beside_itself(designs: tuple[str, str, str]) -> None:
 # Bad input: all at once, exit status 2, no traceback
 
 
-def test_every_fault_is_told_at_once(tmp_path: Path) -> None:
+def test_all_errors_are_reported_together(tmp_path: Path) -> None:
     """Names, rates, regions, patterns, files."""
     path = tmp_path / "traffic.toml"
     path.write_text('[table]\nregion = "moon"\n[patterns.articel]\nper_second = 1\n[patterns.AP1]\nper_second = -4\n')
@@ -290,7 +290,7 @@ def test_every_fault_is_told_at_once(tmp_path: Path) -> None:
     assert "Traceback" not in result.output
 
 
-def test_designs_that_are_none_are_told_together(tmp_path: Path) -> None:
+def test_several_invalid_designs_are_reported_together(tmp_path: Path) -> None:
     """A file that doesn't import, one that isn't there, and a region."""
     broken = tmp_path / "broken.py"
     broken.write_text("import nothing_of_that_name\n")
@@ -301,7 +301,7 @@ def test_designs_that_are_none_are_told_together(tmp_path: Path) -> None:
     assert "AWS has no region 'moon'" in result.stderr
 
 
-def test_one_fault_is_told_as_it_is() -> None:
+def test_a_single_error_is_reported_unchanged() -> None:
     """As every command tells it."""
     result = run("cost", "cmss")
     assert result.exit_code == 2

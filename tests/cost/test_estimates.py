@@ -184,7 +184,7 @@ def test_sizes_are_those_of_a_real_item() -> None:
         assert sizes.entries == entry_bytes(Books.table, item)
 
 
-def test_each_length_says_where_it_is_from() -> None:
+def test_each_length_reports_its_source() -> None:
     """Types, examples and defaults, then assumptions; a traffic file goes before all."""
     fields = of_entity(estimate(Books), "Book")
     assert fields["book_id"] == (7 + 26, "its type")
@@ -216,7 +216,7 @@ def test_instances_differ_by_their_serial() -> None:
     assert len({typical.instance(book, serial=at).book_id for at in range(20)}) == 20  # type: ignore[attr-defined]
 
 
-def test_an_entity_that_nothing_fits_is_told() -> None:
+def test_an_entity_without_a_typical_item_is_reported() -> None:
     """A validator that refuses all: the reason, and what to do."""
 
     def refuse(value: str) -> str:
@@ -283,7 +283,7 @@ def test_very_many_items_are_priced_in_proportion() -> None:
     assert "× 50" in pattern_estimate.requests[0].lines[0].why
 
 
-def test_a_filter_reads_what_it_drops() -> None:
+def test_filtered_items_are_charged() -> None:
     """A limit of 10 that keeps one in ten looks at a hundred at the least."""
 
     class Item(Entity):
@@ -310,7 +310,7 @@ def test_a_filter_reads_what_it_drops() -> None:
 # Writes
 
 
-def test_writes_by_what_they_change() -> None:
+def test_costs_of_writes() -> None:
     """A sparse entry that appears, one that goes, claims in a transaction, batches."""
     result = estimated()
     assert result["add_author"].units("write") == {TABLE: 4}
@@ -366,7 +366,7 @@ def test_a_write_that_decides_by_its_arguments() -> None:
     assert haggle.units("write") == {TABLE: 1}
 
 
-def test_nothing_is_called_but_the_writes_own_code() -> None:
+def test_errors_in_a_body_are_reported() -> None:
     """A write that fails in any way is a failure told, not a traceback."""
 
     class Broken(Design):
@@ -398,7 +398,7 @@ def test_a_write_that_never_ends_is_left() -> None:
     assert failure == "E2 search: it doesn't end within 10,000 steps"
 
 
-def test_a_fan_out_asks_every_partition_and_reads_few_items() -> None:
+def test_a_fan_out_queries_every_partition() -> None:
     """A feed of 300 authors with 50 posts each, of which a page is wanted: 300 queries, and only the newest items."""
 
     class Follow(Entity):

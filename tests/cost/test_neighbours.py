@@ -58,7 +58,7 @@ def test_one_item_between_is_read_through_and_found() -> None:
     assert predicted_units(Through, "letters_and_parcels", traffic) == units(meter) == 5
 
 
-def test_what_lies_between_in_one_of_several_shards_is_paid_for_once() -> None:
+def test_items_between_in_one_shard_are_charged_once() -> None:
     day = date(2026, 11, 22)
     with Through.open(":memory:") as design:
         for number in range(3):
@@ -75,7 +75,7 @@ def test_what_lies_between_in_one_of_several_shards_is_paid_for_once() -> None:
     assert predicted_units(Through, "of_day", traffic) == units(meter) == 6
 
 
-def test_nothing_of_many_items_between_is_found() -> None:
+def test_many_items_between_are_not_reported() -> None:
     assert not [finding for finding in check(Apart).findings if finding.code == "KP207"]
 
 
@@ -101,7 +101,7 @@ def units(meter: Any) -> float:
         ("ends", (2, 1)),
     ],
 )
-def test_what_lies_between_is_not_paid_for(name: str, expected: tuple[int, float]) -> None:
+def test_items_between_are_not_charged(name: str, expected: tuple[int, float]) -> None:
     usual = {"per_partition": 1}
     traffic: dict[str, Any] = {
         "patterns": {

@@ -95,7 +95,7 @@ def of_a_part() -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_part_tells_what_all_of_them_take(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_costs_of_a_sample_are_scaled(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the bounds so low that they matter, the units are nearly those of going through all items."""
     exact = of_all()[name]
     for bound, most in (("SIMULATED_MAX", 1500), ("ENDS_SIMULATED_MAX", 6000), ("PARTS_SIMULATED_MAX", 3000)):

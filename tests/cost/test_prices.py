@@ -62,7 +62,7 @@ def test_a_region_that_isnt_one_is_refused_with_the_one_that_is_meant(written: s
     assert (f"did you mean {meant}?" in str(error.value)) == (meant is not None)
 
 
-def test_a_region_without_a_list_has_no_price_and_says_how_to_get_them() -> None:
+def test_a_region_without_a_list_explains_how_to_get_prices() -> None:
     result = price_list("eu-central-1")
     assert dict(result.usd) == {}
     assert result.price("ReadRequestUnits") is None
@@ -70,7 +70,7 @@ def test_a_region_without_a_list_has_no_price_and_says_how_to_get_them() -> None
     assert result.said == "eu-central-1, of which none are known"
 
 
-def test_a_bill_that_lacks_a_price_says_what_is_known() -> None:
+def test_a_bill_without_a_price_shows_the_known_part() -> None:
     """Seoul's list has requests, and no storage: the rest of the bill stands."""
     traffic = {"patterns": {"article": {"per_second": 100}}, "entities": {"Article": {"count": 1_000_000}}}
     result = estimate(Cms, traffic_from(traffic, Cms.compiled))
@@ -100,7 +100,7 @@ def test_the_pages_own_traffic_file_is_priced(tmp_path: Path) -> None:
     assert run("check", "cms", "--traffic", str(path)).exit_code in {0, 1}
 
 
-def test_all_faults_of_a_list_are_told(tmp_path: Path) -> None:
+def test_all_errors_of_a_price_list_are_reported(tmp_path: Path) -> None:
     """Each with its place."""
     path = tmp_path / "prices.json"
     data = {
@@ -246,7 +246,7 @@ def test_the_renewed_lists_can_be_read(tmp_path: Path, capsys: pytest.CaptureFix
     assert FOLDER.name == "prices"
 
 
-def test_a_wrong_offer_file_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_invalid_offer_file_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Another service's, no JSON, none at all, and no argument."""
     wrong = tmp_path / "index.json"
     wrong.write_text('{"offerCode": "AmazonS3", "products": {}}')

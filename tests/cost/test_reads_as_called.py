@@ -68,7 +68,7 @@ def test_a_put_of_what_was_read_replaces_it() -> None:
     assert estimate_pattern(Notes, "touch").units("write") == {"": 1, "GSI1": 2}
 
 
-def test_a_limit_that_is_given_is_the_one_that_is_estimated() -> None:
+def test_the_given_limit_is_estimated() -> None:
     def looked_at(limit: int) -> int:
         result = explained(Notes, "notes", {"owner": "ada", "status": "open", "limit": limit})
         return int(result.arithmetic[0].partition(" on GSI1: ")[2].partition(" ")[0])
@@ -76,5 +76,5 @@ def test_a_limit_that_is_given_is_the_one_that_is_estimated() -> None:
     assert (looked_at(5), looked_at(40)) == (6, 41)
 
 
-def test_what_is_listed_while_a_field_is_empty_has_an_entry() -> None:
+def test_sparse_indexes_contain_items_without_the_field() -> None:
     assert estimate_pattern(Notes, "keep").units("write") == {"": 1, "GSI1": 1}

@@ -155,7 +155,7 @@ def test_failing_calls_take_less_of_a_busy_partition_of_an_index() -> None:
 # How long items stay
 
 
-def test_what_is_created_and_stays_is_stored() -> None:
+def test_created_items_are_stored_for_kept_days() -> None:
     result = estimated(
         patterns={"add": {"per_second": 2}, "log": {"per_second": 1, "items": 10}},
         entities={"Task": {"kept_days": 30}, "Line": {"kept_days": 0.5}},
@@ -177,12 +177,12 @@ def test_calls_that_fail_create_nothing() -> None:
     assert counts(result)["Task"] == 0.75 * DAY
 
 
-def test_a_count_that_is_given_stays() -> None:
+def test_a_given_count_is_kept() -> None:
     result = estimated(patterns={"add": {"per_second": 1}}, entities={"Task": {"kept_days": 1, "count": 7}})
     assert counts(result)["Task"] == 7
 
 
-def test_without_a_rate_nobody_says_how_many() -> None:
+def test_without_a_rate_the_count_is_unknown() -> None:
     result = estimated(patterns={"finish": {"per_second": 1}}, entities={"Task": {"kept_days": 1}})
     assert counts(result)["Task"] is None
 
@@ -207,7 +207,7 @@ def test_rules_know_the_number_too() -> None:
         ({"entities": {"Task": {"kept_days": True}}}, "entities.Task.kept_days"),
     ],
 )
-def test_faults_have_their_place(data: Any, place: str) -> None:
+def test_errors_have_a_place(data: Any, place: str) -> None:
     with pytest.raises(TrafficError) as caught:
         traffic_from(data, Tasks.compiled)
     assert [fault.place for fault in caught.value.errors] == [place]
@@ -308,7 +308,7 @@ def test_a_share_that_none_can_have(filled: Any, place: str) -> None:
 
 
 @pytest.mark.parametrize("item_bytes", [None, 900, 5_000, 9_000])
-def test_a_size_that_is_given_holds_beside_shares(item_bytes: int | None) -> None:
+def test_given_sizes_apply_with_shares(item_bytes: int | None) -> None:
     """A pattern's ``item_bytes`` is what its items weigh, in whichever combination of fields they are."""
     filled = estimated(
         patterns={"add": {} if item_bytes is None else {"item_bytes": item_bytes}},

@@ -64,7 +64,7 @@ def estimated(name: str) -> Estimate:
 
 
 @pytest.mark.parametrize("name", MARKED)
-def test_as_it_is_printed_it_says_nothing(name: str, tmp_path: Path) -> None:
+def test_the_printed_template_has_no_effect(name: str, tmp_path: Path) -> None:
     cls = design(name)
     traffic = read_from(skeleton(cls), cls, tmp_path)
     own = traffic_of(cls.compiled)
@@ -81,7 +81,7 @@ def test_every_line_is_valid_when_it_is_uncommented(name: str, tmp_path: Path) -
 
 
 @pytest.mark.parametrize("name", MARKED)
-def test_what_is_said_to_be_assumed_is_what_an_estimate_takes(name: str, tmp_path: Path) -> None:
+def test_estimates_use_the_stated_assumptions(name: str, tmp_path: Path) -> None:
     """The assumed numbers of a read and the decorators' own, uncommented one by one, change nothing; nor do the
     table's, the sizes of items and of single values, all together. (What a write's code does with other
     values is its author's business.)
@@ -195,9 +195,7 @@ def of_pattern(cls: type[Design], name: str) -> str:
         (Timed, "totals", True, '{ day = { ge = "2026-11-01", lt = "2026-12-01" } }'),
     ],
 )
-def test_what_filters_or_has_buckets_has_a_line_for_it(
-    cls: type[Design], name: str, filters: bool, buckets: str
-) -> None:
+def test_filters_and_buckets_have_a_line(cls: type[Design], name: str, filters: bool, buckets: str) -> None:
     text = of_pattern(cls, name)
     assert ("# kept = 1.0" in text) == filters
     assert re.findall(r"^# arguments = (\{.*\}) ", text, re.MULTILINE) == ([buckets] if buckets else [])

@@ -71,7 +71,7 @@ def test_prices_of_another_region() -> None:
     )
 
 
-def test_a_region_without_a_price_says_so() -> None:
+def test_a_region_without_a_price_is_reported() -> None:
     """What the list has no price of is no number, and is named."""
     bill = Payer(estimated(reads=1e6), price_list("ap-northeast-1")).provisioned()
     assert bill.usd is None

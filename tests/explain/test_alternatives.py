@@ -18,7 +18,7 @@ def others(pattern: str, cls: type = Library) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_key_is_taken_or_told(name: str) -> None:
+def test_every_key_is_used_or_explained(name: str) -> None:
     compiled = design(name).compiled
     for explanation in explain_all(design(name)):
         if explanation.kind == "write":
@@ -52,7 +52,7 @@ def test_another_order() -> None:
     assert result["PostTag.by_name"] == "its order is tag, and the pattern needs rating_sk"
 
 
-def test_consistency_and_what_serves_too() -> None:
+def test_consistency_and_other_supporting_keys() -> None:
     everything = design("Everything")
     reasons = {alternative.reason for explained in explain_all(everything) for alternative in explained.others}
     assert "global indexes don't support strongly consistent reads" in reasons

@@ -77,7 +77,7 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("pattern", "arguments"), CALLS)
-def test_what_is_explained_is_what_is_asked(library: Library, pattern: str, arguments: dict[str, Any]) -> None:
+def test_explained_requests_are_sent_requests(library: Library, pattern: str, arguments: dict[str, Any]) -> None:
     """On an empty table. A junction and a claim then end after their first request; their next is explained besides."""
     listening = Listening(library.store.transport)
     library.store.transport = listening
@@ -123,7 +123,7 @@ def of(pattern: str, arguments: dict[str, Any] | None = None) -> Explanation:
     return explain(Library, pattern, arguments)
 
 
-def test_names_stand_where_values_would() -> None:
+def test_names_replace_values() -> None:
     articles = explain(Cms, "articles_by_author")
     assert articles.key_condition == 'gsi1pk = AUTHOR#{author_id}, begins_with(gsi1sk, "ARTICLE#")'
     assert articles.requests[0].parameters["ExpressionAttributeValues"] == {
@@ -181,13 +181,13 @@ def test_a_write_shows_what_is_added_to_its_condition() -> None:
     assert "attribute_not_exists(#stars)" in request.parameters["ConditionExpression"]
 
 
-def test_values_and_names_can_stand_side_by_side() -> None:
+def test_values_and_names_can_be_mixed() -> None:
     lent = of("books_lent", {"reader_id": "r#1", "limit": 2})
     assert lent.key_condition == "pk = READER#r$c1#LOANS → pk = BOOK#{Loan.isbn}, sk = #META"
     assert not lent.symbolic
 
 
-def test_a_range_in_which_nothing_lies_asks_nothing() -> None:
+def test_an_empty_range_sends_no_request() -> None:
     nothing = of("priced", {"kind": "novel", "price_cents": {"gt": 9, "lt": 1}})
     assert nothing.requests == ()
     assert nothing.note == "Nothing can be in this range, so no request is sent."
@@ -206,7 +206,7 @@ def test_a_range_in_which_nothing_lies_asks_nothing() -> None:
         ("add_copy", "TransactWriteItems", ()),
     ],
 )
-def test_a_write_says_what_it_asks_and_how_it_goes_out(pattern: str, operation: str, asks: tuple[str, ...]) -> None:
+def test_a_write_explains_its_reads_and_requests(pattern: str, operation: str, asks: tuple[str, ...]) -> None:
     write = of(pattern)
     assert (write.operation, write.asks, write.requests) == (operation, asks, ())
 
@@ -242,7 +242,7 @@ def test_a_batch_alone_is_no_transaction() -> None:
     assert report.proof == "Its Batch goes out in BatchWriteItem requests of 25, which are not all-or-nothing."
 
 
-def test_a_write_that_reads_first_is_explained_as_far_as_an_empty_table_goes() -> None:
+def test_a_write_with_reads_is_explained_on_an_empty_table() -> None:
     lend = of("lend", {"isbn": "1", "reader_id": "r", "at": "2026-01-01T00:00:00Z"})
     (read,) = lend.requests
     assert (read.operation, read.parameters["ConsistentRead"]) == ("GetItem", True)
@@ -251,7 +251,7 @@ def test_a_write_that_reads_first_is_explained_as_far_as_an_empty_table_goes() -
     assert "there is no book '1'" in lend.note
 
 
-def test_a_write_that_fails_is_told_and_not_raised() -> None:
+def test_a_failing_write_is_reported() -> None:
     broken = of("broken", {"title": "T"})
     assert broken.note is not None
     assert "RuntimeError" in broken.note
@@ -262,7 +262,7 @@ def test_a_compiled_design_will_do() -> None:
     assert explain(Library.compiled, "lend").asks == ("book",)
 
 
-def test_what_cant_be_asked_is_refused() -> None:
+def test_invalid_options_are_rejected() -> None:
     with pytest.raises(UnknownPattern, match="no access pattern 'boook'"):
         of("boook")
     with pytest.raises(ArgumentError):
@@ -271,7 +271,7 @@ def test_what_cant_be_asked_is_refused() -> None:
         of("book", {"isbn": ""})
 
 
-def test_what_a_keys_text_does_not_show_is_said() -> None:
+def test_stored_formats_in_keys_are_explained() -> None:
     """Folded letters, stored forms and labels, of tables that others made; and what callers over HTTP are told."""
     proofs = {explanation.pattern: explanation.proof for explanation in explain_all(App)}
     assert "project is in lower case in the key" in proofs["worth"]

@@ -128,7 +128,7 @@ CALLS: list[tuple[type[Design], str, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("cls", "pattern", "arguments"), CALLS)
-def test_what_is_explained_is_what_is_asked(cls: type[Design], pattern: str, arguments: dict[str, Any]) -> None:
+def test_explained_requests_are_sent_requests(cls: type[Design], pattern: str, arguments: dict[str, Any]) -> None:
     with cls.open(":memory:") as design:
         listening = design.store.transport = Listening(design.store.transport)
         design.call(pattern, arguments)

@@ -59,7 +59,7 @@ def test_a_shop_without_keys_is_planned() -> None:
     }
 
 
-def test_without_keys_a_design_is_refused_and_says_what_to_do() -> None:
+def test_a_design_without_keys_is_rejected_with_a_hint() -> None:
     with pytest.raises(DesignError, match="keyplan plan"):
         imported(SHOP)
 
@@ -308,7 +308,7 @@ def test_a_new_access_pattern_gets_a_key_next_to_the_existing_ones() -> None:
     assert [index.name for index in best.indexes] == ["GSI1", "GSI2"]
 
 
-def test_an_index_that_nothing_needs_is_named() -> None:
+def test_an_unused_index_is_named() -> None:
     read_by_key = (
         DESK.partition('    @read("T1"')[0]
         + '    @read("T")\n    def one(self, ticket_id: str) -> Ticket | None: ...\n'

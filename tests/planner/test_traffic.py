@@ -84,7 +84,7 @@ class Zoo(Design):
 """
 
 
-def test_a_partition_over_its_limit_gives_way_to_another() -> None:
+def test_a_partition_over_its_limit_is_avoided() -> None:
     """Also if another entity, which the same write changes, adds to it."""
     made = design(TENANTS)
     best = plan(made, traffic_of(made, {"add": {"per_second": 800, "hottest": 0.5}}))[0]
@@ -162,7 +162,7 @@ def test_any_size_and_filling_has_a_plan(entity: dict[str, Any], patterns: dict[
     assert best.weight.usd > 0
 
 
-def test_an_index_holds_only_what_is_read_from_it() -> None:
+def test_an_index_projects_only_what_is_read() -> None:
     made = orders()
     best = plan(made, traffic_of(made, {"note": {"per_second": 50}}, Order={"count": 1000, "item_bytes": 3000}))[0]
     assert {index.name: index.projection for index in best.indexes} == {"GSI1": ("state",), "GSI2": "KEYS_ONLY"} or {
@@ -179,7 +179,7 @@ def test_an_index_includes_at_most_twenty_attributes(fields: int, least: str) ->
     assert ("ALL" in {index.projection for index in best.indexes}) == (least == "ALL")
 
 
-def test_an_index_whose_items_are_read_whole_holds_everything() -> None:
+def test_an_index_for_whole_items_projects_all() -> None:
     projections = [index.projection for index in plan(orders(whole=True))[0].indexes]
     assert "ALL" in projections
 
@@ -204,7 +204,7 @@ class Zoo(Design):
 """
 
 
-def test_an_index_that_is_read_whole_holds_nothing_else() -> None:
+def test_a_scanned_index_contains_only_its_items() -> None:
     by_field = (
         '\n    @read("E2", order_by="-placed_at")\n    def escalated(self, escalated_to: str) -> list[Order]: ...'
     )

@@ -141,7 +141,7 @@ def only(name: str) -> Action:
     return action
 
 
-def test_what_is_reckoned_from_what_was_read() -> None:
+def test_values_computed_from_reads() -> None:
     action = only("reckoned")
     assert dict(action.changes) == {"number": "set", "other": "set"}
     assert action.from_read == {"number"}

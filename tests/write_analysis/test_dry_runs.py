@@ -191,7 +191,7 @@ def made(name: str) -> list[list[str]]:
         ("takes_an_email", [["Update User", "release by_email", "claim by_email"]]),
     ],
 )
-def test_what_each_dry_run_writes(name: str, runs: list[list[str]]) -> None:
+def test_item_changes_of_each_dry_run(name: str, runs: list[list[str]]) -> None:
     assert made(name) == runs
 
 
@@ -240,7 +240,7 @@ def test_items_scales_the_repeated_actions_alone(name: str) -> None:
     assert costs(name).write_units == pytest.approx(asked)
 
 
-def test_a_traffic_file_gives_arguments() -> None:
+def test_a_traffic_file_sets_arguments() -> None:
     traffic = traffic_from({"patterns": {"one_branch": {"arguments": {"total": 2_000_000}}}}, Orders.compiled)
     (run,) = WriteAnalyzer(Orders.compiled, Orders, traffic).analysis(Orders.compiled.writes["one_branch"]).runs.done
     assert run.arguments["total"] == 2_000_000
@@ -359,7 +359,7 @@ def test_a_body_that_reaches_outside_or_cannot_be_followed_is_unknown(
 # Examples
 
 
-def test_an_example_shows_what_it_says() -> None:
+def test_the_repr_of_an_example() -> None:
     example = Example(way="b").found(Order, total=3).missing("any_line")
     assert repr(example) == "Example(way='b').found(Order, total=3).missing('any_line')"
 

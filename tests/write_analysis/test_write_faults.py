@@ -38,7 +38,7 @@ def analysis(name: str) -> WriteAnalysis:
         ("in_a_branch", ("UpdateItem",)),
     ],
 )
-def test_a_write_needs_what_its_actions_need_whatever_they_are_called(name: str, rights: tuple[str, ...]) -> None:
+def test_renamed_actions_need_the_same_permissions(name: str, rights: tuple[str, ...]) -> None:
     assert analysis(name).rights == rights
 
 
@@ -66,7 +66,7 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_what_can_never_work_is_said_by_check_and_cost_alike(name: str) -> None:
+def test_writes_that_always_fail_are_reported_by_check_and_cost(name: str) -> None:
     faults = analysis(name).faults()
     assert len(faults) == 1
     assert FAULTS[name] in faults[0].message
@@ -80,7 +80,7 @@ def test_what_can_never_work_is_said_by_check_and_cost_alike(name: str) -> None:
     assert FAULTS[name] in (pattern.failure or "")
 
 
-def test_verify_refuses_what_can_never_work() -> None:
+def test_verify_rejects_writes_that_always_fail() -> None:
     with pytest.raises(AssertionError) as raised:
         verify(Things, stores=1, seed=1)
     text = str(raised.value)
@@ -88,12 +88,12 @@ def test_verify_refuses_what_can_never_work() -> None:
     assert len(text.splitlines()) == 1 + len(FAULTS)
 
 
-def test_what_can_work_has_no_fault() -> None:
+def test_valid_writes_have_no_errors() -> None:
     names = Things.compiled.writes.keys() - FAULTS.keys()
     assert {name: analysis(name).faults() for name in names if analysis(name).faults()} == {}
 
 
-def test_the_source_of_a_fault_is_the_action() -> None:
+def test_the_location_of_an_error_is_the_action() -> None:
     (finding,) = (
         element
         for element in check(Things).findings
@@ -113,7 +113,7 @@ def test_a_body_that_reaches_outside_is_not_run(tmp_path: Path, monkeypatch: pyt
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_body_is_run_once_for_each_case_and_only_when_asked() -> None:
+def test_a_body_runs_once_per_case_and_only_for_analysis() -> None:
     renamed.RUNS.clear()
     with Things.open(":memory:"):
         pass
@@ -220,7 +220,7 @@ class Joiner(Design):
             yield from self.add.in_transaction(name)
 
 
-def test_what_writes_make_together_is_checked_as_one_transaction() -> None:
+def test_joined_writes_are_checked_as_one_transaction() -> None:
     faults = {f.place: f.message for f in check(Joiner).findings if f.code == "KP108"}
     beside = "the item after Update isn't available: it is sent in a transaction, which returns no items"
     assert faults == {
@@ -231,7 +231,7 @@ def test_what_writes_make_together_is_checked_as_one_transaction() -> None:
     }
 
 
-def test_what_is_joined_is_priced_and_explained_as_a_part_of_one_transaction() -> None:
+def test_joined_writes_are_priced_as_a_transaction() -> None:
     requests = {part.name: part.requests for part in estimate(Joiner).patterns}
     both = [(request.operation, request.units("write")) for name in ("part", "two") for request in requests[name]]
     assert both == [("TransactWriteItems", 2.0), ("TransactWriteItems", 4.0)]
@@ -244,7 +244,7 @@ def test_what_is_joined_is_priced_and_explained_as_a_part_of_one_transaction() -
     assert explain(Joiner, "add", {"name": "a"}).requests[0].operation == "UpdateItem"
 
 
-def test_a_traffic_file_says_what_is_joined() -> None:
+def test_a_traffic_file_marks_writes_in_transactions() -> None:
     traffic = traffic_from({"patterns": {"J1": {"in_transaction": True}}}, Joiner.compiled)
     estimated = next(part for part in estimate(Joiner, traffic).patterns if part.name == "add")
     assert [request.operation for request in estimated.requests] == ["TransactWriteItems"]
@@ -263,7 +263,7 @@ def test_a_traffic_file_says_what_is_joined() -> None:
         ("calls_a_verb", "it calls self.get(...)"),
     ],
 )
-def test_a_write_that_calls_a_pattern_is_told_how_to_ask_it(name: str, word: str) -> None:
+def test_a_call_of_a_pattern_in_a_write_suggests_read(name: str, word: str) -> None:
     result = [
         finding.message
         for finding in check(Caller).findings
