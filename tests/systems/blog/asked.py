@@ -7,7 +7,6 @@ from typing import Any
 
 from keyplan_systems.blog.design import Blog
 from keyplan_systems.blog.entities import Comment, Moderation, Upload, UserImpression
-from keyplan_systems.blog.essays import ESSAYS
 from keyplan_systems.blog.sample import sample_user, whole_post
 from keyplan_systems.site.sessions import Session
 
@@ -41,8 +40,6 @@ def arguments() -> dict[str, dict[str, Any]]:
         (element for element in wholes if element.post.status == "published"), key=lambda post: len(post.readers)
     )
     post, user = whole.post, sample_user(1)
-    shared = next(element for element in wholes if element.post.co_authors and element.post.status == "published")
-    named = sample_user(min(beside for essay in ESSAYS for beside in essay.beside))
     result: dict[str, dict[str, Any]] = {
         "latest_posts": {"limit": 3},
         "published_between": {"limit": 4},
@@ -52,7 +49,6 @@ def arguments() -> dict[str, dict[str, Any]]:
         "slug_of": {"slug": post.slug},
         "whole_post": {"post_id": post.post_id},
         "posts_of_user": {"user_id": user.user_id, "status": "published", "limit": 2},
-        "co_authored_posts": {"user_id": named.user_id, "status": ["published", "unpublished"], "limit": 2},
         "trending_tags": {"limit": 4},
         "tags_starting": {"tag": "b", "limit": 3},
         "posts_by_tags": {"tags": list(post.tags), "limit": 2},
@@ -86,8 +82,6 @@ def arguments() -> dict[str, dict[str, Any]]:
         "viewed_by": {"user_id": sample_user(0).user_id, "limit": 2},
         "posts": {"post_id": [post.post_id]},
         "contents": {"post_id": [post.post_id]},
-        "co_authors_of": {"post_id": shared.post.post_id},
-        "co_author": {"post_id": shared.post.post_id, "user_id": shared.post.co_authors[0]},
         "user_viewed": {"user_id": sample_user(0).user_id, "viewed_id": user.user_id},
     }
     assert set(result) == set(Blog.compiled.reads)

@@ -11,8 +11,6 @@ from keyplan.client.conversations import Request, Transport
 from keyplan.testing.stored_world import check_invariants, scan
 from keyplan_systems.blog.design import Blog
 from keyplan_systems.blog.entities import (
-    CO_AUTHORS_MAX,
-    CoAuthor,
     Counter,
     Credential,
     Post,
@@ -74,16 +72,6 @@ def check_books(blog: Blog, *, anonymous_views: int = 0) -> None:
     by_id = {post.post_id: post for post in posts}
     public = [post for post in posts if post.status == "published"]
     _check_authors(result.get(User, []), posts)
-    entries: list[CoAuthor] = result.get(CoAuthor, [])
-    named = {(entry.post_id, entry.user_id, entry.status, entry.listed_at) for entry in entries}
-    assert {entry for entry in named if entry[2] != "asked"} == {
-        (post.post_id, other, post.status, post.listed_at) for post in posts for other in post.co_authors
-    }
-    assert all(
-        entry[1] != by_id[entry[0]].user_id for entry in named
-    )  # of a post that is there; nobody asks themselves
-    most = Tally(entry.post_id for entry in entries)
-    assert max(most.values(), default=0) <= CO_AUTHORS_MAX
     carried = Tally(tag for post in public for tag in post.tags)
     assert {value.tag: value.posts for value in result.get(PostTag, []) if value.posts} == dict(carried)
     combos = {(value.tags, value.published_at, value.post_id) for value in result.get(PostTagCombo, [])}
@@ -97,12 +85,10 @@ def check_books(blog: Blog, *, anonymous_views: int = 0) -> None:
 
 
 def _check_authors(users: Iterable[User], posts: list[Post]) -> None:
-    named = Tally(user_id for post in posts if post.status == "published" for user_id in post.co_authors)
     tally = Tally((post.user_id, post.status) for post in posts)
     for user in users:
         counts = tuple(tally[user.user_id, status] for status in ("unpublished", "published", "archived"))
         assert (user.drafts, user.published, user.archived) == counts, user
-        assert user.co_authored == named[user.user_id], user
 
 
 def _check_counts(result: dict[type[Any], list[Any]], anonymous_views: int) -> None:

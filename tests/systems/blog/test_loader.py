@@ -11,7 +11,7 @@ from keyplan.errors import RequestError
 from keyplan.systems import LoadReport
 from keyplan.testing.stored_world import scan
 from keyplan_systems.blog.design import Blog
-from keyplan_systems.blog.entities import Post, User
+from keyplan_systems.blog.entities import CO_AUTHORS_MAX, Post, User
 from keyplan_systems.blog.loader import load
 from tests.systems.blog.support import check_books, items_of, new_user, recorded, silent
 
@@ -355,3 +355,21 @@ def test_settings_of_whole_folders_are_reported_and_former_addresses_lead_on(blo
     led = blog.redirect("/notes/a")
     assert led is not None
     assert led.post_id == one(blog, "a").post_id
+
+
+def test_an_import_names_co_authors_changes_them_and_reports_those_beyond(blog: Blog, tmp_path: Path) -> None:
+    def names(*authors: str) -> list[str]:
+        (tmp_path / "a.md").write_text(
+            f"---\ntitle: A\ndate: 2024-01-01\nauthors: [{', '.join(authors)}]\n---\nText.\n"
+        )
+        report = load(blog, tmp_path, silent)
+        check_books(blog)
+        return [fault.message for fault in report.errors]
+
+    assert names("Ada L", "Ben M", "Cleo N") == []
+    assert names("Ada L", "Cleo N", "Dan O") == []
+    (post,) = items_of(blog, Post)
+    assert [user.name for user in blog.users(list(post.co_authors))] == ["Cleo N", "Dan O"]
+    many = [f"Writer {number}" for number in range(CO_AUTHORS_MAX + 2)]
+    (message,) = names("Ada L", *many)
+    assert message == "22 co-authors: the post has the first 20, without Writer 20, Writer 21"

@@ -22,7 +22,7 @@ from tests.systems.measuring import session_calls
 LARGE = 5_000
 """Posts that are 100,000 items together."""
 NUMBER = r"([\d.]+)(?:–([\d.]+))?"
-EACH = {"posts_by_tags": 10, "co_authored_posts": 10, "users": 2, "tags": 5, "counters": 2, "posts": 1}
+EACH = {"posts_by_tags": 10, "users": 2, "tags": 5, "counters": 2, "posts": 1}
 """How many posts, users, tags, shards or authors a call of ``asked.py`` is about, where the table counts them."""
 TEXT_MAX = 2.5
 """Units that the longest text of the sample takes, which the table leaves open."""
@@ -95,9 +95,6 @@ def writes(blog: Blog) -> dict[str, Callable[[], object]]:
             post.post_id, first[0].thread_id, first[0].comment_id, "hidden", ada.user_id
         ),
         "W40": lambda: blog.name_co_authors(post.post_id, (eve.user_id,)),
-        "W43": lambda: blog.be_named_no_more(post.post_id, eve.user_id),
-        "W41": lambda: blog.ask_co_authors(post.post_id, (eve.user_id,)),
-        "W42": lambda: blog.agree_to_be_named(post.post_id, eve.user_id),
     }
 
 

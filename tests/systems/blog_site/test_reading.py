@@ -15,7 +15,7 @@ from keyplan_systems.blog.design import Blog
 from keyplan_systems.blog.entities import Post, User
 from keyplan_systems.blog.site.rendering import blog_environment
 from keyplan_systems.blog.site.site import Site
-from tests.systems.blog_site.support import Visit, make_post, text_of
+from tests.systems.blog_site.support import Visit, make_post, make_user, text_of
 from tests.systems.support import recorded
 
 PAGES = [
@@ -303,3 +303,12 @@ def test_an_edited_post_shows_when_it_was_modified(author: Visit, blog: Blog, po
     fields = {"title": post.title, "slug": post.slug, "tags": "keys", "version": str(content.content.version)}
     assert author.send(edit, content="Another text.", action="save", **fields).status_code == 303
     assert "modified" in text_of(author.get(path))
+
+
+def test_a_byline_names_active_co_authors(blog: Blog, post: Post, visit: Callable[[], Visit]) -> None:
+    ben, cleo = make_user(blog, "ben"), make_user(blog, "cleo")
+    blog.name_co_authors(post.post_id, (ben.user_id, cleo.user_id))
+    blog.set_status(cleo.user_id, "suspended")
+    page = text_of(visit().get(f"/posts/{post.slug}"))
+    assert "Ada Example and Ben Example" in page
+    assert "Cleo" not in page

@@ -307,8 +307,6 @@ def blog_posts(design: Any) -> tuple[dict[str, str], dict[str, str], dict[str, s
     draft = design.create_post(Post(user_id="hush", slug="hush-draft", title=MARK, tags=("hidden",)), MARK).post
     begun = design.create_post(Post(user_id="hush", slug="hush-post", title=MARK, tags=("hush-tag",)), MARK).post
     shown = design.publish(begun.post_id)
-    others = design.create_post(Post(user_id="other", slug="other", title="other", tags=("t",)), "x").post
-    design.name_co_authors(others.post_id, ("hush",))
     theirs = design.create_post(Post(user_id="other", slug="theirs", title="theirs", tags=("t",)), "x").post
     design.publish(theirs.post_id)
     said = design.add_comment(theirs.post_id, "reader", MARK)
@@ -340,7 +338,6 @@ def blog(design: Any) -> World:
             "slug_of": ("mo", {"slug": "hush-draft"}),
             **dict.fromkeys(("whole_post", "post"), ("mo", of_draft)),
             "posts_of_user": ("mo", {"user_id": "hush", "status": "unpublished"}),
-            "co_authored_posts": ("mo", {"user_id": "hush", "status": "unpublished"}),
             "posts_by_tags": ("", {"tags": "hidden"}),
             "trending_tags": (everyone, {}),
             "tags_starting": (everyone, {"tag": "hush"}),
@@ -360,7 +357,7 @@ def blog(design: Any) -> World:
             "moderation_log": ("m", month),
             **closed("user_to_sign_in", "user_by_provider", "counters", "provider_user"),
             **closed("redirect", "addresses_of", "uploads_of", "comment", "viewed_by", "contents", "posts"),
-            **closed("co_authors_of", "co_author", "session", "sessions"),
+            **closed("session", "sessions"),
         },
         {
             "create_post": ("o", {"post": new, "content": "x"}),
@@ -379,7 +376,7 @@ def blog(design: Any) -> World:
             "delete_message": ("m", {"month": "2026-11", "at": at, "message_id": "m"}),
             "remove_comment": ("r", comment),
             "moderate_comment": ("m", {**comment, "status": "shown"}),
-            **closed("name_co_authors", "ask_co_authors", "agree_to_be_named", "be_named_no_more", "publish_as_of"),
+            **closed("name_co_authors", "publish_as_of"),
             **closed("delete_post", "lead", "open_session", "register", "set_password", "link_provider"),
             **closed("note_upload", "send_message", "count_attempt", "count_view", "refresh_ranking", "refresh_tag"),
             **closed("refresh_user", "refresh_front_page"),

@@ -11,7 +11,6 @@ from keyplan_systems.blog.counting import CountingWrites
 from keyplan_systems.blog.entities import (
     INDEXES,
     Byline,
-    CoAuthor,
     Comment,
     ContactMessage,
     Counter,
@@ -40,7 +39,6 @@ from keyplan_systems.blog.posts import PostWrites
 __all__ = [
     "Blog",
     "Byline",
-    "CoAuthor",
     "Comment",
     "ContactMessage",
     "Counter",
@@ -79,7 +77,6 @@ _REASONS = {
     "KP203 ContactMessage.primary": "people write to moderators, and are limited in how often",
     "KP209 Blog.refresh_tag": "this is the refresh at a bounded rate",
     "KP314 Blog.end_sessions": "sessions end as well when the epoch is counted twice",
-    "KP306 Blog.ask_co_authors": "who agrees at the same moment changes the post, which this write expects as it was",
     "KP306 Blog.lead": "an import says anew where its addresses lead",
     "KP405": "index names are the document's, so that its readers find them",
     "KP602 Counter.expires_at": "what expires is closed, and counts nothing",

@@ -27,8 +27,6 @@ __all__ = [
     "READER_SHARDS",
     "STATUS_SHARDS",
     "Byline",
-    "CoAuthor",
-    "CoAuthorStatus",
     "Comment",
     "CommentStatus",
     "ContactMessage",
@@ -102,15 +100,13 @@ COMBO_TAGS_MAX = 5
 CONTENT_BYTES_MAX = 390 * 1024
 """Maximum size of a post's content in bytes (UTF-8): DynamoDB's 400 KB for an item, minus keys and other attributes."""
 CO_AUTHORS_MAX = 20
-"""Maximum number of co-authors: replacing twenty by twenty others is 81 of the 100 actions of a transaction."""
+"""Maximum number of co-authors of a post."""
 
 ADDRESS_MAX = 250
 """Maximum length of a redirected URL."""
 
 UserStatus = Literal["active", "suspended", "deleted"]
 PostStatus = Literal["unpublished", "published", "archived"]
-CoAuthorStatus = Literal["asked", "unpublished", "published", "archived"]
-"""The status of a co-authored post, or ``asked``."""
 Role = Literal["reader", "author", "moderator"]
 CommentStatus = Literal["shown", "hidden", "removed"]
 """``hidden`` by a moderator, ``removed`` by its author, which deletes its text."""
@@ -160,9 +156,8 @@ class User(Entity):
     """A public user profile: role, counters. Email and password are in Credential.
 
     ``drafts``, ``published`` and ``archived`` count the user's posts by status. ``rating`` is the sum of their posts'
-    ratings, and ``views`` counts profile views, both aggregated periodically. ``co_authored``
-    counts other authors' published posts with this co-author. A session is valid while its mark equals the user's
-    ``session_epoch``.
+    ratings, and ``views`` counts profile views, both aggregated periodically. A session is valid while its mark equals
+    the user's ``session_epoch``.
     """
 
     user_id: Id = Field(default_factory=ulid)
@@ -174,7 +169,6 @@ class User(Entity):
     drafts: int = Field(default=0, ge=0)
     published: int = Field(default=0, ge=0)
     archived: int = Field(default=0, ge=0)
-    co_authored: int = 0
     views: int = Field(default=0, ge=0)
     rating: int = Field(default=0, ge=0, lt=10**15)
     ranked_at: datetime | None = None
@@ -255,7 +249,8 @@ class Post(Entity):
 
     ``views``, ``likes``, ``ratings`` (their number), ``stars`` (their sum) and ``comments`` are aggregated from
     counters, and determine ``rating``. An author can't publish a post that a moderator has ``taken_down``.
-    ``co_authors`` are further authors. ``listed_at`` is the first publication, or the creation: lists use its order.
+    ``co_authors`` are named in the byline. ``listed_at`` is the first publication, or the creation: the order of
+    lists.
     """
 
     post_id: Id = Field(default_factory=ulid)
@@ -297,23 +292,6 @@ class Post(Entity):
     )
     by_status_rating = Key("POST#STATUS#{status}", "{rating_sk}", index=POSTS_BY_STATUS_RATING, shards=STATUS_SHARDS)
     by_user_status = Key("POST#USER#{user_id}#STATUS#{status}", "{listed_at:ms}", index=POSTS_BY_USER_STATUS_CREATED_AT)
-
-
-class CoAuthor(Entity):
-    """A co-author of a post. Indexed by user and status, in the order of lists.
-
-    A user who was asked and hasn't agreed yet is listed by the time of the request.
-    """
-
-    post_id: Id
-    user_id: Id
-    status: CoAuthorStatus
-    listed_at: datetime
-
-    primary = Key("POST#{post_id}", "CO_AUTHOR#{user_id}")
-    by_user_status = Key(
-        "POST#CO_AUTHOR#{user_id}#STATUS#{status}", "{listed_at:ms}", index=POSTS_BY_USER_STATUS_CREATED_AT
-    )
 
 
 class PostContent(Entity):

@@ -63,7 +63,7 @@ class PeopleWrites(SessionPatterns, Reads):
         linked = user.user_id if provider_user is None else provider_user.user_id
         if {credential.user_id, linked} != {user.user_id}:
             raise Refused("the credential is another user's", place="Blog.register")
-        begun = {"drafts": 0, "published": 0, "archived": 0, "co_authored": 0, "views": 0, "rating": 0}
+        begun = {"drafts": 0, "published": 0, "archived": 0, "views": 0, "rating": 0}
         created = yield from Create(user.model_copy(update={**begun, "ranked_at": None}))
         if provider_user is None:
             yield Create(credential.model_copy(update={"providers": set[str]()}))

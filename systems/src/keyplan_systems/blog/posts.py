@@ -13,7 +13,7 @@ from keyplan.errors import ConditionFailed, ErrorDetail, ItemNotFound, ItemTooLa
 from keyplan_systems.blog.counting import counted
 from keyplan_systems.blog.entities import (
     CONTENT_BYTES_MAX,
-    CoAuthor,
+    CoAuthors,
     Excerpt,
     Moderation,
     Post,
@@ -30,7 +30,7 @@ from keyplan_systems.blog.entities import (
     Title,
     User,
 )
-from keyplan_systems.blog.naming import NamingWrites, without_repeats
+from keyplan_systems.blog.reads import Reads
 from keyplan_systems.blog.scoring import PUBLISHED_POINTS, heated
 from keyplan_systems.words import excerpt_from, word_count
 
@@ -40,7 +40,7 @@ _COUNTERS: dict[PostStatus, str] = {"unpublished": "drafts", "published": "publi
 """The author's counter for each status."""
 
 
-class PostWrites(NamingWrites):
+class PostWrites(Reads):
     """Writes of authors."""
 
     @write("W2", attempts=10, example=Example().missing("post"))
@@ -67,7 +67,6 @@ class PostWrites(NamingWrites):
                 imported=imported,
             )
         )
-        yield from self._begin_naming(created, list(created.co_authors))
         yield Update(User, user_id=post.user_id).set(drafts=Add(1)).only_if(status="active")
         return PostWithContent(created, written)
 
@@ -204,11 +203,7 @@ class PostWrites(NamingWrites):
         if post.status == "published":
             raise Refused("a published post is not deleted", place="Blog.delete_post", hint="archive it first")
         addresses = yield from self.addresses_of.read(post_id)
-        asked = yield from self._asked(post_id)
-        yield Delete(post).only_if(
-            status=post.status, slug=post.slug, co_authors=post.co_authors, updated_at=post.updated_at
-        )
-        yield from self._end_naming(post, list(post.co_authors))
+        yield Delete(post).only_if(status=post.status, slug=post.slug, updated_at=post.updated_at)
         yield Delete(content)
         yield Delete(PostSlug, slug=post.slug)
         yield Update(User, user_id=post.user_id).set(**{_COUNTERS[post.status]: Add(-1)})
@@ -219,10 +214,15 @@ class PostWrites(NamingWrites):
             [
                 *(Delete(PostSlug, slug=slug) for slug in old if slug != post.slug),
                 *(Delete(address) for address in addresses),
-                *(Delete(CoAuthor, post_id=post_id, user_id=user_id) for user_id in asked),
             ]
         )
         return True
+
+    @write("W40")
+    def name_co_authors(self, post_id: str, co_authors: CoAuthors) -> Writes:
+        """Set the co-authors named in a post's byline, for imports. Raises ItemNotFound."""
+        missing = ItemNotFound(f"there is no post {post_id!r}", place="Blog.post")
+        yield Update(Post, post_id=post_id).set(co_authors=co_authors).if_missing(missing)
 
     @write("W31")
     def lead(self, path: str, post_id: str) -> Writes:
@@ -270,11 +270,9 @@ class PostWrites(NamingWrites):
                 tags=post.tags,
                 published_at=post.published_at,
                 taken_down=post.taken_down,
-                co_authors=post.co_authors,
             )
         )
         after = _after(post, move)
-        yield from self._move_naming(after, post.status)
         counters = {_COUNTERS[post.status]: Add(-1), _COUNTERS[status]: Add(1)}
         count = Update(User, user_id=post.user_id).set(**counters)
         yield count.only_if(status="active") if status == "published" else count
@@ -341,7 +339,6 @@ def _begun(post: Post, content: str) -> Post:
     """A new post: unpublished, without counts."""
     return post.model_copy(
         update={
-            "co_authors": without_repeats(post.user_id, post.co_authors),
             "excerpt": post.excerpt or excerpt_from(content),
             "words": word_count(content),
             "views": 0,

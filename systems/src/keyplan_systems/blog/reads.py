@@ -11,8 +11,6 @@ from datetime import datetime
 
 from keyplan import Cursor, Each, Page, Prefix, Range, read
 from keyplan_systems.blog.entities import (
-    CoAuthor,
-    CoAuthorStatus,
     Comment,
     CommentStatus,
     ContactMessage,
@@ -91,17 +89,6 @@ class Reads:
     ) -> Page[Post]:
         """An author's posts with a status, newest first."""
         ...
-
-    @read("B4b", through=CoAuthor, newest_first=True)
-    def co_authored_posts(
-        self, user_id: str, status: Each[CoAuthorStatus], limit: int = 10, cursor: Cursor | None = None
-    ) -> Page[Post]:
-        """The posts with these statuses of which a user is a co-author, newest first; ``asked``: those whose authors
-        have asked the user.
-        """
-        ...
-
-    # Tags
 
     @read("B5", where={"used": True}, order_by="-rating_sk")
     def trending_tags(self, limit: int = 10) -> list[PostTag]:
@@ -269,14 +256,4 @@ class Reads:
     @read("R16")
     def posts(self, post_id: Each[str]) -> list[Post]:
         """Several posts by id, for search results."""
-        ...
-
-    @read("R19", items=20)
-    def co_authors_of(self, post_id: str) -> list[CoAuthor]:
-        """The co-authors of a post, including those who were asked."""
-        ...
-
-    @read("R20")
-    def co_author(self, post_id: str, user_id: str) -> CoAuthor | None:
-        """Whether a user is a co-author of a post, or was asked."""
         ...

@@ -9,7 +9,6 @@ impressions (seen, liked, rated) of deleted users without names.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
 from functools import partial
 from typing import Any, TypeVar
 
@@ -69,9 +68,6 @@ def delete_account(blog: Blog, user_id: str, files: Files, search: Search) -> li
         for post in posts:
             delete_post(blog, post.post_id)
             search.remove(post.post_id)
-    for post in items_of(partial(blog.co_authored_posts, user_id, (*STATUSES, "asked"), limit=PAGE)):
-        with suppress(ItemNotFound):  # its author deletes it concurrently
-            blog.be_named_no_more(post.post_id, user_id)
     comments = 0
     for said in _pages(partial(blog.comments_of_user, user_id, limit=PAGE)):
         for comment in said:
@@ -113,7 +109,7 @@ def _remove_user(blog: Blog, user: User) -> None:
 
 
 def export_of(blog: Blog, user_id: str) -> dict[str, Any]:
-    """All stored data of a user as JSON: profile, posts with texts, co-authored posts, comments, images, sign-ins."""
+    """All stored data of a user as JSON: profile, posts with texts, comments, images, sign-ins."""
     user = blog.get(User, user_id=user_id, consistent=True)
     credential = blog.get(Credential, user_id=user_id, consistent=True)
     if user is None or credential is None:
@@ -123,8 +119,6 @@ def export_of(blog: Blog, user_id: str) -> dict[str, Any]:
         texts = {content.post_id: content.content for content in blog.contents([post.post_id for post in page])}
         posts += [as_json(post) | {"content": texts.get(post.post_id, "")} for post in page]
     comments = [as_json(comment) for comment in items_of(partial(blog.comments_of_user, user_id, limit=PAGE))]
-    named_on = items_of(partial(blog.co_authored_posts, user_id, STATUSES, limit=PAGE))
-    asked = items_of(partial(blog.co_authored_posts, user_id, ["asked"], limit=PAGE))
     return {
         "profile": as_json(user),
         "email": credential.email,
@@ -134,8 +128,6 @@ def export_of(blog: Blog, user_id: str) -> dict[str, Any]:
             for session in blog.sessions(user_id)
         ],
         "posts": posts,
-        "named_on": [{"title": post.title, "slug": post.slug, "status": post.status} for post in named_on],
-        "asked_to_be_named_on": [{"title": post.title} for post in asked],
         "comments": comments,
         "pictures": [f"/files/{upload.name}" for upload in blog.uploads_of(user_id)],
     }

@@ -30,7 +30,6 @@ from keyplan.systems import Progress
 from keyplan_systems.blog.design import Blog
 from keyplan_systems.blog.drawings import drawn
 from keyplan_systems.blog.entities import (
-    CoAuthor,
     Comment,
     ContactMessage,
     Counter,
@@ -281,15 +280,6 @@ class WholePost:
             for tags in tag_combos(post.tags)
         ]
 
-    @property
-    def co_authors(self) -> list[CoAuthor]:
-        """The items of its co-authors."""
-        post = self.post
-        return [
-            CoAuthor(post_id=post.post_id, user_id=user_id, status=post.status, listed_at=post.listed_at)
-            for user_id in post.co_authors
-        ]
-
 
 def whole_post(number: int) -> WholePost:
     """Sample post ``number``."""
@@ -440,9 +430,7 @@ def _write_block(design: Blog, wholes: Sequence[WholePost]) -> int:
             return 0
         new = _with_free_slugs(design, new)
         design.batch(
-            Put(item)
-            for post in new
-            for item in (post.slug, post.counter, *post.combos, *post.readers, *post.comments, *post.co_authors)
+            Put(item) for post in new for item in (post.slug, post.counter, *post.combos, *post.readers, *post.comments)
         )
         try:
             design.transact(_block_actions(design, new))
@@ -471,7 +459,7 @@ def _block_actions(design: Blog, wholes: Sequence[WholePost]) -> list[Create | U
     """The actions of a block's transaction."""
     posts = [post.post for post in wholes]
     actions: list[Create | Update] = [Create(item) for post in wholes for item in (post.post, post.content)]
-    for user in design.users(sorted({user_id for post in posts for user_id in (post.user_id, *post.co_authors)})):
+    for user in design.users(sorted({post.user_id for post in posts})):
         own = [post for post in posts if post.user_id == user.user_id]
         by_status = Tally(post.status for post in own)
         points = sum(post.rating for post in own)
@@ -481,7 +469,6 @@ def _block_actions(design: Blog, wholes: Sequence[WholePost]) -> list[Create | U
                 drafts=Add(by_status["unpublished"]),
                 published=Add(by_status["published"]),
                 archived=Add(by_status["archived"]),
-                co_authored=Add(sum(user.user_id in post.co_authors for post in posts if post.status == "published")),
                 rating=user.rating + points,
             ).only_if(rating=user.rating)
         )

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from keyplan_systems.blog.design import Blog
-from keyplan_systems.blog.entities import Post, User
+from keyplan_systems.blog.entities import Post
 
-__all__ = ["Card", "active_authors", "authors_of", "cards", "cards_by", "shown_cards"]
+__all__ = ["Card", "active_authors", "authors_of", "cards", "shown_cards"]
 
 WORDS_A_MINUTE = 230
 UNKNOWN = ("somebody", "")
@@ -39,11 +39,9 @@ class Card:
     ratings: int
     average: float
     comments: int
-    beside: tuple[tuple[str, str], ...] = ()
-    """Names and usernames of its co-authors, if requested."""
 
 
-def card(post: Post, name: str, username: str, beside: Iterable[tuple[str, str]] = ()) -> Card:
+def card(post: Post, name: str, username: str) -> Card:
     """A post as a card."""
     return Card(
         post_id=post.post_id,
@@ -63,7 +61,6 @@ def card(post: Post, name: str, username: str, beside: Iterable[tuple[str, str]]
         ratings=max(0, post.ratings),
         average=round(post.stars / post.ratings, 1) if post.ratings > 0 else 0.0,
         comments=max(0, post.comments),
-        beside=tuple(beside),
     )
 
 
@@ -73,27 +70,16 @@ def authors_of(blog: Blog, posts: Iterable[Post]) -> dict[str, tuple[str, str]]:
     return {user.user_id: (user.name, user.username) for user in blog.users(ids)} if ids else {}
 
 
-def active_authors(blog: Blog, posts: Iterable[Post], *, beside: bool = False) -> dict[str, tuple[str, str]]:
-    """The same for active authors, optionally with co-authors: posts of inactive authors are hidden."""
-    ids = list(dict.fromkeys(text for post in posts for text in (post.user_id, *(post.co_authors if beside else ()))))
+def active_authors(blog: Blog, posts: Iterable[Post]) -> dict[str, tuple[str, str]]:
+    """The same for active authors: posts of inactive authors are hidden."""
+    ids = list(dict.fromkeys(post.user_id for post in posts))
     users = blog.users(ids) if ids else []
     return {user.user_id: (user.name, user.username) for user in users if user.status == "active"}
 
 
-def shown_cards(blog: Blog, posts: Sequence[Post], *, beside: bool = False) -> list[Card]:
-    """Posts as public cards: those of active authors, in order; optionally with co-authors."""
-    authors = active_authors(blog, posts, beside=beside)
-    return [
-        card(post, *authors[post.user_id], [authors[other] for other in post.co_authors if beside and other in authors])
-        for post in posts
-        if post.user_id in authors
-    ]
-
-
-def cards_by(blog: Blog, user: User, posts: Sequence[Post]) -> list[Card]:
-    """A user's posts as cards; other authors are read only if there are any, and active."""
-    authors = {user.user_id: (user.name, user.username)}
-    authors |= active_authors(blog, [post for post in posts if post.user_id != user.user_id])
+def shown_cards(blog: Blog, posts: Sequence[Post]) -> list[Card]:
+    """Posts as public cards: those of active authors, in order."""
+    authors = active_authors(blog, posts)
     return [card(post, *authors[post.user_id]) for post in posts if post.user_id in authors]
 
 

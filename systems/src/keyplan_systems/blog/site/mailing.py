@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple
 from urllib.parse import quote
 
 from keyplan.errors import ConditionFailed, Refused, WriteFailed
 from keyplan_systems.blog.accounts import IMPORTED_DOMAIN, change_email, reset_password, verify_email
 from keyplan_systems.blog.design import Blog
-from keyplan_systems.blog.entities import Credential, Post, User
+from keyplan_systems.blog.entities import Credential, User
 from keyplan_systems.blog.site.settings import Settings
 from keyplan_systems.site.joining import Joining
 from keyplan_systems.site.mail import Mail
@@ -128,22 +128,6 @@ class Mailing:
             "If it wasn't you, write to the moderators.\n"
         )
         self.mail.send(old, f"Your address at {self.settings.title} has changed", text)
-
-    def asked_to_be_named(self, post: Post, author: User, user_ids: Iterable[str], origin: str) -> None:
-        """Tell users that an author asks them to be a co-author. Users without a confirmed address see it only on their
-        desk, because others might read that mail.
-        """
-        for user_id in user_ids:
-            known = self._known(user_id)
-            if known is None or known.user.status != "active" or known.credential.verified_at is None:
-                continue
-            text = (
-                f"Hello {known.user.name},\n\n"
-                f"{author.name} would like to name you as an author of “{post.title}” at {self.settings.title}. "
-                f"Read it, and say yes or no, on your desk:\n\n{origin}/desk\n\n"
-                "You aren't named unless you agree.\n"
-            )
-            self.mail.send(known.credential.email, f"{author.name} asks you at {self.settings.title}", text)
 
     # Links
 

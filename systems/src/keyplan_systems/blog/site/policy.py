@@ -89,8 +89,6 @@ class BlogPolicy(BasePolicy[User]):
             self.count("respond" if WHO[pattern] == "reader" else "write", caller.user_id)
         if pattern == "posts_of_user" and arguments["status"] != "published":
             self._own(caller, str(arguments["user_id"]), pattern)
-        if pattern == "co_authored_posts" and {*arguments["status"]} != {"published"}:
-            self._own(caller, str(arguments["user_id"]), pattern)
         if pattern in _LOOKED_UP:
             self._post(pattern, str(arguments["post_id"]), caller)
         if pattern == "remove_comment":

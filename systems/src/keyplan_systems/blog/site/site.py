@@ -48,9 +48,7 @@ NOTICES = {
     "down": "The post is taken down.",
     "ended": "That session has ended.",
     "joined": "Welcome! You can like, rate and comment now.",
-    "left": "Your name isn’t on that post.",
     "linked": "The account is linked.",
-    "named": "Your name is on the post now.",
     "message": "Your message has been sent. Thank you.",
     "password": "Your password is changed. Other devices are signed out.",
     "published": "The post is published.",
@@ -82,9 +80,8 @@ LIMITS = {
     "write": Limit(attempts=60, seconds=600),
     "upload": Limit(attempts=40, seconds=600),
     "mail": Limit(attempts=5, seconds=3600),
-    "ask": Limit(attempts=1, seconds=24 * 3600),
 }
-SHARED = frozenset(LIMITS) - {"comment", "search", "read", "respond", "preview", "upload", "write", "ask"}
+SHARED = frozenset(LIMITS) - {"comment", "search", "read", "respond", "preview", "upload", "write"}
 """What is counted for all processes together: a write each time, of what is seldom done."""
 PICTURES_AT_ONCE = 1
 """A large picture takes some hundred megabytes while it is written anew."""

@@ -16,9 +16,8 @@ from xml.sax.saxutils import escape, quoteattr
 from starlette.responses import PlainTextResponse, Response
 
 from keyplan import Range
-from keyplan_systems.blog.naming import posts_by
 from keyplan_systems.blog.ranking import front_page
-from keyplan_systems.blog.site.cards import Card, cards, cards_by, shown_cards
+from keyplan_systems.blog.site.cards import Card, cards, shown_cards
 from keyplan_systems.blog.site.pages.reading import author_of, tags_of
 from keyplan_systems.blog.site.rendering import http_date, iso, post_path, tags_path
 from keyplan_systems.blog.site.site import Turn
@@ -65,9 +64,9 @@ def _feed(turn: Turn) -> Feed:
     settings, given = turn.site.settings, turn.request.path_params
     if "username" in given:
         user = author_of(turn)
-        posts = posts_by(turn.blog, user, FEED_POSTS).items
+        posts = turn.blog.posts_of_user(user.user_id, "published", FEED_POSTS).items
         path = f"/authors/{quote(user.username, safe='')}"
-        result = cards_by(turn.blog, user, posts)
+        result = cards(posts, {user.user_id: (user.name, user.username)})
         return Feed(f"{user.name} · {settings.title}", user.bio or f"Posts by {user.name}", path, result)
     if "tags" in given:
         chosen = tags_of(turn)

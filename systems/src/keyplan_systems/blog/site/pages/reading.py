@@ -12,10 +12,9 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from keyplan.errors import RequestError
 from keyplan_systems.blog.entities import Post, PostWithContent, User
-from keyplan_systems.blog.naming import posts_by
 from keyplan_systems.blog.ranking import front_page
 from keyplan_systems.blog.searching import found_posts
-from keyplan_systems.blog.site.cards import card, cards, cards_by, shown_cards
+from keyplan_systems.blog.site.cards import card, cards, shown_cards
 from keyplan_systems.blog.site.pages.commenting import said
 from keyplan_systems.blog.site.rendering import TAG_SLUGS, post_path, tags_path
 from keyplan_systems.blog.site.site import Turn
@@ -175,9 +174,7 @@ def _visible(turn: Turn, about: Post) -> bool:
         return True
     if user is None:
         return False
-    if user.user_id in {about.user_id, *about.co_authors} or (about.taken_down and turn.visitor.moderator):
-        return True
-    return turn.blog.co_author(about.post_id, user.user_id) is not None  # they were asked to be a co-author
+    return user.user_id in {about.user_id, *about.co_authors} or (about.taken_down and turn.visitor.moderator)
 
 
 def _published(turn: Turn) -> Post:
@@ -227,9 +224,9 @@ def author_of(turn: Turn) -> User:
 
 
 def author(turn: Turn) -> Response:
-    """An author with all published posts, including co-authored ones."""
+    """An author with all published posts."""
     user = author_of(turn)
-    page = posts_by(turn.blog, user, PAGE, turn.cursor)
+    page = turn.blog.posts_of_user(user.user_id, "published", PAGE, turn.cursor)
     reader = turn.visitor.user
     mine = reader is not None and reader.user_id == user.user_id
     if reader is not None and not mine and turn.request.method == "GET":
@@ -242,7 +239,7 @@ def author(turn: Turn) -> Response:
         heading=user.name,
         lede=user.bio or f"Posts by {user.name}",
         path=turn.request.url.path,
-        cards=cards_by(turn.blog, user, page.items),
+        cards=cards(page.items, {user.user_id: (user.name, user.username)}),
         cursor=page.cursor,
         first=turn.cursor is not None,
     )

@@ -1,4 +1,4 @@
-"""An author's desk and the editor: drafts, preview, saving, publishing, and co-authors.
+"""An author's desk and the editor: drafts, preview, saving and publishing.
 
 A post that changed since it was opened isn't overwritten: both texts are shown, and the author decides. Others' drafts
 are not found.
@@ -6,16 +6,15 @@ are not found.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Literal
 
 from markupsafe import Markup
 from starlette.responses import HTMLResponse, Response
 
-from keyplan.errors import ItemExists, ItemNotFound, ItemTooLarge, Refused, UniqueValueTaken
+from keyplan.errors import ItemExists, ItemTooLarge, Refused, UniqueValueTaken
 from keyplan_systems.blog import accounts, removing
-from keyplan_systems.blog.entities import CO_AUTHORS_MAX, Post, PostWithContent
-from keyplan_systems.blog.site.cards import cards_by, shown_cards
+from keyplan_systems.blog.entities import Post, PostWithContent
+from keyplan_systems.blog.site.cards import cards
 from keyplan_systems.blog.site.rendering import post_path
 from keyplan_systems.blog.site.site import Turn
 from keyplan_systems.site.incoming import Form
@@ -32,30 +31,19 @@ PREVIEW_CHARACTERS = 5_000
 """A preview of this many characters costs one more attempt."""
 TAGS_MAX = 5
 DESK_PAGE = 20
-QUESTIONS = 5
-"""Maximum number of co-author requests on a desk."""
 
 Status = Literal["unpublished", "published", "archived"]
 STATUSES: dict[str, Status] = {"unpublished": "unpublished", "published": "published", "archived": "archived"}
-ALL = list(STATUSES.values())
-WITH_OTHERS = "with-others"
-"""The desk's list of posts with the user as a co-author."""
 
 
 def desk(turn: Turn) -> Response:
-    """The user's posts by status, or those with the user as a co-author."""
-    user, status = turn.user, turn.query.get("status", "")
-    if status == WITH_OTHERS:
-        page = turn.blog.co_authored_posts(user.user_id, ALL, limit=DESK_PAGE, cursor=turn.cursor)
-    else:
-        status = STATUSES.get(status, "unpublished")
-        page = turn.blog.posts_of_user(user.user_id, status, limit=DESK_PAGE, cursor=turn.cursor)
-    questions = turn.blog.co_authored_posts(user.user_id, ["asked"], limit=QUESTIONS)
+    """The user's posts by status."""
+    user, status = turn.user, STATUSES.get(turn.query.get("status", ""), "unpublished")
+    page = turn.blog.posts_of_user(user.user_id, status, limit=DESK_PAGE, cursor=turn.cursor)
     return turn.page(
         "desk.html",
-        questions=shown_cards(turn.blog, questions.items),
         status=status,
-        cards=cards_by(turn.blog, user, page.items),
+        cards=cards(page.items, {user.user_id: (user.name, user.username)}),
         cursor=page.cursor,
         first=turn.cursor is not None,
         path=f"/desk?status={status}",
@@ -96,48 +84,12 @@ def _fields(form: Form) -> tuple[str, str, str, tuple[str, ...]]:
     return title, content, slug or slug_from(title), tags
 
 
-def _people(turn: Turn, form: Form, post: Post | None) -> tuple[str, ...] | None:
-    """Ids of the co-authors in the form, with errors; None if the form has no such field."""
-    if "co_authors" not in form.typed:
-        return None
-    form.labels["co_authors"] = "Co-authors"
-    names = [text.removeprefix("@").lower() for text in form["co_authors"].replace(",", " ").split()]
-    names = [name for name in dict.fromkeys(names) if name != turn.user.username]
-    if len(names) > CO_AUTHORS_MAX:
-        form.fault("co_authors", f"at most {CO_AUTHORS_MAX} co-authors; these are {len(names)}")
-    result: list[str] = []
-    for name in names[:CO_AUTHORS_MAX]:
-        user = turn.blog.user_by_username(name) if 3 <= len(name) <= 40 else None
-        named = user is not None and post is not None and user.user_id in post.co_authors
-        if user is None or not (named or user.status == "active"):
-            form.fault("co_authors", f"nobody here is called {name[:40]}; write usernames, as on authors’ pages")
-        elif user.role == "reader" and not named:
-            form.fault("co_authors", f"{name} only reads here; their account page makes an author of them")
-        else:
-            result.append(user.user_id)
-    return tuple(result)
-
-
-def _asked(turn: Turn, saved: PostWithContent, people: tuple[str, ...] | None) -> PostWithContent:
-    """The post after its co-authors were asked."""
-    if people is None or (not people and not saved.post.co_authors and not turn.form["asked"]):
-        return saved
-    before = {entry.user_id for entry in turn.blog.co_authors_of(saved.post.post_id)}
-    post = turn.blog.ask_co_authors(saved.post.post_id, people)
-    site, me = turn.site, turn.user.user_id  # users who are asked again within a day get no second mail
-    new = [name for name in people if name not in before and not site.wait_seconds("ask", f"{me} {name}")]
-    if new:
-        turn.after.append(partial(site.mailing.asked_to_be_named, post, turn.user, new, site.origin(turn.request)))
-    return saved._replace(post=post)
-
-
 def create(turn: Turn) -> Response:
     """Save a new post as a draft; optionally publish or preview it."""
     form = turn.form
     if form["action"] == "preview":
         return _editor(turn, form, None)
     title, content, slug, tags = _fields(form)
-    people = _people(turn, form, None)
     if not form:
         return _editor(turn, form, None, 422)
     turn.limit("write", turn.user.user_id)
@@ -146,7 +98,7 @@ def create(turn: Turn) -> Response:
         return _editor(turn, form, None, 422)
     try:
         post = Post(user_id=turn.user.user_id, slug=slug, title=title, excerpt=excerpt_from(content), tags=tags)
-        made = _asked(turn, _created(turn, post, content, numbers=not form["slug"].strip()), people)
+        made = _created(turn, post, content, numbers=not form["slug"].strip())
     except (ValueError, Refused, ItemExists, UniqueValueTaken) as error:
         _told(form, error)
         return _editor(turn, form, None, 422)
@@ -210,23 +162,17 @@ def _is_editor(turn: Turn, post: Post) -> bool:
 def edit_form(turn: Turn) -> Response:
     """The editor with a post."""
     content = _own(turn)
-    return _editor(turn, _typed(turn, content), content.post)
+    return _editor(turn, _typed(content), content.post)
 
 
-def _typed(turn: Turn, content: PostWithContent) -> Form:
+def _typed(content: PostWithContent) -> Form:
     post = content.post
-    asked = [entry.user_id for entry in turn.blog.co_authors_of(post.post_id) if entry.status == "asked"]
-    people = (
-        {user.user_id: user for user in turn.blog.users([*post.co_authors, *asked])} if post.co_authors or asked else {}
-    )
     return Form(
         {
             "title": post.title,
             "content": content.content.content,
             "slug": post.slug,
             "tags": " ".join(post.tags),
-            "co_authors": " ".join(people[text].username for text in (*post.co_authors, *asked) if text in people),
-            "asked": " ".join(people[text].username for text in asked if text in people),
             "version": str(content.content.version),
         }
     )
@@ -239,7 +185,6 @@ def save(turn: Turn) -> Response:
     if form["action"] == "preview":
         return _editor(turn, form, post_with_content.post)
     title, content, slug, tags = _fields(form)
-    people = _people(turn, form, post_with_content.post)
     version = form.number("version", "Version")
     shown = form["action"] == "publish" or post_with_content.post.status == "published"
     if shown and not shows_something(content):
@@ -263,7 +208,6 @@ def save(turn: Turn) -> Response:
             return _conflict(turn, form)
         _told(form, error)
         return _editor(turn, form, post_with_content.post, 422)
-    saved = _asked(turn, saved, people)
     turn.site.changed(saved.post, listed=saved.post.status == "published")
     if form["action"] == "publish":
         return _publish(turn, saved, form)
@@ -280,8 +224,6 @@ def _conflict(turn: Turn, form: Form) -> Response:
 def act(turn: Turn) -> Response:
     """Publish, unpublish, archive or restore a post. Moderators can take down any post."""
     action = turn.path("action")
-    if action in {"agree", "leave"}:
-        return _named(turn, agree=action == "agree")
     content = _own(turn, moderators=action in {"unpublish", "archive", "allow"})
     if not _is_editor(turn, content.post):
         return _moderated(turn, content.post, down=action != "allow")
@@ -298,25 +240,6 @@ def act(turn: Turn) -> Response:
     changed = do(content.post.post_id)
     turn.site.changed(changed, listed="published" in {content.post.status, changed.status})
     return turn.go(f"/desk?status={changed.status}", done)
-
-
-def _named(turn: Turn, *, agree: bool) -> Response:
-    """Agree or decline to be a co-author, or leave a post. Not found without a request."""
-    post_id, user_id = turn.path("post_id"), turn.user.user_id
-    if len(post_id) > 64 or turn.blog.co_author(post_id, user_id) is None:
-        raise not_found()
-    turn.limit("write", user_id)
-    try:
-        if agree:
-            turn.blog.agree_to_be_named(post_id, user_id)
-        else:
-            turn.blog.be_named_no_more(post_id, user_id)
-    except ItemNotFound:  # its author withdrew the request concurrently
-        raise not_found() from None
-    post = turn.blog.post(post_id)
-    if post is not None:
-        turn.site.changed(post, listed=False)
-    return turn.go("/desk?status=with-others", "named" if agree else "left")
 
 
 def _moderated(turn: Turn, post: Post, *, down: bool) -> Response:
