@@ -273,8 +273,8 @@ def _partition_notes(keys: Iterable[PlannedKey], entities: Mapping[type[Entity],
         names = [name for text in key.templates[0] for name in fields_of(text)]
         if not names and (key.key.index is not None or any(map(fields_of, key.key.sort))):
             yield (
-                f"{key.place}: all its items are in one partition, which takes 1,000 write units a second; with a "
-                "traffic file the planner spreads it over shards if that is too little"
+                f"{key.place}: all its items are in one partition, which supports 1,000 write units per second; with "
+                "a traffic file, the planner adds shards if needed"
             )
         domains = [domain_of(entities[key.entity].kinds[name]) for name in names]
         if domains and None not in domains:
