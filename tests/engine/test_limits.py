@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from typing import Any
 
 import pytest
@@ -212,6 +213,27 @@ def test_a_prefix_may_end_with_any_character(last: str) -> None:
         )["Items"]
     wanted = {f"x{sk}" for sk in sorts if sk.startswith(last)}
     assert [item["sk"]["S"] for item in result] == sorted(wanted, key=str.encode)
+
+
+@pytest.mark.parametrize("last", [b"\x00", b"\xfe", b"\xff", b"a\xff\xff"])
+def test_a_prefix_may_end_with_any_byte(engine: Engine, last: bytes) -> None:
+    schema = [{"AttributeName": name, "KeyType": kind} for name, kind in (("pk", "HASH"), ("sk", "RANGE"))]
+    types = [{"AttributeName": name, "AttributeType": kind} for name, kind in (("pk", "S"), ("sk", "B"))]
+    create(engine, KeySchema=schema, AttributeDefinitions=types, GlobalSecondaryIndexes=None)
+    sorts = [b"a", last, last + b"a", last + b"\xff", b"\xff\xff", b"\xfe\xff", b"\x00\x01", b"b"]
+    for sk in set(sorts):
+        write(engine, {"pk": s("p"), "sk": binary(sk)})
+    asked = {
+        "TableName": "orders",
+        "KeyConditionExpression": "pk = :p AND begins_with(sk, :s)",
+        "ExpressionAttributeValues": {":p": s("p"), ":s": binary(last)},
+    }
+    wanted = sorted(sk for sk in set(sorts) if sk.startswith(last))
+    assert [item["sk"] for item in engine.call("Query", asked)["Items"]] == list(map(binary, wanted))
+
+
+def binary(raw: bytes) -> dict[str, str]:
+    return {"B": b64encode(raw).decode()}
 
 
 def test_an_empty_key_of_an_index(engine: Engine) -> None:

@@ -381,14 +381,6 @@ def test_conditions_of_a_text_are_lowered_once(engine: Engine, monkeypatch: pyte
         assert len(lowered) == 1, statement
 
 
-def test_only_what_the_key_does_not_say_is_judged(engine: Engine) -> None:
-    """Items that are answered as they are stored aren't read into Python."""
-    for statement, parameters in PLANNED:
-        read = statements.read_of(engine.database, statements.given_of(statement, parameters))
-        of_key = "number" not in statement.partition("WHERE")[2] and "sk > ? AND sk" not in statement
-        assert (read.filter is None) == of_key, statement
-
-
 def test_a_get_knows_that_its_table_was_made_anew(engine: Engine) -> None:
     statement = "SELECT * FROM orders WHERE pk = 'a' AND sk = '1'"
     assert run(engine, statement) == {"Items": [ITEM]}

@@ -1,28 +1,16 @@
-"""Keys of each type at the ends of ranges, and in the segments of a parallel scan, against a plain account of them."""
+"""Keys of each type in the segments of a parallel scan, and the longest keys of indexes."""
 
 from __future__ import annotations
 
 import base64
 from collections.abc import Iterator
-from itertools import product
 from typing import Any
 
 import pytest
 
-from keyplan.dynamodb.expressions import KeyCondition, KeyTerm
 from keyplan.dynamodb.limits import PARTITION_KEY_BYTES_MAX, SORT_KEY_BYTES_MAX
-from keyplan.dynamodb.values import key_text
 from keyplan.store import Engine
-from keyplan.store.queries import bounds_of, contains
 from tests.engine.support import answer, create, n, s
-
-BYTES = [bytes(each) for length in (1, 2, 3) for each in product((0, 1, 2, 3, 254, 255), repeat=length)]
-LAST = chr(0x10FFFF)
-TEXTS = [
-    "".join(each)
-    for length in (1, 2)
-    for each in product(("a", "b", "c", "\ud7ff", "\ue000", "\ue001", LAST), repeat=length)
-]
 
 
 @pytest.fixture
@@ -33,21 +21,6 @@ def engine() -> Iterator[Engine]:
 
 def binary(raw: bytes) -> dict[str, str]:
     return {"B": base64.b64encode(raw).decode()}
-
-
-@pytest.mark.parametrize("kind", ["S", "B"])
-def test_what_begins_with_a_prefix(kind: str) -> None:
-    every: list[Any] = BYTES if kind == "B" else TEXTS
-    value = binary if kind == "B" else s
-    keys = [(each, key_text(value(each))) for each in every]
-    for prefix in every:
-        if len(prefix) > 2:
-            continue
-        term = KeyTerm("sk", "begins_with", (value(prefix),))
-        bounds = bounds_of(KeyCondition((), (term,)), forward=True)
-        assert [each for each, text in keys if contains(bounds, (text,))] == [
-            each for each in every if each.startswith(prefix)
-        ]
 
 
 @pytest.mark.parametrize("kind", ["S", "N", "B"])
