@@ -42,20 +42,22 @@ class Fault:
 FAULTS = {
     fault.name: fault
     for fault in (
-        Fault("dropped", False, True, "the connection is dropped before the request is carried out"),
-        Fault("dropped after", True, True, "… and after it is, without an answer"),
-        Fault("stalled", False, True, "no answer comes, and nothing is carried out"),
-        Fault("stalled after", True, True, "… and everything is"),
-        Fault("cut", True, True, "half of the answer, and the connection is closed"),
-        Fault("garbled", True, True, "what comes isn't HTTP"),
-        Fault("not JSON", True, True, "the answer's body isn't JSON"),
-        Fault("wrong crc", True, True, "the answer's crc32 isn't that of its body"),
-        Fault("500", False, True, "InternalServerError, and nothing is carried out"),
-        Fault("500 after", True, True, "… and everything is"),
-        Fault("503", False, True, "a proxy's page of HTML"),
+        Fault("dropped", False, True, "the connection is dropped before the request is executed"),
+        Fault(
+            "dropped after", True, True, "the connection is dropped after the request is executed, without a response"
+        ),
+        Fault("stalled", False, True, "no response, and the request isn't executed"),
+        Fault("stalled after", True, True, "no response, although the request is executed"),
+        Fault("cut", True, True, "half of the response, and the connection is closed"),
+        Fault("garbled", True, True, "the response isn't HTTP"),
+        Fault("not JSON", True, True, "the response's body isn't JSON"),
+        Fault("wrong crc", True, True, "the response's CRC-32 doesn't match its body"),
+        Fault("500", False, True, "InternalServerError, and the request isn't executed"),
+        Fault("500 after", True, True, "InternalServerError, although the request is executed"),
+        Fault("503", False, True, "an HTML page from a proxy"),
         Fault("throttled", False, False, "ProvisionedThroughputExceededException, three times", 3),
-        Fault("expired", False, False, "ExpiredTokenException, once: the credentials have expired in between"),
-        Fault("clock", False, False, "the signature is refused, since our clock is an hour behind"),
+        Fault("expired", False, False, "ExpiredTokenException, once: the credentials have expired"),
+        Fault("clock", False, False, "the signature is rejected, because the client's clock is one hour slow"),
     )
 }
 
