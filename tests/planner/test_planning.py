@@ -245,7 +245,10 @@ class Zoo(Design):
 @pytest.mark.parametrize(
     ("pattern", "note"),
     [
-        ("def all_new(self) -> list[Parcel]: ...", "Parcel.new: all its items are in one partition, which takes 1,000"),
+        (
+            "def all_new(self) -> list[Parcel]: ...",
+            "Parcel.new: all its items are in one partition, which supports 1,000",
+        ),
         ("def in_state(self, state: str) -> list[Parcel]: ...", "it has only 4 partitions, by state"),
         ("def closed(self, depot: str) -> list[Parcel]: ...", "items without closed_at are omitted, since it orders"),
     ],
