@@ -121,7 +121,7 @@ def test_a_union_is_explained() -> None:
     explanation = explain(Desk, "notes")
     assert explanation.operation == "Query, Query, Query, BatchGetItem"
     assert explanation.key == "Opened.primary → Note.primary → Pointer.primary → Note.primary"
-    assert "and besides" in explanation.proof
+    assert "and also" in explanation.proof
     assert [request.operation for request in explanation.requests] == ["Query", "Query", "Query", "BatchGetItem"]
 
 
