@@ -37,7 +37,7 @@ LEEWAY_SECONDS = 60
 class _NoRedirects(HTTPRedirectHandler):
     """Doesn't follow redirects: a token request must not be repeated elsewhere."""
 
-    def redirect_request(self, *_arguments: Any) -> None:
+    def redirect_request(self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> None:  # noqa: ARG002
         return None
 
 
