@@ -107,7 +107,7 @@ def test_a_remaining_error_is_reported_once(place: str, folder: Path, monkeypatc
 def test_errors_have_places(folder: Path) -> None:
     result = run("import-workbench", written(folder, {"DataModel": [{"TableName": "a"}]}))
     assert result.exit_code == 2
-    assert "model.json: invalid NoSQL Workbench model: 1 fault" in result.stderr
+    assert "model.json: invalid NoSQL Workbench model: 1 error" in result.stderr
     assert "DataModel[0].KeyAttributes: field required" in result.stderr
     assert run("import-workbench", "gone.json").exit_code == 2
     (folder / "bytes.json").write_bytes(b"\xff\xfe")

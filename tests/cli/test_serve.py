@@ -90,7 +90,7 @@ class Store(Design):
 @pytest.mark.parametrize(
     ("text", "message", "views", "line"),
     [
-        (STORE, "invalid design: 3 faults", ["plan"], None),
+        (STORE, "invalid design: 3 errors", ["plan"], None),
         ("", "Store isn't there in store.py", ["map", "data"], None),
         ("import keyplan\n\nclass Store(keyplan.Design:\n", "SyntaxError", ["map", "data"], 3),
         (SMALL + "1 / 0\n", "ZeroDivisionError", ["map", "data"], SMALL.count("\n") + 1),

@@ -173,10 +173,10 @@ KEYS = [
     *((f'field: {kind}; primary = Key("X#{{one}}", "{template}")', words) for kind, template, words in (
         ("Decimal", "{field}", "a fraction has no fixed-width text that sorts"),
         ("float", "{field}", "a fraction has no fixed-width text that sorts"),
-        ("list[str]", "{field}", "a field of type list can't stand in a key"),
+        ("list[str]", "{field}", "a field of type list isn't supported in a key"),
         ("Level", "{field}", "don't sort as such"),
         ("int", "{field:x}", "isn't a number's format"),
-        ("str", "{field:08d}", "this type takes no format"),
+        ("str", "{field:08d}", "this type doesn't support the format"),
         ("str", "{field:desc}", "only numbers and times can be turned"),
         ("datetime", "{field:%B}", "isn't a fixed-width time"),
         ("datetime", "{field:%d%Y}", "doesn't sort by time"),
@@ -373,4 +373,4 @@ def test_all_faults_are_reported_together_each_with_its_place() -> None:
     assert isinstance(error.value, TypeError)
     assert error.value.as_json()["code"] == "DesignError"
     assert len(error.value.as_json()["errors"]) == 3
-    assert str(error.value).startswith("D: invalid design: 3 faults\n  - D.one: ")
+    assert str(error.value).startswith("D: invalid design: 3 errors\n  - D.one: ")

@@ -229,7 +229,7 @@ def test_tables_without_a_key_are_omitted() -> None:
     error = refused({"DataModel": [{"TableName": "a b", "KeyAttributes": {"SortKey": "x"}}, {}]})
     places = ["DataModel[0].KeyAttributes.PartitionKey", "DataModel[1].KeyAttributes"]
     assert [fault.place for fault in error.errors] == places
-    assert "2 faults" in error.message
+    assert "2 errors" in error.message
     assert refused({"DataModel": []}).errors[0].place == "DataModel"
     assert refused({}).errors[0].place == "DataModel"
 

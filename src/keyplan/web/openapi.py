@@ -63,7 +63,7 @@ def openapi(design: CompiledDesign, policy: Policy | None = None) -> dict[str, A
         },
         "servers": [{"url": "/"}],
         "tags": [
-            {"name": "reads", "description": "Questions, each answered without a scan."},
+            {"name": "reads", "description": "Reads, each without a scan unless declared."},
             {"name": "writes", "description": "Changes, each one conditional request or one transaction."},
         ],
         "paths": paths,

@@ -55,5 +55,5 @@ class Guard:
         if self.hosts is not None and named_host(scope["headers"]) not in self.hosts:
             return problem(421, "WrongHost", f"this server answers for {', '.join(sorted(self.hosts))}")
         if is_foreign(scope["method"], headers, self.origin):
-            return problem(403, "ForeignOrigin", "a page of another site sent this, and it isn't taken")
+            return problem(403, "ForeignOrigin", "requests from pages of other sites are rejected")
         return None

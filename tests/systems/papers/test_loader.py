@@ -469,7 +469,7 @@ def test_by_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     result = run("import", "papers", "a.bib")
     assert result.exit_code == 3
     assert "a.bib:2: not an entry: 'stray'" in result.stderr
-    assert "Loaded 1 into papers.db; 1 fault, told above." in result.stdout
+    assert "Imported 1 into papers.db; 1 error, listed above." in result.stdout
 
 
 # Parts

@@ -251,7 +251,7 @@ def test_by_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     result = run("import", "shop", "products.csv")
     assert result.exit_code == 3
     assert "products.csv:5: the number of columns is 1, and 6 in the first line" in result.stderr
-    assert "Loaded 3 into shop.db; 1 fault, told above." in result.stdout
+    assert "Imported 3 into shop.db; 1 error, listed above." in result.stdout
     assert run("import", "shop", "nowhere").exit_code == 2
 
 

@@ -239,11 +239,11 @@ def test_the_command_takes_a_file_or_a_folder(tmp_path: Path, monkeypatch: pytes
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("KEYPLAN_DB", raising=False)
     result = run("import", "social", "edges.txt")
-    assert (result.exit_code, result.stdout) == (0, "Loaded 4 into social.db.\n")
+    assert (result.exit_code, result.stdout) == (0, "Imported 4 into social.db.\n")
     write(tmp_path, "posts.jsonl", {"user": 1, "text": "hi", "created_at": "2026-05-04T09:30:00Z"}, "no")
     result = run("import", "social", str(tmp_path))
     assert result.exit_code == 3
-    assert result.stdout == "Loaded 5 into social.db; 1 fault, told above.\n"
+    assert result.stdout == "Imported 5 into social.db; 1 error, listed above.\n"
     assert "posts.jsonl:2" in result.stderr
     assert [item["text"] for item in json_of("call", "social", "feed", "user_id=0")["items"]] == ["hi"]
 

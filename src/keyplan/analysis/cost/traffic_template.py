@@ -118,7 +118,7 @@ def _read(load: Load, pattern: ReadPattern, facts: Facts) -> Iterator[_Line]:
             yield _Line("items", _number(assumed), f"{note}; assumed")
         else:
             yield _Line("items", "10", f"{note}; by the entities' own numbers while it isn't given")
-    yield _Line("item_bytes", _number(load.item_bytes, "1000"), "of one; by the entity's size while it isn't given")
+    yield _Line("item_bytes", _number(load.item_bytes, "1000"), "per item; default: the entity's size")
     buckets = pattern.buckets
     if buckets is not None:
         note = f"of a typical call; {BUCKETS_ASSUMED} {buckets.unit}s are assumed if it isn't set"
@@ -141,7 +141,7 @@ def _write(load: Load, estimated: PatternEstimate) -> Iterator[_Line]:
     written = [request for request in estimated.requests if request.units("write")]
     if written or load.items is not None:
         yield _Line("items", _number(load.items, "10"), "that one call writes; as many as its code writes, without it")
-        yield _Line("item_bytes", _number(load.item_bytes, "1000"), "of one; by the entity's size while it isn't given")
+        yield _Line("item_bytes", _number(load.item_bytes, "1000"), "per item; default: the entity's size")
     yield _Line(
         "in_transaction", "true", "carried out with writes of other designs, by transact; not so while it isn't given"
     )

@@ -508,7 +508,7 @@ def _default_changes(
             "default-changed",
             place,
             "a function computes its default for each read",
-            "items without a value read as another value each time",
+            "items without a value get a different default at each read",
             f"{_stored(new.name, after)}; or give it a fixed default",
         )
         return

@@ -155,7 +155,7 @@ def traffic_from(data: Any, design: CompiledDesign, *others: CompiledDesign, sou
     if faults:
         count = len(faults)
         raise TrafficError(
-            f"the traffic can't be used: {count} fault{'s' if count > 1 else ''}", place=source, errors=faults
+            f"the traffic can't be used: {count} error{'s' if count > 1 else ''}", place=source, errors=faults
         )
     given = _by_pattern(file.patterns, design)
     own = traffic_of(design)

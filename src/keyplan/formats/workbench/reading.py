@@ -120,7 +120,7 @@ def read_model(text: str, where: str) -> Model:
     if not model.tables:
         count = len(reader.faults)
         raise RequestError(
-            f"invalid NoSQL Workbench model: {count} fault{'s' if count > 1 else ''}",
+            f"invalid NoSQL Workbench model: {count} error{'s' if count > 1 else ''}",
             place=where,
             errors=reader.faults,
             hint="fix these places, or export the model again",

@@ -151,7 +151,7 @@ class _Compiler:
         if self.faults:
             count = len(self.faults)
             raise DesignError(
-                f"invalid design: {count} fault{'s' if count > 1 else ''}",
+                f"invalid design: {count} error{'s' if count > 1 else ''}",
                 place=self.cls.__name__,
                 errors=self.faults,
             )

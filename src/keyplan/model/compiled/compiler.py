@@ -378,7 +378,7 @@ class _Question:
                 return None
             matches.append(match)
         if len({match.buckets for match in matches}) > 1:
-            misses.append(Miss(key, "its buckets of time aren't the same for all that is asked for", 2))
+            misses.append(Miss(key, "its time buckets differ between the entities or ways of the read", 2))
             return None
         return tuple(matches)
 

@@ -135,7 +135,7 @@ class IntegerFormat:
         if self.width is None:
             return str(int(value))
         if value < 0:
-            raise KeyFieldError(f"{value} is negative, and a padded number can't be")
+            raise KeyFieldError(f"{value} is negative, which a padded number doesn't support")
         text = f"{value:0{self.width}d}"
         if len(text) > self.width:
             raise KeyFieldError(f"{value} has more than the {self.width} digits of its key's format")
@@ -158,7 +158,8 @@ def as_utc(value: datetime) -> datetime:
         return value if value.tzinfo is UTC else value.astimezone(UTC)
     except OverflowError:
         raise KeyFieldError(
-            f"{value.isoformat()} is outside the calendar in UTC", hint="give a moment within"
+            f"{value.isoformat()} is outside the calendar in UTC",
+            hint="pass a timestamp between the years 1 and 9999 in UTC",
         ) from None
 
 
@@ -570,7 +571,7 @@ def _text_format(kind: Any, spec: str, *, descending: bool, sorts: bool) -> Form
         raise Problem(
             "a fraction has no fixed-width text that sorts", "use a native Number key attribute, or an int field"
         )
-    raise Problem(f"a field of type {getattr(kind, '__name__', kind)} can't stand in a key")
+    raise Problem(f"a field of type {getattr(kind, '__name__', kind)} isn't supported in a key")
 
 
 def _same(value: str) -> str:
@@ -580,7 +581,7 @@ def _same(value: str) -> str:
 def _no_spec(spec: str) -> None:
     if spec:
         raise Problem(
-            f"this type takes no format {spec!r}",
+            f"this type doesn't support the format {spec!r}",
             "numbers take '08d', times take strftime fields, types of few values 'rank'; all of them take ':desc'",
         )
 
