@@ -57,7 +57,8 @@ def test_the_sample_data_is_reproducible() -> None:
         assert result.exit_code == 0
         assert result.stdout.startswith("Wrote 12 sample items ")
         assert result.stdout.endswith(f" to {db}.\n")
-    author = "author_id=u_01"
-    assert json_of("call", "cms", "articles_by_author", author, "--db", "a.db") == json_of(
-        "call", "cms", "articles_by_author", author, "--db", "b.db"
+    first, second = (
+        json_of("call", "cms", "articles_by_author", "author_id=u_01", "--db", db)["items"] for db in ("a.db", "b.db")
     )
+    names = ("article_id", "title", "slug", "excerpt")  # timestamps are relative to now
+    assert [[item[name] for name in names] for item in first] == [[item[name] for name in names] for item in second]

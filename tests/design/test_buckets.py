@@ -207,7 +207,7 @@ def test_what_one_partition_answers_is_asked_of_it() -> None:
 def test_buckets_are_explained_described_and_compared() -> None:
     explanation = explain(Timed, "readings")
     assert explanation.key_condition.startswith("pk = SENSOR#{sensor}#{each at:%Y%m}, sk BETWEEN")
-    assert "the partition of each month that at reaches over is queried, one month after the other" in explanation.proof
+    assert "the partition of each month in the range of at is queried, one month after the other" in explanation.proof
     known = {"sensor": "s", "at": {"ge": "2026-01-30T00:00:00Z", "lt": "2026-04-01T00:00:00Z"}}
     requests = explain(Timed, "readings", known).requests
     partitions = [request.parameters["ExpressionAttributeValues"][":p0"]["S"] for request in requests]
@@ -241,7 +241,7 @@ def test_a_call_is_priced_by_its_buckets() -> None:
         units.append(cost.read_units)
         notes += [note for note in cost.notes if "months" in note]
     assert units == [1.0, 0.5, 6.0]
-    assert notes == ["2 months of at are asked for: say arguments in the traffic file"]
+    assert notes == ["2 months of at are read: set arguments in the traffic file"]
     assert '# arguments = { day = { ge = "2026-11-01", lt = "2026-12-01" } }' in skeleton(Timed)
     assert BUCKETS_MAX == 1000
 

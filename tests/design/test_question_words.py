@@ -267,7 +267,7 @@ def test_a_call_without_a_direction_has_the_default_one() -> None:
 
 def test_explanations_say_the_direction_of_a_call() -> None:
     told_of = explain(Visits, "by_length")
-    assert told_of.direction == "descending by seconds, number, or the other way round, as newest_first says"
+    assert told_of.direction == "descending by seconds, number, or reversed, depending on newest_first"
     assert told_of.requests[0].parameters["ScanIndexForward"] is False
     asked = explain(Visits, "by_length", {"page": "a", "newest_first": "false"})
     assert asked.direction == "ascending by seconds, number"

@@ -31,7 +31,7 @@ Examples:
 @db_option
 @tells_errors
 def command(name: str, count: int | None, db: str | None) -> None:
-    """Write the sample data of the system NAME. The same options write the same data."""
+    """Write the sample data of the system NAME. The same options write the same data, dated relative to now."""
     from keyplan.cli.designs import find, find_system
     from keyplan.cli.progress import progress
 
