@@ -213,7 +213,7 @@ def test_buckets_are_explained_described_and_compared() -> None:
     partitions = [request.parameters["ExpressionAttributeValues"][":p0"]["S"] for request in requests]
     assert partitions == ["SENSOR#s#202601", "SENSOR#s#202602", "SENSOR#s#202603"]
     assert "BETWEEN" in requests[0].parameters["KeyConditionExpression"]
-    assert "what lies outside is read, too, and left out" in explain(Timed, "visits").proof
+    assert "items outside the range are also read, and omitted" in explain(Timed, "visits").proof
     assert "2 shards merged in order" in explain(Timed, "of_kind").proof
     described = openapi(Timed.compiled)["paths"]["/api/readings"]["get"]["parameters"]
     bound = next(parameter for parameter in described if parameter["name"] == "at.lt")
