@@ -129,9 +129,9 @@ def test_a_batch_read_loses_nothing(magazine: Magazine) -> None:
 def test_a_batch_that_is_never_taken_raises(magazine: Magazine, no_pauses: list[float]) -> None:
     """The same libraries, where the store stays busy: the call returns as if all were well."""
     Halving(magazine, takes_nothing=True)
-    with pytest.raises(StoreError, match="3 of 3 writes of a batch weren't taken"):
+    with pytest.raises(StoreError, match="3 of 3 writes of a batch remain unprocessed"):
         magazine.batch([Put(Article(article_id=str(number))) for number in range(3)])
-    with pytest.raises(StoreError, match="2 of 2 keys of a batch weren't taken"):
+    with pytest.raises(StoreError, match="2 of 2 keys of a batch remain unprocessed"):
         magazine.articles(["1", "2"])
     assert no_pauses
     assert max(no_pauses) <= 2

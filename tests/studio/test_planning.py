@@ -171,7 +171,7 @@ def test_the_studios_traffic_goes_along() -> None:
     assert sent is not None
     assert sent["patterns"] == document["patterns"]
     answer: Any = asked(request(TEXT.replace("def pay(", "def pay_for("), traffic=sent), silent)
-    assert "a month" in answer["made"]["plans"][0]["summary"]
+    assert "per month" in answer["made"]["plans"][0]["summary"]
 
 
 def test_a_design_that_cannot_be_compiled_has_plans_and_nothing_else(subject: Subject) -> None:

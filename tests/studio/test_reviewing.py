@@ -159,7 +159,7 @@ def changed(design: type[Design], text: str) -> dict[str, Any]:
     ("before", "after", "says", "line"),
     [
         ("class Pupil(Entity):", "class Pupil(Entity)", "SyntaxError", None),
-        ("PUPIL#{pupil_id}", "PUPIL#{pupil}", "fault", None),
+        ("PUPIL#{pupil_id}", "PUPIL#{pupil}", "error", None),
         ("from __future__ import annotations", "1/0", "ZeroDivisionError", 4),
         ("from keyplan import (", "import nothing\nfrom keyplan import (", "ModuleNotFoundError", 6),
         ("class School(Design)", "class Other(Design)", "no design School", None),
