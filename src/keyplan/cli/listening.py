@@ -48,10 +48,10 @@ def run_server(application: ASGIApp, listener: socket.socket, *, behind_proxy: b
     """Serve an application until it is stopped."""
     import uvicorn
 
-    from keyplan.web.connections import Bounds, allow_many_files, bounded_protocol
+    from keyplan.web.connections import BoundedApplication, Bounds, allow_many_files, bounded_protocol
 
     config = uvicorn.Config(
-        application,
+        BoundedApplication(application),
         http=bounded_protocol(allow_many_files(Bounds())),
         log_level="warning",
         access_log=False,

@@ -1,7 +1,8 @@
-"""Connections that are bounded: so many at once, and each ends that doesn't get on with its request.
+"""Bounds on the connections of a server: how many at a time, and how long a client may keep the server waiting.
 
-uvicorn ends a connection that rests between two requests, but not one whose first request never comes whole: a few
-hundred of those would hold all the files that a process may open. Here is a protocol for uvicorn that does.
+uvicorn closes a connection that is idle between two requests, but not one whose first request never completes: some
+hundred of those would use up the files that a process may open. Everything here uses the callbacks of asyncio's
+protocols and ASGI, and nothing of uvicorn's own classes.
 """
 
 from __future__ import annotations
@@ -9,10 +10,13 @@ from __future__ import annotations
 import asyncio
 import resource
 from contextlib import suppress
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
-__all__ = ["Bounds", "allow_many_files", "bounded_protocol"]
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+__all__ = ["BoundedApplication", "BoundedConnection", "Bounds", "allow_many_files", "bounded_protocol"]
 
 FILES_WANTED = 8192
 CONNECTIONS_MIN = 16
@@ -26,103 +30,156 @@ class Bounds:
     """What one client may take of the server's connections. Times in seconds."""
 
     connections_max: int = 2048
-    """At once, of one process. Who comes then is turned away."""
+    """At a time, of one process. Further ones are closed."""
     request_s_max: float = 20.0
-    """A request must have arrived that long after the connection was ready for it, plus what
-    ``body_bytes_per_s_min`` grants. An answer must have been taken that long after it could be sent.
-    """
+    """The time for a request, plus what ``body_bytes_per_s_min`` grants; and for reading some of a response."""
     body_bytes_per_s_min: int = 16 * 1024
     look_s: float = 1.0
-    """How often a connection is looked at."""
+    """How often a connection is checked."""
+
+
+class BoundedConnection(asyncio.Protocol):
+    """A connection that is checked from time to time. ``inner`` speaks HTTP."""
+
+    bounds: ClassVar[Bounds]
+    inner: ClassVar[Any]
+    open: ClassVar[set[BoundedConnection]]
+
+    def __init__(self, **given: Any) -> None:
+        self._inner = self.inner(**given)
+        self.waits_for: str | None = "request"
+        """A request or the rest of its body; None while it is the server's turn."""
+        self.received_bytes = 0
+        self.has_response = False
+        """Whether the response to the current request has started."""
+        self._timer: asyncio.TimerHandle | None = None
+        self._unread_bytes: int | None = None
+        """What the client hasn't read of a response, while it doesn't read."""
+
+    def connection_made(self, transport: Any) -> None:
+        """Accept the connection, or close it if there are too many."""
+        self._transport, self._loop = transport, asyncio.get_running_loop()
+        self.wait_for("request")
+        self._inner.connection_made(transport)
+        if len(self.open) >= self.bounds.connections_max:
+            transport.abort()
+            return
+        self.open.add(self)
+        self._timer = self._loop.call_later(self.bounds.look_s, self._look)
+
+    def data_received(self, data: bytes) -> None:
+        """Parse what was received. The task that answers a request inherits the context variable."""
+        self.received_bytes += len(data)
+        token = _connection.set(self)
+        try:
+            self._inner.data_received(data)
+        finally:
+            _connection.reset(token)
+
+    def eof_received(self) -> bool | None:
+        """The client sends nothing more."""
+        return self._inner.eof_received()  # type: ignore[no-any-return]
+
+    def pause_writing(self) -> None:
+        """The client doesn't read."""
+        self._unread_bytes = -1
+        self._inner.pause_writing()
+
+    def resume_writing(self) -> None:
+        """The client reads."""
+        self._unread_bytes = None
+        self._inner.resume_writing()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Stop the checks."""
+        self.open.discard(self)
+        if self._timer is not None:
+            self._timer.cancel()
+        self._inner.connection_lost(exc)
+
+    def wait_for(self, part: str | None, waited_s: float = 0.0) -> None:
+        """Wait for the client to send something, for which the server has waited before."""
+        self.waits_for, self._since = part, self._loop.time() - waited_s
+
+    @property
+    def waited_s(self) -> float:
+        """How long it has waited."""
+        return self._loop.time() - self._since
+
+    def _is_late(self) -> bool:
+        limit_s = self.bounds.request_s_max
+        if self._unread_bytes is not None or self._transport.is_closing():
+            unread_bytes = self._transport.get_write_buffer_size()
+            if unread_bytes != self._unread_bytes:
+                self._unread_bytes, self._since = unread_bytes, self._loop.time()
+        elif self.waits_for is None:
+            return False
+        elif self.waits_for == "body":
+            limit_s += self.received_bytes / self.bounds.body_bytes_per_s_min
+        return self.waited_s > limit_s
+
+    def _look(self) -> None:
+        wait = self._look
+        if self._is_late():
+            wait = self._transport.abort
+            if not self.has_response:
+                self._transport.write(_LATE)
+                self._transport.close()
+        self._timer = self._loop.call_later(self.bounds.look_s, wait)
+
+
+_connection: ContextVar[BoundedConnection | None] = ContextVar("_connection", default=None)
+"""The connection whose request the current task answers."""
 
 
 def bounded_protocol(bounds: Bounds) -> type[asyncio.Protocol]:
-    """Uvicorn's protocol for HTTP/1.1, with these bounds."""
-    base = _protocol()
+    """The protocol for ``uvicorn.Config(http=)``. Its application must be a ``BoundedApplication``."""
+    from uvicorn.protocols.http.auto import AutoHTTPProtocol  # noqa: PLC0415 - an extra
 
-    class Bounded(base):  # type: ignore[misc, valid-type] # whichever of its two uvicorn has
-        """A connection of uvicorn's, looked at now and then."""
-
-        def connection_made(self, transport: Any) -> None:
-            """Take the connection, or turn it away when there are too many."""
-            self._refused = len(self.connections) >= bounds.connections_max
-            super().connection_made(transport)
-            self._wait = _Wait(bounds, self.loop.time())
-            self._look_timer = None
-            if self._refused:
-                transport.abort()
-            else:
-                self._look_timer = self.loop.call_later(bounds.look_s, self._look)
-
-        def data_received(self, data: bytes) -> None:
-            """Count what came, and go on."""
-            self._wait.received_bytes += len(data)
-            super().data_received(data)
-
-        def connection_lost(self, exc: Exception | None) -> None:
-            """It needs no more looks."""
-            if self._look_timer is not None:
-                self._look_timer.cancel()
-            super().connection_lost(exc)
-
-        def _look(self) -> None:
-            if self.transport.is_closing():  # what is still to be sent may wait for a client that doesn't read
-                late = self._wait.is_over(("closing", None), self.loop.time())
-            else:
-                late = self._wait.is_over(self._waits_for(), self.loop.time())
-            if not late:
-                self._look_timer = self.loop.call_later(bounds.look_s, self._look)
-                return
-            if self.cycle is None or not self.cycle.response_started or self.cycle.response_complete:
-                self.transport.write(_LATE)
-                self.transport.close()
-            self.loop.call_later(bounds.look_s, self.transport.abort)
-
-        def _waits_for(self) -> tuple[str, Any] | None:
-            """What the client has to do, and for which request; None while it is the server's turn."""
-            if self.flow.write_paused:  # who takes something of the answer gets on
-                return "reads", self.transport.get_write_buffer_size()
-            if self.cycle is None or self.cycle.response_complete:
-                return "asks", self.cycle
-            return ("sends", self.cycle) if self.cycle.more_body else None
-
-    return Bounded
+    return type("Bounded", (BoundedConnection,), {"bounds": bounds, "inner": AutoHTTPProtocol, "open": set()})
 
 
-def _protocol() -> Any:
-    """The quicker one of uvicorn's two where its parser is installed."""
-    try:
-        from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol  # noqa: PLC0415 - extras
-    except ModuleNotFoundError:
-        from uvicorn.protocols.http.h11_impl import H11Protocol  # noqa: PLC0415
+class BoundedApplication:
+    """An ASGI application that tells its connection when it waits for the client."""
 
-        return H11Protocol
-    return HttpToolsProtocol
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
 
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        connection = _connection.get()
+        if scope["type"] != "http" or connection is None:
+            await self.app(scope, receive, send)
+            return
+        is_complete, waited_s = False, 0.0
 
-class _Wait:
-    """How long a client has been waited for, for one thing."""
+        async def received() -> Message:
+            nonlocal is_complete, waited_s
+            if is_complete:  # the application waits for the end of the connection
+                return await receive()
+            connection.wait_for("body", waited_s)
+            message = await receive()
+            waited_s = connection.waited_s
+            connection.wait_for(None)
+            is_complete = not message.get("more_body", False)
+            return message
 
-    __slots__ = ("_for", "_since", "bounds", "received_bytes")
+        async def sent(message: Message) -> None:
+            connection.has_response = True
+            await send(message)
 
-    def __init__(self, bounds: Bounds, now: float) -> None:
-        self.bounds = bounds
-        self.received_bytes = 0
-        self._for: tuple[str, Any] | None = ("asks", None)
-        self._since = now
-
-    def is_over(self, waits_for: tuple[str, Any] | None, now: float) -> bool:
-        """Whether that has taken too long. Another thing, or the same of another request, begins anew."""
-        if waits_for is None or waits_for != self._for:
-            self._for, self._since, self.received_bytes = waits_for, now, 0
-            return False
-        granted = self.received_bytes / self.bounds.body_bytes_per_s_min if waits_for[0] == "sends" else 0.0
-        return now - self._since > self.bounds.request_s_max + granted
+        connection.wait_for(None)
+        connection.received_bytes = 0
+        try:
+            await self.app(scope, received, sent)
+        finally:
+            connection.wait_for("request")
+            connection.has_response = False
 
 
 def allow_many_files(bounds: Bounds) -> Bounds:
-    """Raise the number of files that the process may open as far as the system allows; gives the bounds, with no more
-    connections than there are files for.
+    """Raise the process's limit of open files as far as the system allows. Return the bounds, with no more connections
+    than files.
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = FILES_WANTED if hard == resource.RLIM_INFINITY else min(FILES_WANTED, hard)
