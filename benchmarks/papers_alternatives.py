@@ -15,6 +15,7 @@ from keyplan_systems.papers.design import (
     AUTHORS_MAX,
     GSI1,
     GSI2,
+    GSI3,
     TOPICS_MAX,
     Author,
     Byline,
@@ -29,7 +30,7 @@ from keyplan_systems.papers.design import (
 
 __all__ = ["AuthorsApart", "CardsOnMemberships", "TopicsFiltered", "TopicsInTable"]
 
-GSI3 = Index("GSI3", "GSI3PK", "GSI3SK")
+GSI4 = Index("GSI4", "GSI4PK", "GSI4SK")
 ITEMS_MAX = 1 + AUTHORS_MAX + TOPICS_MAX
 
 
@@ -44,7 +45,7 @@ class ApartMembership(Entity):
     published_at: datetime | None
 
     primary = Key("PAPER#{paper_id}", "AUTHOR#{handle}")
-    by_author = Key("AUTHOR#{handle}", "DATE#{published_at}", index=GSI3)
+    by_author = Key("AUTHOR#{handle}", "DATE#{published_at}", index=GSI4)
 
 
 class CardMembership(Entity):
@@ -104,9 +105,9 @@ def topics_of(paper: Paper) -> Writes:
 
 
 class AuthorsApart(Design):
-    """Question 1: author listings in an index of their own, GSI3."""
+    """Question 1: author listings in an index of their own, GSI4."""
 
-    table = Table("papers", partition="PK", sort="SK", indexes=[GSI1, GSI2, GSI3])
+    table = Table("papers", partition="PK", sort="SK", indexes=[GSI1, GSI2, GSI3, GSI4])
 
     @read("A1")
     def paper(self, paper_id: str) -> Paper | None: ...
@@ -147,7 +148,7 @@ class AuthorsApart(Design):
 class CardsOnMemberships(Design):
     """Question 1, the other way: GSI1 stays, and listings show what the memberships carry."""
 
-    table = Table("papers", partition="PK", sort="SK", indexes=[GSI1, GSI2])
+    table = Table("papers", partition="PK", sort="SK", indexes=[GSI1, GSI2, GSI3])
 
     @read("A1")
     def paper(self, paper_id: str) -> Paper | None: ...
@@ -205,7 +206,7 @@ def members_of(paper: Paper, authors: Byline) -> Writes:
 class TopicsInTable(Design):
     """Question 2: topics on the paper, and in partitions of the table; GSI2 is dropped."""
 
-    table = Table("papers", partition="PK", sort="SK", indexes=[GSI1, GSI2])
+    table = Table("papers", partition="PK", sort="SK", indexes=[GSI1, GSI2, GSI3])
 
     @read("A1")
     def paper(self, paper_id: str) -> Paper | None: ...
@@ -238,7 +239,7 @@ class TopicsInTable(Design):
 class TopicsFiltered(Design):
     """Question 2 to the letter: topics on the paper and nowhere else. A4 is a scan with a filter."""
 
-    table = Table("papers", partition="PK", sort="SK", indexes=[GSI1, GSI2])
+    table = Table("papers", partition="PK", sort="SK", indexes=[GSI1, GSI2, GSI3])
 
     @read("A1")
     def paper(self, paper_id: str) -> Paper | None: ...

@@ -184,7 +184,7 @@ def question_1(catalogue: Catalogue) -> Table:
     paper, authors = _typical(catalogue, "new")
     for name, design in (
         ("as it is: GSI1 overloaded", catalogue.design),
-        ("`AuthorsApart`: GSI3 for authors", _filled(AuthorsApart, catalogue)),
+        ("`AuthorsApart`: GSI4 for authors", _filled(AuthorsApart, catalogue)),
         ("`CardsOnMemberships`: GSI1 alone", _filled(CardsOnMemberships, catalogue)),
     ):
         page = metered(design, partial(design.papers_by_author, catalogue.busiest)).reads

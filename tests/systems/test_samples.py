@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from keyplan import now
 from keyplan_systems.cms import sample as cms
 from keyplan_systems.cms.design import Cms
 from keyplan_systems.papers import sample as papers
@@ -11,14 +12,15 @@ from keyplan_systems.papers.design import Author, Papers
 from keyplan_systems.shop import sample as shop
 
 SMALL, LARGE = 1_000, 100_000
+AT = now()
 
 
 def test_large_samples_have_more_people_and_things() -> None:
     assert len(cms.authors(SMALL)) == len(cms.AUTHORS)
     assert len(set(cms.authors(LARGE))) > 10 * len(cms.AUTHORS)
     assert len({author.handle for author in papers.authors(LARGE)}) > 10 * len(papers.authors(SMALL))
-    assert len({user.user_id for user in shop.users(LARGE)}) > 10 * len(shop.users(SMALL))
-    assert len(shop.products(LARGE)) > 10 * len(shop.products(SMALL))
+    assert len({user.user_id for user in shop.users(LARGE, AT)}) > 10 * len(shop.users(SMALL, AT))
+    assert len(shop.products(LARGE, AT)) > 10 * len(shop.products(SMALL, AT))
 
 
 def test_whoever_writes_an_article_is_a_member(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -37,7 +39,7 @@ def test_whoever_writes_a_paper_is_an_author(monkeypatch: pytest.MonkeyPatch) ->
     with Papers.open(":memory:") as design:
         papers.sample(design, 60, lambda _done, _all: None)
         first = {author.handle for author in papers.authors()}
-        members = {member.handle for number in range(60) for member in papers.whole_paper(number).members}
+        members = {member.handle for number in range(60) for member in papers.whole_paper(number, AT).members}
         monkeypatch.undo()
         assert members - first
         assert None not in design.get_many(Author, [{"handle": handle} for handle in members])

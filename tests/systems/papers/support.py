@@ -26,12 +26,13 @@ def assert_consistent(papers: Papers) -> None:
             parts[item["paper_id"]].append(item)
         elif item["PK"] == "COLLECTIONS":
             collections.add(item["collection"])
-        else:
+        elif item["SK"].startswith("AUTHOR#"):
             handles.add(item["handle"])
     for paper_id, items in parts.items():
         (paper,) = [item for item in items if item["SK"].startswith("PAPER#")]
         members = [item for item in items if item["SK"].startswith("AUTHOR#")]
         topics = [item for item in items if item["SK"].startswith("TOPIC#")]
+        assert ("GSI3PK" in paper) == (paper["status"] == "published")
         versions = [item for item in items if item["SK"].startswith("VERSION#")]
         superseded = paper["status"] == "superseded"
         assert {item["topic"] for item in topics} == (set() if superseded else set(paper.get("topics", ())))

@@ -13,7 +13,7 @@ import pytest
 from keyplan.errors import ItemNotFound, Refused
 from keyplan_systems.papers import Author, Membership, Paper, PaperDetails, Papers
 from keyplan_systems.papers.design import Status
-from keyplan_systems.papers.export import FORMATS, citation, to_bibtex, to_ris
+from keyplan_systems.papers.export import FORMATS, citation, to_bibtex
 from keyplan_systems.papers.loader import load
 from keyplan_systems.papers.sample import whole_paper
 from tests.systems.support import silent
@@ -99,17 +99,6 @@ def test_a_line_to_cite_by() -> None:
     for count, people in ((2, "N1 and N2"), (3, "N1, N2 and N3"), (9, "N1, N2, N3, N4, N5, N6 et al.")):
         names = [f"N{number}" for number in range(1, count + 1)]
         assert citation(WHOLE, members(WHOLE, *names)).startswith(f"{people} (2026) ")
-
-
-def test_ris_has_a_line_a_field() -> None:
-    lines = to_ris(WHOLE.model_copy(update={"abstract": "Two\r\nER  - lines"}), members(WHOLE, "A", "B")).split("\r\n")
-    assert lines[0] == "TY  - JOUR"
-    assert lines.count("ER  - ") == 1
-    assert lines[-2:] == ["ER  - ", ""]
-    for literal in ("AU  - A", "AU  - B", "SP  - 101", "EP  - 117", "DO  - 10.1000/a_b%20(1)", "AB  - Two ER - lines"):
-        assert literal in lines
-    for literal in ("DA  - 2026/05", "T3  - Lecture Notes", "SN  - 3-540", "N1  - article-number: 7"):
-        assert literal in lines
 
 
 @pytest.mark.parametrize(

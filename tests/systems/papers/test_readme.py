@@ -14,12 +14,12 @@ import keyplan_systems.papers
 from keyplan import Entity
 from keyplan_systems.papers import Author, Paper, PaperDetails, Papers
 from keyplan_systems.papers.design import AUTHORS_MAX, DRAFT_KEPT, TOPICS_MAX, Membership, PaperTopic, Reference
-from keyplan_systems.papers.sample import sample
+from keyplan_systems.papers.sample import DEMO_HASH, sample
 from tests.cli.support import json_of, run
 from tests.repository.files import ROOT
-from tests.systems.measuring import AMONG, add_others, check_rows, rows_of, text_of
+from tests.systems.measuring import AMONG, add_others, check_rows, rows_of, session_calls, text_of
 from tests.systems.papers.test_loader import KRR
-from tests.systems.support import silent, stored
+from tests.systems.support import silent
 
 README = text_of(keyplan_systems.papers)
 QUESTIONS = README.partition("\n## The open questions\n")[2].partition("\n## ")[0]
@@ -62,13 +62,17 @@ def calls(papers: Papers) -> dict[str, Callable[[], object]]:
         "R6": lambda: papers.collection("ethics"),
         "R7": lambda: papers.papers(["wp-0000", "wp-0001"]),
         "W1": lambda: papers.add_author(Author(handle="new", name="New")),
-        "W2": lambda: papers.describe_author("new", "Newer"),
+        "R8": papers.newest_papers,
+        "R9": lambda: papers.full_text("wp-0000"),
+        "R10": lambda: papers.credential("ada-almeida"),
+        **session_calls(papers),
         "W3": lambda: papers.add_paper(new, {"ada-almeida": "author", "new": "contributor"}),
         "W4": lambda: papers.new_version("new", "0.2"),
         "W5": lambda: papers.publish("new"),
         "W6": lambda: papers.retopic("new", {"cost", "queues"}),
         "W8": lambda: papers.edit_paper("new", PaperDetails(title="Newer", collection="ethics", volume="3")),
-        "W9": lambda: papers.set_byline("new", {"new": "author", "ada-almeida": "author"}),
+        "W2": lambda: papers.set_text("new", "All of it."),
+        "W9": lambda: papers.set_password("ada-almeida", DEMO_HASH, "hash"),
         "W10": lambda: papers.refer("new", "wp-0000"),
         "R3": lambda: papers.references("new"),
         "R4": lambda: papers.cited_by("wp-0000"),
@@ -81,15 +85,14 @@ def test_requests_and_units(papers: Papers) -> None:
     check_rows(papers, README, "The questions", calls(papers))
 
 
-def test_rows_are_stored(sampled: Papers) -> None:
-    names = ("PK", "SK", "GSI1PK", "GSI1SK", "GSI2PK", "GSI2SK")
-    rows = {tuple(row[:6]) for row in rows_of(README, "The items") if row[0] == "PAPER#wp-0010"}
-    result = {
-        tuple(item.get(name, {"S": "–"})["S"] for name in names)
-        for item in stored(sampled)
-        if item["PK"]["S"] == "PAPER#wp-0010"
-    }
-    assert rows == result
+def test_keys_are_the_design_s() -> None:
+    shown = {tuple(row[:7]) for row in rows_of(README, "The items")[1:]}
+    wanted: set[tuple[str, ...]] = set()
+    for entity in Papers.compiled.entities.values():
+        texts, *others = [[str(text) for _, text in key.attributes] for key in (entity.primary, *entity.index_keys)]
+        indexes = {key.index.name: text for key, text in zip(entity.index_keys, others, strict=True) if key.index}
+        wanted.add((entity.name, *texts, *indexes.get("GSI1", ["–", "–"]), *indexes.get("GSI2", ["–", "–"])))
+    assert shown == wanted
 
 
 def test_numbers_are_named() -> None:

@@ -171,6 +171,17 @@ def test_only_what_carries_a_topic_is_in_the_sparse_index(papers: Papers, paper:
     assert [item["SK"]["S"] for item in response["Items"]] == ["TOPIC#dynamodb", "TOPIC#keys"]
 
 
+def test_the_newest_papers_of_all_collections(papers: Papers) -> None:
+    for number, name in enumerate(("c", "a", "b")):
+        at = OLD + timedelta(days=number)
+        papers.add_paper(draft(name, "published", collection=name, published_at=at), {"jon": "author"})
+    papers.add_paper(draft(), {"jon": "author"})
+    assert ids(papers.newest_papers()) == ["b", "a", "c"]
+    papers.supersede("b", "a")
+    papers.publish("wp-002")
+    assert ids(papers.newest_papers()) == ["wp-002", "a", "c"]
+
+
 def test_a_superseded_draft_leaves_the_listings_and_expires(papers: Papers, paper: Paper) -> None:
     papers.add_paper(draft("next"), {"ada": "author"})
     gone = papers.supersede("wp-002", "next", days=10)
@@ -225,13 +236,18 @@ def test_superseding_that_is_refused(papers: Papers, paper: Paper) -> None:
     assert_consistent(papers)
 
 
-def test_authors_are_described(papers: Papers) -> None:
-    papers.describe_author("jon", "Jon Doe", "Prosyon")
-    assert papers.author("jon") == Author(handle="jon", name="Jon Doe", affiliation="Prosyon")
-    papers.describe_author("jon", "Jon Doe")
-    assert papers.author("jon") == Author(handle="jon", name="Jon Doe")
-    with pytest.raises(ItemNotFound):
-        papers.describe_author("nobody", "N")
+def test_a_full_text_is_read_on_its_own(papers: Papers, paper: Paper) -> None:
+    papers.set_text("wp-002", "All of it.")
+    papers.set_text("wp-002", "All of it, again.")
+    text = papers.full_text("wp-002")
+    assert text is not None
+    assert text.text == "All of it, again."
+    recorder = recorded(papers)
+    papers.paper_with_authors("wp-002")
+    assert recorder.made[0][2]["ScannedCount"] == 1 + 2 + 2
+    with pytest.raises(ItemNotFound, match="there is no paper 'none'"):
+        papers.set_text("none", "x")
+    assert_consistent(papers)
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -128,7 +128,7 @@ def test_faults_of_products_by_line(empty: Shop, tmp_path: Path) -> None:
     assert messages[1].startswith("stock: input should be greater than or equal to 0")
     assert messages[2] == "the row can't be read: a quote isn't closed, or isn't doubled"
     assert messages[3] == "the number of columns is 2, and 6 in the first line"
-    assert messages[-1] == "related to products that aren't there: nothing"
+    assert messages[-1] == "related to unknown products: nothing"
     products = [product for name in "abcdefghij" if (product := empty.product(name))]
     assert [product.name for product in products] == ["D", "two\nlines", "J"]
 
@@ -162,7 +162,7 @@ def test_faults_of_orders_by_line(empty: Shop, tmp_path: Path) -> None:
         ("orders.csv:8", "there is no user 'eve', and no email to register one"),
         ("orders.csv:10", "user_id is 'bob', and 'ada' on line 9"),
         ("orders.csv:9", "order '7' is left out"),
-        ("orders.csv:11", "another order '1' is there already"),
+        ("orders.csv:11", "another order '1' exists"),
         ("orders.csv:12", "created_at is 'tomorrow'"),
         ("orders.csv:13", "email 'ada@example.com' belongs to another User"),
         ("orders.csv:14", "there is no product 'nothing'"),

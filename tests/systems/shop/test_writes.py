@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from keyplan import Range
+from keyplan import Range, now
 from keyplan.errors import (
     ArgumentError,
     ItemExists,
@@ -19,9 +19,11 @@ from keyplan.errors import (
     Refused,
     UniqueValueTaken,
 )
-from keyplan_systems.shop import Order, OrderEvent, OrderToken, Product, Reading, Shop, User
-from keyplan_systems.shop.entities import ALLOWED, LINES_MAX, READING_KEPT, OrderStatus
-from tests.systems.shop.support import TODAY, all_events, assert_consistent, placed_stock
+from keyplan_systems.shop import Order, OrderEvent, OrderToken, Product, ProductDetails, Reading, Shop, User
+from keyplan_systems.shop.entities import ALLOWED, HELD, LINES_MAX, READING_KEPT, OrderStatus
+from keyplan_systems.shop.keeping import pay_refunds, release_unpaid
+from keyplan_systems.shop.payments import OfflineProvider
+from tests.systems.shop.support import TODAY, all_events, assert_consistent, edit, placed_stock
 from tests.systems.support import recorded
 
 
@@ -56,7 +58,7 @@ def test_the_same_token_gives_the_same_order(shop: Shop) -> None:
     order = shop.place_order("ada", "t1", {"tea": 2, "cup": 1})
     assert shop.place_order("ada", "t1", {"cup": 1, "tea": 2}) == order
     paid = shop.pay(order.order_id, "pi_1", 1800)
-    shop.reprice("tea", 999)
+    edit(shop, "tea", price_cents=999)
     assert shop.place_order("ada", "t1", {"tea": 2, "cup": 1}) == paid  # as it is now
     assert stock(shop, "tea") == 8
     assert len(shop.orders_of_user("ada")) == 1
@@ -196,6 +198,11 @@ def test_what_becomes_of_the_payment(shop: Shop) -> None:
         details = shop.order_details(order.order_id)
         assert details is not None
         assert [payment.status for payment in details.payments] == [status]
+        refunds = [(refund.amount_cents, refund.status) for refund in details.refunds]
+        assert refunds == ([] if order is unpaid else [(450, "due")])
+    assert pay_refunds(shop, OfflineProvider()) == 1
+    assert pay_refunds(shop, OfflineProvider()) == 0
+    assert_consistent(shop)
     result = shop.order_by_payment("pi_1")  # it can still be found
     assert result is not None
     assert (result.order_id, result.status) == (paid.order_id, "cancelled")
@@ -223,6 +230,17 @@ def test_unknown_orders_are_refused(shop: Shop, call: str) -> None:
         getattr(shop, call)("nothing", *arguments)
 
 
+def test_unpaid_orders_are_released_and_those_of_a_new_sample_are_not(shop: Shop, sampled: Shop) -> None:
+    order, paid = (shop.place_order("ada", name, {"tea": 1}) for name in ("a", "b"))
+    shop.pay(paid.order_id, "pi_1", 450)
+    assert release_unpaid(shop) == 0
+    assert release_unpaid(shop, moment=order.created_at + 2 * HELD) == 1
+    assert (stock(shop, "tea"), len(shop.pending_orders("leafhouse"))) == (9, 0)
+    assert_consistent(shop)
+    assert len(sampled.pending_orders("leafhouse"))
+    assert not sampled.unpaid_orders(Range(lt=now() - HELD + timedelta(hours=6)))
+
+
 # Users and products
 
 
@@ -238,15 +256,16 @@ def test_an_email_address_is_one_user_s(shop: Shop) -> None:
 
 def test_products_change(shop: Shop) -> None:
     shop.restock("cup", 5)
-    shop.reprice("cup", 1000)
+    edit(shop, "cup", price_cents=1000)
     cup = shop.product("cup")
     assert cup is not None
     assert (cup.stock, cup.price_cents) == (8, 1000)
-    for change in (shop.restock, shop.reprice):
-        with pytest.raises(ItemNotFound, match="there is no product"):
-            change("nothing", 1)
-        with pytest.raises(ArgumentError):
-            change("cup", -1)
+    with pytest.raises(ItemNotFound, match="there is no product"):
+        shop.restock("nothing", 1)
+    with pytest.raises(ItemNotFound, match="there is no product"):
+        shop.edit_product("nothing", ProductDetails(name="N", price_cents=1))
+    with pytest.raises(ArgumentError):
+        shop.restock("cup", -1)
     with pytest.raises(ItemExists):
         shop.add_product(cup)
 
@@ -277,6 +296,7 @@ def test_events_at_a_high_rate_are_spread_and_read_in_order(shop: Shop) -> None:
         OrderEvent(
             event_id=f"e{number}",
             order_id=f"o{number % 7}",
+            merchant_id="m",
             kind="scanned",
             at=start + timedelta(milliseconds=chance.randrange(86_400_000)),
         )
@@ -349,7 +369,7 @@ def test_whatever_is_called_it_stays_consistent(shop: Shop, seed: int) -> None:
                 case 4 if target is not None:
                     shop.cancel(target.order_id)
                 case _:
-                    shop.reprice("tea", 400 + number)
+                    edit(shop, "tea", price_cents=400 + number)
         except KeyplanError:
             continue
     assert orders
@@ -384,7 +404,7 @@ def test_a_price_that_changes_meanwhile_is_the_order_s(shop: Shop) -> None:
     def meanwhile(operation: str, parameters: object) -> None:
         if operation == "TransactWriteItems" and not result:
             result.append(operation)
-            shop.reprice("tea", 999)
+            edit(shop, "tea", price_cents=999)
 
     recorder.before = meanwhile
     order = shop.place_order("ada", "t1", {"tea": 2})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -11,7 +12,7 @@ from keyplan.web import app
 from keyplan.web.application import Beside
 from keyplan_systems.pages.application import ServedSite
 from keyplan_systems.papers import Author, Paper, PaperDetails, Papers
-from keyplan_systems.papers.sample import sample
+from keyplan_systems.papers.sample import DEMO_PASSWORD, DEMO_USERS, sample
 from keyplan_systems.papers.searching import found_papers, keep_found, search_of
 from keyplan_systems.papers.site.making import make_site
 from keyplan_systems.site.searching import Document
@@ -41,7 +42,7 @@ def site(papers: Papers) -> ServedSite:
 
 def test_a_reader_looks_through(site: ServedSite) -> None:
     reader = Visit(site.application)
-    assert reader.get("/?q=ethics+%26+law") == 200
+    assert reader.get("/search?q=ethics+%26+law") == 200
     assert reader.path == "/collections/ethics & law"
     assert reader.says("A <Paper>")
     assert not reader.says("Hidden")
@@ -53,7 +54,7 @@ def test_a_reader_looks_through(site: ServedSite) -> None:
         assert reader.says(said)
     reader.get("/papers/wp-0000")
     assert reader.says("Cited by")
-    assert reader.get("/?q=Data+and+storage") == 200
+    assert reader.get("/search?q=Data+and+storage") == 200
     assert reader.path == "/collections/data-and-storage"
     assert reader.says("Data and storage")
     assert not reader.says("data-and-storage")
@@ -63,10 +64,14 @@ def test_a_reader_looks_through(site: ServedSite) -> None:
         assert not reader.says("Hidden")
     assert reader.get("/") == 200
     assert "/collections/ethics%20%26%20law" in reader.text
-    assert reader.get("/collections/not%20there") == 404
-    assert reader.get("/?q=draft") == 200
+    assert reader.says("A <Paper> Jon ethics & law")
+    assert re.search(r"<dt>Papers</dt><dd>\d\d</dd>", reader.text)
+    assert reader.says("c# 1")
     assert not reader.says("Hidden")
-    assert reader.get("/?q=nobody+knows") == 200
+    assert reader.get("/collections/not%20there") == 404
+    assert reader.get("/search?q=draft") == 200
+    assert not reader.says("Hidden")
+    assert reader.get("/search?q=nobody+knows") == 200
     assert reader.says("No paper matches “nobody knows”.")
     for path in ("/papers/draft", "/papers/none", "/papers/draft/as/bibtex", "/papers/a/b%20c/as/pdf", "/topics/none"):
         assert reader.get(path) == 404
@@ -75,7 +80,7 @@ def test_a_reader_looks_through(site: ServedSite) -> None:
 def test_papers_are_found_by_words(papers: Papers, site: ServedSite) -> None:
     reader = Visit(site.application)
     for query in ("paper+jon", "c%23+ethics+pap"):
-        assert reader.get(f"/?q={query}") == 200
+        assert reader.get(f"/search?q={query}") == 200
         assert "/papers/a/b%20c" in reader.text, query
     search = search_of(papers)
     title = papers.published_in_collection("data-and-storage").items[0]
@@ -94,9 +99,60 @@ def test_papers_are_found_by_words(papers: Papers, site: ServedSite) -> None:
         assert list(search.find("marmalade jon", 20)) == found
 
 
+def test_earlier_versions_full_text_and_reading_time_are_on_the_page(papers: Papers, site: ServedSite) -> None:
+    papers.add_paper(
+        Paper(paper_id="long", title="Long", abstract="The first.", collection="c", status="published"),
+        {"jon/x": "author"},
+    )
+    papers.new_version("long", "2.0", abstract="The second.")
+    reader = Visit(site.application)
+    reader.get("/papers/long")
+    assert reader.says("1 min read")
+    assert reader.says("The second.")
+    assert reader.says("The first.")
+    assert reader.get("/papers/long/text") == 404
+    papers.set_text("long", "word " * 2300)
+    reader.get("/papers/long")
+    assert reader.says("10 min read")
+    assert reader.get("/papers/long/text") == 200
+    assert reader.says("word word")
+
+
+def test_an_author_writes_and_publishes_drafts_that_nobody_else_sees(papers: Papers, site: ServedSite) -> None:
+    ada, barbara, anyone = (Visit(site.application) for _ in range(3))
+    ada.sign_in(DEMO_USERS[0], DEMO_PASSWORD)
+    barbara.sign_in("Barbara Almeida", DEMO_PASSWORD)  # a name that gives the handle
+    ada.get("/drafts")
+    assert ada.send("/drafts", title="Quiet Indexes", collection="Data and storage") == 200
+    path = ada.path
+    assert ada.says("This is a draft.")
+    assert ada.send(f"{path}/version", version="0.1", abstract="Sparse.") == 422
+    assert ada.says("isn't higher than 0.1")
+    assert ada.send(f"{path}/version", version="0.2", abstract="Sparse ones.", text="Every word.") == 200
+    ada.get("/drafts")
+    assert ada.says("Quiet Indexes")
+    for other in (barbara, anyone):
+        for page in (path, f"{path}/text", f"{path}/as/bibtex"):
+            assert other.get(page) == 404
+        other.get("/search?q=quiet")
+        assert not other.says("Quiet Indexes")
+    barbara.get("/drafts")
+    assert not barbara.says("Quiet Indexes")
+    assert barbara.post(f"{path}/publish", {"csrf": barbara.csrf()}) == 404
+    ada.get(path)
+    assert ada.send(f"{path}/publish") == 200
+    assert anyone.get(path) == 200
+    assert not anyone.says("Earlier versions")  # drafts
+    anyone.get("/search?q=quiet")
+    assert anyone.says("Quiet Indexes")
+    anyone.get("/sign-in")
+    assert not anyone.says("Join")
+    assert anyone.get("/sign-up") == 404
+
+
 def test_papers_are_taken_along(site: ServedSite) -> None:
     reader = Visit(site.application)
-    for name, begin in (("bibtex", "@misc{a/b-c,"), ("csl", "["), ("ris", "TY  - ")):
+    for name, begin in (("bibtex", "@misc{a/b-c,"), ("csl", "[")):
         assert reader.get(f"/papers/a/b%20c/as/{name}") == 200
         assert reader.text.startswith(begin)
     reader.get("/papers/a/b%20c/as/csl")
@@ -112,7 +168,7 @@ def test_the_api_shows_what_is_published(papers: Papers, site: ServedSite) -> No
         assert client.get("/api/published_in_collection?collection=ethics").status_code == 200
         for pattern in ("papers_by_author?handle=ada", "papers_on_topic?topic=none"):
             assert client.get(f"/api/{pattern}").status_code == 200
-        for pattern in ("add_paper", "publish", "edit_paper"):
+        for pattern in ("add_paper", "credential", "edit_paper"):
             assert client.get(f"/api/{pattern}").status_code == 404
 
 

@@ -1,31 +1,35 @@
-"""The shop's site: a customer browses, orders, pays and returns; a merchant ships and refunds; and nobody else may."""
+"""The shop's site: customers browse, order and pay; merchants ship, sell and see their devices; access of both."""
 
 from __future__ import annotations
 
 import contextlib
+import io
 import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from threading import Barrier
 
 import pytest
+from PIL import Image
 
+from keyplan import now
 from keyplan.errors import RequestError
 from keyplan.web import app
 from keyplan.web.application import Beside
 from keyplan_systems.pages.application import ServedSite
 from keyplan_systems.shop import Shop
-from keyplan_systems.shop.entities import HELD, Merchant, PostalAddress, Product
-from keyplan_systems.shop.keeping import pay_refunds, release_unpaid
+from keyplan_systems.shop.entities import HELD, Merchant, Product
+from keyplan_systems.shop.keeping import release_unpaid
 from keyplan_systems.shop.payments import OfflineProvider
 from keyplan_systems.shop.sample import DEMO_PASSWORD, DEMO_USERS, sample
 from keyplan_systems.shop.searching import found_products, keep_found, rebuild, search_of
 from keyplan_systems.shop.site.making import make_site
 from keyplan_systems.shop.site.selling import cents_of
 from tests.systems.letters import Box
-from tests.systems.shop.support import assert_consistent
+from tests.systems.shop.support import assert_consistent, edit
 from tests.systems.sites.support import OPTIONS, Visit
 from tests.systems.support import silent
 from tests.web.support import TestClient
@@ -52,68 +56,46 @@ def visit(site: ServedSite, login: str | None = None) -> Visit:
     return made
 
 
-def hidden(somebody: Visit, name: str) -> str:
-    """What a form of this page sends without showing it."""
-    match = re.search(rf'name="{name}" value="([^"]+)"', somebody.text)
-    assert match is not None
-    return match[1]
-
-
 def order(customer: Visit, quantity: int = 2) -> str:
     """Put green tea in the cart and order it; gives the order's address."""
     customer.get("/products/green-tea")
     assert customer.send("/cart", quantity=str(quantity)) == 200
-    if customer.says("Order for") is False:
-        customer.get("/addresses")
-        typed = {"name": "Ann", "street": "1 Mill Lane", "city": "Bristol"}
-        assert customer.send("/addresses", **typed, country="Germany") == 422
-        assert customer.send("/addresses", **typed, country="gb") == 200
     assert customer.send("/checkout") == 200
     assert customer.says("The order is placed.")
     return customer.path
 
 
-def test_a_cart_is_emptied_and_an_address_removed(shop: Shop, site: ServedSite) -> None:
+HOME = {"name": "Ann", "street": "1 Mill Lane", "city": "Bristol", "country": "gb"}
+
+
+def test_a_new_customer_orders_to_their_address(shop: Shop, site: ServedSite) -> None:
     somebody = visit(site)
     assert somebody.join("moving@example.org") == 200
-    somebody.get("/cart")
-    assert somebody.says("Your cart is empty. See what is new")
-    somebody.get("/orders")
-    assert somebody.says("Nothing ordered yet. See what is new")
-    somebody.get("/search?q=unheard-of")
-    assert somebody.says("Nothing has all of these words. See what is new")
-    somebody.get("/addresses")
-    typed = {"name": "Ann", "street": "1 Mill Lane", "city": "Bristol", "country": "gb"}
-    assert somebody.send("/addresses", **typed) == 200
-    assert (somebody.path, somebody.says("The address is saved.")) == ("/addresses", True)
+    for path, said in (
+        ("/cart", "Your cart is empty. See what is new"),
+        ("/orders", "Nothing ordered yet. See what is new"),
+        ("/search?q=unheard-of", "Nothing has all of these words. See what is new"),
+    ):
+        somebody.get(path)
+        assert somebody.says(said)
     somebody.get("/products/green-tea")
     somebody.send("/cart", quantity="2")
-    somebody.get("/addresses")
-    assert somebody.send("/addresses", **{**typed, "street": "2 Mill Lane"}) == 200
-    assert somebody.path == "/cart"
-    assert somebody.says("1 Mill Lane")
-    assert somebody.says("2 Mill Lane")
+    assert somebody.send("/checkout") == 422
+    somebody.get("/address")
+    assert somebody.send("/address", **{**HOME, "country": "Germany"}) == 422
+    assert somebody.send("/address", **HOME) == 200
+    assert (somebody.path, somebody.says("To Ann, 1 Mill Lane, Bristol, GB")) == ("/cart", True)
     removing = next(form for form in re.findall(r"<form.*?</form>", somebody.text) if "Remove" in form)
     fields = dict(re.findall(r'name="([^"]+)" value="([^"]+)"', removing))
     assert somebody.post("/cart", fields) == 200
     assert somebody.says("Your cart is empty.")
-    user_id = _user_id(shop, "moving@example.org")
-    first, second = sorted(shop.addresses(user_id), key=lambda each: each.postal.street)
-    somebody.get("/addresses")
-    assert somebody.send(f"/addresses/{first.address_id}/remove") == 200
-    assert somebody.says("The address is removed.")
-    assert [each.address_id for each in shop.addresses(user_id)] == [second.address_id]
-    other = visit(site, CUSTOMER)
-    other.get("/addresses")
-    other.post(f"/addresses/{second.address_id}/remove", {"csrf": other.csrf()})
-    assert len(shop.addresses(user_id)) == 1
 
 
 def test_what_keeps_a_cart_from_being_ordered_is_said_on_it(shop: Shop, site: ServedSite) -> None:
     somebody = visit(site)
     assert somebody.join("late@example.org") == 200
-    somebody.get("/addresses")
-    somebody.send("/addresses", name="Ann", street="1 Mill Lane", city="Bristol", country="gb")
+    somebody.get("/address")
+    somebody.send("/address", **HOME)
     somebody.get("/products/smoked-tea")
     assert somebody.send("/cart", quantity="41") == 409
     assert somebody.says("40 of Smoked Tea are in stock")
@@ -125,22 +107,18 @@ def test_what_keeps_a_cart_from_being_ordered_is_said_on_it(shop: Shop, site: Se
     assert (somebody.send("/checkout"), somebody.path) == (409, "/checkout")
     assert somebody.says("Smoked Tea: 2 in stock, and 40 in your cart")
     somebody.send("/cart", quantity="1")
-    shop.reprice("smoked-tea", product.price_cents + 100)
+    edit(shop, "smoked-tea", price_cents=product.price_cents + 100)
     assert somebody.send("/checkout") == 409
     assert somebody.says("A price has changed since you looked: this is what it costs now")
-    shop.reprice("smoked-tea", product.price_cents)
-    shop.unlist_product("smoked-tea")
+    edit(shop, "smoked-tea", price_cents=product.price_cents, listed=False)
     assert somebody.send("/checkout") == 409
     assert somebody.says("Smoked Tea isn’t sold any more")
-    shop.list_product("smoked-tea")
+    edit(shop, "smoked-tea", listed=True)
     somebody.get("/cart")
     old = dict(re.findall(r'name="(csrf|merchant|total)"[^>]* value="([^"]*)"', somebody.text))
-    match = re.search(r'name="address"[^>]* value="([^"]+)"', somebody.text)
-    assert match is not None
-    address = match[1]
     assert somebody.send("/checkout") == 200
     placed = somebody.path
-    assert somebody.post("/checkout", {**old, "address": address, "token": "another click"}) == 409
+    assert somebody.post("/checkout", {**old, "token": "another click"}) == 409
     assert somebody.says("This cart has changed meanwhile Nothing was ordered by this click.")
     somebody.get(placed)
     cancel = {"csrf": somebody.csrf()}
@@ -148,20 +126,6 @@ def test_what_keeps_a_cart_from_being_ordered_is_said_on_it(shop: Shop, site: Se
         assert somebody.post(f"{placed}/cancel", cancel) == 200
     somebody.get("/search?q=")
     assert somebody.says("Write a word, or a few.")
-    somebody.get("/addresses")
-    for number in range(19):
-        shop.save_address(_user_id(shop, "late@example.org"), f"a{number}", POSTAL)
-    assert somebody.send("/addresses", name="A", street="1", city="B", country="gb") == 422
-    assert somebody.says("there are 20 addresses: remove one that isn't needed")
-
-
-POSTAL = PostalAddress(name="Ann", street="2 Mill Lane", postcode="", city="Bristol", country="GB")
-
-
-def _user_id(shop: Shop, email: str) -> str:
-    user = shop.user_by_email(email)
-    assert user is not None
-    return user.user_id
 
 
 def test_an_unpaid_order_says_how_long_it_is_kept(shop: Shop, site: ServedSite) -> None:
@@ -175,49 +139,75 @@ def test_an_unpaid_order_says_how_long_it_is_kept(shop: Shop, site: ServedSite) 
     assert customer.send(f"{placed}/cancel") == 200
 
 
-def test_from_the_shelf_to_a_return(shop: Shop, site: ServedSite) -> None:
+def test_from_the_shelf_to_the_parcel(shop: Shop, site: ServedSite) -> None:
     customer, merchant = visit(site, CUSTOMER), visit(site, MERCHANT)
     for path in ("/", "/merchants/lumen", "/categories/tea", "/products/green-tea"):
         assert customer.get(path) == 200
+        assert '<img src="/static/shop-' in customer.text, path
     placed = order(customer)
     assert customer.send(f"{placed}/pay", card=OfflineProvider.DECLINED) == 422
     assert customer.says("The card was declined.")
     assert customer.send(f"{placed}/pay", card=OfflineProvider.CARD) == 200
     assert customer.says("The order is paid")
     order_id = placed.rpartition("/")[2]
-
     merchant.get("/selling")
     assert f"/selling/{order_id}" in merchant.text
     merchant.get(f"/selling/{order_id}")
     assert merchant.send(f"/selling/{order_id}/ship", tracking="KP 7") == 200
-    for amount in ("a lot", "9999"):
-        assert merchant.send(f"/selling/{order_id}/refund", amount=amount, reason="Kept") == 422
-        assert f'value="{amount}"' in merchant.text
-        assert 'value="Kept"' in merchant.text
-    merchant.get(f"/selling/{order_id}")
-    sent = {"csrf": merchant.csrf(), "amount": "1.50", "reason": "Late", "refund": hidden(merchant, "refund")}
-    for _ in range(2):  # a second click refunds nothing more
-        assert merchant.post(f"/selling/{order_id}/refund", sent) == 200
     merchant.get("/selling")
     assert f"/selling/{order_id}" not in merchant.text
-
+    merchant.get("/selling/events")
+    assert merchant.text.count(f"/selling/{order_id}") == 3  # placed, paid, shipped
     customer.get(placed)
     assert customer.says("Tracking number KP 7")
-    assert customer.says("€1.50")
-    assert customer.send(f"{placed}/return", **{"back-green-tea": "9"}, reason="Too much") == 422
-    assert customer.says("more than was bought can't go back")
-    assert 'value="Too much"' in customer.text
-    sent = {"csrf": customer.csrf(), "back-green-tea": "1", "reason": "Too much", "return": hidden(customer, "return")}
-    for _ in range(2):
-        assert customer.post(f"{placed}/return", sent) == 200
-    merchant.get("/selling")
-    assert merchant.says("Too much")
-    merchant.get(f"/selling/{order_id}")
-    assert merchant.send(f"/selling/{order_id}/received") == 200
-    assert pay_refunds(shop, OfflineProvider()) == 2
-    customer.get(placed)
-    assert customer.text.count("badge paid") == 2
     assert_consistent(shop)
+
+
+def test_merchants_see_their_readings_and_events_of_a_day(shop: Shop, site: ServedSite) -> None:
+    merchant = visit(site, MERCHANT)
+    merchant.get(f"/selling/devices?device=cold-store&day={now() - timedelta(days=1):%Y-%m-%d}")
+    assert "<path d=" in merchant.text
+    assert merchant.says("cold-store tea-room")
+    merchant.get("/selling/devices?day=2001-01-01")
+    assert merchant.says("No readings of that day.")
+    assert merchant.get("/selling/devices?device=forge") == 404  # another merchant's
+    assert merchant.get("/selling/events?day=never") == 400
+    merchant.get("/selling/events?day=2001-01-01")
+    assert merchant.says("No events of your orders.")
+
+
+def png(color: str) -> bytes:
+    buffer = io.BytesIO()
+    Image.new("RGB", (8, 8), color).save(buffer, "PNG")
+    return buffer.getvalue()
+
+
+def test_a_merchant_adds_and_edits_a_product_with_a_picture(shop: Shop, site: ServedSite) -> None:
+    merchant, anyone = visit(site, MERCHANT), visit(site)
+    merchant.get("/selling/goods/new")
+    assert merchant.send("/selling/goods/new", name="Tea Cosy", price="a lot") == 422
+    token = {"x-csrf-token": merchant.csrf()}
+    assert merchant.client.post("/selling/pictures", content=b"no picture", headers=token).status_code == 422
+    assert anyone.client.post("/selling/pictures", content=png("red")).status_code == 403
+    picture = merchant.client.post("/selling/pictures", content=png("red"), headers=token).json()["url"]
+    assert merchant.send("/selling/goods/new", name="Tea Cosy", price="14.50", picture=picture, more="3") == 200
+    assert merchant.path == "/products/tea-cosy"
+    anyone.get("/search?q=cosy")
+    assert f'<img src="{picture}"' in anyone.text
+    assert anyone.client.get(picture).headers["content-type"] == "image/png"
+    merchant.get("/selling/goods/tea-cosy")
+    address = "https://pictures.example/cosy.jpg"
+    assert merchant.send("/selling/goods/tea-cosy", price="15", picture=address, more="2") == 200
+    product = shop.product("tea-cosy")
+    assert product is not None
+    assert (product.price_cents, product.stock, product.picture) == (1500, 5, address)
+    merchant.get("/selling/goods/new")
+    assert merchant.send("/selling/goods/new", name="Tea Cosy", price="9") == 200
+    assert merchant.path == "/products/tea-cosy-2"
+    merchant.get("/selling/goods/tea-cosy-2")
+    merchant.post("/selling/goods/tea-cosy-2", {"csrf": merchant.csrf(), "name": "Tea Cosy", "price": "9", "more": "0"})
+    anyone.get("/products/tea-cosy-2")
+    assert anyone.says("It isn't sold any more.")
 
 
 def test_a_cancelled_order_goes_back(shop: Shop, site: ServedSite) -> None:
@@ -265,9 +255,10 @@ def test_pages_that_are_not_for_a_visitor(site: ServedSite) -> None:
         assert customer.get(path) == 404
     merchant = visit(site, MERCHANT)
     assert merchant.get("/selling/o-000002") == 404  # another merchant's
-    merchant.get("/selling/goods")
+    merchant.get("/selling/goods/new")
     token = merchant.csrf()
     assert merchant.post("/selling/goods/brass-lamp", {"csrf": token, "price": "0.01"}) == 404
+    assert merchant.get("/selling/goods/brass-lamp") == 404
 
 
 def test_forms_of_other_sites_are_refused(site: ServedSite) -> None:
@@ -450,10 +441,11 @@ def products_are_found(shop: Shop, site: ServedSite) -> None:
             answer = client.post(f"/api/{pattern}", json={"product_id": "white-tea-sampler", **given})
             assert answer.status_code in {200, 204}, answer.text
 
-        send("unlist_product")
+        details = {"name": "White Tea Sampler", "price_cents": 900}
+        send("edit_product", details={**details, "listed": False})
         anybody.get("/search?q=white sampler")
         assert anybody.says("Nothing has all of these words.")
-        send("list_product")
+        send("edit_product", details=details)
         anybody.get("/search?q=white sampler")
         assert anybody.says("White Tea Sampler")
 
@@ -464,12 +456,11 @@ def test_an_index_of_words_can_be_made_anew_and_shows_only_what_is_sold(tmp_path
         shop.put(Merchant(merchant_id="m", name="Mill"))
         for name in ("Plain Pad", "Ruled Pad"):
             product_id = name.lower().replace(" ", "-")
-            shop.put(Product(product_id=product_id, merchant_id="m", name=name, price_cents=1, listed_at=None))
-            shop.list_product(product_id)
+            shop.add_product(Product(product_id=product_id, merchant_id="m", name=name, price_cents=1))
         with contextlib.closing(search_of(shop)) as search:
             assert (tmp_path / "shop.search").exists()
             assert [product.name for product in found_products(shop, search, "ruled pad", 5)] == ["Ruled Pad"]
-            shop.unlist_product("plain-pad")
+            edit(shop, "plain-pad", listed=False)
             assert sorted(search.find("pad", 5)) == ["plain-pad", "ruled-pad"]
             assert [product.name for product in found_products(shop, search, "pad", 5)] == ["Ruled Pad"]
             assert rebuild(shop, search) == 1
@@ -481,8 +472,7 @@ def test_a_larger_sample_is_found_too(tmp_path: Path) -> None:
     with Shop.open(str(tmp_path / "shop.db")) as shop:
         sample(shop, 2, silent)
         with contextlib.closing(search_of(shop)) as search:
-            shop.put(Product(product_id="kite", merchant_id="lumen", name="Kite", price_cents=1, listed_at=None))
-            shop.list_product("kite")
+            shop.add_product(Product(product_id="kite", merchant_id="lumen", name="Kite", price_cents=1))
             assert found_products(shop, search, "kite", 5) == []
             sample(shop, 3, silent)
             assert [product.name for product in found_products(shop, search, "kite", 5)] == ["Kite"]

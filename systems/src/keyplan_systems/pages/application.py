@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any, NamedTuple
 
@@ -17,6 +17,7 @@ from keyplan_systems.pages.site import SmallSite, Turn
 from keyplan_systems.site.application import application
 from keyplan_systems.site.incoming import Form, local_path
 from keyplan_systems.site.passwords import password_fits
+from keyplan_systems.site.pictures import BYTES_MAX
 
 __all__ = ["ServedSite", "mail_warnings", "sample_logins", "small_application"]
 
@@ -44,20 +45,27 @@ def small_application(
     forms: Pages = (),
     beside: Callable[[], AbstractAsyncContextManager[None]] = _nothing,
     leaving: Leaving | None = None,
+    uploads: Mapping[str, tuple[Handler, str]] = {},
 ) -> Starlette:
     """The ASGI application of a site; ``beside`` runs while it does. It leaves the design open. With ``leaving`` people
-    can take their data along, and delete their accounts.
+    can export their data and delete their accounts. ``uploads`` are addresses that take a picture, with their role.
     """
     if site.people is not None:
-        pages = (*pages, ("/sign-in", _sign_in_form, "anyone"), *joining.PAGES)
-        forms = (*forms, ("/sign-in", _sign_in, "anyone"), ("/sign-out", _sign_out, "anyone"), *joining.FORMS)
+        pages = (*pages, ("/sign-in", _sign_in_form, "anyone"))
+        forms = (*forms, ("/sign-in", _sign_in, "anyone"), ("/sign-out", _sign_out, "anyone"))
+        if site.people.can_join:
+            pages, forms = (*pages, *joining.PAGES), (*forms, *joining.FORMS)
         pages, forms = (*pages, *passwords.PAGES), (*forms, *passwords.FORMS)
         if site.people.by_mail:
             pages, forms = (*pages, *passwords.FORGOTTEN_PAGES), (*forms, *passwords.FORGOTTEN_FORMS)
     if leaving is not None:
         site.can_leave = True
         pages, forms = (*pages, *leaving_pages(leaving)), (*forms, *leaving_forms(leaving))
-    routes = [Route(path, site.form(handler, role), methods=["POST"]) for path, handler, role in forms]
+    routes = [
+        Route(path, site.upload(handler, BYTES_MAX, role), methods=["POST"])
+        for path, (handler, role) in uploads.items()
+    ]
+    routes += [Route(path, site.form(handler, role), methods=["POST"]) for path, handler, role in forms]
     routes += [Route(path, site.page(handler, role)) for path, handler, role in pages]
 
     @asynccontextmanager
@@ -65,7 +73,8 @@ def small_application(
         async with beside():
             yield
 
-    return application(site, routes, hosts=site.options.hosts, secure=site.secure, lifespan=lifespan)
+    larger = dict.fromkeys(uploads, BYTES_MAX)
+    return application(site, routes, hosts=site.options.hosts, secure=site.secure, lifespan=lifespan, larger=larger)
 
 
 def mail_warnings(site: SmallSite[Any]) -> list[str]:

@@ -48,6 +48,11 @@ class People(Protocol):
         """Whether people sign in with an address, and so join by a letter that goes there."""
         ...
 
+    @property
+    def can_join(self) -> bool:
+        """Whether visitors can create an account."""
+        ...
+
     def check(self, login: str) -> None:
         """Raises Refused with a fault of ``login`` for what can't be one, whoever has it."""
         ...
@@ -83,6 +88,7 @@ class StoredPeople(ABC, Generic[U]):
 
     taken = "somebody has it"
     """What is said of a login that somebody else has."""
+    can_join = True
     by_mail = False
     """Whether the login is an address: then it is nobody's business who has it."""
 

@@ -151,6 +151,7 @@ class SmallSite(BaseSite[Visitor, Turn[D]], Generic[D]):
             "site": self.look,
             "people": self.people is not None,
             "by_mail": by_mail,
+            "can_join": self.people is not None and self.people.can_join,
             "can_leave": self.can_leave,
         }
         own = {"style": f"{self.look.system}.css", "icon": f"{self.look.system}.svg"}

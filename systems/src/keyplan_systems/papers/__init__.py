@@ -1,10 +1,10 @@
-"""A catalogue of papers, their authors, versions and topics. README.md tells how it follows its document, and
-answers the document's open questions.
-"""
+"""A catalogue of papers, their authors, versions and topics. See README.md."""
 
 from keyplan_systems.papers.design import (
     Author,
     Collection,
+    Credential,
+    FullText,
     Membership,
     Paper,
     PaperDetails,
@@ -19,6 +19,8 @@ from keyplan_systems.papers.design import (
 __all__ = [
     "Author",
     "Collection",
+    "Credential",
+    "FullText",
     "Membership",
     "Paper",
     "PaperDetails",

@@ -1,8 +1,7 @@
-"""BibTeX read entry by entry: macros, cross-references, names, and LaTeX's accents.
+"""Reading of BibTeX: macros, cross-references, names, LaTeX's accents.
 
-The syntax is read by bibtexparser, a part of the file at a time: it begins anew at each ``@`` that begins a line, so
-the file may be cut there. LaTeX is turned into text by pylatexenc. A file with cross-references is read twice, since
-they name entries further down: macros and what can be inherited are kept, and nothing else.
+bibtexparser parses the file in parts, cut at an ``@`` at the beginning of a line. pylatexenc decodes LaTeX. A file with
+cross-references is read twice, first for macros and inherited fields.
 """
 
 from __future__ import annotations
@@ -370,6 +369,9 @@ class _EntryReader:
             )
         for name in split_multiple_persons_names(value[:NAMES_CHARACTERS_MAX]):
             printed = _text(name if name.count(",") > COMMAS_MAX else _first_name_first(name))
+            if printed.lower() == "others":
+                message = f"entry {self.entry.key}: 'and others' isn't imported: further names are missing"
+                self.troubles.append(Trouble(self.line, message, "name all of them"))
             if not printed or printed.lower() == "others":
                 continue
             if name.count(",") > COMMAS_MAX:

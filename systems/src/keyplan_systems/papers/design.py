@@ -1,8 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""The design of the paper catalogue: papers and their authors, one table, an overloaded index and a sparse one.
-
-Key shapes and index names follow the document; where the system departs from it, README.md says why.
-"""
+"""The design of the paper catalogue: papers and their authors, one table, an overloaded index and a sparse one."""
 
 from __future__ import annotations
 
@@ -34,6 +31,7 @@ from keyplan import (
     write,
 )
 from keyplan.errors import ItemNotFound, Refused
+from keyplan_systems.site.sessions import SessionPatterns
 
 __all__ = [
     "AUTHORS_MAX",
@@ -46,6 +44,8 @@ __all__ = [
     "TOPICS_MAX",
     "Author",
     "Collection",
+    "Credential",
+    "FullText",
     "Membership",
     "Paper",
     "PaperDetails",
@@ -61,19 +61,21 @@ __all__ = [
 
 GSI1 = Index("GSI1", "GSI1PK", "GSI1SK")
 GSI2 = Index("GSI2", "GSI2PK", "GSI2SK")
+GSI3 = Index("GSI3", "GSI3PK", "GSI3SK", projection="KEYS_ONLY")
+"""The newest papers of all collections, which the document doesn't have."""
 
 AUTHORS_MAX = 75
-"""Authors of a paper: with its topics and the paper itself they fit the 100 actions of one transaction."""
+"""Authors of a paper: with its topics and the paper, they fit the 100 actions of a transaction."""
 TOPICS_MAX = 20
 EDITORS_MAX = 20
 LISTED_CHARACTERS_MAX = 250
-"""A collection with a longer name isn't among the collections: its key would be too long."""
+"""A collection with a longer name isn't listed: its key would be too long."""
 FURTHER_MAX = 40
 FURTHER_CHARACTERS_MAX = 2000
 DETAILS = ("doi", "url", "volume", "issue", "pages", "publisher", "editors", "further")
-"""What a bibliography says of a paper besides its title, its text and where it appeared."""
+"""Bibliographic fields of a paper."""
 DRAFT_KEPT = timedelta(days=30)
-"""How long a superseded draft can still be read."""
+"""How long a superseded draft is stored."""
 
 Status = Literal["draft", "published", "superseded"]
 Role = Literal["author", "contributor", "editor"]
@@ -89,17 +91,20 @@ Editors = Annotated[list[Name], Field(max_length=EDITORS_MAX)]
 FieldName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_:+.-]{0,59}$")]
 Said = Annotated[str, StringConstraints(min_length=1, max_length=FURTHER_CHARACTERS_MAX)]
 Further = Annotated[dict[FieldName, Said], Field(min_length=1, max_length=FURTHER_MAX)]
-"""What else a bibliography says of a paper (a note, an edition, a series), by the names that BibTeX has for it."""
+"""Other bibliographic fields (a note, an edition, a series), by BibTeX's names."""
+Text = Annotated[str, StringConstraints(min_length=1, max_length=90_000)]
+"""With 4 bytes a letter it fits an item, which has 400 KB."""
+PasswordHash = Annotated[str, Field(min_length=1, max_length=500)]
 VersionName = Annotated[str, StringConstraints(pattern=r"^[0-9]{1,6}(\.[0-9]{1,6}){0,3}$")]
 Byline = Annotated[dict[Id, Role], Field(max_length=AUTHORS_MAX)]
-"""Who took part, in the order of the byline: the handle and the role of each."""
+"""Roles by handle, in the order of the byline."""
 
 
 class Paper(Entity):
-    """A paper as it is now. Its earlier versions stand behind it in its partition.
+    """The current version of a paper. Earlier versions are in its partition.
 
-    ``published_at`` is the date that listings go by; a paper that is added without one gets that moment. A superseded
-    draft has none: it leaves every listing at once, and expires some days later.
+    Listings are ordered by ``published_at``, which is the time of adding by default. A superseded draft has none: it is
+    in no listing, and expires.
     """
 
     paper_id: Id
@@ -120,7 +125,7 @@ class Paper(Entity):
     pages: Short | None = None
     publisher: Short | None = None
     editors: Editors | None = None
-    """Who edited what it appeared in, by the names that are printed."""
+    """The editors of the book or proceedings, by name."""
     further: Further | None = None
     superseded_by: Id | None = None
     expires_at: Ttl | None = None
@@ -128,12 +133,11 @@ class Paper(Entity):
     primary = Key("PAPER#{paper_id}", "PAPER#{paper_id}")
     by_collection = Key("COLLECTION#{collection}", "DATE#{published_at}", index=GSI1)
     published = Key("PUBLISHED#{collection}", "DATE#{published_at}", index=GSI2, when={"status": "published"})
+    newest = Key("NEWEST", "DATE#{published_at}", index=GSI3, when={"status": "published"}, shards=4)
 
 
 class PaperVersion(Entity):
-    """A version that another took the place of. The number of the revision is padded in its key, so that 10 doesn't
-    stand between 1 and 2. What was never published expires.
-    """
+    """An earlier version of a paper. The revision is padded in the key, so that 10 sorts after 2. Drafts expire."""
 
     paper_id: Id
     revision: int = Field(ge=1, le=999_999)
@@ -147,8 +151,17 @@ class PaperVersion(Entity):
     primary = Key("PAPER#{paper_id}", "VERSION#{revision:06d}")
 
 
+class FullText(Entity):
+    """The full text of a paper. It sorts after the papers' parts that a page reads, and is read on its own."""
+
+    paper_id: Id
+    text: Text
+
+    primary = Key("PAPER#{paper_id}", "WORDS")
+
+
 class Collection(Entity):
-    """A collection in which something is published: what there is to look through. One that is empty again stays."""
+    """A collection with published papers. An empty one stays."""
 
     collection: Id
 
@@ -164,11 +177,25 @@ class Author(Entity):
 
     primary = Key("AUTHOR#{handle}", "AUTHOR#{handle}")
 
+    @property
+    def user_id(self) -> str:
+        """The handle, by which sessions know an author."""
+        return self.handle
+
+
+class Credential(Entity):
+    """The hash of an author's password."""
+
+    handle: Id
+    password_hash: PasswordHash = Field(repr=False)
+
+    primary = Key("AUTHOR#{handle}", "CREDENTIAL")
+
 
 class Membership(Entity):
-    """An author took part in a paper; it stands in the paper's partition, and under its author in the index.
+    """An author's part in a paper: in the paper's partition, and by author in GSI1.
 
-    ``position`` is the place in the byline, ``name`` the name as it is printed there.
+    ``position`` is the place in the byline, ``name`` the printed name.
     """
 
     paper_id: Id
@@ -184,7 +211,7 @@ class Membership(Entity):
 
 
 class PaperTopic(Entity):
-    """A paper carries a topic; only these items stand in GSI2."""
+    """A topic of a paper; in GSI2 by topic."""
 
     paper_id: Id
     topic: Topic
@@ -195,9 +222,7 @@ class PaperTopic(Entity):
 
 
 class Reference(Entity):
-    """A paper refers to another; the index turns it around, to the papers that refer to one. It stands behind the
-    versions in its paper's partition, so that whoever reads the paper doesn't read its references.
-    """
+    """A reference of a paper to another; GSI1 has the opposite direction."""
 
     paper_id: Id
     cited_id: Id
@@ -207,7 +232,7 @@ class Reference(Entity):
 
 
 class PaperDetails(BaseModel):
-    """All that can be edited of a paper without a new version of it: what isn't given, it then doesn't have."""
+    """What can be edited of a paper without a new version. Fields that aren't given are removed."""
 
     title: Title
     abstract: Abstract = ""
@@ -224,7 +249,7 @@ class PaperDetails(BaseModel):
 
 
 class PaperWithAuthors(NamedTuple):
-    """A paper, who took part in it, and its topics: one partition, one query."""
+    """A paper with its authors and topics: one partition, one Query."""
 
     paper: Paper
     authors: list[Membership]
@@ -232,20 +257,22 @@ class PaperWithAuthors(NamedTuple):
 
 
 SILENCE = {
-    "KP201 Collection.primary": "a collection is written once, and the front page reads a page of them",
-    "KP315 new_version": "a version's number is one that no version had before, expired or not",
+    "KP201 Collection.primary": "a collection is written once",
+    "KP306 set_text": "a text replaces the one before",
+    "KP315 new_version": "a revision's number is never used again",
     "KP407 papers_by_author": "a superseded draft has no date, and is in no listing",
     "KP407 papers_in_collection": "a superseded draft has no date, and is in no listing",
-    "KP602 Paper.expires_at": "a superseded draft says so, is in no listing, and does no harm until it is removed",
-    "KP602 Membership.expires_at": "memberships expire with their paper; without it they lead to nothing",
-    "KP602 PaperVersion.expires_at": "an old draft among a paper's versions does no harm until it is removed",
+    "KP602 Paper.expires_at": "an expired draft is in no listing",
+    "KP602 Membership.expires_at": "memberships expire with their paper",
+    "KP602 PaperVersion.expires_at": "an expired version of a draft does no harm",
+    "KP602 Session.expires_at": "Sessions.of compares it with the time",
 }
 
 
-class Papers(Design, ignore=SILENCE):
-    """A catalogue of papers: five questions, one table, two indexes."""
+class Papers(SessionPatterns, Design, ignore=SILENCE):
+    """A catalogue of papers."""
 
-    table = Table("papers", partition="PK", sort="SK", indexes=[GSI1, GSI2])
+    table = Table("papers", partition="PK", sort="SK", indexes=[GSI1, GSI2, GSI3])
 
     @read("A1")
     def paper(self, paper_id: str) -> Paper | None:
@@ -259,12 +286,12 @@ class Papers(Design, ignore=SILENCE):
 
     @read("A2", newest_first=True)
     def papers_in_collection(self, collection: str, limit: int = 20, cursor: Cursor | None = None) -> Page[Paper]:
-        """The papers of a collection, newest first, drafts too, with their status."""
+        """The papers of a collection, newest first, also drafts."""
         ...
 
     @read("A2b", newest_first=True, where={"status": "published"})
     def published_in_collection(self, collection: str, limit: int = 20, cursor: Cursor | None = None) -> Page[Paper]:
-        """The published papers of a collection, newest first: what everybody may see."""
+        """The published papers of a collection, newest first."""
         ...
 
     @read("A3", through=Membership, newest_first=True)
@@ -284,7 +311,7 @@ class Papers(Design, ignore=SILENCE):
 
     @read("R1", newest_first=True)
     def paper_versions(self, paper_id: str, limit: int = 20, cursor: Cursor | None = None) -> Page[PaperVersion]:
-        """The versions of a paper that others took the place of, newest first."""
+        """The earlier versions of a paper, newest first."""
         ...
 
     @read("R2")
@@ -304,33 +331,39 @@ class Papers(Design, ignore=SILENCE):
 
     @read("R5")
     def collections(self, limit: int = 50, cursor: Cursor | None = None) -> Page[Collection]:
-        """The collections in which something is published, by name."""
+        """The collections with published papers, by name."""
         ...
 
     @read("R6")
     def collection(self, collection: str) -> Collection | None:
-        """Whether something is published in a collection."""
+        """A collection, if it has published papers."""
         ...
 
     @read("R7")
     def papers(self, paper_id: Each[str]) -> list[Paper]:
-        """Several papers by their ids: what a search finds."""
+        """Several papers by their ids."""
+        ...
+
+    @read("R8", newest_first=True, where={"status": "published"}, complete=True)
+    def newest_papers(self, limit: int = 10, cursor: Cursor | None = None) -> Page[Paper]:
+        """The published papers of all collections, newest first."""
+        ...
+
+    @read("R9")
+    def full_text(self, paper_id: str) -> FullText | None:
+        """The full text of a paper, if there is one."""
+        ...
+
+    @read("R10")
+    def credential(self, handle: str) -> Credential | None:
+        """The hash of an author's password."""
         ...
 
     @write("W1")
     def add_author(self, author: Author) -> Writes[Author]:
-        """Add an author's profile. Raises ItemExists for a handle that somebody has."""
+        """Add an author's profile. Raises ItemExists for a handle in use."""
         yield Create(author)
         return author
-
-    @write("W2", attempts=10)
-    def describe_author(self, handle: Id, name: Name, affiliation: Name | None = None) -> Writes[Author]:
-        """Change an author's profile: both, so without an affiliation they then have none. Raises ItemNotFound."""
-        author = yield from self.author.read(handle)
-        if author is None:
-            raise ItemNotFound(f"there is no author {handle!r}", place="Papers.author", hint="add them: add_author")
-        yield Update(author, name=name, affiliation=affiliation)
-        return author.model_copy(update={"name": name, "affiliation": affiliation})
 
     @write("W3")
     def add_paper(self, paper: Paper, authors: Byline) -> Writes[Paper]:
@@ -370,11 +403,11 @@ class Papers(Design, ignore=SILENCE):
     def new_version(
         self, paper_id: Id, version: VersionName, title: Title | None = None, abstract: Abstract | None = None
     ) -> Writes[Paper]:
-        """Give a paper a new version, which keeps its status; what isn't given stays. The version before is kept, and
-        expires after 30 days if it was a draft.
+        """Add a new version of a paper with the same status. The version before is stored, and expires after 30 days if
+        it was a draft.
 
-        Of two writers at the same moment the second one's version must be higher than the first one's. Raises
-        ItemNotFound; Refused for a version that isn't higher, and for a superseded paper.
+        Raises ItemNotFound; Refused for a superseded paper, and for a version that isn't higher, also than one that is
+        written meanwhile.
         """
         paper = yield from self._current(paper_id, "Papers.new_version")
         if _numbers(version) <= _numbers(paper.version):
@@ -408,7 +441,7 @@ class Papers(Design, ignore=SILENCE):
 
     @write("W5", attempts=30)
     def publish(self, paper_id: Id) -> Writes[Paper]:
-        """Publish a draft: from now on it is dated today, in every listing. Raises ItemNotFound, Refused."""
+        """Publish a draft. It has today's date in every listing. Raises ItemNotFound, Refused."""
         whole = yield from self._whole(paper_id, "Papers.publish")
         paper = whole.paper
         if paper.status != "draft":
@@ -426,9 +459,9 @@ class Papers(Design, ignore=SILENCE):
 
     @write("W6", attempts=30)
     def retopic(self, paper_id: Id, topics: Topics) -> Writes[Paper]:
-        """Give a paper these topics and no others: its own set and the items of GSI2, in one transaction.
+        """Replace a paper's topics: its own set and the items of GSI2, in one transaction.
 
-        Raises ItemNotFound; Refused for a superseded paper, which is listed under no topic.
+        Raises ItemNotFound; Refused for a superseded paper.
         """
         paper = yield from self._current(paper_id, "Papers.retopic")
         if paper.published_at is None:
@@ -447,10 +480,10 @@ class Papers(Design, ignore=SILENCE):
     def supersede(
         self, paper_id: Id, by: Id, days: Annotated[int, Field(ge=1, le=3650)] = DRAFT_KEPT.days
     ) -> Writes[Paper]:
-        """Mark a paper as superseded by another one. It is listed under no topic any more.
+        """Mark a paper as superseded by another one, and remove it from its topics.
 
-        What was published stays, and is found by its id, its collection and its authors. A draft leaves every listing,
-        and expires after ``days`` with its memberships. Raises ItemNotFound for either; Refused for a superseded one.
+        A published paper stays in its collection and with its authors. A draft leaves every listing, and expires after
+        ``days`` with its memberships. Raises ItemNotFound; Refused if either is superseded.
         """
         if by == paper_id:
             raise Refused(
@@ -472,10 +505,7 @@ class Papers(Design, ignore=SILENCE):
 
     @write("W8", attempts=30)
     def edit_paper(self, paper_id: Id, details: PaperDetails) -> Writes[Paper]:
-        """Correct what a paper's page says, without a new version: all of it, so what isn't given it then doesn't have.
-
-        Raises ItemNotFound; Refused for a superseded paper.
-        """
+        """Replace a paper's details without a new version. Raises ItemNotFound; Refused for a superseded paper."""
         paper = yield from self._current(paper_id, "Papers.edit_paper")
         changes = {**details.model_dump(), "updated_at": now()}
         yield Update(paper, **changes).only_if(
@@ -486,42 +516,21 @@ class Papers(Design, ignore=SILENCE):
             yield from self._listed(edited)
         return edited
 
-    @write("W9", attempts=30)
-    def set_byline(self, paper_id: Id, authors: Byline) -> Writes[list[Membership]]:
-        """Say anew who took part in a paper, in the order of the byline.
+    @write("W2")
+    def set_text(self, paper_id: Id, text: Text) -> Writes:
+        """Set the full text of a paper. Raises ItemNotFound."""
+        unknown = ItemNotFound(f"there is no paper {paper_id!r}", place="Papers.set_text", hint="add it: add_paper")
+        yield Check(Paper, paper_id=paper_id).if_missing(unknown)
+        yield Put(FullText(paper_id=paper_id, text=text))
 
-        Raises ItemNotFound, also for authors without a profile; Refused for a superseded paper.
-        """
-        whole = yield from self._whole(paper_id, "Papers.set_byline")
-        paper = whole.paper
-        names = yield from self._names(authors, "Papers.set_byline")
-        before = {author.handle: author for author in whole.authors}
-        members = [
-            Membership(
-                paper_id=paper_id,
-                handle=handle,
-                role=role,
-                position=position,
-                name=names[handle],
-                published_at=paper.published_at,
-            )
-            for position, (handle, role) in enumerate(authors.items(), 1)
-        ]
-        yield Update(paper, updated_at=now()).only_if(
-            status=paper.status, published_at=paper.published_at, updated_at=paper.updated_at
-        )
-        for member in members:
-            if before.pop(member.handle, None) != member:
-                yield Put(member)
-        for membership in before.values():
-            yield Delete(membership)
-        return members
+    @write("W9")
+    def set_password(self, handle: Id, old_hash: PasswordHash, password_hash: PasswordHash) -> Writes:
+        """Replace an author's password. Raises ConditionFailed if the stored hash isn't ``old_hash``."""
+        yield Update(Credential, handle=handle).set(password_hash=password_hash).only_if(password_hash=old_hash)
 
     @write("W10", attempts=10)
     def refer(self, paper_id: Id, cited_id: Id) -> Writes:
-        """A paper refers to another of the catalogue; no error where it does. Raises Refused for itself, and for a
-        superseded paper; ItemNotFound.
-        """
+        """Add a reference. Idempotent. Raises Refused for the paper itself and a superseded paper; ItemNotFound."""
         if paper_id == cited_id:
             raise Refused(f"paper {paper_id!r} can't refer to itself", place="Papers.refer", hint="name another one")
         yield from self._current(paper_id, "Papers.refer")
@@ -533,18 +542,18 @@ class Papers(Design, ignore=SILENCE):
 
     @write("W11")
     def unrefer(self, paper_id: Id, cited_id: Id) -> Writes:
-        """A paper doesn't refer to another any more; no error where it didn't."""
+        """Remove a reference, if there is one."""
         yield Delete(Reference, paper_id=paper_id, cited_id=cited_id)
 
     def _listed(self, paper: Paper) -> Writes:
-        """Let the collection of a published paper be among the collections. It is written once, and only read then."""
+        """Add the collection of a published paper to the collections, unless it is there."""
         if paper.status != "published" or len(paper.collection) > LISTED_CHARACTERS_MAX:
             return
         if (yield from self.collection.read(paper.collection)) is None:
             yield Put(Collection(collection=paper.collection))
 
     def _names(self, authors: dict[str, Role], place: str) -> Writes[dict[str, str]]:
-        """The names of authors by their handles. Raises ItemNotFound for those without a profile."""
+        """The names of authors by handle. Raises ItemNotFound for unknown handles."""
         profiles = yield from self.authors.read(list(authors))
         result = {profile.handle: profile.name for profile in profiles}
         unknown = [handle for handle in authors if handle not in result]
@@ -555,19 +564,19 @@ class Papers(Design, ignore=SILENCE):
         return result
 
     def _current(self, paper_id: str, place: str) -> Writes[Paper]:
-        """A paper that nothing has superseded."""
+        """A paper that isn't superseded."""
         paper = yield from self.paper.read(paper_id)
         return _not_superseded(paper, paper_id, place)
 
     def _whole(self, paper_id: str, place: str) -> Writes[PaperWithAuthors]:
-        """The same with its memberships and topics."""
+        """The same with its authors and topics."""
         whole = yield from self.paper_with_authors.read(paper_id)
         paper = _not_superseded(None if whole is None else whole.paper, paper_id, place)
         return PaperWithAuthors(paper, whole.authors if whole else [], whole.topics if whole else [])
 
 
 def byline(authors: list[Membership]) -> list[Membership]:
-    """Those who took part in a paper in the order in which it names them: in the table they stand by their handles."""
+    """The authors of a paper in the order of its byline. The table has them by handle."""
     return sorted(authors, key=lambda membership: membership.position)
 
 

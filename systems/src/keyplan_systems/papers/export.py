@@ -1,7 +1,4 @@
-"""A paper as other programs take it: BibTeX, CSL-JSON, RIS; and as a line of text to cite it by.
-
-What is exported can be loaded again by ``loader.py``, and gives the same paper, but for RIS, which it doesn't read.
-"""
+"""Export of a paper as BibTeX, as CSL-JSON and as a citation. An import of the export gives the same paper."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ from typing import Any, NamedTuple
 from keyplan_systems.papers.design import Membership, Paper, byline
 from keyplan_systems.papers.records import UNDATED, collection_of
 
-__all__ = ["FORMATS", "Format", "citation", "collection_name", "to_bibtex", "to_csl", "to_ris"]
+__all__ = ["FORMATS", "Format", "citation", "collection_name", "to_bibtex", "to_csl"]
 
 _COLLECTION_ID = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _BIBTEX_KINDS = {
@@ -42,14 +39,6 @@ _CSL_KINDS = {
     "manual": "book",
     "proceedings": "book",
 }
-_RIS_KINDS = {
-    "article-journal": "JOUR",
-    "paper-conference": "CPAPER",
-    "chapter": "CHAP",
-    "book": "BOOK",
-    "thesis": "THES",
-    "report": "RPRT",
-}
 _CONTAINERS = {
     "inproceedings": "booktitle",
     "incollection": "booktitle",
@@ -58,7 +47,7 @@ _CONTAINERS = {
     "proceedings": "series",
     "techreport": "institution",
 }
-"""Where a kind of entry says what it appeared in; others say it as a journal."""
+"""The field of the collection, by kind of entry; ``journal`` for others."""
 _CSL_NAMES = {
     "series": "collection-title",
     "address": "publisher-place",
@@ -71,8 +60,7 @@ _CSL_NAMES = {
     "eventtitle": "event-title",
     "language": "language",
 }
-"""What CSL calls further fields of BibTeX's; it keeps others under ``custom``."""
-_RIS_NAMES = {"series": "T3", "address": "CY", "note": "N1", "edition": "ET", "type": "M3", "isbn": "SN", "issn": "SN"}
+"""CSL's names of other BibTeX fields; the rest is under ``custom``."""
 _LATEX = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "%": r"\%", "&": r"\&", "$": r"\$", "#": r"\#", "_": r"\_",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
@@ -80,7 +68,7 @@ _LATEX = {
 
 
 class Format(NamedTuple):
-    """One way to write papers down."""
+    """An export format."""
 
     title: str
     suffix: str
@@ -89,12 +77,12 @@ class Format(NamedTuple):
 
 
 def collection_name(collection: str) -> str:
-    """What people read for a collection: its name, or the words of an id in small letters (``data-and-storage``)."""
+    """A collection's name for people: the words of an id (``data-and-storage``), or the name itself."""
     return collection.replace("-", " ").capitalize() if _COLLECTION_ID.fullmatch(collection) else collection
 
 
 def citation(paper: Paper, members: Sequence[Membership]) -> str:
-    """A line of text to cite a paper by: who, when, what, where."""
+    """A citation: authors, year, title, collection, address."""
     people = _names(members, "author", "contributor") or _names(members, "editor")
     where = collection_name(paper.collection)
     if paper.volume:
@@ -127,7 +115,7 @@ def _year(paper: Paper) -> str | None:
 
 
 def _date_parts(paper: Paper) -> list[int]:
-    """The year, month and day of a paper, as far as they are known: what isn't known is the first."""
+    """The year, month and day of a paper, as far as known: an unknown part is 1."""
     if paper.published_at is None or _year(paper) is None:
         return []
     parts = [paper.published_at.year, paper.published_at.month, paper.published_at.day]
@@ -137,7 +125,7 @@ def _date_parts(paper: Paper) -> list[int]:
 
 
 def _own_collection(paper: Paper, kind: str) -> str | None:
-    """Where a paper appeared; nothing where only its kind says so (``Theses``)."""
+    """A paper's collection; None if it only follows from its kind (``Theses``)."""
     return None if paper.collection == collection_of(kind, ()) else paper.collection
 
 
@@ -176,7 +164,7 @@ def _key(paper_id: str) -> str:
 
 
 def _people(names: Iterable[str]) -> str:
-    """Names with ``and`` between them. One that BibTeX would divide stands in braces."""
+    """Names separated by ``and``. Names that BibTeX would split are in braces."""
     divided = re.compile(r",|\band\b", re.IGNORECASE)
     return " and ".join(f"{{{_latex(name)}}}" if divided.search(name) else str(_latex(name)) for name in names)
 
@@ -227,40 +215,7 @@ def _literal(names: Iterable[str]) -> list[dict[str, str]]:
     return [{"literal": name} for name in names]
 
 
-# RIS
-
-
-def to_ris(paper: Paper, members: Sequence[Membership]) -> str:
-    """A reference in RIS, the form that EndNote and others take."""
-    lines = [("TY", _RIS_KINDS.get(_csl_kind(paper), "GEN"))]
-    lines += [("AU", name) for name in _names(members, "author", "contributor")]
-    lines += [("ED", editor) for editor in paper.editors or _names(members, "editor")]
-    start, _, end = (paper.pages or "").partition("–")
-    more: list[tuple[str, str | None]] = [
-        ("TI", paper.title),
-        ("T2", _own_collection(paper, paper.kind)),
-        ("PY", _year(paper)),
-        ("DA", "/".join(f"{part:02d}" for part in _date_parts(paper))),
-        ("VL", paper.volume),
-        ("IS", paper.issue),
-        ("SP", start),
-        ("EP", end),
-        ("PB", paper.publisher),
-        ("DO", paper.doi),
-        ("UR", paper.url),
-        ("AB", paper.abstract),
-        ("ID", paper.paper_id),
-    ]
-    lines += [(name, value) for name, value in more if value]
-    lines += [("KW", topic) for topic in sorted(paper.topics)]
-    for name, text in (paper.further or {}).items():
-        lines.append((_RIS_NAMES[name], text) if name in _RIS_NAMES else ("N1", f"{name}: {text}"))
-    written = "".join(f"{name}  - {' '.join(value.split())}\r\n" for name, value in lines)
-    return f"{written}ER  - \r\n"
-
-
 FORMATS: Mapping[str, Format] = {
     "bibtex": Format("BibTeX", "bib", "application/x-bibtex; charset=utf-8", to_bibtex),
     "csl": Format("CSL-JSON", "json", "application/vnd.citationstyles.csl+json", to_csl),
-    "ris": Format("RIS", "ris", "application/x-research-info-systems; charset=utf-8", to_ris),
 }

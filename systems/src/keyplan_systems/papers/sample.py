@@ -1,7 +1,7 @@
-"""The sample of the paper catalogue: collections of very different size, and some authors who write most of the papers.
+"""The sample of the catalogue: collections of different size; a few authors have most of the papers.
 
-Paper number n is the same in every sample, whatever its size. What is there already is left as it is, so sampling again
-changes nothing, not even what was published since.
+Times count back from the first sampling. Besides them, paper number n is the same in every sample. Sampling again adds
+only what is missing.
 """
 
 from __future__ import annotations
@@ -11,11 +11,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache, partial
 
-from keyplan import Put
+from keyplan import Put, now
 from keyplan.systems import Progress
 from keyplan_systems.papers.design import (
     Author,
     Collection,
+    Credential,
+    FullText,
     Membership,
     Paper,
     Papers,
@@ -28,18 +30,22 @@ from keyplan_systems.papers.searching import rebuild
 from keyplan_systems.sampling import drawn, in_steps, not_there, zipf
 from keyplan_systems.site.searching import refill_beside
 
-__all__ = ["NEWEST", "WholePaper", "authors", "sample", "whole_paper"]
+__all__ = ["DEMO_PASSWORD", "DEMO_USERS", "WholePaper", "authors", "sample", "whole_paper"]
 
-NEWEST = datetime(2026, 5, 4, 9, 30, tzinfo=UTC)
-"""When paper 0 was added; each further one was added some hours earlier."""
+HOURS_A_PAPER = 31
 KEPT_UNTIL = datetime(2126, 1, 1, tzinfo=UTC)
-"""The sample's superseded drafts don't expire: it is to be the same each time."""
+"""The sample's superseded drafts don't expire."""
+DEMO_USERS = ("ada-almeida", "barbara-almeida")
+"""The authors with a password."""
+DEMO_PASSWORD = "read before you cite"  # noqa: S105 - of a sample, and in its documentation
+DEMO_HASH = "$argon2id$v=19$m=65536,t=3,p=4$APznA8Q4IH4rTxwI4z8s3g$faz/7nex0/GR007Z6pmb6NjUGMnH1OhYsYM7X7W4Wss"
+"""Its hash: a fixed one, as hashing takes time."""
 STEP = 50
 """Papers written at a time."""
 AUTHORS = 80
-"""Who write the first papers."""
+"""The authors of the first papers."""
 STEADY = 1000
-"""After so many papers more authors join: a catalogue grows in people, and not only in papers."""
+"""The number of papers from which on there are more authors."""
 PAPERS_AN_AUTHOR = 25
 
 COLLECTIONS = (("data-and-storage", 9), ("distributed-systems", 5), ("interfaces", 3), ("languages", 2), ("ethics", 1))
@@ -75,25 +81,30 @@ SENTENCES = (
 
 @dataclass(frozen=True)
 class WholePaper:
-    """A paper with everything in its partition."""
+    """A paper with its parts."""
 
     paper: Paper
     members: list[Membership]
     topics: list[PaperTopic]
     versions: list[PaperVersion]
+    text: FullText | None
 
 
 def sample(design: Papers, count: int, progress: Progress) -> int:
-    """Write sample papers 0 to ``count`` and all authors; gives how many papers weren't there yet.
+    """Write sample papers 0 to ``count`` and all authors; returns the number of new papers.
 
-    What belongs to a paper goes before it: if the sample is interrupted, the next one finds it missing and writes it
-    whole.
+    A paper is written after its parts, so an interrupted sample is completed by the next one.
     """
+    first = design.paper(paper_id(0))
+    newest = (
+        now().replace(second=0, microsecond=0) if first is None or first.published_at is None else first.published_at
+    )
 
     def write(numbers: range) -> int:
-        wholes = [whole_paper(number) for number in numbers]
+        wholes = [whole_paper(number, newest) for number in numbers]
         new = not_there(design, wholes, lambda whole: whole.paper, "paper_id")
         design.batch(Put(item) for whole in new for item in (*whole.members, *whole.topics, *whole.versions))
+        design.batch(Put(whole.text) for whole in new if whole.text is not None)
         design.batch(Put(whole.paper) for whole in new)
         shown = {whole.paper.collection for whole in new if whole.paper.status == "published"}
         design.batch(Put(Collection(collection=name)) for name in sorted(shown))
@@ -101,18 +112,20 @@ def sample(design: Papers, count: int, progress: Progress) -> int:
 
     progress(0, count)
     design.batch(map(Put, not_there(design, authors(count), lambda author: author, "handle")))
+    credentials = [Credential(handle=handle, password_hash=DEMO_HASH) for handle in DEMO_USERS]
+    design.batch(map(Put, not_there(design, credentials, lambda credential: credential, "handle")))
     added = in_steps(count, STEP, write, progress)
     refill_beside(design.store.url, partial(rebuild, design))
     return added
 
 
 def authors(count: int = 0) -> tuple[Author, ...]:
-    """All authors of the first so many papers, those who write most first."""
+    """The authors of the first ``count`` papers, those with most papers first."""
     return tuple(_author(number) for number in range(_people(count)))
 
 
 def _people(number: int) -> int:
-    """The authors that there are when paper ``number`` is written."""
+    """The number of authors at the time of a paper."""
     return AUTHORS + max(0, number - STEADY) // PAPERS_AN_AUTHOR
 
 
@@ -125,7 +138,7 @@ def _author(number: int) -> Author:
 
 
 def _initials(namesakes: int) -> list[str]:
-    """What tells an author from so many before of that name: "A.", "B.", …, "A. A."."""
+    """Initials that distinguish authors of one name: "A.", "B.", …, "A. A."."""
     result: list[str] = []
     while namesakes:
         namesakes, letter = divmod(namesakes - 1, 26)
@@ -133,12 +146,17 @@ def _initials(namesakes: int) -> list[str]:
     return result
 
 
-def whole_paper(number: int) -> WholePaper:
-    """Sample paper ``number``, as the catalogue's own writes would have left it."""
+def paper_id(number: int) -> str:
+    """The id of a sample paper."""
+    return f"wp-{number:04d}"
+
+
+def whole_paper(number: int, newest: datetime) -> WholePaper:
+    """Sample paper ``number``, as the catalogue's writes would leave it. Paper 0 is published."""
     chance = random.Random(f"keyplan papers {number}")  # noqa: S311 - a sample, and the same one each time
-    added = NEWEST - timedelta(hours=number * 31, minutes=chance.randrange(600))
+    added = newest - timedelta(hours=number * HOURS_A_PAPER, minutes=chance.randrange(600) if number else 0)
     statuses: tuple[Status, ...] = ("published", "draft", "superseded")
-    status = chance.choices(statuses, (80, 14, 6 if number else 0))[0]
+    status = chance.choices(statuses, (80, 14 if number else 0, 6 if number else 0))[0]
     was_draft = status == "superseded" and chance.random() < 0.5
     dated = None if was_draft else added
     title = chance.choice(ANGLES).format(chance.choice(SUBJECTS))
@@ -148,7 +166,7 @@ def whole_paper(number: int) -> WholePaper:
     ]
     carried = set(chance.choices(TOPICS, zipf(len(TOPICS)), k=chance.randrange(4)))
     paper = Paper(
-        paper_id=f"wp-{number:04d}",
+        paper_id=paper_id(number),
         title=title,
         abstract=texts[-1],
         collection=chance.choices([element[0] for element in COLLECTIONS], [element[1] for element in COLLECTIONS])[0],
@@ -156,15 +174,25 @@ def whole_paper(number: int) -> WholePaper:
         revision=len(texts),
         status=status,
         published_at=dated,
-        updated_at=added + timedelta(days=len(texts) - 1),
+        updated_at=min(newest, added + timedelta(hours=len(texts) - 1)),
         topics=carried,
-        superseded_by=f"wp-{number - 1:04d}" if status == "superseded" else None,
+        superseded_by=paper_id(number - 1) if status == "superseded" else None,
         expires_at=KEPT_UNTIL if was_draft else None,
     )
     listed = [] if dated is None or status == "superseded" else sorted(carried)
     topics = [PaperTopic(paper_id=paper.paper_id, topic=text, published_at=added) for text in listed]
     versions = [_replaced(paper, at, text, added, was_draft=was_draft) for at, text in enumerate(texts[:-1])]
-    return WholePaper(paper, _members(chance, number, paper), topics, versions)
+    return WholePaper(paper, _members(chance, number, paper), topics, versions, _text(chance, paper))
+
+
+def _text(chance: random.Random, paper: Paper) -> FullText | None:
+    """The full text of two papers in three."""
+    if chance.random() < 1 / 3:
+        return None
+    paragraphs = [
+        " ".join(chance.choices(SENTENCES, k=chance.randrange(5, 12))) for _ in range(chance.randrange(8, 25))
+    ]
+    return FullText(paper_id=paper.paper_id, text="\n\n".join(paragraphs))
 
 
 def _members(chance: random.Random, number: int, paper: Paper) -> list[Membership]:
@@ -188,7 +216,7 @@ def _members(chance: random.Random, number: int, paper: Paper) -> list[Membershi
 
 
 def _replaced(paper: Paper, at: int, text: str, added: datetime, *, was_draft: bool) -> PaperVersion:
-    """The version that revision ``at`` + 1 was, as the one after it left it."""
+    """Revision ``at`` + 1, after the next one replaced it."""
     draft = was_draft or paper.status == "draft"
     return PaperVersion(
         paper_id=paper.paper_id,
@@ -197,11 +225,11 @@ def _replaced(paper: Paper, at: int, text: str, added: datetime, *, was_draft: b
         title=paper.title,
         abstract=text,
         was="draft" if draft else "published",
-        replaced_at=added + timedelta(days=at + 1),
+        replaced_at=added + timedelta(hours=at + 1),
         expires_at=KEPT_UNTIL if draft else None,
     )
 
 
 def _version(status: Status, at: int, *, was_draft: bool) -> str:
-    """The name of revision ``at`` + 1: drafts are 0.1, 0.2 and so on, what was published 1.0, 1.1."""
+    """The name of revision ``at`` + 1: 0.1, 0.2, … of drafts, 1.0, 1.1, … of published papers."""
     return f"0.{at + 1}" if status == "draft" or was_draft else f"1.{at}"

@@ -1,15 +1,9 @@
-"""What of the catalogue can be found by words: published papers, by their titles, topics, authors and abstracts.
-
-Neither the site nor its API changes a paper, so no write of theirs has to keep the index. An import and the sample make
-it anew; whoever writes from Python calls ``keep_found`` for each paper, or ``python -m keyplan_systems.papers.searching
-papers.db`` for all. It is in ``papers.search`` beside ``papers.db``; for a store elsewhere it is in memory,
-and filled when the site begins: a query for each 100 papers, and one for each paper's authors.
+"""The search of the catalogue: published papers by titles, topics, authors and abstracts, in ``papers.search`` beside
+``papers.db``. The site updates it; imports and samples rebuild it; Python calls ``keep_found`` for each paper.
 """
 
 from __future__ import annotations
 
-import contextlib
-import sys
 from collections.abc import Iterator
 from functools import partial
 
@@ -23,22 +17,20 @@ PAGE = 100
 
 
 def search_of(papers: Papers) -> FtsSearch:
-    """The index of a catalogue, in a file of its own where the store is one. An empty one is made anew."""
+    """The index of a catalogue. An empty one is rebuilt."""
     return search_beside(papers.store.url, partial(rebuild, papers))
 
 
 def rebuild(papers: Papers, search: Search) -> int:
-    """Make the index anew from the store; gives how many papers can be found."""
+    """Rebuild the index from the store; returns the number of papers."""
     return search.replace_all(_documents(papers))
 
 
 def _documents(papers: Papers) -> Iterator[Document]:
-    for collections in pages_of(partial(papers.collections, limit=PAGE)):
-        for collection in collections:
-            for page in pages_of(partial(papers.published_in_collection, collection.collection, limit=PAGE)):
-                for paper in page:
-                    whole = papers.paper_with_authors(paper.paper_id)
-                    yield _document(paper, [] if whole is None else byline(whole.authors))
+    for page in pages_of(partial(papers.newest_papers, limit=PAGE)):
+        for paper in page:
+            whole = papers.paper_with_authors(paper.paper_id)
+            yield _document(paper, [] if whole is None else byline(whole.authors))
 
 
 def _document(paper: Paper, authors: list[Membership]) -> Document:
@@ -48,7 +40,7 @@ def _document(paper: Paper, authors: list[Membership]) -> Document:
 
 
 def keep_found(papers: Papers, search: Search, paper_id: str) -> None:
-    """Bring what can be found of a paper to what it is now: nothing, unless it is published. One query."""
+    """Update a paper in the index, or remove one that isn't published."""
     whole = papers.paper_with_authors(paper_id)
     if whole is None or whole.paper.status != "published":
         search.remove(paper_id)
@@ -57,18 +49,6 @@ def keep_found(papers: Papers, search: Search, paper_id: str) -> None:
 
 
 def found_papers(papers: Papers, search: Search, query: str, limit: int) -> list[Paper]:
-    """The published papers that have all words of a query, the best first.
-
-    They are read from the store, so that nothing is shown that isn't published now, whatever the index says.
-    """
+    """The published papers with all words of a query, the best first, as stored now."""
     matching = items_of_ids(search.find(query, limit), papers.papers, lambda paper: paper.paper_id)
     return [paper for paper in matching if paper.status == "published"]
-
-
-def _main(url: str) -> None:
-    with Papers.open(url, create=False) as papers, contextlib.closing(search_of(papers)) as search:
-        sys.stdout.write(f"{rebuild(papers, search):,} papers can be found.\n")
-
-
-if __name__ == "__main__":
-    _main(*sys.argv[1:2])

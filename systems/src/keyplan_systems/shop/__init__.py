@@ -1,10 +1,7 @@
-"""A shop: products, carts, orders, payments, refunds and stock in transactions, sharded events, readings. README.md
-says how it follows its document.
-"""
+"""A shop: products, carts, orders, payments, stock, events and device readings. See README.md."""
 
 from keyplan_systems.shop.design import Shop
 from keyplan_systems.shop.entities import (
-    Address,
     Cart,
     Credential,
     Listing,
@@ -17,15 +14,14 @@ from keyplan_systems.shop.entities import (
     Payment,
     PostalAddress,
     Product,
+    ProductDetails,
     Reading,
     Refund,
     Related,
-    Return,
     User,
 )
 
 __all__ = [
-    "Address",
     "Cart",
     "Credential",
     "Listing",
@@ -38,10 +34,10 @@ __all__ = [
     "Payment",
     "PostalAddress",
     "Product",
+    "ProductDetails",
     "Reading",
     "Refund",
     "Related",
-    "Return",
     "Shop",
     "User",
 ]

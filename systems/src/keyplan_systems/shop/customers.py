@@ -1,7 +1,4 @@
-"""The writes about customers: registering, passwords, addresses, carts. Their orders are in ``orders.py``.
-
-Passwords come here hashed; what a site calls is in ``site/``.
-"""
+"""Writes of customers: registration, passwords, addresses, carts. Orders are in ``orders.py``."""
 
 from __future__ import annotations
 
@@ -9,18 +6,15 @@ from typing import Annotated
 
 from pydantic import Field
 
-from keyplan import Batch, Create, Delete, Example, Put, Update, Writes, now, write
+from keyplan import Batch, Create, Delete, Example, Update, Writes, now, write
 from keyplan.errors import ItemNotFound, Refused
 from keyplan_systems.shop.entities import (
-    ADDRESSES_MAX,
     CART_KEPT,
     CARTS_MAX,
     LINES_MAX,
-    Address,
     Cart,
     Credential,
     Id,
-    Name,
     PostalAddress,
     User,
 )
@@ -29,12 +23,12 @@ from keyplan_systems.shop.reads import Reads
 __all__ = ["CustomerWrites"]
 
 Wanted = Annotated[int, Field(ge=0, le=10_000)]
-"""How many of a product shall be in a cart; 0 takes it out."""
+"""The quantity of a product in a cart; 0 removes it."""
 Hash = Annotated[str, Field(min_length=1, max_length=500)]
 
 
 class CustomerWrites(Reads):
-    """The writes about customers."""
+    """Writes of customers."""
 
     @write("W1")
     def register(self, user: User) -> Writes[User]:
@@ -44,9 +38,7 @@ class CustomerWrites(Reads):
 
     @write("W13")
     def sign_up(self, user: User, password_hash: Hash) -> Writes[User]:
-        """Register a user with what they sign in with. Raises ItemExists, UniqueValueTaken for a taken email
-        address.
-        """
+        """Register a user with a password hash. Raises ItemExists, UniqueValueTaken for a taken email address."""
         yield Create(user)
         yield Create(Credential(user_id=user.user_id, password_hash=password_hash))
         return user
@@ -57,60 +49,35 @@ class CustomerWrites(Reads):
         update = Update(Credential, user_id=user_id).set(password_hash=password_hash, changed_at=now())
         yield update.only_if(password_hash=old_hash)
 
-    @write("W15")
-    def rename_user(self, user_id: Id, name: Name) -> Writes[User]:
-        """A user has another name from now on. Raises ItemNotFound for an unknown one."""
-        update = Update(User, user_id=user_id).set(name=name)
-        user = yield from update.if_missing(_unknown(user_id, "Shop.rename_user"))
-        return user
-
-    @write("W31", attempts=10, example=Example().found(User, merchant_id=None))
+    @write("W15", attempts=10, example=Example().found(User, merchant_id=None))
     def leave(self, user_id: Id) -> Writes:
-        """A customer leaves: profile, credential, addresses and carts go, and the email address is free. Orders stay.
+        """Delete a customer: profile, credential and carts. Orders stay, and the email address is free again.
 
-        Raises ItemNotFound; Refused for who sells.
+        Raises ItemNotFound; Refused for a user who sells.
         """
         user = yield from self.user.read(user_id)
         if user is None:
             raise _unknown(user_id, "Shop.leave")
         if user.merchant_id is not None:
-            raise Refused(
-                "who sells for a merchant can't leave", place="Shop.leave", hint="let somebody else sell first"
-            )
-        addresses = yield from self.addresses.read(user_id)
+            raise Refused("a user who sells for a merchant can't leave", place="Shop.leave")
         carts = yield from self.carts.read(user_id)
         yield Delete(user)
         yield Delete(Credential, user_id=user_id)
-        yield Batch(Delete(item) for item in (*addresses, *carts))
-
-    @write("W16", attempts=10)
-    def save_address(self, user_id: Id, address_id: Id, postal: PostalAddress) -> Writes[Address]:
-        """Add an address to a user's address book, or change one; orders keep what they were given.
-
-        Raises ItemNotFound for an unknown user, Refused where 20 are there.
-        """
-        if (yield from self.user.read(user_id)) is None:
-            raise _unknown(user_id, "Shop.save_address")
-        there = yield from self.addresses.read(user_id)
-        if len(there) >= ADDRESSES_MAX and address_id not in {element.address_id for element in there}:
-            raise Refused(
-                f"there are {len(there)} addresses", place="Shop.save_address", hint="remove one that isn't needed"
-            )
-        address = Address(user_id=user_id, address_id=address_id, postal=postal)
-        yield Put(address)
-        return address
+        yield Batch(Delete(cart) for cart in carts)
 
     @write("W17")
-    def remove_address(self, user_id: Id, address_id: Id) -> Writes:
-        """Remove an address; no error where it isn't."""
-        yield Delete(Address, user_id=user_id, address_id=address_id)
+    def set_address(self, user_id: Id, address: PostalAddress) -> Writes[User]:
+        """Set the address that a user's orders are shipped to; earlier orders keep theirs. Raises ItemNotFound."""
+        update = Update(User, user_id=user_id).set(address=address)
+        user = yield from update.if_missing(_unknown(user_id, "Shop.set_address"))
+        return user
 
     @write("W18", attempts=10, example=Example(quantity=1))
     def put_in_cart(self, user_id: Id, product_id: Id, quantity: Wanted) -> Writes[Cart | None]:
-        """Have so many of a product in the cart of its merchant; 0 takes it out. Gives the cart; None for an empty one.
+        """Set the quantity of a product in its merchant's cart; 0 removes it. Returns the cart; None if it is empty.
 
-        Nothing is held: the order checks the stock again. Raises ItemNotFound for an unknown product, Refused for one
-        that isn't sold any more, for more than are in stock, for a full cart and for too many carts.
+        Stock isn't held: the order checks it again. Raises ItemNotFound for an unknown product; Refused for one that
+        isn't sold any more, for more than the stock, for a full cart and for too many carts.
         """
         product = yield from self.product.read(product_id)
         if product is None:
@@ -132,7 +99,7 @@ class CustomerWrites(Reads):
             return None
         if len(items) > LINES_MAX:
             raise Refused(
-                f"a cart holds {LINES_MAX} products", place="Shop.put_in_cart", hint="order it, and begin another"
+                f"a cart holds {LINES_MAX} products", place="Shop.put_in_cart", hint="order it, and start another"
             )
         moment = now()
         changes = {"items": items, "changed_at": moment, "expires_at": moment + CART_KEPT}

@@ -1,7 +1,6 @@
-"""The entities of the shop, and their keys: users, products, orders with their parts, events, readings.
+"""The entities of the shop and their keys: users, products, orders with their parts, events, readings.
 
-The questions are in ``reads.py``, the writes in ``customers.py``, ``catalogue.py``, ``orders.py`` and ``returns.py``.
-Money is in minor units (cents), so that no sum is ever rounded.
+Amounts of money are integers in minor units (cents).
 """
 
 from __future__ import annotations
@@ -14,7 +13,6 @@ from pydantic import BaseModel, StringConstraints, computed_field
 from keyplan import Entity, Field, Index, Key, Ttl, Unique, now, ulid
 
 __all__ = [
-    "ADDRESSES_MAX",
     "ALLOWED",
     "CARTS_MAX",
     "CART_KEPT",
@@ -25,11 +23,7 @@ __all__ = [
     "HELD",
     "LINES_MAX",
     "READING_KEPT",
-    "REFUNDS_MAX",
-    "RETURNS_MAX",
-    "RETURN_WITHIN",
     "TOKEN_KEPT",
-    "Address",
     "Cart",
     "Cents",
     "Credential",
@@ -46,19 +40,16 @@ __all__ = [
     "OrderLine",
     "OrderStatus",
     "OrderToken",
-    "PartId",
     "Payment",
     "PaymentStatus",
     "PostalAddress",
     "Product",
+    "ProductDetails",
     "Quantity",
     "Reading",
     "Refund",
     "RefundStatus",
     "Related",
-    "Return",
-    "ReturnId",
-    "ReturnStatus",
     "Text",
     "Total",
     "User",
@@ -69,9 +60,7 @@ GSI2 = Index("GSI2", "GSI2PK", "GSI2SK")
 
 OrderStatus = Literal["pending", "paid", "shipped", "cancelled"]
 PaymentStatus = Literal["due", "paid", "void", "refunded"]
-"""A payment of which a part was refunded is still paid; ``refunded_cents`` says how much went back."""
 RefundStatus = Literal["due", "paid"]
-ReturnStatus = Literal["requested", "received", "refused"]
 
 ALLOWED: dict[OrderStatus, frozenset[OrderStatus]] = {
     "pending": frozenset({"paid", "cancelled"}),
@@ -79,32 +68,24 @@ ALLOWED: dict[OrderStatus, frozenset[OrderStatus]] = {
     "shipped": frozenset(),
     "cancelled": frozenset(),
 }
-"""Where an order's status may go from each."""
+"""The allowed transitions of an order's status."""
 EVENT_SHARDS = 16
-"""Partitions that a day's events are spread over: 16,000 write units a second, where one would take 1,000."""
+"""Partitions of a day's events: 16,000 write units a second, where one takes 1,000."""
 LINES_MAX = 40
 """Lines of an order: two actions each, and four more, within the 100 of one transaction."""
 TOKEN_KEPT = timedelta(days=30)
-"""How long an order's token is remembered: far longer than any client tries again."""
+"""How long an order's token is stored: longer than a client retries."""
 READING_KEPT = timedelta(days=90)
 CART_KEPT = timedelta(days=90)
-"""How long a cart that nobody touches stays."""
-HELD = timedelta(minutes=30)
-"""How long an order that nobody pays holds its stock."""
-RETURN_WITHIN = timedelta(days=30)
-"""How long after it was shipped an order can be returned."""
-ADDRESSES_MAX = 20
+"""How long an unchanged cart is stored."""
+HELD = timedelta(days=1)
+"""How long an unpaid order holds its stock."""
 CARTS_MAX = 20
-REFUNDS_MAX = 20
-RETURNS_MAX = 10
+DEVICES_MAX = 50
 DUE_SHARDS = 4
-"""Partitions of what is due, payments and refunds: each order is written there once, and removed once."""
+"""Partitions of due payments and refunds: each order is written there once, and removed once."""
 
 Id = Annotated[str, StringConstraints(min_length=1, max_length=200)]
-PartId = Annotated[str, StringConstraints(min_length=1, max_length=40)]
-"""The id of a refund within its order."""
-ReturnId = Annotated[str, StringConstraints(min_length=1, max_length=30)]
-"""The id of a return within its order; its refund's begins with ``return-``."""
 Name = Annotated[str, StringConstraints(min_length=1, max_length=500)]
 Email = Annotated[str, StringConstraints(strip_whitespace=True, to_lower=True, min_length=3, max_length=254)]
 Quantity = Annotated[int, Field(ge=1, le=10_000)]
@@ -113,18 +94,33 @@ Cents = Annotated[int, Field(ge=0, le=1_000_000_000)]
 Total = Annotated[int, Field(ge=0, le=LINES_MAX * 10_000 * 1_000_000_000)]
 Text = Annotated[str, StringConstraints(max_length=5000)]
 Line = Annotated[str, StringConstraints(max_length=200)]
+Picture = Annotated[str, StringConstraints(max_length=1000, pattern=r"^(https://|/)[^\s]+$")]
+"""The address of a picture: a path of the site, or an https address."""
 Items = Annotated[dict[Id, Quantity], Field(min_length=1, max_length=LINES_MAX)]
-"""What is ordered: how many of each product."""
+"""Quantities by product id."""
+
+
+class PostalAddress(BaseModel):
+    """A postal address."""
+
+    name: Annotated[str, StringConstraints(min_length=1, max_length=200)]
+    street: Annotated[str, StringConstraints(min_length=1, max_length=200)]
+    postcode: Annotated[str, StringConstraints(max_length=20)] = ""
+    city: Annotated[str, StringConstraints(min_length=1, max_length=100)]
+    country: Annotated[str, StringConstraints(pattern=r"^[A-Z]{2}$")]
+    """The two letters of ISO 3166."""
 
 
 class User(Entity):
-    """A user's profile; no two users have one email address, in whatever case it is written."""
+    """A user's profile. Email addresses are unique, in lower case."""
 
     user_id: Id = Field(default_factory=ulid)
     email: Email
     name: Name
     merchant_id: Id | None = None
-    """Whom they sell for, if anybody."""
+    """The merchant that they sell for, if any."""
+    address: PostalAddress | None = None
+    """Where orders are shipped to. An order has a copy."""
     created_at: datetime = Field(default_factory=now)
 
     primary = Key("USER#{user_id}", "PROFILE#{user_id}")
@@ -132,7 +128,7 @@ class User(Entity):
 
 
 class Credential(Entity):
-    """What a user signs in with: the hash of a password, apart from the profile, which is shown."""
+    """The hash of a user's password, apart from the profile, which the API shows."""
 
     user_id: Id
     password_hash: Annotated[str, StringConstraints(max_length=500)] = Field(repr=False)
@@ -141,29 +137,8 @@ class Credential(Entity):
     primary = Key("USER#{user_id}", "CREDENTIAL")
 
 
-class PostalAddress(BaseModel):
-    """Where something is sent."""
-
-    name: Annotated[str, StringConstraints(min_length=1, max_length=200)]
-    street: Annotated[str, StringConstraints(min_length=1, max_length=200)]
-    postcode: Annotated[str, StringConstraints(max_length=20)] = ""
-    city: Annotated[str, StringConstraints(min_length=1, max_length=100)]
-    country: Annotated[str, StringConstraints(pattern=r"^[A-Z]{2}$")]
-    """Two letters, as ISO 3166 has them."""
-
-
-class Address(Entity):
-    """An address in a user's address book; an order keeps a copy."""
-
-    user_id: Id
-    address_id: Id = Field(default_factory=ulid)
-    postal: PostalAddress
-
-    primary = Key("USER#{user_id}", "ADDRESS#{address_id}")
-
-
 class Cart(Entity):
-    """What a user means to buy of one merchant: an item, since an order of all of it is placed at once."""
+    """A user's cart at one merchant. It is one item, as it is ordered as a whole."""
 
     user_id: Id
     merchant_id: Id
@@ -175,20 +150,21 @@ class Cart(Entity):
 
 
 class Merchant(Entity):
-    """Who sells."""
+    """A merchant, and the devices whose readings they see."""
 
     merchant_id: Id
     name: Name
     about: Text = ""
+    devices: Annotated[list[Id], Field(max_length=DEVICES_MAX)] = Field(default_factory=list[str])
 
     primary = Key("MERCHANT#{merchant_id}", "PROFILE")
     every = Key("MERCHANTS", "MERCHANT#{merchant_id}", index=GSI1)
 
 
 class Product(Entity):
-    """A product of a merchant, its price, and how many can still be sold.
+    """A product of a merchant, its price and its stock.
 
-    ``listed_at`` is when it came into the lists; without it, it is in none and can't be ordered.
+    ``listed_at`` is its time in the lists. Without it, the product is in no list and can't be ordered.
     """
 
     product_id: Id
@@ -198,15 +174,25 @@ class Product(Entity):
     category: Id = "other"
     price_cents: Cents
     stock: int = Field(ge=0, default=0)
-    picture: str | None = Field(default=None, max_length=1000)
-    """The address of a picture."""
+    picture: Picture | None = None
     listed_at: datetime | None = Field(default_factory=now)
 
     primary = Key("PRODUCT#{product_id}", "PRODUCT#{product_id}")
 
 
+class ProductDetails(BaseModel):
+    """What a merchant can edit of a product. A product that isn't ``listed`` can't be ordered."""
+
+    name: Name
+    description: Text = ""
+    category: Id = "other"
+    price_cents: Cents
+    picture: Picture | None = None
+    listed: bool = True
+
+
 class Listing(Entity):
-    """A product stands in the lists. Apart from the product, so that selling a piece rewrites no list."""
+    """A product's entry in the lists. It is apart from the product, so that a sale doesn't write to an index."""
 
     product_id: Id
     merchant_id: Id
@@ -219,7 +205,7 @@ class Listing(Entity):
 
 
 class Related(Entity):
-    """One product leads to another; the index turns the edge around."""
+    """One product leads to another; the index has the opposite direction."""
 
     product_id: Id
     related_id: Id
@@ -229,10 +215,7 @@ class Related(Entity):
 
 
 class Order(Entity):
-    """An order's header, in its user's partition; on GSI1 in its own, together with its lines and payment.
-
-    In GSI2 it stands under its merchant and its status. ``returns`` counts what was asked to be returned.
-    """
+    """An order's header, in its user's partition; in GSI1 with its parts, in GSI2 by merchant and status."""
 
     order_id: Id = Field(default_factory=ulid)
     user_id: Id
@@ -243,7 +226,6 @@ class Order(Entity):
     ship_to: PostalAddress | None = None
     tracking: Line | None = None
     shipped_at: datetime | None = None
-    returns: int = Field(default=0, ge=0, le=RETURNS_MAX)
 
     primary = Key("USER#{user_id}", "ORDER#{created_at}#{order_id}")
     by_order = Key("ORDER#{order_id}", "ORDER#{order_id}", index=GSI1)
@@ -251,7 +233,7 @@ class Order(Entity):
 
 
 class OrderLine(Entity):
-    """One line of an order: a product, at the price of that moment."""
+    """One line of an order: a product at its price at that time."""
 
     order_id: Id
     line: int = Field(ge=1, le=9999)
@@ -264,11 +246,8 @@ class OrderLine(Entity):
 
 
 class Payment(Entity):
-    """An order's payment: due when the order is placed, found by the payment provider's id when it is made.
-
-    It carries where the order's header stands, so that whoever knows an order's id reads the header strongly
-    consistent. One external payment pays one order. While it is due it stands in GSI2, so that orders that nobody pays
-    are found. ``refunded_cents`` is the sum of its refunds, due or paid.
+    """An order's payment. It has the key of the order's header, so that the header can be read strongly consistent by
+    the order's id. One external payment pays one order. While it is due, it is in GSI2, where unpaid orders are found.
     """
 
     order_id: Id
@@ -278,7 +257,6 @@ class Payment(Entity):
     amount_cents: Total
     status: PaymentStatus = "due"
     external_id: Id | None = None
-    refunded_cents: Total = 0
 
     primary = Key("ORDER#{order_id}", "PAYMENT#{payment:04d}")
     by_order = Key("ORDER#{order_id}", "PAYMENT#{payment:04d}", index=GSI1)
@@ -287,64 +265,39 @@ class Payment(Entity):
 
 
 class Refund(Entity):
-    """Money that goes back. It is due until the payment provider has paid it, and stands in GSI2 so long: whoever
-    pays refunds finds those that a process before has left.
+    """The refund of a cancelled order. It is in GSI2 until the payment provider has paid it, so that another process
+    finds it after a failure.
     """
 
     order_id: Id
-    refund_id: PartId
     payment_id: Id
-    """The payment provider's id of the payment that it goes back of."""
+    """The payment provider's id of the payment."""
     amount_cents: Annotated[int, Field(ge=1, le=LINES_MAX * 10_000 * 1_000_000_000)]
-    reason: Line = ""
     status: RefundStatus = "due"
     external_id: Id | None = None
     requested_at: datetime = Field(default_factory=now)
 
-    primary = Key("ORDER#{order_id}", "REFUND#{refund_id}")
-    by_order = Key("ORDER#{order_id}", "REFUND#{refund_id}", index=GSI1)
-    unpaid = Key(
-        "REFUNDS#DUE", "{requested_at}#{order_id}#{refund_id}", index=GSI2, when={"status": "due"}, shards=DUE_SHARDS
-    )
-
-
-class Return(Entity):
-    """What a customer sends back of a shipped order; in GSI2 under the merchant while they wait for it."""
-
-    order_id: Id
-    return_id: ReturnId
-    merchant_id: Id
-    items: Items
-    reason: Line = ""
-    status: ReturnStatus = "requested"
-    requested_at: datetime = Field(default_factory=now)
-
-    primary = Key("ORDER#{order_id}", "RETURN#{return_id}")
-    by_order = Key("ORDER#{order_id}", "RETURN#{return_id}", index=GSI1)
-    awaited = Key(
-        "MERCHANT#{merchant_id}#RETURNS",
-        "{requested_at}#{order_id}#{return_id}",
-        index=GSI2,
-        when={"status": "requested"},
-    )
+    primary = Key("ORDER#{order_id}", "REFUND")
+    by_order = Key("ORDER#{order_id}", "REFUND", index=GSI1)
+    unpaid = Key("REFUNDS#DUE", "{requested_at}#{order_id}", index=GSI2, when={"status": "due"}, shards=DUE_SHARDS)
 
 
 class OrderToken(Entity):
-    """A client's token, and the order that was placed with it: placing it again gives that order."""
+    """A client's token and the order placed with it: the same token gives the same order."""
 
     user_id: Id
     token: Id
     order_id: Id
     ordered_at: datetime
     body: Annotated[str, StringConstraints(max_length=64)]
-    """A digest of what was ordered."""
+    """A digest of the ordered items."""
     expires_at: Ttl
 
     primary = Key("USER#{user_id}", "TOKEN#{token}")
 
     @classmethod
     def of(cls, user_id: str, token: str, body: str) -> Self:
-        """A token that is used now, for a new order."""
+        """A token for a new order."""
         moment = now()
         return cls(
             user_id=user_id,
@@ -357,20 +310,20 @@ class OrderToken(Entity):
 
 
 class OrderDetails(NamedTuple):
-    """An order with its lines, payments, refunds and returns."""
+    """An order with its lines, its payment and, if it was cancelled after the payment, its refund."""
 
     order: Order
     lines: list[OrderLine]
     payments: list[Payment]
     refunds: list[Refund]
-    returns: list[Return]
 
 
 class OrderEvent(Entity):
-    """Something happened to an order: written at a high rate, so a day's events are spread over shards."""
+    """An event of an order. Events are written at a high rate, so those of a day are sharded."""
 
     event_id: Id = Field(default_factory=ulid)
     order_id: Id
+    merchant_id: Id
     kind: Id
     at: datetime = Field(default_factory=now)
 
@@ -384,7 +337,7 @@ class OrderEvent(Entity):
 
 
 class Reading(Entity):
-    """A device's reading; it expires, by default 90 days after it was made."""
+    """A device's reading. By default it expires after 90 days."""
 
     device_id: Id
     at: datetime

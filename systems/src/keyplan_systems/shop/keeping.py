@@ -1,7 +1,7 @@
-"""What a shop does by itself now and then: stock that unpaid orders hold is released, and refunds are paid.
+"""Jobs of the shop that the site runs every minute: releasing unpaid orders and paying refunds.
 
-Any number of processes may do it at once, and each may die at any place: an order is released once, since a status
-moves once, and a refund is paid once, since the provider knows its key. The site calls it every minute.
+Several processes may run them. A status changes once, and the provider knows a refund by its key, so nothing is done
+twice.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _LOG = logging.getLogger("keyplan.shop")
 
 
 def release_unpaid(shop: Shop, *, held: timedelta = HELD, moment: datetime | None = None) -> int:
-    """Cancel the orders that nobody has paid for so long; gives how many."""
+    """Cancel orders that are unpaid for ``held``; returns their number."""
     before = (moment or now()) - held
     released = 0
     for page in pages_of(partial(shop.unpaid_orders, Range(lt=before))):
@@ -31,22 +31,22 @@ def release_unpaid(shop: Shop, *, held: timedelta = HELD, moment: datetime | Non
             try:
                 shop.release(payment.order_id, before)
             except Refused:
-                continue  # paid, or cancelled, since the list was read
+                continue  # paid or cancelled meanwhile
             released += 1
     return released
 
 
 def pay_refunds(shop: Shop, provider: Provider) -> int:
-    """Let the provider pay the refunds that are due; gives how many. One that is declined stays due, and is logged."""
+    """Let the provider pay the due refunds; returns their number. A declined one stays due and is logged."""
     paid = 0
     for page in pages_of(shop.unpaid_refunds):
         for refund in page:
-            key = f"{refund.order_id}/{refund.refund_id}"
+            key = f"{refund.order_id}/refund"
             try:
                 given = provider.give_back(key, refund.payment_id, refund.amount_cents)
             except Declined as error:
                 _LOG.warning("refund %s was declined: %s", key, error)
                 continue
-            shop.settle_refund(refund.order_id, refund.refund_id, given.external_id)
+            shop.settle_refund(refund.order_id, given.external_id)
             paid += 1
     return paid

@@ -1,9 +1,8 @@
-"""Import of products and orders from CSV: a folder with both files, or one of them. Shopify's exports are recognized by
-their columns; other files need the names below, or a mapping.
+"""Import of products and orders from CSV: a folder with both files, or one file. Shopify's exports are recognized by
+their columns; other files need the column names below, or a mapping.
 
-Each row of ``orders.csv`` is one line of an order; the rows of an order stand together. A row that can't be loaded is
-told by file and line, and the rest goes in; of an order, all goes in or nothing. The same files can be loaded again:
-nothing doubles. The files are read row by row, by ``tables.py``.
+Each row of ``orders.csv`` is a line of an order; the rows of an order are adjacent. A row that can't be loaded is
+reported by file and line; an order is loaded as a whole or not at all. Importing again changes nothing.
 """
 
 from __future__ import annotations
@@ -33,7 +32,9 @@ from keyplan_systems.shop.entities import (
     OrderStatus,
     Payment,
     PaymentStatus,
+    PostalAddress,
     Product,
+    ProductDetails,
     Related,
     User,
 )
@@ -49,12 +50,12 @@ PRODUCTS = "products.csv"
 ORDERS = "orders.csv"
 PRICE = ("price", "price_cents")
 REMEMBERED_MAX = 20_000
-"""Products and users of which it is remembered that they are there."""
+"""Products and users that are remembered."""
 STATUSES: dict[str, OrderStatus] = {value: value for value in get_args(OrderStatus)}
 
 
 class _RowError(Exception):
-    """What is wrong with a row, in words."""
+    """An error in a row."""
 
     def __init__(self, message: str, hint: str | None = None) -> None:
         super().__init__(message)
@@ -92,25 +93,25 @@ def _files(path: Path) -> list[Path]:
 
 @dataclass
 class _Loading:
-    """The loading of one file."""
+    """The import of one file."""
 
     design: Shop
     path: Path
     report: LoadReport
     steps: Steps
     columns: Mapping[str, str]
-    """The names of the file's columns by the names that are expected."""
+    """Column names of the file by the expected names."""
     merchants: dict[str, str] = field(default_factory=dict[str, str])
-    """The merchant of each product that was met."""
+    """Merchants by product id."""
     users: dict[str, None] = field(default_factory=dict[str, None])
 
     def run(self) -> None:
-        """Load it as what its name or its columns say. Raises RequestError where neither says anything."""
+        """Load the file by its columns or its name. Raises RequestError for an unknown kind of file."""
         table = Table(self.path, self.tell)
         table.rename({_column(name): field for field, name in self.columns.items()})
         there = set(table.columns)
         if there >= ORDER_COLUMNS:
-            self._order_lines(orders_of(table.rows()))
+            self._order_lines(orders_of(table.rows(), self.tell))
         elif there >= PRODUCT_COLUMNS:
             self._product_rows(products_of(table.rows(), self.tell))
         elif self.path.name == ORDERS or "order_id" in table.columns:
@@ -125,7 +126,7 @@ class _Loading:
             )
 
     def tell(self, line: int, message: str, hint: str | None = None) -> None:
-        """Note a fault."""
+        """Report a fault."""
         self.report.fault(ErrorDetail(f"{self.path.name}:{line}", message, hint))
 
     def _complete(self, table: Table, *needed: Iterable[str]) -> bool:
@@ -141,7 +142,7 @@ class _Loading:
             return
         self._product_rows(table.rows())
         if "related" in table.columns:
-            # Behind all products, since a row may name one of a later row. What can't be read was told before.
+            # After all products, as a row may name one of a later row. Faults were reported in the first pass.
             again = Table(self.path, lambda *_: None)
             again.rename({_column(name): field for field, name in self.columns.items()})
             for row in again.rows():
@@ -156,7 +157,7 @@ class _Loading:
 
     @contextmanager
     def _telling(self, line: int) -> Generator[None]:
-        """What goes wrong within is a fault of the line; that the store fails isn't."""
+        """Report errors of a line, except failures of the store."""
         try:
             yield
         except StoreError:
@@ -177,43 +178,57 @@ class _Loading:
             stock=_whole(row.values, "stock"),
             description=row.values.get("description", ""),
             category=row.values.get("category") or "other",
-            picture=row.values.get("picture") or None,
+            picture=self._picture(row),
         )
+        if row.values.get("listed") == "no":
+            product = product.model_copy(update={"listed_at": None})
         try:
             self.design.add_product(product)
         except ItemExists:
             self._known_product(product, row)
         self.report.loaded += 1
 
+    def _picture(self, row: Row) -> str | None:
+        """The address of a picture, which pages load only by https."""
+        address = row.values.get("picture", "")
+        if address and not address.startswith(("https://", "/")):
+            self.tell(row.line, f"the picture isn't imported: {address[:200]}", "give an https address")
+            return None
+        return address or None
+
     def _known_product(self, product: Product, row: Row) -> None:
-        """A product that is there takes the file's name and price. Its stock is the shop's: orders have changed it."""
+        """Update a product that exists. Its stock stays, as orders have changed it."""
         before = self.design.get(Product, product_id=product.product_id, consistent=True)
         if before is None:
-            raise _RowError("somebody removed the product meanwhile", "load the file again")
+            raise _RowError("the product was deleted meanwhile", "load the file again")
         if before.merchant_id != product.merchant_id:
             raise _RowError(
                 f"product {product.product_id!r} belongs to {before.merchant_id!r}, and its orders too",
                 "give the other merchant's product another id",
             )
-        described = row.values.get("description", before.description), row.values.get("category") or before.category
-        if (before.name, before.description, before.category) != (product.name, *described):
-            self.design.describe_product(product.product_id, product.name, *described)
-        if before.price_cents != product.price_cents:
-            self.design.reprice(product.product_id, product.price_cents)
+        given: dict[str, Any] = {"name": product.name, "price_cents": product.price_cents}
+        given |= {
+            name: getattr(product, name) for name in ("description", "category", "picture") if row.values.get(name)
+        }
+        wanted = before.model_copy(update=given)
+        if wanted != before:
+            names = ("name", "description", "category", "price_cents", "picture")
+            details = {name: getattr(wanted, name) for name in names}
+            self.design.edit_product(product.product_id, ProductDetails(**details, listed=before.listed_at is not None))
 
     def _related(self, row: Row) -> None:
         product_id = row.values["product_id"]
         related = [text for part in row.values["related"].replace("|", ";").split(";") if (text := part.strip())]
         if not related or self._merchant(product_id) is None:
-            return  # what is wrong with the product was told
+            return  # reported with the product
         unknown = [word for word in related if self._merchant(word) is None]
         known = dict.fromkeys(word for word in related if word not in unknown and word != product_id)
         self.design.batch(Put(Related(product_id=product_id, related_id=word)) for word in known)
         if unknown:
-            raise _RowError(f"related to products that aren't there: {', '.join(unknown)}", "add them, and load again")
+            raise _RowError(f"related to unknown products: {', '.join(unknown)}", "add them, and load again")
 
     def _merchant(self, product_id: str) -> str | None:
-        """The merchant of a product; None for one that isn't there."""
+        """The merchant of a product; None for an unknown one."""
         if product_id not in self.merchants:
             product = self.design.product(product_id) if product_id else None
             if product is None:
@@ -234,7 +249,7 @@ class _Loading:
             self._order_rows(rows)
 
     def _order_rows(self, rows: Iterator[Row]) -> None:
-        """The rows of one order. All of them must be right: an order without one of its lines is another order."""
+        """The rows of one order. With a faulty row, the order isn't loaded."""
         group = list(islice(rows, LINES_MAX + 1))
         more = sum(1 for _ in rows)
         for row in group:
@@ -285,6 +300,7 @@ class _Loading:
             status=status,
             total_cents=total,
             created_at=_moment(values["created_at"]),
+            ship_to=_ship_to(values),
         )
         payment = Payment(
             order_id=order.order_id,
@@ -294,14 +310,12 @@ class _Loading:
             status=_payment_status(status, paid=bool(values.get("payment_id"))),
             external_id=values.get("payment_id") or None,
         )
-        if payment.status == "refunded":
-            payment = payment.model_copy(update={"refunded_cents": total})
         self._user(values)
         self._write(order, lines, payment)
         self.report.loaded += 1
 
     def _user(self, values: Mapping[str, str]) -> None:
-        """The buyer, who is made where they aren't there."""
+        """Register the buyer, if they are unknown."""
         user_id = values["user_id"]
         if user_id in self.users:
             return
@@ -313,11 +327,16 @@ class _Loading:
         _remember(self.users, user_id, None)
 
     def _write(self, order: Order, lines: list[OrderLine], payment: Payment) -> None:
-        """Write an order with all its parts, or find it there as it is. Stock stays: it is what can still be sold."""
+        """Write an order with its parts, unless it is stored already. Stock doesn't change."""
         event = OrderEvent(
-            event_id=f"{order.order_id}-placed", order_id=order.order_id, kind="placed", at=order.created_at
+            event_id=f"{order.order_id}-placed",
+            order_id=order.order_id,
+            merchant_id=order.merchant_id,
+            kind="placed",
+            at=order.created_at,
         )
-        refunds = [] if (refund := refund_of(payment)) is None else [Create(refund)]
+        paid = {"status": "paid", "requested_at": order.created_at}
+        refunds = [] if (refund := refund_of(payment)) is None else [Create(refund.model_copy(update=paid))]
         try:
             self.design.transact([Create(order), *map(Create, lines), Create(payment), *refunds, Put(event)])
         except WriteFailed:
@@ -328,13 +347,13 @@ class _Loading:
             same = (stored.user_id, stored.ordered_at) == (order.user_id, order.created_at)
             if not same or list(there.values()) != lines:
                 raise _RowError(
-                    f"another order {order.order_id!r} is there already",
-                    "the rows of an order stand together in the file; and an order doesn't change",
+                    f"another order {order.order_id!r} exists",
+                    "put the rows of an order together",
                 ) from None
 
 
 def _remember(known: dict[str, Any], name: str, value: Any) -> None:
-    """Remember something, and of very many things only the newest."""
+    """Remember a value, at most REMEMBERED_MAX."""
     if len(known) >= REMEMBERED_MAX:
         known.clear()
     known[name] = value
@@ -350,7 +369,7 @@ def _payment_status(status: OrderStatus, *, paid: bool) -> PaymentStatus:
 
 
 def _column(name: str) -> str:
-    """The name of a column as a table has it."""
+    """A column's name as ``Table`` has it."""
     return name.strip().lower().replace(" ", "_")
 
 
@@ -364,7 +383,7 @@ def _whole(values: Mapping[str, str], name: str) -> int:
 
 
 def _cents(values: Mapping[str, str]) -> int:
-    """A price in minor units: of ``price_cents`` as it is, of ``price`` (12.50) exactly. Raises _RowError."""
+    """A price in minor units, from ``price_cents`` or ``price`` (12.50). Raises _RowError."""
     if values.get("price_cents"):
         return _whole(values, "price_cents")
     text = values.get("price", "")
@@ -381,7 +400,7 @@ def _cents(values: Mapping[str, str]) -> int:
 
 
 def _moment(text: str) -> datetime:
-    """A moment in UTC; without a zone it is taken as UTC. Raises _RowError."""
+    """A time in UTC, which is the default zone. Raises _RowError."""
     try:
         moment = datetime.fromisoformat(text)
         return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
@@ -389,7 +408,20 @@ def _moment(text: str) -> datetime:
         raise _RowError(f"created_at is {text!r}", "write it as 2026-11-21T09:42:00Z") from None
 
 
+def _ship_to(values: Mapping[str, str]) -> PostalAddress | None:
+    """The postal address in columns named as Shopify names them; None without one. Raises ValidationError."""
+    if not values.get("shipping_street"):
+        return None
+    return PostalAddress(
+        name=values["shipping_name"],
+        street=values["shipping_street"],
+        postcode=values["shipping_zip"].lstrip("'"),
+        city=values["shipping_city"],
+        country=values["shipping_country"],
+    )
+
+
 def _said(error: Any) -> str:
-    """One of pydantic's findings in words."""
+    """The text of one of pydantic's errors."""
     name = ".".join(str(step) for step in error["loc"])
     return f"{name}: {error['msg'][:1].lower()}{error['msg'][1:]}; given: {str(error.get('input'))[:60]!r}"

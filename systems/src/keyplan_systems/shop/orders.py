@@ -1,7 +1,4 @@
-"""The writes about orders: placing, paying, shipping, cancelling, releasing what nobody pays; events and readings.
-
-What goes back, refunds and returns, is in ``returns.py``.
-"""
+"""Writes of orders: placing, paying, shipping, cancelling, releasing unpaid ones; refunds, events and readings."""
 
 from __future__ import annotations
 
@@ -31,16 +28,11 @@ from keyplan_systems.shop.entities import (
     Product,
     Reading,
     Refund,
-    Return,
     Total,
 )
 from keyplan_systems.shop.reads import Reads
 
-__all__ = ["CANCELLED", "OrderWrites", "WholeOrder", "placed", "refund_of", "refunded"]
-
-
-CANCELLED = "cancelled"
-"""The id of the refund that cancelling a paid order makes."""
+__all__ = ["OrderWrites", "WholeOrder", "placed", "refund_of"]
 
 
 class WholeOrder(NamedTuple):
@@ -49,28 +41,26 @@ class WholeOrder(NamedTuple):
     order: Order
     lines: list[OrderLine]
     payment: Payment
-    refunds: list[Refund]
-    returns: list[Return]
+    refund: Refund | None
 
 
 class OrderWrites(Reads):
-    """The writes about orders."""
+    """Writes of orders."""
 
     @write("W7", attempts=30, example=Example().missing("order_token"))
-    def place_order(self, user_id: Id, token: Id, items: Items, address_id: Id | None = None) -> Writes[Order]:
-        """Place an order at the prices of now: header, lines, payment due and stock, all or nothing.
+    def place_order(self, user_id: Id, token: Id, items: Items) -> Writes[Order]:
+        """Place an order at the current prices: header, lines, payment and stock in one transaction.
 
-        ``token`` is the client's, a new one for each order: with the same token and the same items the call gives the
-        order that was placed, however often it is made. ``address_id`` is one of the user's addresses, of which the
-        order keeps a copy. Raises Refused for a token that was used for other items, for products of several
-        merchants, for what isn't sold any more and for more than is in stock; ItemNotFound for an unknown user,
-        product or address.
+        ``token`` is chosen by the client, a new one for each order: the call is idempotent for a token and its items.
+        The order has a copy of the user's address. Raises Refused for a token that was used for other items, for
+        products of several merchants, for products that aren't sold any more and for too little stock; ItemNotFound for
+        an unknown user or product.
         """
-        body = _digest(items if address_id is None else {"items": items, "address_id": address_id})
+        body = _digest(items)
         used = yield from self.order_token.read(user_id, token)
         if used is not None:
             return (yield from self._placed_before(used, body))
-        return (yield from self._placing(OrderToken.of(user_id, token, body), items, address_id, "Shop.place_order"))
+        return (yield from self._placing(OrderToken.of(user_id, token, body), items, "Shop.place_order"))
 
     @write(
         "W24",
@@ -80,15 +70,13 @@ class OrderWrites(Reads):
         .found(Product, price_cents=100)
         .missing("order_token"),
     )
-    def order_cart(
-        self, user_id: Id, merchant_id: Id, token: Id, total_cents: Total, address_id: Id | None = None
-    ) -> Writes[Order]:
-        """Place an order of all that a user's cart of a merchant holds, which is then empty.
+    def order_cart(self, user_id: Id, merchant_id: Id, token: Id, total_cents: Total) -> Writes[Order]:
+        """Place an order of a user's cart at a merchant, and delete the cart.
 
-        ``total_cents`` is what the customer was shown. Raises Refused for another total, since a price has changed
-        meanwhile; the same as ``place_order``; ItemNotFound for an empty cart.
+        ``total_cents`` is the total that the customer saw. Raises Refused if a price has changed since; otherwise as
+        ``place_order``; ItemNotFound for an empty cart.
         """
-        body = _digest({"cart": merchant_id, "address_id": address_id})
+        body = _digest({"cart": merchant_id})
         used = yield from self.order_token.read(user_id, token)
         if used is not None:
             return (yield from self._placed_before(used, body))
@@ -96,7 +84,7 @@ class OrderWrites(Reads):
         if cart is None:
             raise ItemNotFound("the cart is empty", place="Shop.order_cart", hint="put something in: put_in_cart")
         begun = OrderToken.of(user_id, token, body)
-        order = yield from self._placing(begun, cart.items, address_id, "Shop.order_cart")
+        order = yield from self._placing(begun, cart.items, "Shop.order_cart")
         if order.total_cents != total_cents:
             raise Refused(
                 f"the total is {order.total_cents} now, and {total_cents} was shown, in minor units",
@@ -106,17 +94,15 @@ class OrderWrites(Reads):
         yield Delete(cart).only_if(changed_at=cart.changed_at)
         return order
 
-    def _placing(
-        self, begun: OrderToken, items: Mapping[str, int], address_id: str | None, place: str
-    ) -> Writes[Order]:
+    def _placing(self, begun: OrderToken, items: Mapping[str, int], place: str) -> Writes[Order]:
         user_id = begun.user_id
-        if (yield from self.user.read(user_id)) is None:
+        user = yield from self.user.read(user_id)
+        if user is None:
             raise ItemNotFound(f"there is no user {user_id!r}", place=place, hint="register first")
-        postal = None if address_id is None else (yield from self._postal(user_id, address_id, place))
         products = yield from self.products.read(sorted(items))
         _check_wanted(items, {product.product_id: product for product in products}, place)
         wanted = [(product, items[product.product_id]) for product in products]
-        order, lines, payment = placed(user_id, wanted, begun.order_id, begun.ordered_at, postal)
+        order, lines, payment = placed(user_id, wanted, begun.order_id, begun.ordered_at, user.address)
         yield Create(begun)
         yield Create(order)
         for line, (product, _) in zip(lines, wanted, strict=True):
@@ -128,14 +114,8 @@ class OrderWrites(Reads):
                 .only_if(price_cents=line.price_cents, listed_at=product.listed_at)
             )
         yield Create(payment)
-        yield Create(OrderEvent(order_id=order.order_id, kind="placed", at=order.created_at))
+        yield Create(_event(order, "placed", order.created_at))
         return order
-
-    def _postal(self, user_id: str, address_id: str, place: str) -> Writes[PostalAddress]:
-        address = yield from self.address.read(user_id, address_id)
-        if address is None:
-            raise ItemNotFound(f"there is no address {address_id!r}", place=place, hint="save it first: save_address")
-        return address.postal
 
     @write(
         "W8",
@@ -146,12 +126,12 @@ class OrderWrites(Reads):
         .missing("payment"),
     )
     def pay(self, order_id: Id, external_id: Id, amount_cents: Total) -> Writes[Order]:
-        """Take an order's payment. Taking the same one again gives the paid order, as payment providers may tell twice.
+        """Record an order's payment. The same payment again returns the paid order.
 
         Raises Refused for another amount, for an order that isn't pending, and for an external payment that paid
         another order; ItemNotFound.
         """
-        order, _, payment, _, _ = yield from self._whole(order_id, "Shop.pay")
+        order, _, payment, _ = yield from self._whole(order_id, "Shop.pay")
         if amount_cents != order.total_cents:
             raise Refused(
                 f"the payment is {amount_cents} and the order's total {order.total_cents}, in minor units",
@@ -173,45 +153,53 @@ class OrderWrites(Reads):
 
     @write("W9", attempts=30, example=Example().found(Order, status="paid"))
     def ship(self, order_id: Id, tracking: Line | None = None) -> Writes[Order]:
-        """Ship a paid order; ``tracking`` is the carrier's name for the parcel. Raises Refused for any other order,
-        ItemNotFound.
-        """
+        """Ship a paid order; ``tracking`` is the carrier's number. Raises Refused for any other order, ItemNotFound."""
         order = (yield from self._whole(order_id, "Shop.ship")).order
         return (yield from _moved(order, "shipped", "Shop.ship", shipped_at=now(), tracking=tracking))
 
     @write("W10", attempts=30)
     def cancel(self, order_id: Id) -> Writes[Order]:
-        """Cancel an order that isn't shipped: its stock comes back, its payment is void, or what is left of it to be
-        refunded.
+        """Cancel an order that isn't shipped: its stock can be sold again, and its payment is void or to be refunded.
 
-        Raises Refused for a shipped or cancelled one, ItemNotFound.
+        Raises Refused for a shipped or cancelled order, ItemNotFound.
         """
         whole = yield from self._whole(order_id, "Shop.cancel")
         return (yield from _cancelled(whole, "Shop.cancel"))
 
-    @write("W25", attempts=30, example=Example(before="2100-01-01T00:00:00Z"))
+    @write("W20", attempts=30, example=Example(before="2100-01-01T00:00:00Z"))
     def release(self, order_id: Id, before: datetime) -> Writes[Order]:
-        """Cancel an order that was placed before a moment, and that nobody has paid: its stock can be sold again.
+        """Cancel an unpaid order that was placed before a time. ``keeping.py`` calls it.
 
-        Raises Refused for a later one, and for one that isn't pending; ItemNotFound. ``keeping.py`` calls it.
+        Raises Refused for a later order and for one that isn't pending; ItemNotFound.
         """
         whole = yield from self._whole(order_id, "Shop.release")
         if whole.order.status != "pending" or whole.order.created_at >= before:
             raise Refused(
                 f"order {order_id} is {whole.order.status}, and was placed at {whole.order.created_at:%Y-%m-%d %H:%M}",
                 place="Shop.release",
-                hint="only orders that nobody has paid in time are released",
+                hint="release unpaid orders only",
             )
         return (yield from _cancelled(whole, "Shop.release"))
 
+    @write("W21", attempts=10)
+    def settle_refund(self, order_id: Id, external_id: Id) -> Writes[Refund]:
+        """Mark an order's refund as paid by the provider. Idempotent. Raises ItemNotFound."""
+        refund = (yield from self._whole(order_id, "Shop.settle_refund")).refund
+        if refund is None:
+            raise ItemNotFound(f"order {order_id} has no refund", place="Shop.settle_refund")
+        if refund.status == "paid":
+            return refund
+        yield Update(refund, status="paid", external_id=external_id).only_if(status="due")
+        return refund.model_copy(update={"status": "paid", "external_id": external_id})
+
     @write("W11")
     def record_events(self, events: list[OrderEvent]) -> Writes:
-        """Record events of orders that happened elsewhere; the same event again changes nothing."""
+        """Record events of orders from other systems. Idempotent."""
         yield Batch(Put(event) for event in events)
 
     @write("W12")
     def record_readings(self, readings: list[Reading]) -> Writes:
-        """Record devices' readings; one of the same device and moment takes the place of the one before."""
+        """Record readings of devices. A reading replaces one of the same device and time."""
         yield Batch(Put(_expiring(reading)) for reading in readings)
 
     def _placed_before(self, used: OrderToken, body: str) -> Writes[Order]:
@@ -219,7 +207,7 @@ class OrderWrites(Reads):
             raise Refused(
                 f"token {used.token!r} was used for other items, in order {used.order_id}",
                 place="Shop.place_order",
-                hint="make a new token for each order, and send it again only with the same items",
+                hint="use a new token for each order",
             )
         order = yield from self.order.read(used.user_id, used.ordered_at, used.order_id)
         if order is None:
@@ -227,7 +215,7 @@ class OrderWrites(Reads):
         return order
 
     def _whole(self, order_id: str, place: str) -> Writes[WholeOrder]:
-        """An order as it is at this moment: not by the index of E3, which may lag behind."""
+        """An order, read from the table: the index of E3 is eventually consistent."""
         parts = yield from self.order_parts.read(order_id)
         payment = next((part for part in parts if isinstance(part, Payment)), None)
         order = None
@@ -239,13 +227,12 @@ class OrderWrites(Reads):
             order,
             [part for part in parts if isinstance(part, OrderLine)],
             payment,
-            [part for part in parts if isinstance(part, Refund)],
-            [part for part in parts if isinstance(part, Return)],
+            next((part for part in parts if isinstance(part, Refund)), None),
         )
 
 
 def _moved(order: Order, status: OrderStatus, place: str, **more: Any) -> Writes[Order]:
-    """Move an order along, with the event of it; only if it still has the status that was read."""
+    """Change an order's status and add the event, if the status is still the one that was read."""
     if status not in ALLOWED[order.status]:
         allowed = " or ".join(sorted(ALLOWED[order.status]))
         raise Refused(
@@ -254,12 +241,12 @@ def _moved(order: Order, status: OrderStatus, place: str, **more: Any) -> Writes
             hint=f"it can become {allowed}" if allowed else f"a {order.status} order stays as it is",
         )
     yield Update(order, status=status, **more).only_if(status=order.status)
-    yield Create(OrderEvent(order_id=order.order_id, kind=status))
+    yield Create(_event(order, status, now()))
     return order.model_copy(update={"status": status, **more})
 
 
 def _cancelled(whole: WholeOrder, place: str) -> Writes[Order]:
-    """Cancel an order: stock comes back, and what was paid and not refunded yet is to go back."""
+    """Cancel an order, with its stock, its payment and its refund."""
     payment = whole.payment
     cancelled = yield from _moved(whole.order, "cancelled", place)
     back = Counter[str]()
@@ -267,43 +254,26 @@ def _cancelled(whole: WholeOrder, place: str) -> Writes[Order]:
         back[line.product_id] += line.quantity
     for product_id, quantity in back.items():
         yield Update(Product, product_id=product_id).set(stock=Add(quantity))
-    if payment.status == "due":
-        yield Update(payment, status="void").only_if(status="due")
-    elif payment.status == "paid" and (left := payment.amount_cents - payment.refunded_cents):
-        yield from refunded(payment, CANCELLED, left, "the order was cancelled")
+    changed = payment.model_copy(update={"status": "void" if payment.status == "due" else "refunded"})
+    yield Update(payment, status=changed.status).only_if(status=payment.status)
+    refund = refund_of(changed)
+    if refund is not None:
+        yield Create(refund)
     return cancelled
 
 
-def refunded(payment: Payment, refund_id: str, amount_cents: int, reason: str) -> Writes[Refund]:
-    """A refund of a payment that was read, due until the provider has paid it."""
-    total = payment.refunded_cents + amount_cents
-    status = "refunded" if total == payment.amount_cents else payment.status
-    yield Update(payment, refunded_cents=total, status=status).only_if(
-        status=payment.status, refunded_cents=payment.refunded_cents
-    )
-    refund = Refund(
-        order_id=payment.order_id,
-        refund_id=refund_id,
-        payment_id=payment.external_id or payment.order_id,
-        amount_cents=amount_cents,
-        reason=reason,
-    )
-    yield Create(refund)
-    return refund
+def _event(order: Order, kind: str, at: datetime) -> OrderEvent:
+    return OrderEvent(order_id=order.order_id, merchant_id=order.merchant_id, kind=kind, at=at)
 
 
 def refund_of(payment: Payment) -> Refund | None:
-    """The refund of an order that was cancelled elsewhere, and whose money went back there; None for any other."""
-    if payment.status != "refunded" or not payment.refunded_cents:
+    """The due refund of a payment with the status ``refunded``; None for others, and for an amount of zero."""
+    if payment.status != "refunded" or not payment.amount_cents:
         return None
     return Refund(
         order_id=payment.order_id,
-        refund_id=CANCELLED,
         payment_id=payment.external_id or payment.order_id,
-        amount_cents=payment.refunded_cents,
-        status="paid",
-        external_id=f"re_{payment.external_id}",
-        requested_at=payment.ordered_at,
+        amount_cents=payment.amount_cents,
     )
 
 
@@ -314,7 +284,7 @@ def placed(
     at: datetime,
     ship_to: PostalAddress | None = None,
 ) -> tuple[Order, list[OrderLine], Payment]:
-    """An order of so many of these products, all of one merchant, at their prices; its lines; its payment, due."""
+    """A new order of products of one merchant, with its lines and its payment."""
     lines = [
         OrderLine(
             order_id=order_id,
@@ -338,9 +308,7 @@ def placed(
 
 
 def _check_wanted(items: Mapping[str, int], products: Mapping[str, Product], place: str) -> None:
-    """Raises ItemNotFound for unknown products, Refused for several merchants, for what isn't sold any more and for too
-    little stock.
-    """
+    """Raises ItemNotFound for unknown products; Refused for several merchants, unlisted products, too little stock."""
     unknown = [name for name in sorted(items) if name not in products]
     if unknown:
         raise ItemNotFound(
@@ -368,7 +336,7 @@ def _check_wanted(items: Mapping[str, int], products: Mapping[str, Product], pla
 
 
 def _digest(wanted: Mapping[str, object]) -> str:
-    """The same for the same items in whatever order, and for no others."""
+    """A digest of the items, whatever their order."""
     return hashlib.sha256(json.dumps(wanted, sort_keys=True).encode()).hexdigest()
 
 

@@ -1,7 +1,7 @@
-"""The sample of the shop: merchants of very different size, a few products that most people buy, faithful customers.
+"""The sample of the shop: merchants of different size; few products and customers have most of the orders.
 
-Order number n is the same in every sample, whatever its size, and so are the products and users. What is there already
-is left as it is, so sampling again changes nothing, not even what was sold since.
+Times count back from the first sampling. Besides them, order number n is the same in every sample, and so are products
+and users. Sampling again adds only what is missing.
 """
 
 from __future__ import annotations
@@ -9,15 +9,16 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import cache, partial
 
-from keyplan import Create, Entity, Put
+from keyplan import Create, Entity, Put, now
 from keyplan.systems import Progress
 from keyplan_systems.sampling import drawn, in_steps, not_there, zipf, zipf_sums
 from keyplan_systems.shop.catalogue import listing_of
 from keyplan_systems.shop.design import Shop
 from keyplan_systems.shop.entities import (
+    READING_KEPT,
     Credential,
     Merchant,
     Order,
@@ -41,7 +42,6 @@ __all__ = [
     "DEMO_PASSWORD",
     "DEMO_USERS",
     "DEVICES",
-    "NEWEST",
     "WholeOrder",
     "merchants",
     "products",
@@ -51,15 +51,15 @@ __all__ = [
     "whole_order",
 ]
 
-NEWEST = datetime(2026, 5, 4, 9, 30, tzinfo=UTC)
-"""When order 0 was placed; each further one was placed some minutes earlier."""
-KEPT_UNTIL = datetime(2126, 1, 1, tzinfo=UTC)
-"""The sample's readings don't expire: it is to be the same each time."""
+MINUTES_AN_ORDER = 23
+PENDING_MAX = 40
+"""The newest orders of which some are pending: they are less than a day old, so they aren't released yet."""
 USERS = 120
 STEP = 25
-"""Orders written at a time: header and payment of each, and the payment's claim, in one transaction."""
+"""Orders in one transaction: header, payment and the payment's claim of each."""
 READINGS_AN_ORDER = 4
-DEVICES = ("cold-store", "bakery-oven", "tea-room", "warehouse-door", "loading-bay")
+DEVICES = {"cold-store": "leafhouse", "tea-room": "leafhouse", "drying-loft": "paper-mill", "forge": "north-tools"}
+"""Devices with the merchants who see their readings, the busiest first."""
 
 CATALOGUE: tuple[tuple[str, int, tuple[str, ...], tuple[str, ...]], ...] = (
     ("leafhouse", 24, ("Green", "Black", "White", "Smoked", "Mountain", "Jasmine"),
@@ -68,17 +68,17 @@ CATALOGUE: tuple[tuple[str, int, tuple[str, ...], tuple[str, ...]], ...] = (
     ("north-tools", 8, ("Small", "Large"), ("Chisel", "Mallet", "Block Plane", "Whetstone")),
     ("lumen", 4, ("Brass", "Linen"), ("Lamp", "Lampshade")),
 )  # fmt: skip
-"""The merchants, the largest first: their weight, and what their products are called."""
+"""The merchants, the largest first: weights, and the parts of product names."""
 FIRST_NAMES = (
     "Ada", "Grace", "Alan", "Edsger", "Barbara", "Donald", "Frances", "Niklaus", "Radia", "Tony", "Margaret", "Ken",
 )  # fmt: skip
 DEMO_USERS = (("customer@example.com", None), ("merchant@example.com", "leafhouse"))
-"""Who can sign in to the sample's site: its most faithful customer, and somebody who sells for a merchant."""
+"""The users with a password: the first customer, and one who sells for a merchant."""
 DEMO_PASSWORD = "open the counter"  # noqa: S105 - of a sample, and in its documentation
 DEMO_HASH = "$argon2id$v=19$m=65536,t=3,p=4$SJvcLGvJKAxpchUOlBNCBw$NOYLbCuLfIgqAAiCUxDUKXY1GrPkUygJ8TLMC+7tmK4"
-"""Its hash, the same each time as all of the sample is."""
+"""Its hash: a fixed one, as hashing takes time."""
 STEADY = 1200
-"""So many orders are of the first users and products; after that there are more of both."""
+"""The number of orders from which on there are more users and products."""
 MERCHANTS = {
     "leafhouse": ("Leafhouse", "Tea from eleven gardens, bought each spring by the people who sell it."),
     "paper-mill": ("The Paper Mill", "Notebooks that lie flat, made in the mill where their paper is."),
@@ -117,7 +117,7 @@ LAST_NAMES = ("Brook", "Cole", "Dahl", "Eriksen", "Fontaine", "Garcia", "Huber",
 
 @dataclass(frozen=True)
 class WholeOrder:
-    """An order with everything that belongs to it."""
+    """An order with its parts and events."""
 
     order: Order
     lines: list[OrderLine]
@@ -127,83 +127,89 @@ class WholeOrder:
 
     @property
     def parts(self) -> list[Entity]:
-        """What is written before the header."""
+        """The items that are written before the header."""
         return [*self.lines, *self.events, *([] if self.refund is None else [self.refund])]
 
 
 def sample(design: Shop, count: int, progress: Progress) -> int:
-    """Write sample orders 0 to ``count``, with all products and users and some readings; gives how many weren't there.
+    """Write sample orders 0 to ``count``, all products and users, and some readings; returns the number of new orders.
 
-    An order's lines and events go before its header: if the sample is interrupted, the next one finds the header
-    missing and writes the order whole.
+    An order's header is written last, so an interrupted sample is completed by the next one.
     """
+    first = design.order_parts(order_id(0))
+    newest = next((part.ordered_at for part in first if isinstance(part, Payment)), now().replace(microsecond=0))
 
     def write(numbers: range) -> int:
-        wholes = [whole_order(number) for number in numbers]
+        wholes = [whole_order(number, newest) for number in numbers]
         new = not_there(design, wholes, lambda whole: whole.order, "user_id", "created_at", "order_id")
         design.batch(Put(item) for whole in new for item in whole.parts)
         design.transact(Create(item) for whole in new for item in (whole.order, whole.payment))
         return len(new)
 
     progress(0, count)
-    _write_products(design, count)
-    _write_users(design, count)
-    _write_demo_users(design)
+    _write_products(design, count, newest)
+    _write_users(design, count, newest)
+    _write_demo_users(design, newest)
     written = in_steps(count, STEP, write, progress)
-    design.batch(Put(reading) for reading in _readings(count * READINGS_AN_ORDER))
+    design.batch(Put(reading) for reading in _readings(count * READINGS_AN_ORDER, newest))
     refill_beside(design.store.url, partial(rebuild, design))
     return written
 
 
-def _write_products(design: Shop, count: int) -> None:
-    made = list(products(count))
+def _write_products(design: Shop, count: int, newest: datetime) -> None:
+    made = products(count, newest)
     design.batch(Put(merchant) for merchant in merchants())
     there = design.get_many(Product, [{"product_id": product.product_id} for product in made], consistent=True)
     new = [product for product, result in zip(made, there, strict=True) if result is None]
     listings = [listing for product in made if (listing := listing_of(product)) is not None]
-    design.batch(Put(entity) for entity in (*new, *listings, *related(count)))
+    design.batch(Put(entity) for entity in (*new, *listings, *related(count, newest)))
 
 
-def _write_users(design: Shop, count: int) -> None:
-    made = users(count)
+def _write_users(design: Shop, count: int, newest: datetime) -> None:
+    made = users(count, newest)
     there = design.get_many(User, [{"user_id": user.user_id} for user in made], consistent=True)
     new = [user for user, result in zip(made, there, strict=True) if result is None]
     for start in range(0, len(new), 2 * STEP):
         design.transact(Create(user) for user in new[start : start + 2 * STEP])
 
 
-def _write_demo_users(design: Shop) -> None:
-    """Passwords for those who can sign in: the most faithful customer, who is there, and a merchant."""
+def _write_demo_users(design: Shop, newest: datetime) -> None:
+    """The passwords of the first customer and of a merchant."""
     email, merchant = DEMO_USERS[1]
-    seller = User(user_id="merchant", email=email, name="Merchant", merchant_id=merchant, created_at=NEWEST)
+    seller = User(user_id="merchant", email=email, name="Merchant", merchant_id=merchant, created_at=newest)
     if design.credential(seller.user_id) is None:
         design.sign_up(seller, DEMO_HASH)
-    customer = _user(0).user_id
+    customer = user_id(0)
     if design.credential(customer) is None:
-        design.put(Credential(user_id=customer, password_hash=DEMO_HASH, changed_at=NEWEST))
+        design.put(Credential(user_id=customer, password_hash=DEMO_HASH, changed_at=newest))
 
 
 def merchants() -> list[Merchant]:
-    """Who sells, the largest first."""
-    return [Merchant(merchant_id=text, name=name, about=about) for text, (name, about) in MERCHANTS.items()]
+    """The merchants, the largest first."""
+    return [
+        Merchant(
+            merchant_id=text, name=name, about=about, devices=[one for one, whose in DEVICES.items() if whose == text]
+        )
+        for text, (name, about) in MERCHANTS.items()
+    ]
 
 
-def products(count: int = 0) -> list[Product]:
-    """All products that the first so many orders may be of: those of a merchant together, the best-selling first."""
-    return [product for merchant, *_ in CATALOGUE for product in _of_merchant(merchant, _edition(count))]
+def products(count: int, newest: datetime) -> list[Product]:
+    """The products of the first ``count`` orders, by merchant, those with most sales first."""
+    return [product for merchant, *_ in CATALOGUE for product in _of_merchant(merchant, _edition(count), newest)]
 
 
 def _edition(number: int) -> int:
-    """The editions of each thing that are sold when an order is the ``number``-th: shops grow in what they sell."""
+    """The number of editions of each product at the time of an order."""
     return 1 + max(0, number - STEADY) // 2000
 
 
 @cache
-def _of_merchant(merchant: str, editions: int) -> tuple[Product, ...]:
-    return tuple(product for edition in range(editions) for product in _products_of(merchant, edition))
+def _of_merchant(merchant: str, editions: int, newest: datetime) -> tuple[Product, ...]:
+    return tuple(product for edition in range(editions) for product in _products_of(merchant, edition, newest))
 
 
-def _products_of(merchant: str, edition: int) -> Iterator[Product]:
+def _products_of(merchant: str, edition: int, newest: datetime) -> Iterator[Product]:
     _, _, kinds, things = next(element for element in CATALOGUE if element[0] == merchant)
     for number, (thing, kind) in enumerate((thing, kind) for thing in things for kind in kinds):
         name = f"{kind} {thing}" + (f" No. {edition + 1}" if edition else "")
@@ -217,7 +223,8 @@ def _products_of(merchant: str, edition: int) -> Iterator[Product]:
             category=_category(thing),
             price_cents=price,
             stock=stock if number or edition else 1000,
-            listed_at=NEWEST - timedelta(days=700 - 17 * number, hours=len(name)),
+            picture=f"/static/shop-{thing.lower().replace(' ', '-')}.svg",
+            listed_at=newest - timedelta(days=5 + 17 * number, hours=len(name)),
         )
 
 
@@ -225,75 +232,78 @@ def _category(thing: str) -> str:
     return next(name for name, things in CATEGORIES.items() if thing in things)
 
 
-def users(count: int = 0) -> tuple[User, ...]:
-    """All users who the first so many orders may be of, the most faithful first."""
-    return tuple(_user(number) for number in range(_people(count)))
+def users(count: int, newest: datetime) -> tuple[User, ...]:
+    """The users of the first ``count`` orders, those with most orders first."""
+    return tuple(_user(number, newest) for number in range(_people(count)))
 
 
 def _people(number: int) -> int:
-    """The users that there are when an order is the ``number``-th: shops grow in people."""
+    """The number of users at the time of an order."""
     return USERS + max(0, number - STEADY) // 10
 
 
+def user_id(number: int) -> str:
+    """The id of a sample user."""
+    return f"u-{number:03d}"
+
+
+def order_id(number: int) -> str:
+    """The id of a sample order."""
+    return f"o-{number:06d}"
+
+
 @cache
-def _user(number: int) -> User:
+def _user(number: int, newest: datetime) -> User:
     first, last = FIRST_NAMES[number % len(FIRST_NAMES)], LAST_NAMES[number % len(LAST_NAMES)]
+    chance = random.Random(f"keyplan shop home {number}")  # noqa: S311 - see above
+    town, postcode, country = chance.choice(TOWNS)
+    street = f"{chance.randrange(1, 120)} {chance.choice(STREETS)}"
     return User(
-        user_id=f"u-{number:03d}",
+        user_id=user_id(number),
         email=f"{first}.{last}.{number}@example.com" if number else DEMO_USERS[0][0],
         name=f"{first} {last}",
-        created_at=NEWEST - timedelta(days=900 + number),
+        address=PostalAddress(name=f"{first} {last}", street=street, postcode=postcode, city=town, country=country),
+        created_at=newest - timedelta(days=900 + number),
     )
 
 
-def _buyer(chance: random.Random, number: int) -> User:
-    """One of the users of that time, the first ones far more often."""
-    return _user(drawn(chance, _people(number)))
-
-
-def _home(user: User) -> PostalAddress:
-    chance = random.Random(f"keyplan shop home {user.user_id}")  # noqa: S311 - see above
-    town, postcode, country = chance.choice(TOWNS)
-    street = f"{chance.randrange(1, 120)} {chance.choice(STREETS)}"
-    return PostalAddress(name=user.name, street=street, postcode=postcode, city=town, country=country)
-
-
-def related(count: int = 0) -> Iterator[Related]:
-    """Each product leads to some others of its merchant, most of all to the best-selling ones."""
-    for product in products(count):
+def related(count: int, newest: datetime) -> Iterator[Related]:
+    """Relations of each product to others of its merchant, mostly to those with most sales."""
+    for product in products(count, newest):
         chance = random.Random(f"keyplan shop related {product.product_id}")  # noqa: S311 - see above
-        others = [element for element in _of_merchant(product.merchant_id, 1) if element != product]
+        others = [element for element in _of_merchant(product.merchant_id, 1, newest) if element != product]
         for other in dict.fromkeys(
             choice.product_id for choice in chance.choices(others, zipf(len(others)), k=chance.randrange(1, 6))
         ):
             yield Related(product_id=product.product_id, related_id=other)
 
 
-def whole_order(number: int) -> WholeOrder:
-    """Sample order ``number``, as the shop's own writes would have left it."""
+def whole_order(number: int, newest: datetime) -> WholeOrder:
+    """Sample order ``number``, as the shop's writes would leave it."""
     chance = random.Random(f"keyplan shop {number}")  # noqa: S311 - see above
-    at = NEWEST - timedelta(minutes=number * 23, seconds=chance.randrange(60))
+    at = newest - timedelta(minutes=number * MINUTES_AN_ORDER, seconds=chance.randrange(60) if number else 0)
     merchant = chance.choices([element[0] for element in CATALOGUE], [element[1] for element in CATALOGUE])[0]
-    theirs = _of_merchant(merchant, _edition(number))
+    theirs = _of_merchant(merchant, _edition(number), newest)
     how_many = chance.choices((1, 2, 3, 5), (5, 3, 2, 1))[0]
     chosen = {
         choice.product_id: choice for choice in chance.choices(theirs, cum_weights=zipf_sums(len(theirs)), k=how_many)
     }
     wanted = [(product, chance.choices((1, 2, 6), (8, 3, 1))[0]) for _, product in sorted(chosen.items())]
-    buyer = _buyer(chance, number)
-    order, lines, due = placed(buyer.user_id, wanted, f"o-{number:06d}", at)
+    buyer = _user(drawn(chance, _people(number)), newest)
+    order, lines, due = placed(buyer.user_id, wanted, order_id(number), at, buyer.address)
     status, payment_status = _status(chance, number)
     shipped = {"shipped_at": at + timedelta(days=1), "tracking": f"KP{number:06d}"} if status == "shipped" else {}
-    order = order.model_copy(update={"status": status, "ship_to": _home(buyer), **shipped})
+    order = order.model_copy(update={"status": status, **shipped})
     external = None if payment_status in {"due", "void"} else f"pi_{number:06d}"
-    back = order.total_cents if payment_status == "refunded" else 0
-    payment = due.model_copy(update={"status": payment_status, "external_id": external, "refunded_cents": back})
-    return WholeOrder(order, lines, payment, refund_of(payment), list(_events(chance, order, payment)))
+    payment = due.model_copy(update={"status": payment_status, "external_id": external})
+    paid_back = {"status": "paid", "external_id": f"re_{number:06d}", "requested_at": at}
+    refund = None if (made := refund_of(payment)) is None else made.model_copy(update=paid_back)
+    return WholeOrder(order, lines, payment, refund, list(_events(chance, order, payment)))
 
 
 def _status(chance: random.Random, number: int) -> tuple[OrderStatus, PaymentStatus]:
-    """Of the newest orders most are open, of the older ones nearly all are done."""
-    weights = (6, 3, 0, 1) if number < 40 else (2, 3, 88, 7)
+    """A status and its payment's: most of the newest orders are open, most of the older ones shipped."""
+    weights = (6, 3, 0, 1) if number < PENDING_MAX else (0, 3, 90, 7)
     statuses: tuple[OrderStatus, ...] = ("pending", "paid", "shipped", "cancelled")
     status = chance.choices(statuses, weights)[0]
     if status == "cancelled":
@@ -309,16 +319,19 @@ def _events(chance: random.Random, order: Order, payment: Payment) -> Iterator[O
         kinds.append(order.status)
     at = order.created_at
     for kind in kinds:
-        yield OrderEvent(event_id=f"{order.order_id}-{kind}", order_id=order.order_id, kind=kind, at=at)
-        at += timedelta(minutes=chance.randrange(2, 500))
+        event_id = f"{order.order_id}-{kind}"
+        yield OrderEvent(event_id=event_id, order_id=order.order_id, merchant_id=order.merchant_id, kind=kind, at=at)
+        at += timedelta(minutes=chance.randrange(2, MINUTES_AN_ORDER))
 
 
-def _readings(count: int) -> Iterator[Reading]:
-    """Readings of the devices, the first one measuring most often."""
+def _readings(count: int, newest: datetime) -> Iterator[Reading]:
+    """Readings of the devices, most of the first one."""
     for position, device in enumerate(DEVICES):
         every = timedelta(minutes=10 * (position + 1) ** 2)
         share = count * 6 // (9 * (position + 1) ** 2)
         for number in range(share):
             chance = random.Random(f"keyplan shop {device} {number}")  # noqa: S311 - see above
-            at = NEWEST - every * number
-            yield Reading(device_id=device, at=at, value=round(4 + chance.gauss(0, 0.5), 2), expires_at=KEPT_UNTIL)
+            at = newest - every * number
+            yield Reading(
+                device_id=device, at=at, value=round(4 + chance.gauss(0, 0.5), 2), expires_at=at + READING_KEPT
+            )

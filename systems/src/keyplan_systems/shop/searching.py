@@ -1,13 +1,9 @@
-"""What of the shop can be found by words: products that are sold, by their names, categories, merchants and texts.
-
-The site and the API keep it with each product that is listed, described or taken off, an import makes it anew, and so
-does ``python -m keyplan_systems.shop.searching shop.db``. It is in ``shop.search`` beside ``shop.db``.
+"""The search of the shop: listed products by names, categories, merchants and descriptions, in ``shop.search`` beside
+``shop.db``. The site updates it with each product that is edited; imports and samples rebuild it.
 """
 
 from __future__ import annotations
 
-import contextlib
-import sys
 from collections.abc import Iterator, Sequence
 from functools import partial
 
@@ -22,12 +18,12 @@ PAGE = 100
 
 
 def search_of(shop: Shop) -> FtsSearch:
-    """The index of a shop, in a file of its own where the store is one. An empty one is made anew."""
+    """The index of a shop. An empty one is rebuilt."""
     return search_beside(shop.store.url, partial(rebuild, shop))
 
 
 def rebuild(shop: Shop, search: Search) -> int:
-    """Make the index anew from the store; gives how many products can be found."""
+    """Rebuild the index from the store; returns the number of products."""
     return search.replace_all(_documents(shop))
 
 
@@ -38,7 +34,7 @@ def _documents(shop: Shop) -> Iterator[Document]:
 
 
 def _of_products(shop: Shop, products: Sequence[Product], names: dict[str, str]) -> Iterator[Document]:
-    """Products as documents; ``names`` keeps the merchants' names, which are read once."""
+    """Products as documents; ``names`` caches the merchants' names."""
     for product in products:
         if product.merchant_id not in names:
             merchant = shop.merchant(product.merchant_id)
@@ -48,7 +44,7 @@ def _of_products(shop: Shop, products: Sequence[Product], names: dict[str, str])
 
 
 def keep_found(shop: Shop, search: Search, product_id: str) -> None:
-    """Bring what can be found of a product to what it is now: nothing, unless it is sold."""
+    """Update a product in the index, or remove one that isn't listed."""
     product = shop.product(product_id)
     if product is None or product.listed_at is None:
         search.remove(product_id)
@@ -57,18 +53,6 @@ def keep_found(shop: Shop, search: Search, product_id: str) -> None:
 
 
 def found_products(shop: Shop, search: Search, query: str, limit: int) -> list[Product]:
-    """The products that have all words of a query, the best first.
-
-    They are read from the store, so that nothing is shown that isn't sold now, whatever the index says.
-    """
+    """The listed products with all words of a query, the best first, as stored now."""
     products = items_of_ids(search.find(query, limit), shop.products, lambda product: product.product_id)
     return [product for product in products if product.listed_at is not None]
-
-
-def _main(url: str) -> None:
-    with Shop.open(url, create=False) as shop, contextlib.closing(search_of(shop)) as search:
-        sys.stdout.write(f"{rebuild(shop, search):,} products can be found.\n")
-
-
-if __name__ == "__main__":
-    _main(*sys.argv[1:2])

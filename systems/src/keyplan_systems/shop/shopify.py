@@ -1,10 +1,12 @@
 """The columns of Shopify's exports of products and orders as the columns of an import.
 
-A variant is a product of its own, named as Shopify names it in orders: ``Mug - Blue / Large``.
+A variant is a product of its own, named as Shopify names it in orders: ``Mug - Blue / Large``. Columns with values that
+the shop has no field for are reported, once for each file.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
 from keyplan_systems.html_tags import html_text
@@ -16,17 +18,49 @@ __all__ = ["ORDER_COLUMNS", "PRODUCT_COLUMNS", "orders_of", "products_of"]
 
 PRODUCT_COLUMNS = frozenset({"handle", "title", "variant_price"})
 ORDER_COLUMNS = frozenset({"name", "lineitem_name", "lineitem_quantity", "lineitem_price"})
-_OF_PRODUCT = ("title", "body_(html)", "vendor", "type", "image_src")
-"""Columns that only the first row of a product fills."""
-_OF_ORDER = ("email", "financial_status", "fulfillment_status", "created_at", "billing_name", "payment_reference")
+_OF_PRODUCT = ("title", "body_(html)", "vendor", "type", "image_src", "status", "published")
+"""Columns that only the first row of a product has."""
+_OF_VARIANT = (
+    *("handle", "variant_price", "variant_sku", "variant_inventory_qty", "variant_image", "image_position"),
+    *(f"option{number}_{part}" for number in (1, 2, 3) for part in ("name", "value", "linked_to")),
+)
+_SHIP_TO = ("shipping_name", "shipping_street", "shipping_zip", "shipping_city", "shipping_country")
+_OF_ORDER = (
+    *("email", "financial_status", "fulfillment_status", "created_at", "billing_name", "payment_reference"),
+    *("cancelled_at", *_SHIP_TO),
+)
+_OF_LINE = ("name", "lineitem_name", "lineitem_quantity", "lineitem_price", "lineitem_sku", "id")
 _SINGLE = "Default Title"
 """The option of a product without variants."""
+_NO_VALUES = frozenset({"", "0", "0.0", "0.00", "false", "no"})
+"""Values that aren't reported."""
+
+
+class _Unused:
+    """Columns with values that aren't imported, with the number of rows."""
+
+    def __init__(self, used: Iterable[str]) -> None:
+        self._used = frozenset(used)
+        self._counts = Counter[str]()
+
+    def see(self, row: Row) -> None:
+        """Count the values of a row."""
+        names = (name for name in row.values if name not in self._used)
+        self._counts.update(name for name in names if row.values[name].lower() not in _NO_VALUES)
+
+    def report(self, tell: Tell) -> None:
+        """Report the columns, as a fault of the first line."""
+        if self._counts:
+            shown = ", ".join(f"{name} ({count})" for name, count in sorted(self._counts.items()))
+            tell(1, f"columns that aren't imported, with their rows: {shown}", "the shop has no field for them")
 
 
 def products_of(rows: Iterable[Row], tell: Tell) -> Iterator[Row]:
-    """Products, one for each variant. Further pictures are reported: a product has one."""
+    """Products, one for each variant. A product has one picture: further ones are reported."""
     first: Mapping[str, str] = {}
+    unused = _Unused((*_OF_PRODUCT, *_OF_VARIANT))
     for row in rows:
+        unused.see(row)
         if row.values["handle"] != first.get("handle"):
             first = row.values
         given = {**row.values, **{name: row.values.get(name) or first.get(name, "") for name in _OF_PRODUCT}}
@@ -36,6 +70,11 @@ def products_of(rows: Iterable[Row], tell: Tell) -> Iterator[Row]:
         options = [given.get(f"option{number}_value", "") for number in (1, 2, 3)]
         variant = " / ".join(text for text in options if text and text != _SINGLE)
         name = f"{given['title']} - {variant}" if variant else given["title"]
+        stock = given.get("variant_inventory_qty") or "0"
+        if stock.startswith("-"):
+            tell(row.line, f"the stock {stock} is imported as 0", None)
+            stock = "0"
+        listed = given["status"] in {"", "active"} and given["published"].lower() != "false"
         values = {
             "product_id": given.get("variant_sku") or slug_from(name),
             "merchant_id": slug_from(given["vendor"] or "shop"),
@@ -43,32 +82,39 @@ def products_of(rows: Iterable[Row], tell: Tell) -> Iterator[Row]:
             "description": _plain(given["body_(html)"]),
             "category": slug_from(given["type"], "other"),
             "price": given["variant_price"],
-            "stock": given.get("variant_inventory_qty") or "0",
+            "stock": stock,
             "picture": given.get("variant_image") or given["image_src"],
+            "listed": "yes" if listed else "no",
         }
         yield Row(row.line, values)
+    unused.report(tell)
 
 
-def orders_of(rows: Iterable[Row]) -> Iterator[Row]:
+def orders_of(rows: Iterable[Row], tell: Tell) -> Iterator[Row]:
     """The lines of orders."""
     first: Mapping[str, str] = {}
+    unused = _Unused((*_OF_ORDER, *_OF_LINE))
     for row in rows:
+        unused.see(row)
         is_first = row.values["name"] != first.get("name")
         first = row.values if is_first else first
         given = {**row.values, **{name: first.get(name, "") for name in _OF_ORDER}}
+        financial = "voided" if given["cancelled_at"] else given["financial_status"].lower()
         values = {
             "order_id": given["name"].lstrip("#"),
             "user_id": slug_from(given["email"], "guest"),
             "email": given["email"],
             "name": given["billing_name"],
             "created_at": given["created_at"].replace(" +", "+").replace(" -", "-"),
-            "status": _status(given["financial_status"].lower(), given["fulfillment_status"].lower()),
+            "status": _status(financial, given["fulfillment_status"].lower()),
             "product_id": given.get("lineitem_sku") or slug_from(given["lineitem_name"]),
             "quantity": given["lineitem_quantity"],
             "price": given["lineitem_price"],
             "payment_id": given["payment_reference"] if is_first else "",
+            **{name: given[name] for name in _SHIP_TO},
         }
         yield Row(row.line, values)
+    unused.report(tell)
 
 
 def _status(financial: str, fulfillment: str) -> str:

@@ -151,6 +151,11 @@ class FtsSearch:
         (row,) = self._connection.execute(statement, given)
         return row[0]
 
+    def count(self) -> int:
+        """The number of documents."""
+        with self._lock:
+            return int(self._value("SELECT count(*) FROM ids"))
+
     def is_empty(self) -> bool:
         """Whether it has no documents."""
         with self._lock:

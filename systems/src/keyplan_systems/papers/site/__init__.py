@@ -1,3 +1,1 @@
-"""The catalogue's site: to look through it, cite papers and take them along. It shows what is published, and changes
-nothing.
-"""
+"""The catalogue's site: published papers for everyone, drafts for their authors."""

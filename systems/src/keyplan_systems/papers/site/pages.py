@@ -2,43 +2,102 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import dataclass
+
 from starlette.responses import Response
 
-from keyplan.errors import ArgumentError
+from keyplan import ulid
+from keyplan.errors import ArgumentError, Refused
+from keyplan_systems.pages.people import Person
 from keyplan_systems.pages.site import Turn
-from keyplan_systems.papers.design import Paper, Papers, PaperWithAuthors, byline
+from keyplan_systems.papers.design import Collection, Membership, Paper, Papers, PaperWithAuthors, byline
 from keyplan_systems.papers.export import FORMATS, citation, collection_name
-from keyplan_systems.papers.searching import found_papers
+from keyplan_systems.papers.searching import found_papers, keep_found
+from keyplan_systems.site.kept import Kept
 from keyplan_systems.site.problems import not_found
-from keyplan_systems.site.searching import Search
+from keyplan_systems.site.searching import FtsSearch, Search
 from keyplan_systems.words import slug_from
 
-__all__ = ["author", "collection", "exported", "front", "paper", "topic"]
+__all__ = ["Drafts", "Front", "author", "collection", "exported", "is_author", "may_read", "paper", "text", "topic"]
 
 PapersTurn = Turn[Papers]
 FOUND_MAX = 30
+NEWEST = 12
+COUNTED = 100
+"""The newest papers whose topics are counted."""
 TOPIC_CHARACTERS_MAX = 200
 
 
-def front(turn: PapersTurn, search: Search) -> Response:
-    """What there is to look through; or what was asked for: by its id or name, or by words."""
-    asked = turn.query.get("q", "").strip()[:200]
-    papers = turn.design
-    results: list[Paper] = []
-    if asked:
-        turn.limit("search", turn.address)
-        known = _known_as(papers, asked)
-        if known is not None:
-            return turn.go(known)
-        results = found_papers(papers, search, asked, FOUND_MAX)
-    page = papers.collections(cursor=turn.cursor)
-    return turn.page("front.html", asked=asked, results=results, collections=page.items, cursor=page.cursor)
+def may_read(papers: Papers, person: Person | None, paper: Paper) -> bool:
+    """Whether a visitor may read a paper: published ones, also if superseded later; drafts for their authors."""
+    if paper.status != "draft" and paper.published_at is not None:
+        return True
+    return is_author(papers, person, paper.paper_id)
+
+
+def is_author(papers: Papers, person: Person | None, paper_id: str) -> bool:
+    """Whether a visitor is among a paper's authors."""
+    whole = None if person is None else papers.paper_with_authors(paper_id)
+    return whole is not None and person is not None and person.user_id in {one.handle for one in whole.authors}
+
+
+@dataclass(frozen=True)
+class FrontPage:
+    """What the front page shows."""
+
+    newest: list[tuple[Paper, list[Membership]]]
+    topics: list[tuple[str, int]]
+    authors: list[tuple[str, str, int]]
+    """Handles, names and numbers of papers of the authors of the newest papers."""
+    collections: list[Collection]
+    count: int
+
+
+class Front:
+    """The front page, which is kept for a minute, and the search."""
+
+    def __init__(self, index: FtsSearch, kept: Kept[str, FrontPage]) -> None:
+        self._index = index
+        self._kept = kept
+
+    def show(self, turn: PapersTurn) -> Response:
+        """The newest papers with authors and topics, and numbers."""
+        front = self._kept.get("", lambda: self._made(turn.design))
+        return turn.page("front.html", front=front)
+
+    def _made(self, papers: Papers) -> FrontPage:
+        newest = papers.newest_papers(limit=COUNTED).items
+        topics = Counter(topic for paper in newest for topic in paper.topics)
+        shown = [(paper, papers.paper_with_authors(paper.paper_id)) for paper in newest[:NEWEST]]
+        bylines = [(paper, [] if whole is None else byline(whole.authors)) for paper, whole in shown]
+        people = Counter((one.handle, one.name) for _, members in bylines for one in members)
+        return FrontPage(
+            bylines,
+            topics.most_common(15),
+            [(handle, name, number) for (handle, name), number in people.most_common(12)],
+            papers.collections(limit=20).items,
+            self._index.count(),
+        )
+
+    def search(self, turn: PapersTurn) -> Response:
+        """The page of an id or a name, or the papers with all words of a query."""
+        asked = turn.query.get("q", "").strip()[:200]
+        papers = turn.design
+        results: list[Paper] = []
+        if asked:
+            turn.limit("search", turn.address)
+            known = _known_as(papers, asked)
+            if known is not None:
+                return turn.go(known)
+            results = found_papers(papers, self._index, asked, FOUND_MAX)
+        return turn.page("search.html", asked=asked, results=results)
 
 
 def _known_as(papers: Papers, asked: str) -> str | None:
-    """The page of what goes by exactly this id or name, if anything does."""
+    """The page of a paper, author, collection or topic with exactly this id or name."""
     paper = papers.paper(asked)
-    if paper is not None and paper.status != "draft" and paper.published_at is not None:
+    if paper is not None and may_read(papers, None, paper):
         return f"/papers/{asked}"
     if papers.author(asked) is not None:
         return f"/authors/{asked}"
@@ -74,7 +133,7 @@ def author(turn: PapersTurn) -> Response:
 
 
 def topic(turn: PapersTurn) -> Response:
-    """The published papers that carry a topic."""
+    """The published papers on a topic."""
     name = turn.path("name").lower()
     try:
         page = turn.design.papers_on_topic(name, cursor=turn.cursor)
@@ -87,23 +146,37 @@ def topic(turn: PapersTurn) -> Response:
 
 
 def paper(turn: PapersTurn) -> Response:
-    """A paper: who, what, how to cite it, what it refers to and what refers to it."""
-    whole = _public(turn)
-    papers, result = turn.design, whole.paper
+    """A paper with its authors, citation, references and earlier versions."""
+    return _paper_page(turn, _readable(turn))
+
+
+def _paper_page(turn: PapersTurn, whole: PaperWithAuthors, status: int = 200) -> Response:
+    papers, result, person = turn.design, whole.paper, turn.visitor.person
     members = byline(whole.authors)
+    own = person is not None and person.user_id in {member.handle for member in members}
     return turn.page(
         "paper.html",
+        status,
         paper=result,
         members=members,
         topics=sorted(paper_topic.topic for paper_topic in whole.topics),
         cited=citation(result, members),
         formats=FORMATS,
-        references=[
-            reference for reference in papers.references(result.paper_id, limit=50) if reference.status != "draft"
-        ],
-        cited_by=[element for element in papers.cited_by(result.paper_id, limit=50) if element.status != "draft"],
-        versions=[version for version in papers.paper_versions(result.paper_id) if version.was == "published"],
+        references=[each for each in papers.references(result.paper_id, limit=50) if may_read(papers, None, each)],
+        cited_by=[each for each in papers.cited_by(result.paper_id, limit=50) if may_read(papers, None, each)],
+        versions=[one for one in papers.paper_versions(result.paper_id) if own or one.was == "published"],
+        text=papers.full_text(result.paper_id),
+        own=own,
     )
+
+
+def text(turn: PapersTurn) -> Response:
+    """The full text of a paper."""
+    whole = _readable(turn)
+    full = turn.design.full_text(whole.paper.paper_id)
+    if full is None:
+        raise not_found()
+    return turn.page("text.html", paper=whole.paper, members=byline(whole.authors), text=full.text)
 
 
 def exported(turn: PapersTurn) -> Response:
@@ -111,15 +184,72 @@ def exported(turn: PapersTurn) -> Response:
     form = FORMATS.get(turn.path("format"))
     if form is None:
         raise not_found()
-    whole = _public(turn)
-    # The name is fixed: an id may hold what no header can.
+    whole = _readable(turn)
+    # The name is fixed, as an id may have characters that a header can't.
     headers = {"content-disposition": f'attachment; filename="paper.{form.suffix}"'}
     return Response(form.write(whole.paper, whole.authors), media_type=form.media_type, headers=headers)
 
 
-def _public(turn: PapersTurn) -> PaperWithAuthors:
-    """The paper of the address, if everybody may see it: drafts aren't public, nor drafts that were superseded."""
+def _readable(turn: PapersTurn) -> PaperWithAuthors:
+    """The paper of the address, if the visitor may read it. Raises Problem."""
     whole = turn.design.paper_with_authors(turn.path("paper_id"))
-    if whole is None or whole.paper.status == "draft" or whole.paper.published_at is None:
+    if whole is None or not may_read(turn.design, turn.visitor.person, whole.paper):
         raise not_found()
     return whole
+
+
+class Drafts:
+    """The drafts of an author, and the forms to write and publish them."""
+
+    def __init__(self, index: Search) -> None:
+        self._index = index
+
+    def show(self, turn: PapersTurn) -> Response:
+        """The visitor's drafts, and the form of a new one."""
+        page = turn.design.papers_by_author(turn.person.user_id, cursor=turn.cursor, limit=50)
+        own = [item for item in page.items if item.status == "draft"]
+        return turn.page("drafts.html", papers=own, cursor=page.cursor)
+
+    def add(self, turn: PapersTurn) -> Response:
+        """Add a draft by the visitor."""
+        title = turn.form.text("title", "Title", 1000)
+        name = turn.form.text("collection", "Collection", 200)
+        if not turn.form:
+            return turn.page("drafts.html", 422, papers=[], cursor=None)
+        new = Paper(paper_id=ulid().lower(), title=title, collection=slug_from(name), version="0.1")
+        turn.design.add_paper(new, {turn.person.user_id: "author"})
+        return turn.go(f"/papers/{new.paper_id}")
+
+    def add_version(self, turn: PapersTurn) -> Response:
+        """Add a version of the visitor's paper, with another title, abstract or full text."""
+        whole, form = self._own(turn), turn.form
+        title = form.text("title", "Title", 1000)
+        abstract = form.text("abstract", "Abstract", 20_000, required=False, lines=True)
+        words = form.text("text", "Full text", 90_000, required=False, lines=True)
+        version = form.text("version", "Version", 20)
+        paper_id = whole.paper.paper_id
+        if form:
+            try:
+                turn.design.new_version(paper_id, version, title, abstract)
+            except (Refused, ArgumentError) as error:
+                form.fault("version", error.errors[0].message if error.errors else error.message)
+        if not form:
+            return _paper_page(turn, whole, 422)
+        if words:
+            turn.design.set_text(paper_id, words)
+        keep_found(turn.design, self._index, paper_id)
+        return turn.go(f"/papers/{paper_id}", "saved")
+
+    def publish(self, turn: PapersTurn) -> Response:
+        """Publish the visitor's draft."""
+        paper_id = self._own(turn).paper.paper_id
+        turn.design.publish(paper_id)
+        keep_found(turn.design, self._index, paper_id)
+        return turn.go(f"/papers/{paper_id}", "saved")
+
+    def _own(self, turn: PapersTurn) -> PaperWithAuthors:
+        """The paper of the address, if the visitor is an author of it. Raises Problem."""
+        whole = turn.design.paper_with_authors(turn.path("paper_id"))
+        if whole is None or turn.person.user_id not in {member.handle for member in whole.authors}:
+            raise not_found()
+        return whole

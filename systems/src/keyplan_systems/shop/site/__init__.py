@@ -1,3 +1,1 @@
-"""The shop's site: what customers and merchants see. ``people`` signs them in, ``pages`` are customers', ``selling`` is
-the merchants', ``making`` puts it together and says who may call what of the API.
-"""
+"""The shop's site: pages of customers and of merchants, and the access rules of the API."""

@@ -1,10 +1,11 @@
-"""The shop's site made for a server: its addresses, who may call what of its API, and what it does beside."""
+"""The shop's site for a server: its routes, the access rules of its API, and its jobs."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from keyplan.errors import ItemNotFound
@@ -16,14 +17,16 @@ from keyplan_systems.pages.policy import Rule, TablePolicy
 from keyplan_systems.pages.settings import money_in, read_small_file
 from keyplan_systems.pages.site import Look, SmallSite
 from keyplan_systems.shop.design import Shop
-from keyplan_systems.shop.entities import Order
+from keyplan_systems.shop.entities import HELD
 from keyplan_systems.shop.keeping import pay_refunds, release_unpaid
 from keyplan_systems.shop.leaving import ShopLeaving
 from keyplan_systems.shop.payments import OfflineProvider, Provider
 from keyplan_systems.shop.sample import DEMO_PASSWORD, DEMO_USERS
 from keyplan_systems.shop.searching import keep_found, search_of
-from keyplan_systems.shop.site import pages, selling
+from keyplan_systems.shop.site import pages
 from keyplan_systems.shop.site.people import ShopPeople
+from keyplan_systems.shop.site.selling import Selling
+from keyplan_systems.site.files import Files, MemoryFiles, files_at
 from keyplan_systems.site.searching import Search
 
 __all__ = ["make_site"]
@@ -34,7 +37,7 @@ KEEP_SECONDS = 60
 LOOK = Look(
     system="shop",
     title="Counter",
-    tagline="Made by four small workshops, sold by themselves.",
+    tagline="Four small workshops, one counter.",
     package="keyplan_systems.shop.site",
     navigation=(
         ("New", "/"),
@@ -50,23 +53,20 @@ LOOK = Look(
         "cancelled": "The order is cancelled. What was paid goes back.",
         "cart": "Your cart is changed.",
         "paid": "Thank you. The order is paid, and will be shipped.",
-        "placed": "The order is placed. Its goods are kept for you for 30 minutes.",
-        "removed": "The address is removed.",
-        "return": "Your return is registered. Send it to the merchant.",
+        "placed": f"The order is placed. Its goods are kept for you for {HELD.total_seconds() / 3600:.0f} hours.",
     },
     filters={"money": money_in("EUR")},
 )
 
 
 def make_site(shop: Shop, options: SiteOptions, provider: Provider | None = None) -> ServedSite:
-    """The site on an open design; without a provider of payments it takes those that stand in for one."""
-    look, mail = read_small_file(options.settings, LOOK)
+    """The site on an open design. Without a payment provider it uses OfflineProvider."""
+    look, mail, place = read_small_file(options.settings, LOOK)
     site = SmallSite(shop, look, options, ShopPeople(shop), mail)
     payments = provider or OfflineProvider()
-    customers = pages.Customers(payments)
     search = search_of(shop)
-    shelves = pages.Shelves(search)
-
+    shelves, customers = pages.Shelves(search), pages.Customers(payments)
+    selling = Selling(search, _files(shop.store.url, place))
     application = small_application(
         site,
         pages=(
@@ -74,26 +74,31 @@ def make_site(shop: Shop, options: SiteOptions, provider: Provider | None = None
             ("/merchants/{merchant_id}", pages.merchant, "anyone"),
             ("/categories/{category}", pages.category, "anyone"),
             ("/products/{product_id}", pages.product, "anyone"),
+            ("/pictures/{name}", selling.picture, "anyone"),
             ("/search", shelves.search, "anyone"),
             ("/cart", pages.cart, "person"),
-            ("/addresses", pages.addresses, "person"),
+            ("/address", pages.address, "person"),
             ("/orders", pages.orders, "person"),
             ("/orders/{order_id}", pages.order, "person"),
             ("/selling", selling.orders, "merchant"),
             ("/selling/goods", selling.goods, "merchant"),
+            ("/selling/goods/new", selling.new_product, "merchant"),
+            ("/selling/goods/{product_id}", selling.product, "merchant"),
+            ("/selling/events", selling.events, "merchant"),
+            ("/selling/devices", selling.readings, "merchant"),
             ("/selling/{order_id}", selling.order, "merchant"),
         ),
         forms=(
-            ("/cart", customers.put, "person"),
-            ("/addresses", customers.add_address, "person"),
-            ("/addresses/{address_id}/remove", pages.remove_address, "person"),
-            ("/checkout", customers.checkout, "person"),
+            ("/cart", pages.put_in_cart, "person"),
+            ("/address", pages.set_address, "person"),
+            ("/checkout", pages.checkout, "person"),
             ("/orders/{order_id}/pay", customers.pay, "person"),
             ("/orders/{order_id}/cancel", pages.cancel_order, "person"),
-            ("/orders/{order_id}/return", customers.send_back, "person"),
-            ("/selling/goods/{product_id}", selling.change_product, "merchant"),
+            ("/selling/goods/new", selling.add_product, "merchant"),
+            ("/selling/goods/{product_id}", selling.edit_product, "merchant"),
             ("/selling/{order_id}/{action}", selling.act, "merchant"),
         ),
+        uploads={"/selling/pictures": (selling.take_picture, "merchant")},
         beside=again_and_again(KEEP_SECONDS, _LOG, partial(release_unpaid, shop), partial(pay_refunds, shop, payments)),
         leaving=ShopLeaving(shop),
     )
@@ -102,40 +107,60 @@ def make_site(shop: Shop, options: SiteOptions, provider: Provider | None = None
     return ServedSite(application, TablePolicy(site, rules(shop, search)), [*logins, *mail_warnings(site)])
 
 
+def _files(url: str, place: str | None) -> Files:
+    """The place of uploaded pictures: the setting, or a folder beside the store's file."""
+    if place is None and url == ":memory:":
+        return MemoryFiles()
+    return files_at(place or ("shop.files" if "://" in url else str(Path(url).with_suffix(".files"))))
+
+
 _READING = (
     *("new_products", "products_of_merchant", "products_in_category", "product", "products", "merchants", "merchant"),
     *("related_products", "products_leading_to"),
 )
 _OWN = (
-    *("orders_of_user", "carts", "cart", "addresses", "address", "user", "place_order", "order_cart", "put_in_cart"),
-    *("save_address", "remove_address", "rename_user", "order_token", "order", "end_session"),
+    *("orders_of_user", "carts", "cart", "user", "place_order", "order_cart", "put_in_cart", "set_address"),
+    *("order_token", "order", "end_session"),
 )
-_LISTING = ("pending_orders", "orders_to_ship", "orders_of_merchant", "awaited_returns", "describe_merchant")
-_OF_PRODUCT = ("restock", "reprice", "describe_product", "list_product", "unlist_product")
-_OF_SOLD = ("ship", "refund", "receive_return", "refuse_return")
+_LISTING = ("pending_orders", "orders_to_ship", "orders_of_merchant")
+
+
+def sells(caller: Person | None, merchant_id: str) -> bool:
+    """Whether a caller sells for a merchant."""
+    return caller is not None and f"merchant {merchant_id}" in caller.roles
 
 
 def rules(shop: Shop, search: Search) -> dict[str, Rule]:
-    """Who may call what of the API. What isn't named is nobody's: paying and refunding are the site's."""
+    """The access rules of the API. Payments and refunds aren't in it."""
 
-    def own_order(caller: Person | None, given: dict[str, Any]) -> None:
-        details = shop.order_details(str(given["order_id"]))
-        if details is None or not _sees(caller, details.order):
-            raise ItemNotFound(f"there is no order {given['order_id']!r}", place="Shop.order_details")
+    def order_of(*, buyer: bool) -> Callable[[Person | None, dict[str, Any]], None]:
+        """Check that the caller sells an order, or has bought it."""
+
+        def check(caller: Person | None, given: dict[str, Any]) -> None:
+            details = shop.order_details(str(given["order_id"]))
+            bought = buyer and details is not None and caller is not None and details.order.user_id == caller.user_id
+            if details is None or not (bought or sells(caller, details.order.merchant_id)):
+                raise ItemNotFound(f"there is no order {given['order_id']!r}", place="Shop.order_details")
+
+        return check
 
     def own_merchant(caller: Person | None, given: dict[str, Any]) -> None:
-        if caller is None or f"merchant {given['merchant_id']}" not in caller.roles:
+        if not sells(caller, str(given["merchant_id"])):
             raise ItemNotFound("you don't sell for this merchant", place="Shop")
 
     def own_product(caller: Person | None, given: dict[str, Any]) -> None:
         product = shop.product(str(given["product_id"]))
-        if product is None or caller is None or f"merchant {product.merchant_id}" not in caller.roles:
+        if product is None or not sells(caller, product.merchant_id):
             raise ItemNotFound(f"you sell no product {given['product_id']!r}", place="Shop.product")
 
-    def sold_order(caller: Person | None, given: dict[str, Any]) -> None:
-        details = shop.order_details(str(given["order_id"]))
-        if details is None or caller is None or f"merchant {details.order.merchant_id}" not in caller.roles:
-            raise ItemNotFound(f"there is no order {given['order_id']!r}", place="Shop.order_details")
+    def own_device(caller: Person | None, given: dict[str, Any]) -> None:
+        merchants = [role.removeprefix("merchant ") for role in (caller.roles if caller else ()) if " " in role]
+        owner = shop.merchant(merchants[0]) if merchants else None
+        if owner is None or given["device_id"] not in owner.devices:
+            raise ItemNotFound(f"you have no device {given['device_id']!r}", place="Shop.readings")
+
+    def own_events(caller: Person | None, events: Sequence[Any]) -> list[Any]:
+        return [event for event in events if sells(caller, event.merchant_id)]
 
     def changed(given: Mapping[str, Any]) -> None:
         keep_found(shop, search, str(given["product_id"]))
@@ -143,13 +168,10 @@ def rules(shop: Shop, search: Search) -> dict[str, Rule]:
     return {
         **dict.fromkeys(_READING, Rule("anyone")),
         **dict.fromkeys(_OWN, Rule("person", own=("user_id",))),
-        **dict.fromkeys(("order_details", "order_parts", "cancel"), Rule("person", check=own_order)),
-        "request_return": Rule("person", check=own_order),
+        **dict.fromkeys(("order_details", "order_parts", "cancel"), Rule("person", check=order_of(buyer=True))),
         **dict.fromkeys(_LISTING, Rule("merchant", check=own_merchant)),
-        **dict.fromkeys(_OF_PRODUCT, Rule("merchant", check=own_product, done=changed)),
-        **dict.fromkeys(_OF_SOLD, Rule("merchant", check=sold_order)),
+        **dict.fromkeys(("restock", "edit_product"), Rule("merchant", check=own_product, done=changed)),
+        "ship": Rule("merchant", check=order_of(buyer=False)),
+        "events_of_day": Rule("merchant", shown=own_events),
+        "readings": Rule("merchant", check=own_device),
     }
-
-
-def _sees(caller: Person | None, order: Order) -> bool:
-    return caller is not None and (order.user_id == caller.user_id or f"merchant {order.merchant_id}" in caller.roles)

@@ -1,4 +1,4 @@
-"""What customers see: the goods, their carts, ordering and paying, their orders."""
+"""The pages of customers: products, carts, orders, payment."""
 
 from __future__ import annotations
 
@@ -20,16 +20,19 @@ from keyplan_systems.site.searching import Search
 __all__ = [
     "Customers",
     "Shelves",
-    "addresses",
+    "address",
     "cancel_order",
     "cart",
     "category",
+    "checkout",
     "front",
     "merchant",
     "order",
+    "order_page",
     "orders",
     "product",
-    "remove_address",
+    "put_in_cart",
+    "set_address",
 ]
 
 ShopTurn = Turn[Shop]
@@ -37,26 +40,26 @@ FOUND_MAX = 48
 
 
 class CartLine(NamedTuple):
-    """A product in a cart, with what so many of it cost."""
+    """A line of a cart."""
 
     product: Product
     quantity: int
 
     @property
     def cents(self) -> int:
-        """What the line costs."""
+        """The price of the line, in minor units."""
         return self.product.price_cents * self.quantity
 
 
 def front(turn: ShopTurn) -> Response:
-    """What is new, and who sells."""
+    """New products, and the merchants."""
     shop = turn.design
     goods = shop.new_products(limit=12, cursor=turn.cursor)
     return turn.page("front.html", goods=goods.items, cursor=goods.cursor, merchants=shop.merchants(limit=20).items)
 
 
 def merchant(turn: ShopTurn) -> Response:
-    """What a merchant sells."""
+    """The products of a merchant."""
     shop, merchant_id = turn.design, turn.path("merchant_id")
     result = shop.merchant(merchant_id)
     if result is None:
@@ -66,7 +69,7 @@ def merchant(turn: ShopTurn) -> Response:
 
 
 def category(turn: ShopTurn) -> Response:
-    """What is sold in a category."""
+    """The products of a category."""
     name = turn.path("category")
     goods = turn.design.products_in_category(name, cursor=turn.cursor)
     if not goods.items and turn.cursor is None:
@@ -75,7 +78,7 @@ def category(turn: ShopTurn) -> Response:
 
 
 def product(turn: ShopTurn) -> Response:
-    """A product, and what it leads to."""
+    """A product and related ones."""
     shop, product_id = turn.design, turn.path("product_id")
     result = shop.product(product_id)
     if result is None:
@@ -86,13 +89,13 @@ def product(turn: ShopTurn) -> Response:
 
 
 class Shelves:
-    """What is found by words."""
+    """The search."""
 
     def __init__(self, search: Search) -> None:
         self.index = search
 
     def search(self, turn: ShopTurn) -> Response:
-        """The products that have all of the words, the best first."""
+        """The products with all words of a query, the best first."""
         query = turn.query.get("q", "").strip()[:100]
         goods: list[Product] = []
         if query:
@@ -108,7 +111,7 @@ class Shelves:
 
 
 def cart(turn: ShopTurn) -> Response:
-    """All that the customer means to buy, a cart a merchant."""
+    """The customer's carts, one for each merchant."""
     return _cart_page(turn)
 
 
@@ -121,7 +124,7 @@ def _cart_page(turn: ShopTurn, status: int = 200) -> Response:
         status,
         carts=carts,
         names=names,
-        addresses=shop.addresses(turn.person.user_id),
+        address=None if (user := shop.user(turn.person.user_id)) is None else user.address,
         token=ulid(),
     )
 
@@ -132,7 +135,7 @@ def _lines(shop: Shop, cart: Cart) -> tuple[list[CartLine], int]:
 
 
 def _why_not(turn: ShopTurn, merchant_id: str, total: int) -> str:
-    """What keeps a cart from being ordered, as a customer sees it: what there is too little of, or another total."""
+    """The reason why a cart can't be ordered: products with too little stock, or another total."""
     shop = turn.design
     cart = shop.cart(turn.person.user_id, merchant_id)
     lines, now_cents = ([], total) if cart is None else _lines(shop, cart)
@@ -147,125 +150,92 @@ def _why_not(turn: ShopTurn, merchant_id: str, total: int) -> str:
     return "A price has changed since you looked: this is what it costs now" if now_cents != total else ""
 
 
+def put_in_cart(turn: ShopTurn) -> Response:
+    """Set the quantity of a product in the cart."""
+    quantity = turn.form.number("quantity", "How many")
+    if quantity is None or quantity > 10_000:
+        raise Problem(422, "How many?", "A whole number is needed.", (("Your cart", "/cart"),))
+    turn.design.put_in_cart(turn.person.user_id, turn.form["product"], quantity)
+    return turn.go("/cart", "cart")
+
+
+def checkout(turn: ShopTurn) -> Response:
+    """Order a cart."""
+    form, shop, me = turn.form, turn.design, turn.person.user_id
+    total, token = form.number("total", "Total"), form["token"]
+    if total is None or not 1 <= len(token) <= 100:
+        raise Problem(400, "That can't be done", "The form isn't whole.", (("Your cart", "/cart"),))
+    user = shop.user(me)
+    if user is None or user.address is None:
+        raise Problem(422, "Where to?", "Add your address first.", (("Your address", "/address"),))
+    try:
+        placed = shop.order_cart(me, form["merchant"], token, total)
+    except ItemNotFound:  # it was ordered or emptied in another window
+        ways = (("Your cart", "/cart"), ("Your orders", "/orders"))
+        raise Problem(409, "This cart has changed meanwhile", "Nothing was ordered by this click.", ways) from None
+    except Refused as error:
+        form.fault("", _why_not(turn, form["merchant"], total) or error.message)
+        return _cart_page(turn, 409)
+    return turn.go(f"/orders/{placed.order_id}", "placed")
+
+
+def address(turn: ShopTurn) -> Response:
+    """The form of the customer's address."""
+    user = turn.design.user(turn.person.user_id)
+    if user is not None and user.address is not None:
+        turn.form.typed |= user.address.model_dump()
+    return turn.page("address.html", countries=COUNTRIES)
+
+
+def set_address(turn: ShopTurn) -> Response:
+    """Save the customer's address."""
+    form, shop, user_id = turn.form, turn.design, turn.person.user_id
+    postal = {
+        "name": form.text("name", "Name", 200),
+        "street": form.text("street", "Street", 200),
+        "postcode": form.text("postcode", "Postcode", 20, required=False),
+        "city": form.text("city", "City", 100),
+        "country": form.text("country", "Country", 60).upper(),
+    }
+    if form and postal["country"] not in COUNTRIES:
+        form.fault("country", "choose a country")
+    if not form:
+        return turn.page("address.html", 422, countries=COUNTRIES)
+    shop.set_address(user_id, PostalAddress(**postal))
+    return turn.go("/cart" if shop.carts(user_id) else "/address", "address")
+
+
+# Orders
+
+
 class Customers:
-    """The forms that customers send; they pay by a provider."""
+    """Forms that need the payment provider."""
 
     def __init__(self, provider: Provider) -> None:
         self.provider = provider
 
-    def put(self, turn: ShopTurn) -> Response:
-        """Have so many of a product in the cart."""
-        quantity = turn.form.number("quantity", "How many")
-        if quantity is None or quantity > 10_000:
-            raise Problem(422, "How many?", "A whole number is needed.", (("Your cart", "/cart"),))
-        turn.design.put_in_cart(turn.person.user_id, turn.form["product"], quantity)
-        return turn.go("/cart", "cart")
-
-    def add_address(self, turn: ShopTurn) -> Response:
-        """A new address."""
-        form = turn.form
-        postal = {
-            "name": form.text("name", "Name", 200),
-            "street": form.text("street", "Street", 200),
-            "postcode": form.text("postcode", "Postcode", 20, required=False),
-            "city": form.text("city", "City", 100),
-            "country": form.text("country", "Country", 60).upper(),
-        }
-        if form and postal["country"] not in COUNTRIES:
-            form.fault("country", "choose a country")
-        if not form:
-            return _address_page(turn, 422)
-        shop, user_id = turn.design, turn.person.user_id
-        try:
-            shop.save_address(user_id, ulid(), PostalAddress(**postal))
-        except Refused as error:
-            form.fault("", f"{error.message}: {error.hint}")
-            return _address_page(turn, 422)
-        return turn.go("/cart" if shop.carts(user_id) else "/addresses", "address")
-
-    def checkout(self, turn: ShopTurn) -> Response:
-        """Order a cart."""
-        form = turn.form
-        total, token, address = form.number("total", "Total"), form["token"], form["address"]
-        if total is None or not 1 <= len(token) <= 100:
-            raise Problem(400, "That can't be done", "The form isn't whole.", (("Your cart", "/cart"),))
-        if not address:
-            raise Problem(422, "Where to?", "Choose an address, or add one first.", (("Your cart", "/cart"),))
-        try:
-            placed = turn.design.order_cart(turn.person.user_id, form["merchant"], token, total, address)
-        except ItemNotFound:  # it was ordered, or emptied, in another window
-            raise Problem(
-                409,
-                "This cart has changed meanwhile",
-                "Nothing was ordered by this click.",
-                (("Your cart", "/cart"), ("Your orders", "/orders")),
-            ) from None
-        except Refused as error:
-            form.fault("", _why_not(turn, form["merchant"], total) or error.message)
-            return _cart_page(turn, 409)
-        return turn.go(f"/orders/{placed.order_id}", "placed")
-
     def pay(self, turn: ShopTurn) -> Response:
-        """Pay an order by card. If the shop can't take it any more, the money goes back at once."""
+        """Pay an order by card. If it was cancelled meanwhile, the payment is refunded."""
         details = _own(turn)
         result = details.order
         if result.status != "pending":
             return turn.go(f"/orders/{result.order_id}")
         card = turn.form.text("card", "Card number", 30)
         if not turn.form:
-            return _order_page(turn, details, 422)
+            return order_page(turn, details, 422)
         try:
             paid = self.provider.take(result.order_id, result.total_cents, card)
         except Declined as error:
             turn.form.fault("card", str(error))
-            return _order_page(turn, details, 422)
+            return order_page(turn, details, 422)
         try:
             turn.design.pay(result.order_id, paid.external_id, paid.amount_cents)
-        except Refused:  # it was released, or cancelled, while the provider was asked
+        except Refused:
             self.provider.give_back(f"{result.order_id}/late", paid.external_id, paid.amount_cents)
             raise Problem(
                 409, "The order was cancelled meanwhile", "Nothing was charged.", (("Your orders", "/orders"),)
             ) from None
         return turn.go(f"/orders/{result.order_id}", "paid")
-
-    def send_back(self, turn: ShopTurn) -> Response:
-        """Ask to return something."""
-        details = _own(turn)
-        items = {
-            name.removeprefix("back-"): int(text)
-            for name, text in turn.form.typed.items()
-            if name.startswith("back-") and text.isascii() and text.isdigit() and len(text) < 6 and int(text)
-        }
-        reason = turn.form.text("reason", "Reason", 200, required=False)
-        if not items:
-            turn.form.fault("", "say how many of at least one product go back")
-        if turn.form:
-            try:
-                turn.design.request_return(details.order.order_id, turn.form["return"] or ulid(), items, reason)
-            except Refused as error:
-                turn.form.fault("", error.message)
-        if not turn.form:
-            return _order_page(turn, details, 422)
-        return turn.go(f"/orders/{details.order.order_id}", "return")
-
-
-# Orders
-
-
-def addresses(turn: ShopTurn) -> Response:
-    """The customer's addresses, and a form for a new one."""
-    return _address_page(turn)
-
-
-def _address_page(turn: ShopTurn, status: int = 200) -> Response:
-    addresses = turn.design.addresses(turn.person.user_id)
-    return turn.page("addresses.html", status, addresses=addresses, countries=COUNTRIES)
-
-
-def remove_address(turn: ShopTurn) -> Response:
-    """Take an address out of the book; orders keep what they were given."""
-    turn.design.remove_address(turn.person.user_id, turn.path("address_id"))
-    return turn.go("/addresses", "removed")
 
 
 def orders(turn: ShopTurn) -> Response:
@@ -276,7 +246,7 @@ def orders(turn: ShopTurn) -> Response:
 
 def order(turn: ShopTurn) -> Response:
     """One of the customer's orders."""
-    return _order_page(turn, _own(turn))
+    return order_page(turn, _own(turn))
 
 
 def cancel_order(turn: ShopTurn) -> Response:
@@ -288,15 +258,16 @@ def cancel_order(turn: ShopTurn) -> Response:
     return turn.go(f"/orders/{details.order.order_id}", "cancelled")
 
 
-def _order_page(turn: ShopTurn, details: OrderDetails, status: int = 200) -> Response:
-    names = {
-        element.product_id: element.name
-        for element in turn.design.products(sorted({x.product_id for x in details.lines}))
-    }
-    token = turn.form["return"] or ulid()
-    kept_until = details.order.created_at + HELD
+def order_page(turn: ShopTurn, details: OrderDetails, status: int = 200, *, selling: bool = False) -> Response:
+    """The page of an order, for its customer or its merchant."""
+    ids = sorted({line.product_id for line in details.lines})
     return turn.page(
-        "order.html", status, details=details, names=names, selling=False, token=token, kept_until=kept_until
+        "order.html",
+        status,
+        details=details,
+        names={product.product_id: product.name for product in turn.design.products(ids)},
+        selling=selling,
+        kept_until=details.order.created_at + HELD,
     )
 
 

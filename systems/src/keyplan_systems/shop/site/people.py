@@ -1,4 +1,4 @@
-"""The shop's people: customers, and those who sell for a merchant."""
+"""The users of the shop: customers, and users who sell for a merchant."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _EMAIL = re.compile(r"[^\s@<>(),;:\"\\\[\]]{1,64}@[^\s@<>(),;:\"\\\[\]]{1,180}\.
 
 
 class ShopPeople(StoredPeople[User]):
-    """Users with a credential, known by their email addresses."""
+    """Users with a password, by email address."""
 
-    taken = "somebody is registered with it"
+    taken = "it is registered already"
     by_mail = True
 
     def __init__(self, shop: Shop) -> None:
@@ -37,7 +37,7 @@ class ShopPeople(StoredPeople[User]):
         return None if credential is None else credential.password_hash
 
     def fault_of(self, login: str) -> str | None:
-        """What is wrong with an address."""
+        """The error in an address, if any."""
         return None if _EMAIL.fullmatch(login) else "that isn't an email address"
 
     def add(self, login: str, name: str, password_hash: str) -> User:
@@ -55,10 +55,10 @@ class ShopPeople(StoredPeople[User]):
         return user.email
 
     def roles(self, user: User) -> Collection[str]:
-        """Whom a user sells for."""
+        """The roles of a user who sells for a merchant."""
         return () if user.merchant_id is None else ("merchant", f"merchant {user.merchant_id}")
 
 
 def merchant_of(person: Person) -> str:
-    """Whom somebody sells for; empty for a customer."""
+    """The merchant that a user sells for; empty for a customer."""
     return next((role.removeprefix("merchant ") for role in person.roles if role.startswith("merchant ")), "")

@@ -1,126 +1,239 @@
-"""What merchants see: their orders by status, what to ship, refunds, returns; their goods."""
+"""The pages of merchants: orders, products with pictures, order events, device readings."""
 
 from __future__ import annotations
 
 import re
-from typing import get_args
+from datetime import UTC, datetime, timedelta
+from typing import NamedTuple, get_args
 
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 
-from keyplan import ulid
-from keyplan.errors import Refused
+from keyplan import Range, now
+from keyplan.errors import ErrorDetail, ItemExists, Refused
 from keyplan_systems.pages.site import Turn
 from keyplan_systems.shop.design import Shop
-from keyplan_systems.shop.entities import OrderDetails, OrderStatus
+from keyplan_systems.shop.entities import Merchant, OrderDetails, OrderStatus, Product, ProductDetails, Reading
+from keyplan_systems.shop.searching import keep_found
+from keyplan_systems.shop.site.pages import order_page
 from keyplan_systems.shop.site.people import merchant_of
+from keyplan_systems.site.files import KINDS, Files, is_name
+from keyplan_systems.site.pictures import picture_from
 from keyplan_systems.site.problems import Problem, not_found
+from keyplan_systems.site.searching import Search
+from keyplan_systems.words import numbered, slug_from
 
-__all__ = ["act", "change_product", "goods", "order", "orders"]
+__all__ = ["Selling", "cents_of"]
 
 ShopTurn = Turn[Shop]
 STATUSES: dict[str, OrderStatus] = {value: value for value in get_args(OrderStatus)}
+READINGS_SHOWN = 500
+_FOREVER = {"cache-control": "public, max-age=31536000, immutable"}
 
 
-def orders(turn: ShopTurn) -> Response:
-    """The merchant's orders of a status; what to ship, unless another is asked for. And what is on its way back."""
-    shop, merchant_id = turn.design, merchant_of(turn.person)
-    status = STATUSES.get(turn.query.get("status", ""), "paid")
-    if status == "paid":
-        page = shop.orders_to_ship(merchant_id, cursor=turn.cursor)
-    else:
-        wanted: list[OrderStatus] = [status]
-        page = shop.orders_of_merchant(merchant_id, wanted, cursor=turn.cursor)
-    returns = shop.awaited_returns(merchant_id, limit=20).items
-    return turn.page(
-        "selling.html", status=status, statuses=STATUSES, orders=page.items, cursor=page.cursor, returns=returns
-    )
+class Chart(NamedTuple):
+    """A line of readings as a path of SVG, 600 by 160, with its lowest and highest value."""
+
+    path: str
+    low: float
+    high: float
 
 
-def order(turn: ShopTurn) -> Response:
-    """One of the merchant's orders."""
-    return _order_page(turn, _own(turn))
+class Selling:
+    """The pages and forms of merchants."""
 
+    def __init__(self, search: Search, files: Files) -> None:
+        self._search = search
+        self._files = files
 
-def _order_page(turn: ShopTurn, details: OrderDetails, status: int = 200) -> Response:
-    names = {
-        product.product_id: product.name
-        for product in turn.design.products(sorted({x.product_id for x in details.lines}))
-    }
-    token = turn.form["refund"] or ulid()
-    return turn.page("order.html", status, details=details, names=names, selling=True, token=token)
+    # Orders
 
+    def orders(self, turn: ShopTurn) -> Response:
+        """The merchant's orders of a status, by default those to ship."""
+        shop, merchant_id = turn.design, merchant_of(turn.person)
+        status = STATUSES.get(turn.query.get("status", ""), "paid")
+        if status == "paid":
+            page = shop.orders_to_ship(merchant_id, cursor=turn.cursor)
+        elif status == "pending":
+            page = shop.pending_orders(merchant_id, cursor=turn.cursor)
+        else:
+            wanted: list[OrderStatus] = [status]
+            page = shop.orders_of_merchant(merchant_id, wanted, cursor=turn.cursor)
+        return turn.page("selling.html", status=status, statuses=STATUSES, orders=page.items, cursor=page.cursor)
 
-def act(turn: ShopTurn) -> Response:
-    """Ship an order, cancel it, refund a part of it, decide a return."""
-    shop, details = turn.design, _own(turn)
-    order_id, action = details.order.order_id, turn.path("action")
-    match action:
-        case "ship":
-            shop.ship(order_id, turn.form.text("tracking", "Tracking number", 200, required=False) or None)
-        case "cancel":
-            shop.cancel(order_id)
-        case "refund":
-            cents = cents_of(turn.form.text("amount", "Amount", 20))
-            reason = turn.form.text("reason", "Reason", 200, required=False)
-            left = details.payments[0].amount_cents - details.payments[0].refunded_cents
-            if cents is None:
-                turn.form.fault("amount", "an amount such as 12.50")
-            elif cents > left:
-                turn.form.fault("amount", f"at most {left // 100}.{left % 100:02d}")
-            if not turn.form or cents is None:
-                return _order_page(turn, details, 422)
+    def order(self, turn: ShopTurn) -> Response:
+        """One of the merchant's orders."""
+        return order_page(turn, _own_order(turn), selling=True)
+
+    def act(self, turn: ShopTurn) -> Response:
+        """Ship or cancel an order."""
+        shop, order_id = turn.design, _own_order(turn).order.order_id
+        match turn.path("action"):
+            case "ship":
+                shop.ship(order_id, turn.form.text("tracking", "Tracking number", 200, required=False) or None)
+            case "cancel":
+                shop.cancel(order_id)
+            case _:
+                raise not_found()
+        return turn.go(f"/selling/{order_id}", "saved")
+
+    # Products
+
+    def goods(self, turn: ShopTurn) -> Response:
+        """The merchant's listed products."""
+        page = turn.design.products_of_merchant(merchant_of(turn.person), cursor=turn.cursor)
+        return turn.page("stock.html", goods=page.items, cursor=page.cursor)
+
+    def new_product(self, turn: ShopTurn) -> Response:
+        """The form of a new product."""
+        turn.form.typed |= {"category": "other", "more": "0", "listed": "yes"}
+        return turn.page("edit_product.html", product=None)
+
+    def add_product(self, turn: ShopTurn) -> Response:
+        """Add a product. Its id is the slug of its name, with a number if that is in use."""
+        details, more = _details(turn)
+        if details is None or more is None:
+            return turn.page("edit_product.html", 422, product=None)
+        given = details.model_dump(exclude={"listed"}) | {"listed_at": now() if details.listed else None, "stock": more}
+        for product_id in numbered(slug_from(details.name, "product")):
+            product = Product(product_id=product_id, merchant_id=merchant_of(turn.person), **given)
             try:
-                shop.refund(order_id, turn.form["refund"] or ulid(), cents, reason)
-            except Refused as error:
-                turn.form.fault("amount", error.message)
-                return _order_page(turn, details, 422)
-        case "received":
-            shop.receive_return(order_id, turn.form["return"], restock=bool(turn.form["restock"]))
-        case "refused":
-            shop.refuse_return(order_id, turn.form["return"])
-        case _:
+                turn.design.add_product(product)
+            except ItemExists:
+                continue
+            return self._saved(turn, product_id)
+        raise Problem(409, "The name is in use", "Choose another name.", (("Your products", "/selling/goods"),))
+
+    def product(self, turn: ShopTurn) -> Response:
+        """The form of a product."""
+        product = _own_product(turn)
+        turn.form.typed |= {name: str(getattr(product, name) or "") for name in ("name", "description", "category")}
+        turn.form.typed |= {"price": f"{product.price_cents // 100}.{product.price_cents % 100:02d}", "more": "0"}
+        turn.form.typed |= {"picture": product.picture or "", "listed": "yes" if product.listed_at else ""}
+        return turn.page("edit_product.html", product=product)
+
+    def edit_product(self, turn: ShopTurn) -> Response:
+        """Change a product, and add to its stock."""
+        product = _own_product(turn)
+        details, more = _details(turn)
+        if details is None or more is None:
+            return turn.page("edit_product.html", 422, product=product)
+        turn.design.edit_product(product.product_id, details)
+        if more:
+            turn.design.restock(product.product_id, more)
+        return self._saved(turn, product.product_id)
+
+    def _saved(self, turn: ShopTurn, product_id: str) -> Response:
+        keep_found(turn.design, self._search, product_id)
+        return turn.go(f"/products/{product_id}", "saved")
+
+    def take_picture(self, turn: ShopTurn) -> Response:
+        """Store an uploaded picture; the answer has its address."""
+        try:
+            with turn.site.hashing:  # decoding is as heavy as hashing
+                picture = picture_from(turn.form.data, merchant_of(turn.person))
+        except Refused as error:
+            return JSONResponse({"error": error.errors[0].message}, status_code=422)
+        self._files.put(picture.name, picture.content)
+        return JSONResponse({"url": f"/pictures/{picture.name}"})
+
+    def picture(self, turn: ShopTurn) -> Response:
+        """An uploaded picture."""
+        name = turn.path("name")
+        content = self._files.get(name) if is_name(name) else None
+        if content is None:
             raise not_found()
-    return turn.go(f"/selling/{order_id}", "saved")
+        return Response(content, media_type=KINDS[name.rpartition(".")[2]], headers=_FOREVER)
+
+    # Events and readings
+
+    def events(self, turn: ShopTurn) -> Response:
+        """The events of the merchant's orders on a day, oldest first."""
+        day = _day(turn)
+        page = turn.design.events_of_day(day.date(), cursor=turn.cursor)
+        own = [event for event in page if event.merchant_id == merchant_of(turn.person)]
+        return turn.page("events.html", events=own, cursor=page.cursor, day=f"{day:%Y-%m-%d}")
+
+    def readings(self, turn: ShopTurn) -> Response:
+        """The readings of one of the merchant's devices on a day, as a chart and a table."""
+        owner = turn.design.merchant(merchant_of(turn.person)) or Merchant(merchant_id="-", name="-")
+        device = turn.query.get("device") or next(iter(owner.devices), "")
+        if device and device not in owner.devices:
+            raise not_found()
+        day = _day(turn)
+        span = Range(ge=day, lt=day + timedelta(days=1))
+        readings = turn.design.readings(device, span, limit=READINGS_SHOWN).items if device else []
+        return turn.page(
+            "readings.html",
+            devices=owner.devices,
+            device=device,
+            day=f"{day:%Y-%m-%d}",
+            readings=readings,
+            chart=_chart(readings, day),
+        )
+
+
+def _day(turn: ShopTurn) -> datetime:
+    """The day of ``?day=``, by default today. Raises Problem."""
+    text = turn.query.get("day", "")
+    try:
+        at = datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC) if text else now()
+    except ValueError:
+        raise Problem(400, "No such day", "A day is such as 2026-05-04.") from None
+    return at.replace(hour=0, minute=0, second=0, microsecond=0)
+
+
+def _chart(readings: list[Reading], day: datetime) -> Chart | None:
+    if not readings:
+        return None
+    low, high = (choose(reading.value for reading in readings) for choose in (min, max))
+    scale = 140 / (high - low or 1)
+    points = (
+        f"{600 * (reading.at - day).total_seconds() / 86_400:.1f} {150 - scale * (reading.value - low):.1f}"
+        for reading in readings
+    )
+    return Chart(f"M{'L'.join(points)}", low, high)
+
+
+def _details(turn: ShopTurn) -> tuple[ProductDetails | None, int | None]:
+    """A product's form: what can be edited, and the number of pieces to add; None, with faults, if it is invalid."""
+    form = turn.form
+    given = {
+        "name": form.text("name", "Name", 200),
+        "description": form.text("description", "Description", 5000, required=False, lines=True),
+        "category": slug_from(form.text("category", "Category", 60, required=False), "other"),
+        "picture": form.text("picture", "Picture", 1000, required=False) or None,
+    }
+    cents, more = cents_of(form.text("price", "Price", 20)), form.number("more", "Pieces to add")
+    if cents is None:
+        form.fault("price", "an amount such as 12.50")
+    if more is not None and more > 10_000:
+        form.fault("more", "at most 10,000")
+    if given["picture"] and not re.fullmatch(r"(https://|/)\S+", given["picture"]):
+        form.take(Refused("picture", errors=[ErrorDetail("picture", "an https address")]))
+    if not form or cents is None:
+        return None, None
+    return ProductDetails(**given, price_cents=cents, listed=bool(form["listed"])), more
 
 
 def cents_of(text: str) -> int | None:
-    """An amount of money above nothing in minor units; None for what is none."""
+    """An amount of money above zero in minor units; None if it is invalid."""
     whole, _, part = text.strip().partition(".")
     if not re.fullmatch(r"[0-9]{1,8}(\.[0-9]{1,2})?", text.strip()):
         return None
     return int(whole) * 100 + int(part.ljust(2, "0")) or None
 
 
-def goods(turn: ShopTurn) -> Response:
-    """What the merchant sells."""
-    page = turn.design.products_of_merchant(merchant_of(turn.person), cursor=turn.cursor)
-    return turn.page("stock.html", goods=page.items, cursor=page.cursor)
-
-
-def change_product(turn: ShopTurn) -> Response:
-    """Another price, or more pieces of a product."""
-    shop, product_id = turn.design, turn.path("product_id")
-    product = shop.product(product_id)
-    if product is None or product.merchant_id != merchant_of(turn.person):
-        raise not_found()
-    price, more = turn.form["price"].strip(), turn.form["more"].strip()
-    cents = cents_of(price) if price else product.price_cents
-    pieces = int(more) if more.isascii() and more.isdigit() and len(more) < 5 else None if more else 0
-    if cents is None or pieces is None:
-        raise Problem(422, "That can't be taken", "A price is such as 12.50; pieces are a whole number.", _STOCK)
-    if cents != product.price_cents:
-        shop.reprice(product_id, cents)
-    if pieces:
-        shop.restock(product_id, pieces)
-    return turn.go("/selling/goods", "saved")
-
-
-_STOCK = (("Your goods", "/selling/goods"),)
-
-
-def _own(turn: ShopTurn) -> OrderDetails:
+def _own_order(turn: ShopTurn) -> OrderDetails:
     """The order of the address, if it is the merchant's. Raises Problem."""
     details = turn.design.order_details(turn.path("order_id"))
     if details is None or details.order.merchant_id != merchant_of(turn.person):
         raise not_found()
     return details
+
+
+def _own_product(turn: ShopTurn) -> Product:
+    """The product of the address, if it is the merchant's. Raises Problem."""
+    product = turn.design.product(turn.path("product_id"))
+    if product is None or product.merchant_id != merchant_of(turn.person):
+        raise not_found()
+    return product

@@ -141,6 +141,7 @@ const picker = document.querySelector("[data-pictures]");
 
 if (picker) {
   const text = picker.form.elements.content;
+  const field = picker.form.elements[picker.dataset.into]; // takes the address alone
   const status = document.querySelector("[data-picture-status]");
   const send = async (file) => {
     status.textContent = `Sending ${file.name}…`;
@@ -150,6 +151,11 @@ if (picker) {
     const told = await answer?.json().catch(() => null);
     if (!answer?.ok || !told) {
       status.textContent = told?.error ?? "It can't be sent now.";
+      return;
+    }
+    if (field) {
+      field.value = told.url;
+      status.textContent = "Added. Save to show it.";
       return;
     }
     const name = file.name.replace(/\.\w+$/, "").replace(/[[\]]/g, "");
@@ -166,7 +172,7 @@ if (picker) {
     picker.value = "";
   });
   for (const [name, files] of [["drop", (event) => event.dataTransfer?.files], ["paste", (event) => event.clipboardData?.files]]) {
-    text.addEventListener(name, (event) => {
+    text?.addEventListener(name, (event) => {
       const dropped = pictures(files(event));
       if (dropped.length === 0) return;
       event.preventDefault();

@@ -1,0 +1,49 @@
+"""The users of the catalogue's site: authors with a password. The operator gives passwords; nobody can join."""
+
+from __future__ import annotations
+
+from keyplan.errors import Refused
+from keyplan_systems.pages.people import StoredPeople
+from keyplan_systems.papers.design import Author, Papers
+from keyplan_systems.papers.records import handle_of
+
+__all__ = ["PapersPeople"]
+
+
+class PapersPeople(StoredPeople[Author]):
+    """Authors with a password, by handle."""
+
+    can_join = False
+
+    def __init__(self, papers: Papers) -> None:
+        self._papers = papers
+
+    def user(self, user_id: str) -> Author | None:
+        """An author by handle."""
+        return self._papers.author(user_id)
+
+    def user_known_as(self, login: str) -> Author | None:
+        """An author by handle, or by a name that gives the handle."""
+        handle = handle_of(login)
+        return self._papers.author(handle) if handle else None
+
+    def password_hash(self, user_id: str) -> str | None:
+        """The hash of an author's password."""
+        credential = self._papers.credential(user_id)
+        return None if credential is None else credential.password_hash
+
+    def login(self, user: Author) -> str:
+        """The handle of an author."""
+        return user.handle
+
+    def fault_of(self, login: str) -> str | None:  # noqa: ARG002 - nobody can join
+        """The error in a handle, if any."""
+        return None
+
+    def add(self, login: str, name: str, password_hash: str) -> Author:  # noqa: ARG002 - nobody can join
+        """Raises Refused: nobody can join."""
+        raise Refused("ask the catalogue's operator for an account", place="sign-up")
+
+    def set_password(self, user_id: str, old_hash: str, password_hash: str) -> None:
+        """Replace a password. Raises ConditionFailed if the stored hash isn't ``old_hash``."""
+        self._papers.set_password(user_id, old_hash, password_hash)
