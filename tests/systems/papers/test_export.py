@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from keyplan.errors import ItemNotFound, Refused
-from keyplan_systems.papers import Author, Membership, Paper, PaperDetails, Papers
+from keyplan_systems.papers import Membership, Paper, PaperDetails, Papers
 from keyplan_systems.papers.design import Status
 from keyplan_systems.papers.export import FORMATS, citation, to_bibtex
 from keyplan_systems.papers.loader import load
@@ -71,7 +71,7 @@ def test_what_is_exported_can_be_loaded(name: str, tmp_path: Path) -> None:
     form = FORMATS[name]
     wholes = [(WHOLE, members(WHOLE, *PEOPLE))]
     for number in range(8):
-        element = whole_paper(number)
+        element = whole_paper(number, FIRST_OF_MAY)
         paper = element.paper.model_copy(
             update={"status": "published", "kind": "article", "published_at": FIRST_OF_MAY, "expires_at": None}
         )
@@ -165,20 +165,10 @@ def test_macros_that_double_are_cut(tmp_path: Path) -> None:
 
 def test_everything_of_a_paper_is_edited(papers: Papers) -> None:
     papers.add_paper(Paper(paper_id="a", title="A", collection="c", topics={"x"}), {"jon": "author"})
-    papers.add_author(Author(handle="new", name="New"))
     edited = papers.edit_paper("a", PaperDetails(title="B", collection="d", doi="10.1/x", editors=["E"]))
     assert papers.paper("a") == edited
     assert [paper.paper_id for paper in papers.papers_in_collection("d")] == ["a"]
     assert not papers.papers_in_collection("c")
-    papers.set_byline("a", {"new": "author", "ada": "editor"})
-    whole = papers.paper_with_authors("a")
-    assert whole is not None
-    assert {(author.handle, author.position, author.role) for author in whole.authors} == {
-        ("new", 1, "author"),
-        ("ada", 2, "editor"),
-    }
-    assert not papers.papers_by_author("jon")
-    assert [paper.paper_id for paper in papers.papers_by_author("new")] == ["a"]
 
 
 def test_references_lead_both_ways(papers: Papers) -> None:

@@ -77,7 +77,9 @@ def people(papers: Papers, paper_id: str) -> list[tuple[str, str, str]]:
 
 def test_bibtex(empty: Papers, tmp_path: Path) -> None:
     report = loaded(empty, tmp_path / "a.bib", BIBTEX)
-    assert (report.loaded, told(report)) == (5, [])
+    assert report.loaded == 5
+    (others,) = told(report)
+    assert "entry good: 'and others' isn't imported" in others
     good = empty.paper("good")
     assert good is not None
     assert (good.title, good.collection, good.kind, good.status) == (
@@ -367,6 +369,84 @@ def test_names_that_change_are_reported(empty: Papers, tmp_path: Path) -> None:
         "a.bib:1: entry a: 'P. Erdos' and 'P. Erdős' have one handle: listed once, by the latter",
         "a.bib:1: entry a: the name 'Smith, John, Jr., PhD, Sir' has more than two commas: kept as written",
     ]
+
+
+ZOTERO = r"""
+@article{mehra_indexing_2024,
+	title = {Indexing at {Rest}: {A} {Field} {Study}},
+	volume = {12},
+	issn = {1234-5678},
+	url = {https://example.org/a?b=1&c=2},
+	doi = {10.1234/idx.2024.7},
+	abstract = {We study {\textless}b{\textgreater}indexes. They cost 12\% of writes.},
+	language = {en},
+	urldate = {2024-06-01},
+	journal = {Journal of Tables},
+	author = {Mehra, Asha and {van der Berg}, Jan and others},
+	month = may,
+	year = {2024},
+	note = {arXiv:2405.00001 [cs]},
+	keywords = {Computer Science - Databases, indexes},
+	pages = {101--117},
+	file = {Full Text PDF:files/12/Mehra et al. - 2024.pdf:application/pdf},
+}
+"""
+JABREF = r"""% Encoding: UTF-8
+
+@Article{Lind2020,
+  author       = {Lind, Åsa and Ek, {\"O}rjan},
+  date         = {2020-04-12},
+  journaltitle = {Nordic Journal of Storage},
+  title        = {A Note on {GSI}s},
+  doi          = {https://doi.org/10.5555/njs.4},
+  eprint       = {2004.01234},
+  file         = {:Lind2020.pdf:PDF},
+  groups       = {To read, Indexes},
+  keywords     = {indexes; cost},
+  timestamp    = {2021-01-05},
+}
+
+@Comment{jabref-meta: databaseType:biblatex;}
+
+@Comment{jabref-meta: grouping:
+0 AllEntriesGroup:;
+1 StaticGroup:To read\;0\;1\;0x8a8a8aff\;\;\;;
+}
+"""
+ZOTERO_CSL = """[
+  {"id": "http://zotero.org/users/1/items/ABCD", "type": "article-journal", "title": "On <i>Tables</i>",
+   "abstract": "<jats:p>Short &amp; clear.</jats:p>", "container-title": "ACM Queue", "DOI": "10.1145/1",
+   "source": "DOI.org (Crossref)", "title-short": "On Tables", "accessed": {"date-parts": [["2024", 6, 1]]},
+   "author": [{"family": "Berg", "given": "Jan", "non-dropping-particle": "van der"}, {"literal": "The Table Group"}],
+   "issued": {"date-parts": [["2019", 3]]}, "citation-key": "berg2019"}
+]
+"""
+
+
+def test_a_folder_as_zotero_and_jabref_write_it(empty: Papers, tmp_path: Path) -> None:
+    for name, text in (("zotero.bib", ZOTERO), ("jabref.bib", JABREF), ("zotero.json", ZOTERO_CSL)):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    report = load(empty, tmp_path, silent)
+    assert report.loaded == 3
+    assert [fault.place for fault in report.errors] == ["zotero.bib:2"]
+    assert "'and others' isn't imported" in report.errors[0].message
+    names = ("mehra_indexing_2024", "Lind2020", "http://zotero.org/users/1/items/ABCD")
+    mehra, lind, tables = papers = [empty.paper_with_authors(name) for name in names]
+    assert mehra is not None
+    assert lind is not None
+    assert tables is not None
+    assert [[author.name for author in byline(whole.authors)] for whole in papers if whole] == [
+        ["Asha Mehra", "Jan van der Berg"],
+        ["Åsa Lind", "Örjan Ek"],
+        ["Jan van der Berg", "The Table Group"],
+    ]
+    assert mehra.paper.abstract == "We study <b>indexes. They cost 12% of writes."
+    assert (mehra.paper.pages, mehra.paper.published_at) == ("101–117", datetime(2024, 5, 1, tzinfo=UTC))
+    assert set(mehra.paper.further or {}) == {"file", "issn", "language", "note", "urldate"}
+    assert (lind.paper.doi, lind.paper.topics) == ("10.5555/njs.4", {"indexes", "cost"})
+    assert set(lind.paper.further or {}) == {"eprint", "file", "groups", "timestamp"}
+    assert (tables.paper.title, tables.paper.abstract) == ("On Tables", "Short & clear.")
+    assert set(tables.paper.further or {}) == {"citation-key", "source", "title-short", "urldate"}
 
 
 def test_what_is_no_bibliography(empty: Papers, tmp_path: Path) -> None:

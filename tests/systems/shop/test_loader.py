@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import tracemalloc
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -11,7 +13,7 @@ import pytest
 
 from keyplan.errors import RequestError
 from keyplan.systems import LoadReport
-from keyplan_systems.shop import Shop
+from keyplan_systems.shop import PostalAddress, Shop
 from keyplan_systems.shop.loader import load
 from tests.cli.support import run
 
@@ -255,29 +257,80 @@ def test_by_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert run("import", "shop", "nowhere").exit_code == 2
 
 
-SHOPIFY_PRODUCTS = """\
-Handle,Title,Body (HTML),Vendor,Type,Option1 Name,Option1 Value,Option2 Value,Variant SKU,Variant Inventory Qty,\
-Variant Price,Image Src,Image Position,Variant Image
-mug,Mug,<p>Holds <b>tea</b> &amp; more.</p>,Clay House,Kitchen,Color,Blue,Large,,3,12.50,https://a.example/mug.jpg,1,
-mug,,,,,,Red,Small,MUG-RS,0,11.00,,,https://a.example/red.jpg
-mug,,,,,,,,,,,https://a.example/back.jpg,2,
-tray,Tray,,Clay House,,Title,Default Title,,,5,20,,,
+PRODUCT_HEAD = """\
+Handle,Title,Body (HTML),Vendor,Product Category,Type,Tags,Published,Option1 Name,Option1 Value,Option1 Linked To,\
+Option2 Name,Option2 Value,Option2 Linked To,Option3 Name,Option3 Value,Option3 Linked To,Variant SKU,Variant Grams,\
+Variant Inventory Tracker,Variant Inventory Qty,Variant Inventory Policy,Variant Fulfillment Service,Variant Price,\
+Variant Compare At Price,Variant Requires Shipping,Variant Taxable,Variant Barcode,Image Src,Image Position,\
+Image Alt Text,Gift Card,SEO Title,SEO Description,Variant Image,Variant Weight Unit,Cost per item,Status
 """
-SHOPIFY_ORDERS = """\
-Name,Email,Financial Status,Fulfillment Status,Created at,Lineitem quantity,Lineitem name,Lineitem price,Lineitem sku,\
-Billing Name,Payment Reference
-#1001,ada@example.com,paid,fulfilled,2026-01-02 03:04:05 +0100,2,Mug - Blue / Large,12.50,,Ada,pi_1
-#1001,ada@example.com,,,,1,Mug - Red / Small,11.00,MUG-RS,,
-#1002,bob@example.com,pending,,2026-01-03 10:00:00 -0500,1,Tray,20.00,,Bob,
+ORDER_HEAD = """\
+Name,Email,Financial Status,Paid at,Fulfillment Status,Fulfilled at,Currency,Subtotal,Shipping,Taxes,Total,\
+Created at,Lineitem quantity,Lineitem name,Lineitem price,Lineitem sku,Lineitem requires shipping,Billing Name,\
+Billing Street,Shipping Name,Shipping Street,Shipping City,Shipping Zip,Shipping Country,Notes,Cancelled at,\
+Payment Method,Payment Reference,Refunded Amount,Vendor,Id,Tags,Risk Level,Source
 """
 
 
-def test_exports_of_shopify_with_variants_and_pictures(empty: Shop, tmp_path: Path) -> None:
+def exported(head: str, *rows: dict[str, str]) -> str:
+    """A file as Shopify exports it: all columns, most of them empty."""
+    text = io.StringIO(head)
+    text.seek(0, io.SEEK_END)
+    writer = csv.DictWriter(text, head.strip().split(","), restval="", lineterminator="\n")
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+MUG = {"Handle": "mug", "Variant Grams": "400.0", "Variant Taxable": "true"}
+SHOPIFY_PRODUCTS = exported(
+    PRODUCT_HEAD,
+    MUG
+    | {"Title": "Mug", "Body (HTML)": "<p>Holds <b>tea</b> &amp; more.</p>\n<p>Glazed.</p>", "Vendor": "Clay House"}
+    | {"Type": "Kitchen", "Tags": "clay, tea", "Published": "true", "Option1 Value": "Blue", "Option2 Value": "Large"}
+    | {"Variant Inventory Qty": "3", "Variant Price": "12.50", "Image Src": "https://cdn.shopify.com/mug.jpg?v=1"}
+    | {"Image Position": "1", "Gift Card": "false", "Status": "active"},
+    MUG
+    | {"Option1 Value": "Red", "Option2 Value": "Small", "Variant SKU": "MUG-RS", "Variant Inventory Qty": "-2"}
+    | {"Variant Price": "11.00", "Variant Image": "https://cdn.shopify.com/red.jpg"},
+    {"Handle": "mug", "Image Src": "https://cdn.shopify.com/back.jpg", "Image Position": "2"},
+    {"Handle": "tray", "Title": "Tray", "Vendor": "Clay House", "Option1 Value": "Default Title", "Status": "draft"}
+    | {"Variant Inventory Qty": "5", "Variant Price": "20", "Image Src": "http://old.example/tray.jpg"},
+)
+BLUE = {"Name": "#1001", "Email": "ada@example.com", "Created at": "2026-01-02 03:04:05 +0100"}
+SHOPIFY_ORDERS = exported(
+    ORDER_HEAD,
+    BLUE
+    | {"Financial Status": "paid", "Fulfillment Status": "fulfilled", "Shipping": "4.90", "Lineitem quantity": "2"}
+    | {"Lineitem name": "Mug - Blue / Large", "Lineitem price": "12.50", "Billing Name": "Ada", "Id": "50"}
+    | {"Shipping Name": "Ada", "Shipping Street": "Kouter 3", "Shipping City": "Gent", "Shipping Zip": "'9000"}
+    | {"Shipping Country": "BE", "Payment Reference": "pi_1", "Source": "web"},
+    BLUE
+    | {"Lineitem quantity": "1", "Lineitem name": "Mug - Red / Small", "Lineitem price": "11.00"}
+    | {"Lineitem sku": "MUG-RS"},
+    {"Name": "#1002", "Email": "bob@example.com", "Financial Status": "pending", "Billing Name": "Bob"}
+    | {"Created at": "2026-01-03 10:00:00 -0500", "Lineitem quantity": "1", "Lineitem name": "Tray"}
+    | {"Lineitem price": "20.00"},
+    {
+        "Name": "#1003",
+        "Email": "bob@example.com",
+        "Financial Status": "paid",
+        "Cancelled at": "2026-01-04 11:00:00 +0100",
+    }
+    | {"Created at": "2026-01-04 10:00:00 +0100", "Lineitem quantity": "1", "Lineitem name": "Tray"}
+    | {"Lineitem price": "20.00", "Payment Reference": "pi_3"},
+)
+
+
+def test_exports_of_shopify_lose_nothing_unreported(empty: Shop, tmp_path: Path) -> None:
     report = loaded(empty, tmp_path, products=SHOPIFY_PRODUCTS, orders=SHOPIFY_ORDERS)
-    assert (report.loaded, told(report)) == (
-        5,
-        ["products.csv:4: a further picture isn't imported: https://a.example/back.jpg"],
-    )
+    assert report.loaded == 6
+    assert [fault.message for fault in report.errors] == [
+        "the stock -2 is imported as 0",
+        "a further picture isn't imported: https://cdn.shopify.com/back.jpg",
+        "the picture isn't imported: http://old.example/tray.jpg",
+        "columns that aren't imported, with their rows: tags (1), variant_grams (2), variant_taxable (2)",
+        "columns that aren't imported, with their rows: shipping (1), source (1)",
+    ]
     blue, red, tray = (empty.product(name) for name in ("mug-blue-large", "MUG-RS", "tray"))
     assert blue is not None
     assert red is not None
@@ -285,17 +338,21 @@ def test_exports_of_shopify_with_variants_and_pictures(empty: Shop, tmp_path: Pa
     assert (blue.name, blue.price_cents, blue.stock, blue.merchant_id, blue.category) == (
         *("Mug - Blue / Large", 1250, 3, "clay-house", "kitchen"),
     )
-    assert (blue.description, blue.picture) == ("Holds tea & more.", "https://a.example/mug.jpg")
-    assert (red.name, red.picture, red.description) == (
-        *("Mug - Red / Small", "https://a.example/red.jpg", blue.description),
-    )
-    assert (tray.name, tray.picture) == ("Tray", None)
+    assert (blue.description, blue.picture) == ("Holds tea & more. Glazed.", "https://cdn.shopify.com/mug.jpg?v=1")
+    assert (red.name, red.stock, red.picture) == ("Mug - Red / Small", 0, "https://cdn.shopify.com/red.jpg")
+    assert (tray.name, tray.picture, tray.listed_at) == ("Tray", None, None)
     details = empty.order_details("1001")
     assert details is not None
     assert (details.order.status, details.order.total_cents) == ("shipped", 3600)
     assert details.order.created_at == datetime(2026, 1, 2, 2, 4, 5, tzinfo=UTC)
+    assert details.order.ship_to == PostalAddress(
+        name="Ada", street="Kouter 3", postcode="9000", city="Gent", country="BE"
+    )
     assert [line.product_id for line in details.lines] == ["mug-blue-large", "MUG-RS"]
     assert [order.order_id for order in empty.pending_orders("clay-house")] == ["1002"]
+    cancelled = empty.order_details("1003")
+    assert cancelled is not None
+    assert (cancelled.order.status, [refund.status for refund in cancelled.refunds]) == ("cancelled", ["paid"])
 
 
 def test_columns_are_mapped_by_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

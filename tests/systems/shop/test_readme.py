@@ -18,11 +18,14 @@ from tests.systems.support import silent, stored
 README = text_of(keyplan_systems.shop)
 HOME = PostalAddress(name="Ann", street="1 Mill Lane", postcode="BS1 4DJ", city="Bristol", country="GB")
 DAY = now().replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(days=1)
+NEWEST = DAY + timedelta(days=1, hours=9, minutes=30)
+"""The time of the sample's newest order: at another time of the day, a day has another number of events."""
 
 
 @pytest.fixture(params=AMONG)
-def sold(request: pytest.FixtureRequest) -> Iterator[Shop]:
-    """The sample again, to write into; among what others sold."""
+def sold(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shop]:
+    """The sample, among the items of others; tests write to it."""
+    monkeypatch.setattr("keyplan_systems.shop.sample.now", lambda: NEWEST)
     with Shop.open(":memory:") as opened:
         sample(opened, 200, silent)
         add_others(opened, request.param, of_others)

@@ -23,7 +23,7 @@ PASSWORD = "seven quiet lamps"
 PRIVATE = {
     "blog": ("/account", "followed_authors"),
     "cms": ("/account", "members"),
-    "shop": ("/account", "addresses"),
+    "shop": ("/account", "carts"),
     "social": ("/account", "blocks"),
 }
 """A page and a read of the API for people who are signed in."""

@@ -67,7 +67,7 @@ def test_the_apis_page_can_send_the_sessions_form_token(application: Starlette) 
 def test_a_shop_shows_amounts_in_its_currency(currency: str, shown: str, tmp_path: Path) -> None:
     path = tmp_path / "site.toml"
     path.write_text(f'currency = "{currency}"\n')
-    look, _ = read_small_file(path, LOOK)
+    look = read_small_file(path, LOOK).look
     assert look.filters["money"](123_450) == shown
 
 

@@ -480,6 +480,8 @@ _SPELLED = {
     "MF": "Metafont ",
     "MP": "MetaPost ",
     "SS": "SS",
+    "textgreater": ">",
+    "textless": "<",
     "thinspace": " ",
 }
 """Commands whose names aren't what they print."""

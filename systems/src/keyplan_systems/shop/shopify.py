@@ -129,4 +129,4 @@ def _status(financial: str, fulfillment: str) -> str:
 
 def _plain(html: str) -> str:
     """The words of a description in HTML."""
-    return " ".join(" ".join(html_text(html[:20_000])).split())
+    return " ".join(" ".join(html_text(html[:20_000])).split()).replace(" .", ".").replace(" ,", ",")
