@@ -22,12 +22,15 @@ from tests.systems.papers.test_loader import KRR
 from tests.systems.support import silent
 
 README = text_of(keyplan_systems.papers)
+NEWEST = datetime(2126, 5, 4, 9, 30, tzinfo=UTC)
+"""The time of the sample's newest paper: fixed, as shards depend on it."""
 QUESTIONS = README.partition("\n## The open questions\n")[2].partition("\n## ")[0]
 
 
 @pytest.fixture(params=AMONG)
-def papers(request: pytest.FixtureRequest) -> Iterator[Papers]:
+def papers(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Papers]:
     """The sample, to write into; among the papers of others."""
+    monkeypatch.setattr("keyplan_systems.papers.sample.now", lambda: NEWEST)
     with Papers.open(":memory:") as opened:
         sample(opened, 300, silent)
         add_others(opened, request.param, of_others)

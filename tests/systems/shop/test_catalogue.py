@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import pytest
 
@@ -33,7 +34,11 @@ def test_lists_are_a_filter_over_all_products(shop: Shop) -> None:
                         Product(product_id=product_id, merchant_id=merchant, name="P", category=category, price_cents=1)
                     )
                 case 1 | 2:
-                    details = {"name": f"P {number}", "category": chance.choice(("x", "y")), "price_cents": number}
+                    details: dict[str, Any] = {
+                        "name": f"P {number}",
+                        "category": chance.choice(("x", "y")),
+                        "price_cents": number,
+                    }
                     shop.edit_product(product_id, ProductDetails(**details, listed=chance.random() < 0.5))
                 case _:
                     shop.restock(product_id, 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta
-from typing import NamedTuple, get_args
+from typing import Any, NamedTuple, get_args
 
 from starlette.responses import JSONResponse, Response
 
@@ -197,7 +197,7 @@ def _chart(readings: list[Reading], day: datetime) -> Chart | None:
 def _details(turn: ShopTurn) -> tuple[ProductDetails | None, int | None]:
     """A product's form: what can be edited, and the number of pieces to add; None, with faults, if it is invalid."""
     form = turn.form
-    given = {
+    given: dict[str, Any] = {
         "name": form.text("name", "Name", 200),
         "description": form.text("description", "Description", 5000, required=False, lines=True),
         "category": slug_from(form.text("category", "Category", 60, required=False), "other"),
