@@ -5,12 +5,12 @@ with.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 import keyplan_systems.social
-from keyplan import Entity, Range, now
+from keyplan import Entity, Range
 from keyplan_systems.social import Delivery, Social, limits
 from keyplan_systems.social.entities import Comment, Follower, Following, Like, Message, Post
 from keyplan_systems.social.sample import READER, sample, user_id
@@ -18,12 +18,15 @@ from tests.systems.measuring import AMONG, add_others, check_rows, measured, row
 from tests.systems.support import silent
 
 README = text_of(keyplan_systems.social)
+NEWEST = datetime(2126, 5, 4, 9, 30, tzinfo=UTC)
+"""The time of the sample's newest post: fixed, as shards depend on it."""
 COUNT = 300
 """Users of the sample that the README speaks of: the command's default."""
 
 
 @pytest.fixture(params=AMONG)
-def social(request: pytest.FixtureRequest) -> Iterator[Social]:
+def social(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Social]:
+    monkeypatch.setattr("keyplan_systems.social.sample.now", lambda: NEWEST)
     with Social.open(":memory:") as opened:
         sample(opened, COUNT, silent)
         add_others(opened, request.param, of_others)
@@ -49,7 +52,7 @@ def calls(social: Social) -> dict[str, Callable[[], object]]:
     post = max(social.posts_of_user(star, limit=100), key=lambda post: (bool(post.comments), post.likes))
     name = social.conversations(star).items[0]
     said = social.comments_on_post(post.post_id).items[0]
-    newest = now()
+    newest = NEWEST
     quiet, other = user_id(COUNT - 1), social.posts_of_user(star, limit=2).items[1]
     delivery = Delivery(user_id=quiet, reader_id=reader)
     leaver = social.join("leaver", "Leaver", "hash").user_id
