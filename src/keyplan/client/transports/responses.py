@@ -184,7 +184,10 @@ def _identity(item: Mapping[str, Any], key: Mapping[str, Any]) -> bytes:
 
 def _agrees(item: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
     """Whether an item has these values. A projection may have left some of them out."""
-    return all(item.get(name, value) == value for name, value in wanted.items())
+    for name, value in wanted.items():  # noqa: SIM110 -- all() is a call for every attribute of every item
+        if item.get(name, value) != value:
+            return False
+    return True
 
 
 def _equal(parameters: Mapping[str, Any]) -> dict[str, Any]:
