@@ -95,7 +95,8 @@ class Selling:
             return turn.page("edit_product.html", 422, product=None)
         given = details.model_dump(exclude={"listed"}) | {"listed_at": now() if details.listed else None, "stock": more}
         for product_id in numbered(slug_from(details.name, "product")):
-            product = Product(product_id=product_id, merchant_id=merchant_of(turn.person), **given)
+            ids = {"product_id": product_id, "merchant_id": merchant_of(turn.person)}
+            product = Product.model_validate(given | ids)
             try:
                 turn.design.add_product(product)
             except ItemExists:
