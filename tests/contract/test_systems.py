@@ -24,9 +24,10 @@ from tests.contract.remote import local_address, new_table, server_address
 from tests.seeds import NEW, seed
 from tests.systems.blog.strategies import STRATEGIES as BLOG
 from tests.systems.cms.strategies import STRATEGIES as CMS
+from tests.systems.papers.strategies import STRATEGIES as PAPERS
 from tests.systems.shop.strategies import STRATEGIES as SHOP
 
-STRATEGIES: dict[type[Design], Any] = {Blog: BLOG, Cms: CMS, Shop: SHOP}
+STRATEGIES: dict[type[Design], Any] = {Blog: BLOG, Cms: CMS, Papers: PAPERS, Shop: SHOP}
 STORES: dict[str, Callable[[], str]] = {"server": server_address, "dynamodb-local": local_address}
 
 

@@ -21,10 +21,11 @@ from keyplan_systems.social.design import Social
 from tests.seeds import examples, seed
 from tests.systems.blog.strategies import STRATEGIES as BLOG
 from tests.systems.cms.strategies import STRATEGIES as CMS
+from tests.systems.papers.strategies import STRATEGIES as PAPERS
 from tests.systems.shop.strategies import STRATEGIES as SHOP
 from tests.systems.social.support import STRATEGIES as SOCIAL
 
-STRATEGIES: dict[type[Design], Any] = {Blog: BLOG, Cms: CMS, Shop: SHOP, Social: SOCIAL}
+STRATEGIES: dict[type[Design], Any] = {Blog: BLOG, Cms: CMS, Papers: PAPERS, Shop: SHOP, Social: SOCIAL}
 DESIGNS: dict[type[Design], list[str]] = {
     Blog: [f"B{number}" for number in range(1, 16)],
     Cms: [f"AP{number}" for number in range(1, 9)],
