@@ -39,9 +39,6 @@ READABLE = (
 )
 OWN = (
     "/",
-    "/following",
-    "/following/with-others",
-    "/following/authors",
     "/authors/author",
     "/desk?status=published",
     "/write",
@@ -107,16 +104,6 @@ def test_a_reader_reads_joins_likes_and_rates(visitor: Arrive) -> None:
     page.get_by_role("button", name="4 of 5").click()
     page.get_by_text("Your rating").wait_for()
     assert page.get_by_role("button", name="4 of 5").get_attribute("aria-current") == "true"
-    page.get_by_role("button", name=re.compile("^Follow")).focus()
-    page.keyboard.press("Enter")
-    page.get_by_role("button", name=re.compile("^You follow")).wait_for()
-    page.locator(".menu summary").click()
-    page.get_by_role("link", name="Following").click()
-    page.wait_for_url("**/following")
-    assert page.locator(".card").count() > 0
-    page.get_by_role("link", name="Authors", exact=True).click()
-    page.get_by_role("button", name=re.compile("^You follow")).click()
-    page.get_by_text("You follow nobody yet.").wait_for()
     page.goto("/write")
     assert "For authors" in page.get_by_role("main").inner_text()
     forget_and_leave(page)

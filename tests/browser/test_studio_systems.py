@@ -43,8 +43,8 @@ FOCUSED = """node => {
 WRITES: dict[str, tuple[str, str, dict[str, str]]] = {
     "blog": ("edit_profile", "User", {"user_id": "", "name": "Another name", "bio": "none"}),
     "cms": ("archive", "Article", {"article_id": ""}),
-    "papers": ("describe_author", "Author", {"handle": "", "name": "Another name"}),
-    "shop": ("rename_user", "User", {"user_id": "", "name": "Another name"}),
+    "papers": ("set_text", "Paper", {"paper_id": "", "text": "The text."}),
+    "shop": ("restock", "Product", {"product_id": "", "quantity": "5"}),
     "social": ("edit_profile", "User", {"user_id": "", "name": "Another name"}),
 }
 """Of each system a write, the entity whose item it is asked for, and its arguments; those left empty are the item's."""

@@ -88,7 +88,7 @@ def stop_at_first(step: str, done: int, whole: int) -> None:
     ("made", "indexes", "strategies"),
     [
         pytest.param(Cms, 1, None, id="cms"),
-        pytest.param(Papers, 2, None, id="papers"),
+        pytest.param(Papers, 3, None, id="papers"),
         pytest.param(Shop, 2, SHOP_STRATEGIES, id="shop", marks=pytest.mark.nightly),
         pytest.param(Social, 2, SOCIAL, id="social", marks=pytest.mark.nightly),
         pytest.param(Blog, 3, BLOG, id="blog", marks=pytest.mark.nightly),

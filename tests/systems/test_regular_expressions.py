@@ -58,7 +58,16 @@ REVIEWED: dict[str, set[str]] = {
     },
     "one repeat, which ends at the first character that its class excludes": {
         *(r"https://[^\s?#]+|http://127\.0\.0\.1:\d+[^\s?#]*", "[a-z][a-z0-9]{0,30}"),
-        *("[^a-z0-9]+", r"[\s,{}\"#%\\~()=@']+", "[A-Za-z0-9_.~/-]*", "#[A-Za-z0-9_]+", ":[A-Za-z0-9_]+", r"[^\$]+"),
+        *(
+            "[^a-z0-9]+",
+            r"[\s,{}\"#%\\~()=@']+",
+            "[A-Za-z0-9_.~/-]*",
+            r"(https://|/)\S+",
+            r"^(https://|/)[^\s]+$",
+            "#[A-Za-z0-9_]+",
+            ":[A-Za-z0-9_]+",
+            r"[^\$]+",
+        ),
         *(r"\{([^{}]*)\}", r"\{[^{}]*\}", r"\{[^}]*\}", r"\]\(picture:([a-z-]+)\)", r"'*[=+\-@\t\r]", r", (?=\w+: )"),
         *(r"</?noscript\b[^<>]*>", r'^<pre><code( class="[^"]*")?>', r'(?:W/)?("[^"]*")', r"\[([ xX])\][ \t]+"),
         *(r'from "\./(\w+\.js)"', r"\\(?:noopsort|sortnoop|noop)[ ]*\{[^{}]*\}"),
