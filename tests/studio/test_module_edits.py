@@ -58,6 +58,13 @@ def test_entity_index_and_key_are_added() -> None:
     assert outline["indexes"] == ["GSI1", "GSI2"]
 
 
+def test_any_text_of_a_form_gives_a_valid_module() -> None:
+    doc = 'The "rooms"\nof C:\\'
+    made, _ = added(what="entity", name="Room", doc=doc, fields="room: str", partition="ROOM#{room}", sort="A\nB")
+    assert "The 'rooms' of C:/" in made
+    assert '"A\\nB"' in made
+
+
 @pytest.mark.parametrize(
     ("given", "places"),
     [

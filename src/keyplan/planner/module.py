@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from keyplan.errors import ErrorDetail, UnknownDesign
+from keyplan.formatting.python_source import literal
 from keyplan.formatting.results import plain
 from keyplan.model.declared.entity import Entity
 from keyplan.model.declared.indexes import Index, KeyAttribute
@@ -30,7 +31,6 @@ __all__ = [
     "declaration",
     "index_declaration",
     "last_member_line",
-    "literal",
     "rewritten",
 ]
 
@@ -325,11 +325,6 @@ def declaration(name: str, key: Key | Unique, indent: int = 0, tree: ast.Module 
 
 def _texts(templates: Sequence[str], *, several: bool) -> str:
     return f"[{', '.join(map(literal, templates))}]" if several else literal(templates[0])
-
-
-def literal(value: str) -> str:
-    """A string as Python source."""
-    return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def _value(value: Any) -> str:

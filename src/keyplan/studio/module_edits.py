@@ -12,6 +12,7 @@ from keyword import iskeyword
 from typing import Any
 
 from keyplan.errors import ErrorDetail, RequestError
+from keyplan.formatting.python_source import docstring, literal
 from keyplan.model.compiled.compiled_design import CompiledDesign
 from keyplan.model.compiled.signatures import type_name
 from keyplan.model.declared.indexes import Index
@@ -24,7 +25,6 @@ from keyplan.planner.module import (
     declaration,
     index_declaration,
     last_member_line,
-    literal,
 )
 
 __all__ = ["field_types", "module_outline", "with_addition"]
@@ -144,8 +144,8 @@ def _add_entity(source: ModuleText, design: str, form: _Form) -> None:
     if not fields:
         form.fault("fields", "are missing; write a line such as order_id: str")
     form.check()
-    doc = form.text("doc").replace('"', "'") or f"{name}."
-    lines = [f"class {name}(Entity):", f'    """{doc}"""', "", *(f"    {field}" for field in fields), ""]
+    doc = docstring(form.text("doc") or f"{name}.")
+    lines = [f"class {name}(Entity):", f"    {doc}", "", *(f"    {field}" for field in fields), ""]
     node = class_in(source, design)
     lines += [f"    {line}" for line in declaration("primary", key, 4)]
     source.insert(min([node.lineno, *(each.lineno for each in node.decorator_list)]), [*lines, "", ""])
@@ -205,12 +205,12 @@ def _add_pattern(source: ModuleText, design: str, form: _Form, known: Mapping[st
     else:
         add_imports(source, {"read"})
     node = class_in(source, design)
-    doc = form.text("doc").replace('"', "'") or f"{name.replace('_', ' ').capitalize()}."
+    doc = docstring(form.text("doc") or f"{name.replace('_', ' ').capitalize()}.")
     lines = [
         "",
         f"    @read({literal(_next_id(node))})",
         f"    def {name}(self, {', '.join(parameters)}) -> {RETURNS[returns].format(entity)}:",
-        f'        """{doc}"""',
+        f"        {doc}",
         "        ...",
     ]
     source.insert((node.end_lineno or node.lineno) + 1, lines)

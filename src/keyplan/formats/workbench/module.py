@@ -17,6 +17,7 @@ from keyplan.formats.workbench.description import Declaration, declarations_in
 from keyplan.formats.workbench.grouping import DELIMITERS, Group, groups_of, is_generic, key_text, snake
 from keyplan.formats.workbench.inference import Draft, Field, KeyDraft, draft
 from keyplan.formats.workbench.reading import Index, Item, KeyAttribute, Model, TableModel
+from keyplan.formatting.python_source import docstring, literal, one_line
 from keyplan.model.declared.declaration_errors import Problem
 from keyplan.model.declared.entity import Entity
 from keyplan.model.stored.key_templates import split_template
@@ -93,14 +94,14 @@ class _Class:
         try:
             pieces = split_template(template, raw=True)
         except Problem:
-            return _text(template)
+            return literal(template)
         spelt = [
             piece
             if isinstance(piece, str)
             else f"{{{self.fields.get(piece[0], piece[0])}{':' if piece[1] else ''}{piece[1]}}}"
             for piece in pieces
         ]
-        return _text("".join(spelt))
+        return literal("".join(spelt))
 
     def variables(self, template: str) -> list[Field]:
         """The fields in a template."""
@@ -136,7 +137,7 @@ class _Writer:
         used = {node.id for node in ast.walk(ast.parse("\n".join(body))) if isinstance(node, ast.Name)}
         name = " ".join((self.model.name or "a model").split())
         yield '# mypy: disable-error-code="empty-body"'
-        yield _doc(
+        yield docstring(
             f"{name}, from a NoSQL Workbench model. Check each TODO, and replace the access patterns by your own."
         )
         yield ""
@@ -167,7 +168,7 @@ class _Writer:
         yield ""
         yield ""
         yield f"class {design}(Design):"
-        yield f"    {_doc(self.description.partition(chr(10))[0] or f'The table {table.name}.')}"
+        yield f"    {docstring(self.description.partition(chr(10))[0] or f'The table {table.name}.')}"
         yield ""
         yield from _table(table, list(indexes.values()), classes, delimiter)
         numbers, taken = count(1), _Names({"table", "compiled", *(name for name in dir(Entity))})
@@ -200,7 +201,7 @@ class _Writer:
         yield ""
         yield ""
         yield f"class {cls.name}(Entity):"
-        yield f"    {_doc(f'The facet {facet}.' if facet else f'{own.group.name}, as its items show.')}"
+        yield f"    {docstring(f'The facet {facet}.' if facet else f'{own.group.name}, as its items show.')}"
         yield from self._todo(cls.name, [text if text.startswith("TODO") else f"TODO: {text}" for text in own.todo])
         yield ""
         identity = {each.name for each in cls.identity}
@@ -209,7 +210,7 @@ class _Writer:
             yield f"    {_field(each, cls.fields[each.name])}"
         yield ""
         for name, attribute, value in own.labels:
-            yield f"    {cls.keys[name]} = Discriminator({_text(attribute)}, {_text(value)})"
+            yield f"    {cls.keys[name]} = Discriminator({literal(attribute)}, {literal(value)})"
         for key in own.keys:
             yield from self._todo(f"{cls.name}.{cls.keys[key.name]}", key.todo)
             yield f"    {cls.keys[key.name]} = {_key(key, cls, indexes)}"
@@ -218,7 +219,7 @@ class _Writer:
 
     def _todo(self, place: str, todo: Sequence[str]) -> Iterator[str]:
         for each in todo:
-            text = _printable(each)
+            text = one_line(each)
             self.notes.append(f"{place}: {text}")
             yield from textwrap.wrap(
                 text, _LINE_MAX, initial_indent="    # ", subsequent_indent="    #   ", break_on_hyphens=False
@@ -236,9 +237,9 @@ class _Writer:
             if key.index is None and not open_:
                 continue  # the key identifies one item
             ordered = open_ and open_[0].type != "Any"
-            options = f", order_by={_text(cls.fields[open_[0].name])}" if ordered else ""
+            options = f", order_by={literal(cls.fields[open_[0].name])}" if ordered else ""
             if key.when:
-                where = ", ".join(f"{_text(cls.fields.get(n, n))}: {_values(v)}" for n, v in key.when.items())
+                where = ", ".join(f"{literal(cls.fields.get(n, n))}: {_values(v)}" for n, v in key.when.items())
                 options += f", where={{{where}}}"
             by = "_and_".join(cls.fields[each.name] for each in known)
             called = f"{name}_{cls.keys[key.name]}" if key.index else f"{name}_by_{by}" if by else f"{name}_list"
@@ -276,7 +277,7 @@ def _delimiter_of(table: TableModel) -> str:
 
 
 def _field(each: Field, name: str) -> str:
-    alias = f"alias={_text(each.attribute)}" if each.attribute != name else ""
+    alias = f"alias={literal(each.attribute)}" if each.attribute != name else ""
     if not each.optional:
         return f"{name}: {each.type} = Field({alias})" if alias else f"{name}: {each.type}"
     if each.type.startswith("set["):
@@ -290,7 +291,7 @@ def _key(key: KeyDraft, cls: _Class, indexes: Mapping[str, str]) -> str:
     if key.index is not None:
         parts.append(f"index={indexes[key.index]}")
     if key.when:
-        pairs = (f"{_text(cls.fields.get(name, name))}: {_values(values)}" for name, values in key.when.items())
+        pairs = (f"{literal(cls.fields.get(name, name))}: {_values(values)}" for name, values in key.when.items())
         parts.append(f"when={{{', '.join(pairs)}}}")
     if key.shards > 1:
         parts.append(f"shards={key.shards}")
@@ -298,13 +299,13 @@ def _key(key: KeyDraft, cls: _Class, indexes: Mapping[str, str]) -> str:
 
 
 def _values(values: Sequence[object]) -> str:
-    shown = [_text(value) if isinstance(value, str) else repr(value) for value in values]
+    shown = [literal(value) if isinstance(value, str) else repr(value) for value in values]
     return shown[0] if len(shown) == 1 else f"({', '.join(shown)})"
 
 
 def _table(table: TableModel, indexes: Sequence[str], classes: Sequence[_Class], delimiter: str) -> Iterator[str]:
     yield "    table = Table("
-    yield f"        {_text(table.name)},"
+    yield f"        {literal(table.name)},"
     if indexes:
         yield from _listed("        indexes=", indexes, "[]", tail=",")
     yield from _listed("        entities=", [cls.name for cls in classes], "[]", tail=",")
@@ -316,14 +317,14 @@ def _table(table: TableModel, indexes: Sequence[str], classes: Sequence[_Class],
 
 
 def _attribute(attribute: KeyAttribute) -> str:
-    return _ATTRIBUTE[attribute.type].format(_text(attribute.name))
+    return _ATTRIBUTE[attribute.type].format(literal(attribute.name))
 
 
 def _index(index: Index) -> str:
-    parts = [_text(index.name), *map(_attribute, index.key.all)]
+    parts = [literal(index.name), *map(_attribute, index.key.all)]
     if index.projection != "ALL":
         projection = index.projection
-        shown = _text(projection) if isinstance(projection, str) else f"[{', '.join(map(_text, projection))}]"
+        shown = literal(projection) if isinstance(projection, str) else f"[{', '.join(map(literal, projection))}]"
         parts.append(f"projection={shown}")
     if index.local:
         parts.append("local=True")
@@ -341,23 +342,6 @@ def _listed(head: str, names: Sequence[str], brackets: str, *, tail: str = "", b
     yield f"{head}{opening}"
     yield from (f"{margin}    {name}," for name in names)
     yield f"{margin}{closing}{tail}"
-
-
-def _text(text: str) -> str:
-    """A string literal, in double quotes if possible."""
-    shown = repr(text)
-    return f'"{shown[1:-1]}"' if shown.startswith("'") and '"' not in shown else shown
-
-
-def _doc(text: str) -> str:
-    """A docstring of one line."""
-    line = _printable(text).replace("\\", "/").replace('"', "'")
-    return f'"""{line[: _LINE_MAX - 10]}"""'
-
-
-def _printable(text: str) -> str:
-    """A text in one line, for a comment or a docstring."""
-    return "".join(character if character.isprintable() else "?" for character in " ".join(text.split()))
 
 
 def _class(wanted: str) -> str:
