@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -13,7 +12,7 @@ from keyplan.errors import ErrorDetail, ItemNotFound, KeyplanError, RequestError
 from keyplan.formatting.results import error_json
 from keyplan.model.declared.indexes import Index
 from keyplan.studio.changing import change_json, source_of, write_module
-from keyplan.studio.design_file import DesignFile
+from keyplan.studio.design_file import DesignFile, stamp
 from keyplan.studio.drawing import item_json, template_json
 from keyplan.studio.editing import Journal, edit_json, undo_json
 from keyplan.studio.exchange import brought_json, taken_json
@@ -183,16 +182,8 @@ def _watch(studio: Studio, _given: Given) -> dict[str, Any]:
     """
     studio.open_saved_file()
     path = studio.subject.url
-    data = [_stamp(path), _stamp(f"{path}-wal")] if studio.subject.local else []
+    data = [stamp(path), stamp(f"{path}-wal")] if studio.subject.local else []
     return {"data": [studio.writes, *data], "design": None if studio.file is None else studio.file.version}
-
-
-def _stamp(path: str) -> tuple[int, int] | None:
-    try:
-        found = os.stat(path)  # noqa: PTH116 - a URL isn't a path
-    except (OSError, ValueError):
-        return None
-    return found.st_mtime_ns, found.st_size
 
 
 def start_json(subject: Subject) -> dict[str, Any]:
@@ -284,9 +275,7 @@ def _change(studio: Studio, given: Given) -> dict[str, Any]:
 
 def _add(studio: Studio, given: Given) -> dict[str, Any]:
     """The module's text with an addition. Nothing is written."""
-    text = given.get("text")
-    if not isinstance(text, str):
-        raise _wrong("text", "isn't a text")
+    text = _source_of(given)
     design = studio.subject.compiled
     imported = {} if design is None else field_types(design)
     local = module_outline(text)["entities"]
@@ -294,12 +283,17 @@ def _add(studio: Studio, given: Given) -> dict[str, Any]:
     return {"text": with_addition(text, _runner(studio).source.class_name, given, known)}
 
 
-def _write_module(studio: Studio, given: Given) -> dict[str, Any]:
-    """Write the scratch copy into the design's file."""
+def _source_of(given: Given) -> str:
+    """The module's source in a request. Raises RequestError."""
     text = given.get("text")
     if not isinstance(text, str):
         raise _wrong("text", "isn't a text")
-    write_module(_runner(studio).source, text, text_of(given, "version") or "")
+    return text
+
+
+def _write_module(studio: Studio, given: Given) -> dict[str, Any]:
+    """Write the scratch copy into the design's file."""
+    write_module(_runner(studio).source, _source_of(given), text_of(given, "version") or "")
     return {}
 
 

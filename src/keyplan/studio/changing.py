@@ -12,7 +12,6 @@ import hashlib
 import inspect
 import linecache
 import sys
-import traceback
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
@@ -27,6 +26,7 @@ from keyplan.errors import DesignError, ErrorDetail, KeyplanError, RequestError,
 from keyplan.model.deferral import is_deferred
 from keyplan.session.design import Design
 from keyplan.studio.collections import Picture, template_picture
+from keyplan.studio.design_file import line_in
 from keyplan.studio.drawing import COLOURS, drawing
 from keyplan.studio.layout import laid_out
 from keyplan.studio.module_edits import module_outline
@@ -93,7 +93,7 @@ def write_module(source: Source, text: str, version: str) -> None:
 
 
 def change_made(source: Source, opened: str, text: str) -> dict[str, Any]:
-    """The effects of a text, compared with the ``open_test_store`` one. Executes both."""
+    """The effects of a text, compared with ``opened``. Executes both."""
     made = loaded(source, text)
     if not isinstance(made, type):
         return {"error": made}
@@ -151,7 +151,7 @@ def loaded(source: Source, text: str) -> type[Design] | dict[str, Any]:
     except DesignError as error:
         return _design_problem(error, source)
     except KeyplanError as error:
-        return _problem(str(error), _line(error, source))
+        return _problem(str(error), line_in(source.path, error))
     except SyntaxError as error:
         return _problem(f"{type(error).__name__}: {error.msg}", error.lineno)
     except MemoryError:
@@ -159,7 +159,7 @@ def loaded(source: Source, text: str) -> type[Design] | dict[str, Any]:
     except (Exception, SystemExit) as error:
         if is_interrupt(error):
             raise KeyboardInterrupt from error
-        return _problem(f"{type(error).__name__}: {error}", _line(error, source))
+        return _problem(f"{type(error).__name__}: {error}", line_in(source.path, error))
     result = module.__dict__.get(source.class_name)
     if (
         not isinstance(result, type)
@@ -168,12 +168,6 @@ def loaded(source: Source, text: str) -> type[Design] | dict[str, Any]:
     ):
         return _problem(f"the module has no design {source.class_name}", None)
     return result
-
-
-def _line(error: BaseException, source: Source) -> int | None:
-    """The last line of the module that an error came through."""
-    frames = [summary for summary in traceback.extract_tb(error.__traceback__) if summary.filename == str(source.path)]
-    return frames[-1].lineno if frames else None
 
 
 def _problem(message: str, line: int | None = None, faults: tuple[ErrorDetail, ...] = ()) -> dict[str, Any]:
@@ -187,7 +181,7 @@ def _problem(message: str, line: int | None = None, faults: tuple[ErrorDetail, .
 
 
 def _design_problem(error: DesignError, source: Source) -> dict[str, Any]:
-    result = _problem(error.message, _line(error, source), tuple(error.errors))
+    result = _problem(error.message, line_in(source.path, error), tuple(error.errors))
     return {**result, "hint": error.hint}
 
 

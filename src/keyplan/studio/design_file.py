@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import traceback
 from collections.abc import Callable
@@ -11,7 +12,7 @@ from typing import Any, Generic, TypeVar
 from keyplan.errors import KeyplanError
 from keyplan.formatting.results import error_json
 
-__all__ = ["DesignFile"]
+__all__ = ["DesignFile", "line_in", "stamp"]
 
 Opened = TypeVar("Opened")
 
@@ -26,14 +27,14 @@ class DesignFile(Generic[Opened]):
         self.path = path
         self.error = error
         self._open = open_file
-        self.version = self._now()
+        self.version = stamp(self.path)
         self._lock = threading.Lock()
 
     def attempt(self) -> Opened | None:
         """What was opened if the file was saved since the last attempt and can be opened now, otherwise None, also
         while another thread opens it.
         """
-        version = self._now()
+        version = stamp(self.path)
         if version == self.version or not self._lock.acquire(blocking=False):
             return None
         try:
@@ -62,12 +63,20 @@ class DesignFile(Generic[Opened]):
             "lines": [] if line is None else lines[max(line - 1 - CONTEXT, 0) : line + CONTEXT],
         }
 
-    def _now(self) -> tuple[int, int] | None:
-        try:
-            found = self.path.stat()
-        except OSError:
-            return None
-        return found.st_mtime_ns, found.st_size
+
+def stamp(path: Path | str) -> tuple[int, int] | None:
+    """A file's time and size, which change when it is saved; None if it can't be found."""
+    try:
+        found = os.stat(path)  # noqa: PTH116 - a store's URL isn't a path
+    except (OSError, ValueError):
+        return None
+    return found.st_mtime_ns, found.st_size
+
+
+def line_in(path: Path, error: BaseException) -> int | None:
+    """The last line of a file that an error came through."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return next((frame.lineno for frame in reversed(frames) if frame.filename == str(path)), None)
 
 
 def _line_of(error: KeyplanError, path: Path) -> int | None:
@@ -75,5 +84,4 @@ def _line_of(error: KeyplanError, path: Path) -> int | None:
     _, colon, line = (error.place or "").rpartition(":")
     if colon and line.isdecimal():
         return int(line)
-    frames = traceback.extract_tb(error.__traceback__)
-    return next((frame.lineno for frame in reversed(frames) if frame.filename == str(path)), None)
+    return line_in(path, error)

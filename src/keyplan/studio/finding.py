@@ -526,20 +526,20 @@ def _identified(design: CompiledDesign, entity: CompiledEntity) -> list[list[Com
         fields = frozenset(compiled_entity.key_fields)
         if fields and fields < own and compiled_entity is not entity:
             groups.setdefault(fields, []).append(compiled_entity)
-    # Where an index partition has the same fields, the owner may be an entity that only the index identifies
-    listed = {
-        (frozenset(key.partition[0][1].fields), other.name)
-        for other in design.entities.values()
-        for key in other.index_keys
-        if key.fields == frozenset(key.partition[0][1].fields)
-    }
-    known = {
-        fields: group
-        for fields, group in groups.items()
-        if not any(fields == shared and name not in {each.name for each in group} for shared, name in listed)
-    }
+    # Unknown where an entity outside the group has these fields in an index: the owner may be that one
+    known = {fields: group for fields, group in groups.items() if not _is_by_index(design, fields, group)}
     # An owner's owner is the owner's own affair
     return [group for fields, group in known.items() if not any(fields < other for other in known)]
+
+
+def _is_by_index(design: CompiledDesign, fields: frozenset[str], group: Sequence[CompiledEntity]) -> bool:
+    """Whether an index partition with these fields alone identifies an entity outside the group."""
+    return any(
+        fields == key.fields == frozenset(key.partition[0][1].fields)
+        for other in design.entities.values()
+        if other not in group
+        for key in other.index_keys
+    )
 
 
 def _there(subject: Subject, keys: Sequence[Mapping[str, Any]]) -> set[str]:

@@ -108,7 +108,7 @@ def _error(message: str, hint: str | None = None) -> dict[str, Any]:
 
 
 class ModuleRunner:
-    """The runs of one module: at most one per task at a time. Its ``open_test_store`` text is the one of the open
+    """The runs of one module: at most one per task at a time. ``opened`` is the source of the open
     design.
     """
 
