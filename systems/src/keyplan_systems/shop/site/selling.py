@@ -16,7 +16,8 @@ from keyplan_systems.shop.entities import Merchant, OrderDetails, OrderStatus, P
 from keyplan_systems.shop.searching import keep_found
 from keyplan_systems.shop.site.pages import order_page
 from keyplan_systems.shop.site.people import merchant_of
-from keyplan_systems.site.files import KINDS, Files, is_name
+from keyplan_systems.site.downloads import file_response
+from keyplan_systems.site.files import Files
 from keyplan_systems.site.pictures import picture_from
 from keyplan_systems.site.problems import Problem, not_found
 from keyplan_systems.site.searching import Search
@@ -27,7 +28,6 @@ __all__ = ["Selling", "cents_of"]
 ShopTurn = Turn[Shop]
 STATUSES: dict[str, OrderStatus] = {value: value for value in get_args(OrderStatus)}
 READINGS_SHOWN = 500
-_FOREVER = {"cache-control": "public, max-age=31536000, immutable"}
 
 
 class Chart(NamedTuple):
@@ -139,11 +139,7 @@ class Selling:
 
     def picture(self, turn: ShopTurn) -> Response:
         """An uploaded picture."""
-        name = turn.path("name")
-        content = self._files.get(name) if is_name(name) else None
-        if content is None:
-            raise not_found()
-        return Response(content, media_type=KINDS[name.rpartition(".")[2]], headers=_FOREVER)
+        return file_response(self._files, turn.path("name"))
 
     # Events and readings
 
