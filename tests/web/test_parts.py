@@ -15,7 +15,7 @@ from starlette.requests import Request as Asked
 from keyplan.errors import RequestError
 from keyplan.web.connections import Bounds, allow_many_files
 from keyplan.web.origins import is_foreign, named_host
-from keyplan.web.request_parsing import BODY_BYTES_MAX, FIELDS_MAX, query_pairs, read_body
+from keyplan.web.request_parsing import BODY_BYTES_MAX, FIELDS_MAX, object_of, query_pairs, read_body
 
 # Schemas
 
@@ -54,6 +54,13 @@ def test_a_body_is_as_long_as_it_may_be() -> None:
     with pytest.raises(HTTPException) as caught:
         asyncio.run(read_body(asked(parts=(half, half, b"x"))))
     assert (caught.value.status_code, caught.value.detail) == (413, "the body is over 2,097,152 bytes")
+
+
+def test_a_duplicate_member_of_the_largest_body_is_found() -> None:
+    """Comparing all names with each other would take an hour: the test would be stopped."""
+    body = ",".join(f'"{number:06}":0' for number in range(BODY_BYTES_MAX // 11))
+    with pytest.raises(RequestError, match="duplicate member"):
+        object_of(f'{{{body},"000000":0}}'.encode())
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -100,8 +101,8 @@ async def read_object(request: Request) -> dict[str, Any]:
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     result = dict(pairs)
     if len(result) < len(pairs):
-        names = [name for name, _ in pairs]
-        faults = [ErrorDetail(name, "duplicate", "pass it once") for name in result if names.count(name) > 1]
+        counts = Counter(name for name, _ in pairs)
+        faults = [ErrorDetail(name, "duplicate", "pass it once") for name, count in counts.items() if count > 1]
         raise RequestError("duplicate member in an object of the body", errors=faults)
     return result
 

@@ -7,6 +7,7 @@ that isn't closed takes its own line with it, and no others.
 from __future__ import annotations
 
 import csv
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -56,7 +57,7 @@ class Table:
             self.tell(number, f"the columns' names can't be read: {error}", None)
             return
         columns = [name.strip().lower().replace(" ", "_") for name in names]
-        twice = sorted({name for name in columns if columns.count(name) > 1})
+        twice = sorted(name for name, count in Counter(columns).items() if count > 1)
         if twice:
             self.tell(number, f"several columns are named {', '.join(twice)}", "name each column once")
         else:
