@@ -142,18 +142,19 @@ class Endpoint:
         log: list[Any] = []
         began = time.perf_counter()
         shown: dict[str, Any]
+        is_open = False
         sent = await self._sent(request)
         try:
             arguments, caller = await self._aside(self._admitted, request, sent)
-            answer = await traced(self.design, self.pattern.name, arguments, log)
-            answer = await self._aside(self._shown, answer, arguments, caller)
+            found = await traced(self.design, self.pattern.name, arguments, log)
+            answer = await self._aside(self._shown, found, arguments, caller)
             shown = {"status": 204 if answer is None else 200, "answer": answer_json(answer)}
+            is_open = isinstance(self.pattern, ReadPattern) and answer == found
         except (KeyplanError, ValidationError) as error:
             refused = self._refused(error)
             shown = {"status": refused.status_code, **json.loads(bytes(refused.body))}
         shown["milliseconds"] = round((time.perf_counter() - began) * 1000, 1)
-        # Under a policy, what a write looked at is others', and so is what led to an answer that isn't shown
-        is_open = isinstance(self.pattern, ReadPattern) and shown["status"] == 200
+        # Under a policy, the requests of a write, and of a read whose result isn't shown whole, contain others' keys
         result = log if self.offer.policy is None or is_open else []
         shown["requests"] = [{"operation": value.operation, "parameters": value.parameters} for value in result]
         return self._kept_by_nobody(JsonResponse(shown))

@@ -168,6 +168,8 @@ def test_the_api_shows_what_is_published(papers: Papers, site: ServedSite) -> No
         assert client.get("/api/published_in_collection?collection=ethics").status_code == 200
         for pattern in ("papers_by_author?handle=ada", "papers_on_topic?topic=none"):
             assert client.get(f"/api/{pattern}").status_code == 200
+        tried = client.get("/try/papers_by_author?handle=jon%2Fx").json()  # one of the papers is a draft
+        assert (tried["status"], tried["requests"]) == (200, [])
         for pattern in ("add_paper", "credential", "edit_paper"):
             assert client.get(f"/api/{pattern}").status_code == 404
 
