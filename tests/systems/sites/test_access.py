@@ -471,6 +471,16 @@ def test_a_write_is_refused_to_those_who_may_not(served: Served) -> None:
     assert stored(served.design) == before
 
 
+@pytest.mark.parametrize("text", ["a\0b", "a\u202eb", "\u200b"])
+def test_no_write_takes_a_text_that_no_form_takes(served: Served, text: str) -> None:
+    """Each text argument in turn, as a caller who may call the pattern. Texts of several lines can turn."""
+    several = {"text", "body", "content", "excerpt", "abstract"} if text == "a\u202eb" else set()
+    for name, (allowed, given) in served.world.writes.items():
+        for argument in [each for each in given.keys() - several if isinstance(given[each], str) and allowed]:
+            answer = served.clients[allowed[-1]].post(f"/api/{name}", json={**given, argument: text})
+            assert answer.status_code == 400, (name, argument, answer.text)
+
+
 def test_reads_are_limited_by_caller(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where there are no accounts. A caller who is named isn't counted with those of the same address."""
     limiters = served.site.limiters

@@ -63,6 +63,7 @@ class TablePolicy(BasePolicy[Person]):
             raise AccessDenied(f"{pattern} is for those who are {rule.who}", place=pattern)
         if pattern in self.site.design.compiled.writes:
             self.count("write", "anonymous" if caller is None else caller.user_id)
+            self.check_texts(pattern, arguments)
         if rule.check is not None:
             rule.check(caller, arguments)
         return arguments

@@ -16,7 +16,7 @@ from starlette.requests import ClientDisconnect, Request
 from keyplan.errors import ErrorDetail, KeyplanError
 from keyplan_systems.words import is_line, shows_something
 
-__all__ = ["BODY_BYTES_MAX", "BadRequest", "Form", "local_path", "query_of", "read_body", "read_form"]
+__all__ = ["BODY_BYTES_MAX", "BadRequest", "Form", "local_path", "query_of", "read_body", "read_form", "text_fault"]
 
 BODY_BYTES_MAX = 2 * 1024 * 1024
 FIELDS_MAX = 50
@@ -80,6 +80,17 @@ async def read_body(request: Request, bytes_max: int) -> bytes:
     return b"".join(parts)
 
 
+def text_fault(text: str, *, lines: bool) -> str | None:
+    """What is wrong with the characters of a text that people read, which can have several lines with ``lines``."""
+    if not lines and "\n" in text:
+        return "one line only"
+    if any(unicodedata.category(character) in {"Cc", "Cs"} and character not in "\n\r\t" for character in text):
+        return "there is a control character in it"
+    if lines:
+        return None if shows_something(text) else "it shows nothing"
+    return None if is_line(text) else "it shows nothing, or has a character in it that hides what it is"
+
+
 class Form:
     """The fields of a form: values, labels, and errors. ``data`` is an uploaded file."""
 
@@ -106,14 +117,8 @@ class Form:
             self.fault(name, "please fill this in")
         elif len(result) > longest:
             self.fault(name, f"at most {longest:,} characters; these are {len(result):,}")
-        elif not lines and "\n" in result:
-            self.fault(name, "one line only")
-        elif any(unicodedata.category(text) in {"Cc", "Cs"} and text not in "\n\t" for text in result):
-            self.fault(name, "there is a control character in it")
-        elif result and lines and not shows_something(result):
-            self.fault(name, "it shows nothing")
-        elif result and not lines and not is_line(result):
-            self.fault(name, "it shows nothing, or has a character in it that hides what it is")
+        elif result and (fault := text_fault(result, lines=lines)):
+            self.fault(name, fault)
         return result
 
     def password(self, name: str, label: str, *, shortest: int = 0, longest: int = 256) -> str:

@@ -12,13 +12,16 @@ from typing import Any, Generic, TypeVar
 
 from starlette.requests import HTTPConnection
 
-from keyplan.errors import AccessDenied, TooManyRequests
+from keyplan.errors import AccessDenied, ArgumentError, ErrorDetail, TooManyRequests
+from keyplan_systems.site.incoming import text_fault
 from keyplan_systems.site.serving import BaseSite, address_of
 from keyplan_systems.site.sessions import SessionOwner
 
 __all__ = ["BasePolicy"]
 
 _SAFE = {"GET", "HEAD", "OPTIONS"}
+_LINES = {"abstract", "bio", "body", "content", "description", "excerpt", "text"}
+"""Arguments, and members of arguments, that can have several lines."""
 
 P = TypeVar("P", bound=SessionOwner)
 
@@ -55,6 +58,20 @@ class BasePolicy(Generic[P]):
         if request.scope["method"] in _SAFE:
             self.count("read", address_of(request) if person is None else person.user_id)
         return person
+
+    def check_texts(self, pattern: str, arguments: Mapping[str, Any]) -> None:
+        """Raises ArgumentError for texts of a write that no form accepts, nested ones too."""
+        faults: list[ErrorDetail] = []
+        values: list[tuple[str, Any]] = list(arguments.items())
+        for name, value in values:  # grows by what is nested
+            if isinstance(value, Mapping):
+                values += value.items()
+            elif isinstance(value, list):
+                values += ((name, each) for each in value)
+            elif value and isinstance(value, str) and (fault := text_fault(value, lines=name in _LINES)):
+                faults.append(ErrorDetail(name, fault))
+        if faults:
+            raise ArgumentError("invalid arguments", place=pattern, errors=faults)
 
     def count(self, action: str, subject: str) -> None:
         """Count a call against one of the site's limits. Raises TooManyRequests."""

@@ -6,7 +6,6 @@ counts callers.
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Collection, Mapping
 from typing import Any, ClassVar
 
@@ -21,7 +20,7 @@ from keyplan_systems.blog.site.cards import active_authors
 from keyplan_systems.blog.site.pages.writing import CONTENT_CHARACTERS_MAX
 from keyplan_systems.blog.site.site import Site
 from keyplan_systems.site.policy import BasePolicy
-from keyplan_systems.words import is_line, is_tag, slug_from, tag_from
+from keyplan_systems.words import is_tag, slug_from, tag_from
 
 __all__ = ["BlogPolicy"]
 
@@ -87,6 +86,7 @@ class BlogPolicy(BasePolicy[User]):
             raise AccessDenied(f"{pattern} is for {WHO[pattern]}s", place=f"Blog.{pattern}")
         if caller is not None and WHO[pattern] != "anyone" and pattern in self.writes:
             self.count("respond" if WHO[pattern] == "reader" else "write", caller.user_id)
+            self.check_texts(pattern, arguments)
         if pattern == "posts_of_user" and arguments["status"] != "published":
             self._own(caller, str(arguments["user_id"]), pattern)
         if pattern in _LOOKED_UP:
@@ -100,8 +100,6 @@ class BlogPolicy(BasePolicy[User]):
             if user is not None and user.role == "moderator":
                 does = _CHANGED_USER[pattern]
                 raise AccessDenied(f"moderators {does} neither themselves nor each other", place=f"Blog.{pattern}")
-        if pattern == "edit_profile":
-            _check_text(arguments, "name", "bio")
         if pattern in {"create_post", "edit_post"}:
             _check_content(str(arguments["content"]))
         if pattern == "edit_post":
@@ -196,7 +194,6 @@ def _check_post(given: Mapping[str, Any]) -> None:
     faults = [ErrorDetail("tags", f"{tag!r} isn't a tag", f"perhaps {tag_from(tag)!r}") for tag in wrong]
     if faults:
         raise Refused("a tag isn't one", place="Blog", errors=faults)
-    _check_text(given, "title", "excerpt")
 
 
 def _check_content(content: str) -> None:
@@ -205,17 +202,6 @@ def _check_content(content: str) -> None:
         text = f"at most {CONTENT_CHARACTERS_MAX:,} characters; these are {len(content):,}"
         fault = ErrorDetail("content", text, "publish it in parts that link to each other")
         raise Refused("the text is too long", place="Blog", errors=[fault])
-
-
-def _check_text(given: Mapping[str, Any], line: str, lines: str) -> None:
-    """Raises Refused for an invisible or misleading line, and for text with control characters."""
-    faults: list[ErrorDetail] = []
-    if not is_line(str(given[line])):
-        faults.append(ErrorDetail(line, "it shows nothing, or holds controls", "one line that can be read"))
-    if any(unicodedata.category(text) == "Cc" and text not in "\n\t" for text in str(given.get(lines, ""))):
-        faults.append(ErrorDetail(lines, "there is a control character in it", "leave it out"))
-    if faults:
-        raise Refused("it can't be taken as it is", place="Blog", errors=faults)
 
 
 def _new_post(given: Any, caller: User) -> Any:
