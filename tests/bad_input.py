@@ -1,8 +1,6 @@
-# mypy: disable-error-code="empty-body"
-# ruff: noqa: DTZ001, DTZ901 - moments without a zone are bad input
-"""What random calls are made on and with: a design with keys of every kind, and values of every kind, most of them bad.
-
-The tests of each way in (Python, the awaited verbs, REST, the command line) draw from them.
+# mypy: disable-error-code="empty-body"  ruff: noqa: DTZ001, DTZ901 - timestamps without a time zone are bad input
+"""A design with keys of every kind, and argument values of every kind, most of them invalid. The random tests of each
+interface (Python, async methods, REST, command line) draw from them.
 """
 
 from __future__ import annotations
@@ -42,7 +40,7 @@ MOMENT = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 class Thing(Entity):
-    """Fields of every kind with a form of its own, in keys of every kind."""
+    """Fields of every kind that has its own stored form, in keys of every kind."""
 
     name: str
     number: int = 0
@@ -62,7 +60,7 @@ class Thing(Entity):
 
 
 class Other(Entity):
-    """Claims, a version, a turned day."""
+    """A unique value, a version and a reversed date."""
 
     other_id: str
     email: str
@@ -75,7 +73,7 @@ class Other(Entity):
 
 
 class Things(Design):
-    """Patterns of every kind."""
+    """Access patterns of every kind."""
 
     table = Table("things", indexes=[GSI1, BY_TIME], entities=[Other])
 

@@ -1,8 +1,7 @@
-"""What holds for every test: where random tests begin, and how often Python looks for garbage.
+"""Settings for all tests: seeds of random tests, and the frequency of garbage collection.
 
-``make test`` draws the same examples each time: what fails, fails for everybody. ``make nightly`` sets
-``KEYPLAN_SEEDS=new`` and draws new ones; what that finds becomes an ``@example``, or a test of its own. No example
-has a time limit, since that would measure what else the machine does.
+``make test`` draws the same examples each time. ``make nightly`` sets ``KEYPLAN_SEEDS=new`` and draws new ones; add
+what it finds as an ``@example`` or a test. Examples have no deadline: the machine may be busy.
 """
 
 from __future__ import annotations
@@ -17,12 +16,10 @@ import pytest
 
 from tests.seeds import NEW
 
-if (
-    signal.getsignal(signal.SIGINT) is signal.SIG_IGN
-):  # as a shell sets it for a job in the background, and tests send it
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # shells set this for background jobs
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-gc.set_threshold(100_000, 20, 20)  # by the usual thresholds garbage takes a third of the time of collecting tests
+gc.set_threshold(100_000, 20, 20)  # the default collects too often
 
 hypothesis.settings.register_profile("fixed", deadline=None, derandomize=True, database=None)
 hypothesis.settings.register_profile("new", deadline=None, print_blob=True)
@@ -31,13 +28,13 @@ hypothesis.settings.load_profile("new" if NEW else "fixed")
 
 @pytest.fixture(autouse=True)
 def _same_chance(request: pytest.FixtureRequest) -> None:
-    """What draws from Python's own generator draws the same in each test, whichever ran before."""
+    """Seed Python's random generator for each test."""
     if not NEW:
         random.seed(request.node.nodeid)
 
 
 def pytest_collection_finish() -> None:
-    """What is there now stays: half a million objects that needn't be looked at again."""
+    """Exempt existing objects (half a million) from garbage collection."""
     gc.collect()
     gc.freeze()
 

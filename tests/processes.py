@@ -1,6 +1,6 @@
-"""Processes that tests start: each is gone when its test is, with all that it started, whatever happened meanwhile.
+"""Processes that end with the test that started them, including their child processes.
 
-How long one may take is the affair of the test as a whole (``timeout`` in pyproject.toml): a machine may be busy.
+They have no time limit of their own: ``timeout`` in pyproject.toml limits the test.
 """
 
 from __future__ import annotations
@@ -19,32 +19,30 @@ PATIENCE_S = 240
 
 
 class Process(subprocess.Popen[str]):
-    """A program with a process group of its own. As a context manager it kills what is left of the group at the end."""
+    """A program in its own process group. The context manager kills the remaining processes of the group."""
 
     def __init__(self, command: Sequence[str], **more: Any) -> None:
         super().__init__(command, text=True, start_new_session=True, **more)
 
     def __exit__(self, *raised: object) -> None:
         self.kill_all()
-        with suppress(BrokenPipeError):  # what it was to read is of no use to it any more
+        with suppress(BrokenPipeError):  # unread input is no longer needed
             super().__exit__(None, None, None)
 
     def kill_all(self) -> None:
-        """Kill it and all that it started."""
+        """Kill the program and its child processes."""
         with suppress(ProcessLookupError):
             os.killpg(self.pid, signal.SIGKILL)
 
     def end(self) -> tuple[str, str]:
-        """Wait for its end; what it printed, and what it said on standard error."""
+        """Wait until the program ends, and return its standard output and standard error."""
         return self.communicate(timeout=PATIENCE_S)
 
 
 def outputs(commands: Sequence[Sequence[str]], *, together: bool = False, **more: Any) -> list[str]:
-    """What several programs print that run at the same time. Each must say nothing on standard error, and end with 0.
-
-    With ``together`` each prints "ready" when it has opened what it needs, and then waits for a line: so they begin
-    together.
-    """
+    """Return the outputs of several programs that run concurrently; each must exit with 0 and an empty standard error.
+    With ``together``, each prints "ready" after opening what it needs and waits for a line, so that all start at
+    the same time."""
     pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with ExitStack() as stack:
         running = [stack.enter_context(Process(command, **pipes, **more)) for command in commands]

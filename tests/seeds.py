@@ -1,4 +1,4 @@
-"""Where random tests begin: at the same place each time, or at a new one in a nightly run; and how many they draw."""
+"""Seeds and numbers of examples of random tests: fixed in normal runs, new and larger in nightly runs."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ NEW = os.environ.get("KEYPLAN_SEEDS") == "new"
 
 
 def seed(fixed: int) -> int:
-    """The number to begin with: this one, or a new one in a nightly run. What fails names it."""
+    """Return the given seed, or a new one in a nightly run. Failures print it."""
     return random.SystemRandom().randrange(1 << 32) if NEW else fixed
 
 
 def examples(few: int, many: int) -> int:
-    """How many examples are drawn: few in each run, many in a nightly one, where what is merely repeated is at home."""
+    """Return the number of examples: small in normal runs, large in nightly ones."""
     return many if NEW else few

@@ -1,6 +1,6 @@
-"""The parts of docs/rules/ that are made from the code: each rule's manual, what it says of its example, the list.
+"""Generated parts of docs/rules/: manuals of rules, findings of examples, the list of rules.
 
-``python -m tests.check.made_pages`` writes them; a test compares. A page's own words and examples stay as they are.
+``python -m tests.check.made_pages`` writes them, and a test compares them. Handwritten text and examples are kept.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ _WORDS = {Severity.ERROR: "Error", Severity.WARNING: "Warning", Severity.INFO: "
 
 @dataclass(frozen=True)
 class Example:
-    """A design of a page, and the traffic that it is checked with."""
+    """A design of a page, and its traffic."""
 
     code: str
     traffic: str | None
 
     def report(self, folder: Path) -> Report:
-        """What the check says of it, in an empty folder."""
+        """Check the design in an empty folder."""
         path = folder / "example.py"
         path.write_text(self.code, encoding="utf-8")
         try:
@@ -63,7 +63,7 @@ def page_of(rule: Rule) -> Path:
 
 
 def examples(rule: Rule) -> dict[str, Example]:
-    """The wrong and the right example of a rule's page."""
+    """The wrong and the correct example of a rule's page."""
     blocks = blocks_of(page_of(rule))
     result: dict[str, Example] = {}
     for position, block in enumerate(blocks):
@@ -78,14 +78,14 @@ def _traffic(blocks: list[Block], position: int) -> str | None:
     return following.text if following is not None and following.language == "toml" and following.follows else None
 
 
-def told(finding: Finding) -> str:
-    """A finding as a page shows it."""
+def finding_text(finding: Finding) -> str:
+    """A finding as shown on a page."""
     lines = [str(finding), *(f"  {line}" for line in finding.arithmetic), f"  → {finding.hint}"]
     return "\n".join(lines)
 
 
 def manual(rule: Rule) -> str:
-    """A rule's manual as its page has it."""
+    """The manual of a rule, formatted for its page."""
     text = rule.manual.replace("``", "`")
     ignore = f'class Shop(Design, ignore={{"{rule.code} Place.member": "why it is acceptable"}})'
     how = f"To ignore the finding, give a reason in the class of the design: `{ignore}`."
@@ -95,7 +95,7 @@ def manual(rule: Rule) -> str:
 
 
 def rule_table() -> str:
-    """All rules, group by group."""
+    """A table of the rules for each group."""
     parts: list[str] = []
     for start, title in GROUPS.items():
         lines = [f"### {title}", "", "| Code | Name | Severity | Reports |", "|---|---|---|---|"]
@@ -108,18 +108,18 @@ def rule_table() -> str:
 
 
 def made_page(rule: Rule) -> str:
-    """A rule's page as it is to be."""
+    """The expected page of a rule."""
     text = page_of(rule).read_text(encoding="utf-8")
     text = re.sub(r"\A# [^\n]*", lambda _: f"# {rule.code} {rule.name}", text)
     text = _between(text, "rule", manual(rule))
     with tempfile.TemporaryDirectory() as folder:
         report = examples(rule)["wrong"].report(Path(folder))
-    shown = "\n".join(told(finding) for finding in report.findings if finding.code == rule.code)
+    shown = "\n".join(finding_text(finding) for finding in report.findings if finding.code == rule.code)
     return _between(text, "finding", f"```text\n{shown}\n```")
 
 
 def made_index() -> str:
-    """The list of rules as it is to be."""
+    """The expected list of rules."""
     return _between(INDEX.read_text(encoding="utf-8"), "rules", rule_table())
 
 

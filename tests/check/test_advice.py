@@ -1,5 +1,6 @@
 # mypy: disable-error-code="empty-body"
-"""What is missed easily is found, what is right is left alone, and advice that is followed compiles."""
+"""Lost updates, missing conditions and non-atomic moves are found, correct designs have no findings, and designs that
+follow the advice compile."""
 
 from __future__ import annotations
 
@@ -202,7 +203,7 @@ class Shop(Design):
 
 
 def collection(folder: Path, users: str, orders: str) -> tuple[Finding, ...]:
-    """The findings of a user and their orders in one partition, and a product."""
+    """The findings for users and their orders in one partition, and a product."""
     code = COLLECTION.replace("{users}", users).replace("{orders}", orders)
     return Example(code, None).report(folder).findings
 
@@ -218,7 +219,7 @@ def test_advice_on_a_key_keeps_item_collections_together(tmp_path: Path) -> None
 
 
 def test_different_prefixes_in_a_collection_do_not_compile(tmp_path: Path) -> None:
-    """What was advised before."""
+    """A regression: the earlier advice didn't compile."""
     codes = {finding.code for finding in collection(tmp_path, "USER#{user_id}", "ORDER#{user_id}")}
     assert codes == {"KP100"}
 
@@ -294,7 +295,7 @@ class Users(Design):
     def folded(self, email: Email) -> User | None: ...
 
 
-def test_a_read_folds_a_unique_value_like_its_field() -> None:
+def test_reads_fold_unique_values_like_their_field() -> None:
     assert set(found(Users, "KP213")) == {"as_typed"}
     with Users.open(":memory:") as users:
         users.create(User(user_id="1", email="Ada@Example.com"))

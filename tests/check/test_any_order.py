@@ -1,7 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""What a rule finds isn't a matter of what stands before it: entities, reads, writes and indexes in another order have
-the same findings. And of what is measured, what lies just within a rule's limit has none.
-"""
+"""Findings don't depend on the declaration order of entities, reads, writes and indexes."""
 
 from __future__ import annotations
 
@@ -31,8 +29,8 @@ DESIGNS: dict[str, type[Design]] = {
 }  # fmt: skip
 
 
-def turned(design: CompiledDesign) -> CompiledDesign:
-    """The design with everything in the opposite order."""
+def reversed_design(design: CompiledDesign) -> CompiledDesign:
+    """The design with all declarations in reverse order."""
     return replace(
         design,
         entities=dict(reversed(design.entities.items())),
@@ -64,7 +62,7 @@ def test_findings_are_the_same_in_any_order(name: str) -> None:
     cls = DESIGNS[name]
     traffic = with_counts(cls.compiled, cls, traffic_for(cls, name))
     first = Subject(cls.compiled, traffic, cls)
-    second = Subject(turned(cls.compiled), traffic, cls)
+    second = Subject(reversed_design(cls.compiled), traffic, cls)
     found = places(first)
     second.__dict__["analyzer"] = first.analyzer
     assert places(second) == found

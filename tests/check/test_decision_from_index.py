@@ -1,7 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Which writes decide by what an index said, KP311: those that make or compute such an item by it, and let no condition
-decide.
-"""
+"""KP311 reports writes that create or compute items from the result of an index read without a condition."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Units a second by partition and in all: the cost model's calls, at their peak."""
+"""Estimated units per second, per partition and in total, at peak load."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def demanded(**patterns: Any) -> list[Demand]:
     return demands(Subject(Log.compiled, traffic_from({"patterns": patterns}, Log.compiled), Log)).partitions
 
 
-def test_writes_are_spread_over_shards_and_reads_ask_each() -> None:
+def test_shards_divide_writes_and_multiply_reads() -> None:
     (demand,) = demanded(record={"per_second": 100, "peak_per_second": 8000})
     assert (demand.key.name, demand.kind, demand.per_second) == ("all_of_them", "write", 2000)
     assert demand.line.endswith("÷ 4 shards = 2,000 units/s")
@@ -96,15 +96,15 @@ def test_writes_are_spread_over_shards_and_reads_ask_each() -> None:
     assert (demand.key.name, demand.kind, demand.per_second) == ("all_of_them", "read", 50)
 
 
-def test_writes_are_spread_over_a_number_that_the_call_chooses() -> None:
+def test_a_numeric_key_parameter_divides_writes() -> None:
     (demand,) = demanded(view={"per_second": 1000, "hottest": 1})
     assert (demand.key.name, demand.one_item, demand.per_second) == ("primary", True, 50)
     (demand,) = demanded(view_part={"per_second": 1000, "hottest": 0.5})
     assert demand.per_second == 500
 
 
-def test_one_item_is_spread_by_no_shards() -> None:
-    """Half of the calls change one event, and the other half all the others."""
+def test_shards_do_not_divide_the_load_of_one_item() -> None:
+    """Half of the calls change one event, the other half all the others."""
     (demand,) = [
         each for each in demanded(rename={"per_second": 800, "hottest": 0.5}) if each.key.name == "all_of_them"
     ]
@@ -114,13 +114,13 @@ def test_one_item_is_spread_by_no_shards() -> None:
     assert (demand.one_item, demand.per_second) == (False, 200)
 
 
-def test_in_a_fixed_partition_all_calls_are_on_the_busiest_key() -> None:
+def test_a_constant_partition_key_gets_all_calls() -> None:
     (demand,) = demanded(record={"per_second": 800, "hottest": 0.1})
     assert (demand.key.name, demand.per_second) == ("all_of_them", 200)
 
 
-def test_a_write_of_many_items_costs_its_estimate() -> None:
-    """The traffic file says how many items a call writes, and how large they are: typical ones are three small ones."""
+def test_the_traffic_file_sets_the_items_and_size_of_a_write() -> None:
+    """A typical call writes three small items."""
     patterns = {"record_all": {"per_second": 10, "items": 60, "item_bytes": 2000}}
     traffic = traffic_from({"patterns": patterns}, Log.compiled)
     result = demands(Subject(Log.compiled, traffic, Log))
@@ -138,14 +138,14 @@ def test_a_partition_without_a_known_share_is_not_reported() -> None:
     assert demanded() == []
 
 
-def test_writes_need_the_class() -> None:
+def test_demand_of_writes_needs_the_design_class() -> None:
     traffic = traffic_from({"patterns": {"record": {"per_second": 9}}}, Log.compiled)
     result = demands(Subject(Log.compiled, traffic))
     assert (result.totals, result.partitions) == ({}, [])
 
 
 @pytest.mark.parametrize("design", [Cms, Shop])
-def test_totals_are_those_of_the_cost_model(design: type[Design]) -> None:
+def test_totals_equal_the_cost_estimate(design: type[Design]) -> None:
     rates = {name: {"per_second": 2 + number} for number, name in enumerate(design.compiled.patterns)}
     traffic = traffic_from({"patterns": rates}, design.compiled)
     totals = demands(Subject(design.compiled, traffic, design)).totals
@@ -163,29 +163,31 @@ def test_totals_are_those_of_the_cost_model(design: type[Design]) -> None:
         (Event.model_fields["kind"].annotation, None, None, None),
     ],
 )
-def test_sizes_from_types(annotation: Any, values: Any, numbers: int | None, length: int | None) -> None:
+def test_item_sizes_are_estimated_from_types(
+    annotation: Any, values: Any, numbers: int | None, length: int | None
+) -> None:
     assert (values_of(annotation), numbers_in(annotation), length_max(annotation)) == (values, numbers, length)
 
 
-def test_how_many_numbers_a_type_has() -> None:
+def test_number_of_values_of_a_type() -> None:
     annotation = Log.compiled.by_name["Tally"].fields["part"].annotation
     assert numbers_in(annotation) == 20
     assert numbers_in(int) is None
 
 
-def test_shares_are_set_per_key() -> None:
-    """A write takes several keys: what is said of one of them isn't spread over the others."""
+def test_the_share_of_one_key_does_not_affect_other_keys() -> None:
+    """The write has several keys."""
     result = demanded(record={"per_second": 800, "hottest": {"Event.all_of_them": 0.5}})
     assert [demand.key.name for demand in result] == ["all_of_them"]
     (demand,) = demanded(view={"per_second": 1000, "hottest": {"Tally.primary": 1}})
     assert demand.per_second == 50
 
 
-def test_each_call_of_a_new_id_has_a_partition_of_its_own() -> None:
+def test_generated_ids_give_each_call_its_own_partition() -> None:
     result = demanded(record={"per_second": 8000, "hottest": 1})
     assert [demand.key.name for demand in result] == ["all_of_them"]
 
 
-def test_a_key_that_there_is_none_of_is_refused() -> None:
+def test_an_unknown_key_in_a_traffic_file_is_an_error() -> None:
     with pytest.raises(TrafficError, match=r"patterns\.view\.hottest\.Tally\.primry: the design has no such key"):
         demanded(view={"per_second": 1, "hottest": {"Tally.primry": 1}})

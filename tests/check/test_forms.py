@@ -1,4 +1,4 @@
-"""Reports for machines: JSON, SARIF 2.1.0, GitHub's annotations. And the baseline."""
+"""Reports as JSON, SARIF 2.1.0 and GitHub annotations, and the baseline file."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def here(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("here")
-def test_json_has_everything() -> None:
+def test_json_report_contains_every_member() -> None:
     (value,) = as_json([SHOWN])["reports"]
     assert value["counts"] == {"error": 1, "warning": 1, "info": 0}
     assert value["silenced"] == 1
@@ -58,7 +58,7 @@ def test_json_has_everything() -> None:
     assert json.loads(json.dumps(value)) == value
 
 
-# SARIF: the members that its schema requires, and their types
+# members that the SARIF schema requires, and their types
 
 
 def _texts(value: Any) -> Iterator[str]:
@@ -119,8 +119,8 @@ def test_a_file_outside_the_folder_has_an_absolute_path(tmp_path: Path, monkeypa
     assert place_in_source(str(HERE)) == HERE.as_posix()
 
 
-def test_paths_are_those_of_the_checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """GitHub wants them so, though the workflow's step runs in a folder of it; and an address has no spaces."""
+def test_paths_are_relative_to_the_repository_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """GitHub needs this even if the workflow step runs in a subfolder. URIs contain no spaces."""
     (tmp_path / "back end").mkdir()
     monkeypatch.chdir(tmp_path / "back end")
     found = report(finding(source=Source(str(tmp_path / "back end" / "design.py"), 3)))
@@ -135,7 +135,7 @@ def test_paths_are_those_of_the_checkout(tmp_path: Path, monkeypatch: pytest.Mon
     assert "file=design.py,line=3" in as_github([found])
 
 
-def test_identities_stay_when_words_change() -> None:
+def test_fingerprints_do_not_depend_on_wording() -> None:
     def identity(element: Finding) -> Any:
         return as_sarif([report(element)])["runs"][0]["results"][0]["partialFingerprints"]
 
@@ -156,7 +156,7 @@ def test_annotations_are_escaped_and_exclude_ignored_findings() -> None:
 # The baseline
 
 
-def test_only_new_findings_count(tmp_path: Path) -> None:
+def test_baseline_findings_are_ignored(tmp_path: Path) -> None:
     path = tmp_path / "baseline.json"
     assert write_baseline(path, [report(finding(), finding(), finding("KP405", "x", silenced="so"))]) == 2
     now = report(finding(message="told otherwise"), finding(), finding(), finding("KP301", "Inbox.all"))

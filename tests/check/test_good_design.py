@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""A good design of 30 access patterns gets at most two findings, none of which a follower would regret."""
+"""A correct design of 30 access patterns has at most two findings."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Agent(Entity):
 
 
 class Ticket(Entity):
-    """A customer's request."""
+    """A customer request."""
 
     tenant_id: str
     ticket_id: str = Field(default_factory=ulid)
@@ -119,7 +119,7 @@ class Login(Entity):
 
 
 class HelpDesk(Design):
-    """Tickets, their messages and labels, customers and agents, for several tenants: 30 access patterns."""
+    """Tickets, messages, labels, customers and agents of several tenants."""
 
     table = Table("help-desk", indexes=[G1, G2])
 
@@ -263,7 +263,7 @@ class HelpDesk(Design):
         yield Update(Customer, tenant_id=tenant_id, customer_id=customer_id).set(credit=Add(amount))
 
 
-def test_a_good_design_of_30_patterns_gets_two_findings_at_most() -> None:
+def test_a_correct_design_has_at_most_two_findings() -> None:
     report = check(HelpDesk)
     assert report.patterns == 30
     assert len(report.findings) <= 2, report.findings

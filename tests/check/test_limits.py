@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Rules that have a limit: what is just within it is none of theirs, and the next one is."""
+"""Rules with a numeric limit report values above the limit, and not the limit itself."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def pattern(name: str, **given: Any) -> dict[str, Any]:
 
 
 def days(count: int) -> dict[str, Any]:
-    """A typical call over so many days."""
+    """A typical call over this many days."""
     last = date.fromordinal(date(2026, 1, 1).toordinal() + count - 1)
     return pattern("readings", arguments={"at": {"ge": "2026-01-01T00:00:00Z", "le": f"{last}T12:00:00Z"}})
 
@@ -104,7 +104,7 @@ def test_values_within_a_limit_are_not_reported(name: str) -> None:
         ("%Y%m%d%H%M%S", "31,536,000 seconds = 31,536,000 requests, and a call takes 1,000"),
     ],
 )
-def test_a_year_of_partitions_of_time(layout: str, year: str) -> None:
+def test_a_read_over_a_year_of_time_buckets_is_reported(layout: str, year: str) -> None:
     class Measured(Entity):
         sensor: str
         at: datetime
@@ -122,7 +122,7 @@ def test_a_year_of_partitions_of_time(layout: str, year: str) -> None:
 
 
 def projecting(*sizes: int) -> type[Design]:
-    """A design with indexes that include so many attributes each."""
+    """A design whose indexes project this many attributes each."""
     names = [f"field_{number}" for number in range(max(sizes))]
     indexes = [
         Index(f"GSI{number}", f"g{number}pk", f"g{number}sk", projection=names[:size])

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Flaws planted in bodies of writes, each beside what is right and looks alike."""
+"""Known flaws in the bodies of writes, each with a correct variant that looks similar."""
 
 from __future__ import annotations
 
@@ -53,12 +53,12 @@ class Seat(Entity):
 
 
 def raised(exam: Exam, by: int) -> int:
-    """A helper that computes with what was read."""
+    """A helper that computes from the item."""
     return exam.seats + by
 
 
 def widened(exam: Exam, by: int) -> Update[Exam]:
-    """A helper that makes the action."""
+    """A helper that returns the action."""
     return Update(exam, seats=raised(exam, by))
 
 
@@ -155,7 +155,7 @@ class Exams(Design):
 
 
 class Rightly(Design):
-    """The same writes without them."""
+    """The same writes without the flaws."""
 
     table = Table("rightly")
 
@@ -274,12 +274,12 @@ def found(reports: list[Report]) -> dict[str, set[str]]:
         ("enrol_nobody", "KP108"),
     ],
 )
-def test_the_flaw_is_found_only_where_it_is(found: dict[str, set[str]], name: str, code: str) -> None:
+def test_each_flaw_is_found_only_in_the_flawed_write(found: dict[str, set[str]], name: str, code: str) -> None:
     assert code in found[f"Exams.{name}"]
     assert code not in found.get(f"Rightly.{name}", set())
 
 
-def test_a_count_without_a_test_is_no_decision(found: dict[str, set[str]]) -> None:
+def test_storing_a_count_is_not_reported(found: dict[str, set[str]]) -> None:
     assert "KP313" not in found.get("Rightly.as_many_as_counted", set())
 
 
@@ -301,12 +301,12 @@ class Member(Entity):
 
 
 def tidy(text: str) -> str:
-    """A helper that folds."""
+    """A helper that folds case."""
     return text.strip().casefold()
 
 
 class Club(Design):
-    """What entities and questions have of it."""
+    """Flaws in entities and reads."""
 
     table = Table("club")
 
@@ -321,8 +321,8 @@ class Club(Design):
 def test_flaws_of_entities_and_reads_are_found() -> None:
     result = {(finding.code, finding.place) for finding in check(Club).findings}
     assert result >= {
-        ("KP103", "Member.letter"),  # its bound is beyond what an item may be
-        ("KP213", "Member.email"),  # folded by a helper, and not by its type
-        ("KP215", "Club.ranked"),  # a range of texts, where ranks are meant
-        ("KP315", "Member.email_claim"),  # the claim of what expires stays
+        ("KP103", "Member.letter"),  # the maximum length exceeds the item size limit
+        ("KP213", "Member.email"),  # folded by a helper, not by its type
+        ("KP215", "Club.ranked"),  # a range of strings instead of ranks
+        ("KP315", "Member.email_claim"),  # the unique claim of an expired item remains
     }

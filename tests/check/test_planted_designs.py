@@ -1,4 +1,4 @@
-"""Planted flaws, in two independent designs each, and their corrections: each flaw is found, and not when corrected."""
+"""Known flaws in two independent designs each: each flaw is found, and not found after its correction."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Folded = Annotated[str, StringConstraints(to_lower=True)]
 
 
 def designed(text: str) -> type[Design]:
-    """A design of the entities in a text, with the patterns after ``---``."""
+    """A design of the entities in a string, with the access patterns after ``---``."""
     entities, _, patterns = text.partition("---\n")
     names = ", ".join(re.findall(r"^class (\w+)\(Entity\)", entities, re.MULTILINE))
     table = f'    table = Table("things", indexes=[G], entities=[{names}])\n'
@@ -494,7 +494,7 @@ def eat(self, user_id: str) -> Writes:
 
 
 @pytest.mark.parametrize(("code", "text", "correction"), FLAWS.values(), ids=FLAWS)
-def test_a_flaw_is_found_and_not_in_its_correction(code: str, text: str, correction: dict[str, str]) -> None:
+def test_each_flaw_is_found_until_it_is_corrected(code: str, text: str, correction: dict[str, str]) -> None:
     assert code in found(text)
     for old, new in correction.items():
         assert old in text, old
@@ -503,7 +503,7 @@ def test_a_flaw_is_found_and_not_in_its_correction(code: str, text: str, correct
 
 
 @pytest.mark.parametrize("text", [STOCK, PURSE])
-def test_each_unexpected_change_is_found(text: str) -> None:
+def test_each_unconditional_change_is_found(text: str) -> None:
     design = designed(text)
     places = {finding.place for finding in check(design).findings if finding.code == "KP313"}
     assert places == {pattern.place for pattern in design.compiled.writes.values()}
@@ -597,7 +597,7 @@ class Library(Design):
         ("Disc", "Disc", "Disc", set()),
     ],
 )
-def test_an_entity_that_no_pattern_names_is_found(
+def test_an_entity_without_access_patterns_is_found(
     tmp_path: Path, name: str, entities: str, read_: str, unread: set[str]
 ) -> None:
     path = tmp_path / "library.py"
@@ -622,7 +622,7 @@ def add(self) -> Writes:
 
 
 @pytest.mark.parametrize(("rate", "advice"), [(4800, "shards=8 is enough"), (8000, "set shards=12")])
-def test_shards_are_advised_beyond_those_that_a_key_has(rate: int, advice: str) -> None:
+def test_the_advised_number_of_shards_exceeds_the_current_one(rate: int, advice: str) -> None:
     design = designed(EVENTS)
     traffic = traffic_from({"patterns": {"add": {"per_second": rate}}}, design.compiled)
     hints = [finding.hint for finding in check(design, traffic).findings if finding.code == "KP501"]

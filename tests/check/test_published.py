@@ -1,7 +1,6 @@
-"""The five documents' designs: what SYSTEMS and the documents are known to get wrong, and the finding that tells it.
+"""Known flaws of the five published designs, and the finding that reports each.
 
-What a design can't show isn't here: that the two tables of the blog's document differ (one design has one spelling, but
-its copy under two names is found), and that messages between users are modelled nowhere.
+Two flaws aren't visible in a design: the blog's two tables differ, and no design models messages between users.
 """
 
 from __future__ import annotations
@@ -158,7 +157,7 @@ FOUND: dict[str, dict[str, str]] = {
 
 @cache
 def report(name: str) -> Report:
-    """What the check says of a module of tests/designs_as_published."""
+    """The check of a module in tests/designs_as_published."""
     try:
         design = find(str(ROOT / "tests" / "designs_as_published" / f"{name}.py")).design
     except DesignError as error:
@@ -181,8 +180,9 @@ def test_published_design_has_these_findings(name: str) -> None:
     assert places == {code: set(text.split()) for code, text in FOUND[name].items()}
 
 
-def test_the_load_of_a_viral_post() -> None:
-    """Two write units an entry, of 5,000 bytes each, 10,000 times a second, against 1,000 that one partition takes."""
+def test_a_viral_post_exceeds_the_partition_limit() -> None:
+    """Each entry takes five write units for its 5,000 bytes, at 10,000 writes per second; a partition allows 1,000
+    units."""
     (finding,) = [
         finding
         for finding in report("blog").findings
@@ -194,6 +194,6 @@ def test_the_load_of_a_viral_post() -> None:
     assert line.endswith("= 100,000 units/s")
 
 
-def test_the_readers_who_follow_many_are_counted() -> None:
+def test_estimate_includes_readers_who_follow_many_users() -> None:
     (finding,) = [finding for finding in report("social").findings if finding.code == "KP304"]
     assert finding.arithmetic == ("1 Query of Following + 5,000 partitions of Post = 5,001 requests a page",)

@@ -1,4 +1,4 @@
-"""The rules by their pages: each wrong example is found, each right one isn't, and nothing drifts."""
+"""Rule pages: wrong examples are found, correct examples aren't, and pages match the code."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_the_wrong_example_is_found(rule: Rule, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("rule", RULES, ids=CODES)
 def test_right_examples_have_only_named_findings(rule: Rule, tmp_path: Path) -> None:
-    allowed = {"KP107": {"KP403"}}  # the table has a local index: how large its collections grow is the question
+    allowed = {"KP107": {"KP403"}}  # the table has a local index, so collection growth is reported
     result = {finding.code for finding in examples(rule)["right"].report(tmp_path).counted()}
     assert result <= allowed.get(rule.code, set())
 
@@ -37,7 +37,7 @@ def test_pages_match_the_code(rule: Rule) -> None:
     assert page_of(rule).read_text(encoding="utf-8") == made_page(rule), "run: make docs"
 
 
-def test_the_list_is_that_of_the_rules() -> None:
+def test_the_rule_index_lists_every_rule() -> None:
     assert INDEX.read_text(encoding="utf-8") == made_index(), "run: make docs"
     pages = {path.name for path in FOLDER.glob("KP*.md")}
     assert pages == {rule.page for rule in RULES}
@@ -49,7 +49,7 @@ def test_codes_are_in_order_and_in_a_group() -> None:
 
 
 @pytest.mark.parametrize("rule", RULES, ids=CODES)
-def test_manuals_have_a_title_a_reason_and_a_way_out(rule: Rule) -> None:
+def test_manuals_have_a_title_a_reason_and_a_fix(rule: Rule) -> None:
     assert 10 < len(rule.title) < 90
     assert len(rule.manual.split("\n\n")) >= (1 if rule.code == "KP100" else 2)
     assert rule.severity in Severity
@@ -100,15 +100,15 @@ class Shops(Design):
         ("T", 'A, "{label}"', 'B, "{label}", partition="M#{name}"', set()),
     ],
 )
-def test_an_index_with_the_order_of_another_is_redundant(
+def test_an_index_with_the_sort_order_of_another_is_redundant(
     table: str, first: str, second: str, spare: set[str], tmp_path: Path
 ) -> None:
     code = SHOP.replace("TABLE", table).replace("FIRST", first).replace("SECOND", second)
-    assert spare_keys(code, tmp_path) == spare
+    assert redundant_keys(code, tmp_path) == spare
 
 
-def spare_keys(code: str, folder: Path) -> set[str]:
-    """The keys of the shop that KP404 finds spare, each of them for another one's sake."""
+def redundant_keys(code: str, folder: Path) -> set[str]:
+    """The keys that KP404 reports as redundant, each with the key that replaces it."""
     rule = next(element for element in RULES if element.code == "KP404")
     report = replace(examples(rule)["wrong"], code=code).report(folder)
     assert {finding.code for finding in report.findings} != {"KP100"}, report.findings
@@ -137,17 +137,15 @@ class Shops(Design):"""
         ('@read("S2")\n    def of(self, name: str) -> list[Shop | Stall]: ...', set()),
     ],
 )
-def test_an_index_that_several_entities_are_read_from_together_is_not_spare(
-    question: str, spare: set[str], tmp_path: Path
-) -> None:
+def test_an_index_read_by_multi_entity_queries_is_not_redundant(question: str, spare: set[str], tmp_path: Path) -> None:
     code = SHOP.replace("TABLE", "T").replace("FIRST", 'A, "{label}"').replace("SECOND", 'B, "{label}#{city}"')
     code = code.replace("\nclass Shops(Design):", STALLS).replace('@read("S1"', f'{question}\n\n    @read("S1"')
-    assert spare_keys(code, tmp_path) == spare
+    assert redundant_keys(code, tmp_path) == spare
 
 
 def test_an_index_without_sort_key_is_redundant_next_to_one_with(tmp_path: Path) -> None:
     code = SHOP.replace('"b_pk", "b_sk"', '"b_pk"').replace("placed(SECOND)", 'Key("N#{name}", index=B)')
-    assert spare_keys(code.replace("TABLE", "T").replace("FIRST", 'A, "{label}"'), tmp_path) == {"second"}
+    assert redundant_keys(code.replace("TABLE", "T").replace("FIRST", 'A, "{label}"'), tmp_path) == {"second"}
 
 
 @pytest.mark.parametrize(
@@ -166,7 +164,7 @@ def test_a_multi_attribute_prefix_index_is_redundant(
     code = SHOP.replace('"a_pk", "a_sk"', f'"a_pk", {[f"a_{place}" for place in range(len(first))]}')
     code = code.replace('"b_pk", "b_sk"', f'"b_pk", {[f"b_{place}" for place in range(len(second))]}')
     code = code.replace("FIRST", f"A, {first}").replace("SECOND", f"B, {second}").replace("TABLE", "T")
-    assert spare_keys(code, tmp_path) == spare
+    assert redundant_keys(code, tmp_path) == spare
 
 
 LONG = """from datetime import date
@@ -192,18 +190,18 @@ class Notes(Design):
 @pytest.mark.parametrize(
     ("fields", "sort", "total"),
     [
-        ("text: Text[256]", "{text}", None),  # as many as there may be
+        ("text: Text[256]", "{text}", None),  # the maximum
         ("text: Text[256]", "T{text}", "1,025 bytes, of 1,024"),
         ("text: Text[247]; number: int", "{text}#{number:040d}", "1,029 bytes, of 1,024"),
         ("text: Text[246]; number: int", "{text}#{number:039d}", None),
         ("text: Text[246]; day: date", "{text}##{day}", "1,025 bytes, of 1,024"),
         ("text: Text[255]; state: Literal['é', 'a']", "{text}##{state}", None),
         ("text: Text[255]; state: Literal['é', 'aé']", "{text}##{state}", "1,025 bytes, of 1,024"),
-        ("text: Text[255]; parts: tuple[str, ...]", "{text}#{parts}", None),  # nobody knows
+        ("text: Text[255]; parts: tuple[str, ...]", "{text}#{parts}", None),  # the maximum is unknown
         ("text: Text[255]; other: str", "{text}#{other}", None),
     ],
 )
-def test_the_longest_key_is_added_up(fields: str, sort: str, total: str | None, tmp_path: Path) -> None:
+def test_maximum_key_length_is_the_sum_of_its_fields(fields: str, sort: str, total: str | None, tmp_path: Path) -> None:
     code = LONG.replace("FIELDS", fields.replace("; ", "\n    ")).replace("SORT", sort)
     code = re.sub(r"Text\[(\d+)\]", r"Annotated[str, Field(max_length=\1)]", code)
     rule = next(element for element in RULES if element.code == "KP101")
@@ -217,15 +215,15 @@ NUMBER = re.compile(r"(?<![\w#.])\d[\d,]*(?:\.\d+)?%?(?![\w#])")
 
 
 @pytest.mark.parametrize("rule", [rule for rule in RULES if rule.code != "KP100"], ids=lambda rule: rule.code)
-def test_each_number_is_shown_with_its_arithmetic(rule: Rule, tmp_path: Path) -> None:
+def test_findings_show_their_calculation(rule: Rule, tmp_path: Path) -> None:
     for finding in examples(rule)["wrong"].report(tmp_path).findings:
         shown = " ".join(finding.arithmetic)
         missing = [number for number in NUMBER.findall(finding.message) if number.rstrip(",") not in shown]
         assert not missing, f"{finding}: {finding.arithmetic}"
 
 
-def test_the_advice_on_expiry_keeps_what_never_expires(tmp_path: Path) -> None:
-    """KP602's filter, applied as it is said, compiles, and drops nothing but what is over."""
+def test_the_advised_expiry_filter_keeps_items_without_ttl(tmp_path: Path) -> None:
+    """KP602's advised filter compiles and excludes only expired items."""
     rule = next(element for element in RULES if element.code == "KP602")
     wrong = examples(rule)["wrong"]
     (finding,) = [element for element in wrong.report(tmp_path).findings if element.code == "KP602"]
@@ -235,8 +233,8 @@ def test_the_advice_on_expiry_keeps_what_never_expires(tmp_path: Path) -> None:
     assert f'where="{match.group(1)}"' in examples(rule)["right"].code
 
 
-def test_a_lock_that_is_taken_over_when_it_is_over_is_no_finding(tmp_path: Path) -> None:
-    """KP315 is of a Create that nothing besides takes the expired item's place."""
+def test_replacing_an_expired_lock_is_not_reported(tmp_path: Path) -> None:
+    """KP315 is about Creates that can't replace an expired item."""
     rule = next(element for element in RULES if element.code == "KP315")
     wrong = examples(rule)["wrong"]
     create = "        yield Create(Lock(name=name, owner=owner, expires_at=now() + timedelta(minutes=5)))"
@@ -257,6 +255,6 @@ def test_a_lock_that_is_taken_over_when_it_is_over_is_no_finding(tmp_path: Path)
 
 
 @pytest.mark.parametrize(("items", "codes"), [(100, set()), (101, {"KP304"})])
-def test_a_hundred_partitions_are_few(items: int, codes: set[str]) -> None:
+def test_reading_100_partitions_is_not_reported(items: int, codes: set[str]) -> None:
     traffic = traffic_from({"patterns": {"posts": {"items": items}}}, Network.compiled)
     assert {each.code for each in check(Network, traffic).findings if each.place == "Network.posts"} == codes

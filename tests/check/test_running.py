@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Running the rules: silences, order, and where findings stand in the source."""
+"""Ignored findings, order of findings, and source locations."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_a_class_in_a_function_has_line_numbers() -> None:
 
 def test_a_compiled_design_has_no_source_locations() -> None:
     places = [(element.code, element.source is None) for element in check(Base.compiled).findings]
-    assert places == [("KP201", False), ("KP303", True)]  # the entity's class is known, the design's isn't
+    assert places == [("KP201", False), ("KP303", True)]  # the entity has a class, the compiled design doesn't
 
 
 def test_the_most_severe_findings_come_first() -> None:
@@ -123,8 +123,8 @@ def finding(silenced: str | None = None) -> Finding:
     return Finding("KP308", "lost-update", Severity.WARNING, "Bank.pay_in", "m", "h", silenced=silenced)
 
 
-def test_an_ignored_finding_uses_no_baseline_entry() -> None:
-    """Of two alike, one is silenced since: the other is still the known one."""
+def test_ignored_findings_consume_no_baseline_entry() -> None:
+    """If one of two identical findings is ignored, the other is still in the baseline."""
     report = Report("Bank", (finding("a few a day"), finding()), rules=1, traffic=False)
     known = Counter({("Bank", "KP308", "Bank.pay_in"): 1})
     assert [(element.silenced, element.known) for element in compared(report, known).findings] == [
@@ -136,7 +136,7 @@ def test_an_ignored_finding_uses_no_baseline_entry() -> None:
 @pytest.mark.parametrize(
     ("per_second", "severity"), [(480.0, None), (520.0, Severity.WARNING), (1100.0, Severity.ERROR)]
 )
-def test_a_partition_is_hot_from_half_of_its_limit(per_second: float, severity: Severity | None) -> None:
+def test_a_partition_is_hot_above_half_of_its_limit(per_second: float, severity: Severity | None) -> None:
     class Hit(Entity):
         page: str
         number: int

@@ -1,6 +1,4 @@
-"""The five systems: nothing is found, but what is silenced with a reason. And the check fails on no design of this
-repository, whatever traffic is said of it.
-"""
+"""The five systems have only ignored findings with reasons, and no design or traffic file makes a rule fail."""
 
 from __future__ import annotations
 
@@ -44,7 +42,7 @@ def test_reasons_are_sentences(design: type[Design]) -> None:
 
 @cache
 def designs() -> list[type[Design]]:
-    """Every design of the systems, of the tests and of the documentation's examples."""
+    """Every design of the systems, the tests and the documentation."""
     result: dict[str, type[Design]] = {element.__name__: element for element in SYSTEMS}
     for path in written_files(".py", ROOT / "tests"):
         if re.search(r"^class \w+\(\w*Design\b", path.read_text(encoding="utf-8"), re.MULTILINE):
@@ -52,7 +50,7 @@ def designs() -> list[type[Design]]:
             try:
                 module = importlib.import_module(name)
             except DesignError:
-                continue  # wrong on purpose
+                continue  # deliberately invalid
             result |= {f"{name}.{key}": value for key, value in vars(module).items() if _is_design(value)}
     for path in written_files(".md", ROOT / "docs"):
         for number, program in enumerate(programs_of(path)):
@@ -64,12 +62,12 @@ def designs() -> list[type[Design]]:
 
 
 def _is_design(value: object) -> bool:
-    # Design itself isn't compiled, nor is one without keys, which is the planner's
+    # Design itself isn't compiled, and designs without keys are input of the planner
     return isinstance(value, type) and issubclass(value, Design) and hasattr(value, "compiled")
 
 
 def _designs_of(program: Program, path: Path) -> list[type[Design]]:
-    """The designs of an example; a page of its own is run by the tests of the repository."""
+    """The designs of an example. Tests of the repository run complete pages."""
     if "class " not in (code := program.steps[0][1]):
         return []
     name = f"checked_{path.stem.replace('-', '_')}_{program.line}"
@@ -79,16 +77,16 @@ def _designs_of(program: Program, path: Path) -> list[type[Design]]:
         exec(compile(re.split(r"^(?=\w+ = \w+\.open\()", code, flags=re.MULTILINE)[0], name, "exec"), vars(module))
         return [value for value in vars(module).values() if _is_design(value)]
     except DesignError:
-        return []  # wrong on purpose
+        return []  # deliberately invalid
     finally:
         del sys.modules[name]
 
 
-def test_there_are_many_designs() -> None:
+def test_more_than_60_designs_are_collected() -> None:
     assert len(designs()) > 60
 
 
-def test_no_design_breaks_a_rule_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_rule_raises_on_any_design(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)  # the body of a write without source is run, and KP312's example writes a file
     for design in designs():
         for report in (check(design), check(design.compiled)) if design in SYSTEMS else (check(design),):
@@ -139,7 +137,7 @@ tables = st.builds(
 
 @settings(max_examples=examples(8, 40), deadline=None)
 @given(data=st.data())
-def test_no_traffic_breaks_a_rule(data: st.DataObject) -> None:
+def test_no_rule_raises_on_any_traffic(data: st.DataObject) -> None:
     design = data.draw(st.sampled_from(SYSTEMS)).compiled
     traffic = Traffic(
         data.draw(tables),

@@ -66,7 +66,7 @@ class Visit(Entity):
 
 
 class Hour(Entity):
-    """A free hour. No pattern reads it."""
+    """An available hour. No access pattern reads it."""
 
     doctor: str
     at: datetime
@@ -89,14 +89,14 @@ class Clinic(Design):
 
     @read("C1", newest_first=True)
     def visits(self, patient: str, at: Range[datetime] | None = None, limit: int = 5) -> list[Visit]:
-        """The visits [of a patient], the last first."""
+        """The visits [of a patient], newest first."""
         ...
 
     @read("C2")
     def waiting(
         self, doctor: str, state: Literal["open", "seen"], limit: int = 10, cursor: Cursor | None = None
     ) -> Page[Visit]:
-        """Who waits for a doctor."""
+        """Patients waiting for a doctor."""
         ...
 
     @read("C3", scan=True, where="contains(notes, :word)")
@@ -110,8 +110,8 @@ class Clinic(Design):
         ...
 
     @read("C5", order_by="fee", complete=True)
-    def dearest(self, patient: str, limit: int = 3) -> list[Visit]:
-        """A patient's cheapest visits."""
+    def cheapest(self, patient: str, limit: int = 3) -> list[Visit]:
+        """The least expensive visits of a patient."""
         ...
 
     @read("C6")
@@ -121,24 +121,24 @@ class Clinic(Design):
 
     @read("C7")
     def by_card(self, card: str) -> Patient | None:
-        """Whose card it is."""
+        """The patient with an insurance card."""
         ...
 
     @read("C8", entity=[Visit])
     def how_many(self, patient: str) -> int:
-        """How often somebody came."""
+        """The number of visits."""
         ...
 
     @write("C9")
     def see(self, visit: Visit, notes: str) -> Writes:
-        """Somebody was seen."""
+        """Record a visit."""
         if visit.state != "open":
             return
         yield Update(visit, state="seen", notes=notes).only_if(state="open")
 
     @write("C10")
     def leave(self, patient: str) -> Writes:
-        """A patient leaves, with all visits."""
+        """Delete a patient and all visits."""
         file = yield from self.file.read(patient)
         if file is not None:
             yield Batch(Delete(visit) for visit in file.visits)
@@ -146,11 +146,11 @@ class Clinic(Design):
 
     @write("C11")
     def rename(self, patient: Patient, name: str) -> Writes:
-        """It can't work: a primary key doesn't change."""
+        """Invalid: a primary key can't change."""
         yield Update(patient, patient=name)
 
     @write("C12")
     def come(self, patient: Patient, visit: Visit) -> Writes:
-        """A patient's first visit."""
+        """Register a patient with a first visit."""
         yield Put(patient)
         yield Put(visit)

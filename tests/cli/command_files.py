@@ -71,7 +71,7 @@ count = 40_000_000
 
 @pytest.fixture
 def files(folder: Path) -> None:
-    """The files that the commands name."""
+    """Write the files that the commands use."""
     (folder / "traffic.toml").write_text(TRAFFIC)
     (folder / "baseline.json").write_text(BASELINE)
     shutil.copy(Path(__file__).with_name("clinic.py"), folder)

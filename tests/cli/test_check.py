@@ -85,7 +85,7 @@ def test_all_shows_ignored_findings_with_their_reasons(inbox: Path) -> None:
 
 
 @pytest.mark.usefixtures("inbox")
-def test_json_sarif_and_annotations() -> None:
+def test_formats_json_sarif_and_annotations() -> None:
     data = json.loads(run("check", "inbox.py", "--json").stdout)
     (report,) = data["reports"]
     assert (report["design"], report["findings"][0]["code"], report["findings"][0]["line"]) == ("Inbox", "KP201", 11)
@@ -98,7 +98,7 @@ def test_json_sarif_and_annotations() -> None:
 
 
 @pytest.mark.usefixtures("inbox")
-def test_a_baseline() -> None:
+def test_a_baseline_hides_known_findings() -> None:
     written = run("check", "inbox.py", "--write-baseline", "known.json")
     assert (written.exit_code, written.stdout, written.stderr) == (0, "", "known.json: 1 finding.\n")
     result = run("check", "inbox.py", "--baseline", "known.json")
@@ -184,7 +184,7 @@ def test_one_traffic_file_for_several_designs(inbox: Path) -> None:
 
 
 def test_each_of_several_files_imports_from_its_own_folder(folder: Path) -> None:
-    """As for a hook that names all designs of a repository: findings are in their own files."""
+    """For example, a pre-commit hook names all designs of a repository."""
     for name, template in (("one", "MESSAGES"), ("two", "MESSAGE#{message_id}")):
         (folder / name).mkdir()
         entity, design = INBOX.replace("MESSAGES", template).split("class Inbox")
@@ -227,7 +227,7 @@ def test_findings_cannot_control_the_terminal(inbox: Path) -> None:
 
 
 def test_no_store_and_no_network_is_imported() -> None:
-    """It must answer within a second, including the interpreter's start."""
+    """The command must finish within a second."""
     code = "import sys; from keyplan.cli.group import cli; cli(['check', 'cms'], standalone_mode=False)"
     code += "; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

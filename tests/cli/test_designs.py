@@ -122,7 +122,7 @@ def test_only_systems_have_sample_data_and_imports(notes: Path) -> None:
         assert "systems that have one: blog, cms, " in result.stderr
 
 
-def test_ctrl_c_inside_pydantic(notes: Path) -> None:
+def test_ctrl_c_inside_pydantic_interrupts_the_command(notes: Path) -> None:
     """Pydantic's core converts a KeyboardInterrupt to a SchemaError."""
     text = """
         from pydantic_core import SchemaError

@@ -1,4 +1,4 @@
-"""Errors for NAMEs that can't be imported, and cleanup after importing a design separately."""
+"""Errors for a NAME that can't be imported, and cleanup after importing a design."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ FILES = {
 
 @pytest.fixture(autouse=True)
 def left_as_it_was(folder: Path) -> Iterator[None]:
-    """Checks that modules and the path are unchanged afterwards."""
+    """Check that modules and the path are unchanged afterwards."""
     for name, text in FILES.items():
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(text)
@@ -62,8 +62,8 @@ def left_as_it_was(folder: Path) -> Iterator[None]:
         del sys.modules[name]
 
 
-def test_imported_designs_are_not_a_files_own(folder: Path) -> None:
-    """Imported designs count if the file has none of its own: then there is none to choose."""
+def test_imported_designs_count_only_in_files_without_designs(folder: Path) -> None:
+    """A file with its own designs ignores imported ones."""
     there = ("notes.py", "two.py", "borrowed_too.py", "notes.py:MyNotes", "notes:MyNotes", "cms")
     for name in there:
         assert find_all(name), name
@@ -83,7 +83,7 @@ def test_folders_are_appended_to_the_path_once(folder: Path) -> None:
 
 
 def test_only_modules_of_files_are_removed(folder: Path) -> None:
-    """Modules given by name stay imported, as do those that were before, and those elsewhere."""
+    """Modules given by name, modules imported before, and modules elsewhere stay imported."""
     path = list(sys.path)
     with apart("package.notes:MyNotes") as forgotten:
         find("package.notes:MyNotes")

@@ -89,13 +89,13 @@ def test_a_request_can_be_copied_from_a_narrow_terminal() -> None:
     assert json.loads(shown[shown.index("{\n") :])["Key"]["pk"] == {"S": f"ARTICLE#{'word ' * 20}"}
 
 
-def test_it_needs_no_store(folder: Path) -> None:
+def test_explain_needs_no_store(folder: Path) -> None:
     assert run("explain", "cms", "article", "article_id=1").exit_code == 0
     assert list(folder.iterdir()) == []
 
 
 @pytest.mark.parametrize("pattern", list(Cms.compiled.patterns))
-def test_every_pattern_of_the_cms(pattern: str) -> None:
+def test_every_access_pattern_of_the_cms_is_explained(pattern: str) -> None:
     shown = run("explain", "cms", pattern)
     assert shown.exit_code == 0
     assert json_of("explain", "cms", pattern)["pattern"] == pattern
@@ -114,7 +114,7 @@ def test_errors_are_reported() -> None:
     assert run("explain", "cms", "articl").exit_code == 2
 
 
-def test_the_cost_and_the_alternatives() -> None:
+def test_explanation_shows_cost_and_alternatives() -> None:
     shown = run("explain", "cms", "articles_by_author").output
     assert "1 request, 1.5 read units" in shown
     assert "not Article.primary" in shown

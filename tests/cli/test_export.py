@@ -44,7 +44,7 @@ def test_each_format_of_a_system_and_of_a_design(name: str, to: str, folder: Pat
     assert list(folder.iterdir()) == [], "no store is opened"
 
 
-def test_templates_in_both_formats() -> None:
+def test_templates_are_json_or_yaml() -> None:
     in_yaml = yaml.load(exported("cms", "--to", "cloudformation"), Loader)
     assert in_yaml == json.loads(exported("cms", "--to", "cloudformation", "--json"))
     assert "resource" in json.loads(exported("cms", "--to", "terraform", "--json"))
@@ -107,7 +107,7 @@ def test_a_picture_has_the_items_of_the_sample_or_a_store(to: str) -> None:
     assert len(sampled) > len(empty)
 
 
-def test_omissions_of_workbench_are_reported() -> None:
+def test_unsupported_workbench_features_are_reported() -> None:
     result = run("export", "tests.contract.design:Everything", "--to", "workbench")
     assert result.exit_code == 0
     assert "LSI1 is omitted" in result.stderr
@@ -139,8 +139,8 @@ def test_a_folder_is_created_with_its_parents(folder: Path) -> None:
     assert len([*(folder / "there").iterdir()]) == 2
 
 
-def test_a_thousand_items_of_a_store_are_written(folder: Path) -> None:
-    """In as many pages as the store returns."""
+def test_all_pages_of_a_store_are_exported(folder: Path) -> None:
+    """One page at a time."""
     del folder
     asked: list[Any] = []
 

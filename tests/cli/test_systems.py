@@ -40,7 +40,7 @@ SYSTEM = System("NAME", "Books", Books, sample, 3, load, "a file", ("file",))
 
 
 def bring(folder: Path, package: str, name: str, text: str = SYSTEM, attribute: str = "SYSTEM") -> None:
-    """Install a package with one module and one entry point into a folder."""
+    """Install a package with one module and one entry point in a folder."""
     module = package.replace("-", "_")
     (folder / f"{module}.py").write_text(text.replace("NAME", name))
     metadata = folder / f"{module}-1.0.dist-info"
