@@ -1,4 +1,5 @@
-# mypy: disable-error-code="empty-body"  ruff: noqa: DTZ001, DTZ901 - timestamps without a time zone are bad input
+# mypy: disable-error-code="empty-body"
+# ruff: noqa: DTZ001, DTZ901 - timestamps without a time zone are bad input
 """A design with keys of every kind, and argument values of every kind, most of them invalid. The random tests of each
 interface (Python, async methods, REST, command line) draw from them.
 """

@@ -1,4 +1,4 @@
-"""``keyplan plan``: plans are verified, plans with wrong results are omitted, and Ctrl-C prints the best plan so far."""
+"""``keyplan plan``: plans are verified, wrong plans are omitted, and Ctrl-C prints the best plan so far."""
 
 from __future__ import annotations
 

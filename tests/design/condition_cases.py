@@ -85,7 +85,7 @@ class Thing(Entity):
 
 
 class Other(Entity):
-    """Has fields of the same names, stored otherwise."""
+    """Fields with the same names and other stored types."""
 
     thing_id: str
     text: str = "b"

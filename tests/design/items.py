@@ -1,4 +1,4 @@
-"""What the tests of items share: a compiled entity, its two readers, a round trip through an item."""
+"""Shared by the tests of items: a compiled entity, its two readers, and a round trip through an item."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ def compiled(cls: type[Entity], *indexes: Index) -> CompiledEntity:
 
 
 def is_quick(entity: CompiledEntity) -> bool:
-    """Whether items are read by the entity's own schema, and not by Python."""
+    """Whether the entity's own schema reads items, instead of Python code."""
     return getattr(entity.from_item, "__func__", None) is not CompiledEntity._read_slowly
 
 
 def slowly(entity: CompiledEntity, item: Any) -> Entity:
-    """The instance, as the slow reader finds it."""
+    """The instance that the slow reader returns."""
     return entity._read_slowly(item)
 
 
 def left_to_python(entity: CompiledEntity, item: Any) -> bool:
-    """Whether the quick reader leaves this item to the slow one."""
+    """Whether the fast reader delegates this item to the slow one."""
     seen: list[Any] = []
 
     def note(item: Any) -> Entity:
@@ -42,7 +42,7 @@ def left_to_python(entity: CompiledEntity, item: Any) -> bool:
 
 
 def round_trip(instance: Entity) -> dict[str, Any]:
-    """The item of an instance, which both readers read as the same instance."""
+    """The item of an instance; both readers must return an equal instance."""
     entity = compiled(type(instance), GSI1)
     item: dict[str, Any] = json.loads(json.dumps(entity.to_item(instance)))
     for result in (entity.from_item(item), slowly(entity, item)):

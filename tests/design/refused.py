@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""What the tests of refused designs share: entities that work, and a look into what was told."""
+"""Shared by the tests of invalid designs: valid entities, and functions that check errors."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ LOCAL = Index("LOCAL", "pk", "lsk", local=True)
 
 
 class Article(Entity):
-    """What most designs here are made of."""
+    """The entity of most designs."""
 
     article_id: str
     author_id: str
@@ -53,7 +53,7 @@ class Article(Entity):
 
 
 class Version(Entity):
-    """Versions in ascending order, as the document has them."""
+    """Versions in ascending order."""
 
     article_id: str
     version: int
@@ -72,13 +72,13 @@ TABLE = Table("articles", indexes=[GSI1, GSI2], entities=[Article, Version])
 
 
 def told(error: pytest.ExceptionInfo[DesignError], *parts: str) -> None:
-    """Each part is in the text of one and the same fault."""
+    """Check that every part is in the text of one error."""
     faults = [str(fault) for fault in error.value.errors]
     assert any(all(re.search(part, fault) for part in parts) for fault in faults), "\n".join(faults)
 
 
 def faults(text: str, **names: Any) -> list[str]:
-    """The faults of the design in a text, each with its place and hint. ``names`` are known in the text."""
+    """The errors of the design in a string, with places and hints. ``names`` can be used in the string."""
     module = sys.modules["tests.design.rejected"] = ModuleType("tests.design.rejected")
     vars(module).update({name: value for name, value in names.items() if not name.startswith("__")})
     with pytest.raises(DesignError) as caught:

@@ -1,5 +1,7 @@
 # mypy: disable-error-code="empty-body"
-"""Which partition keys a range of time can be asked of, what is said of it, and why it is refused of others."""
+"""Time-bucketed partition keys: which range queries they support, how these are explained and priced, and why others
+are rejected.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,7 @@ NARROW = Index("NARROW", "e", "f", projection=["text"])
 
 
 def design_of(partition: str, sort: str = "{event_id}#{at}", *, kind: Any = datetime) -> type[Any]:
-    """A design of events whose primary key is made of a device and its partition's time; asked by a range of it."""
+    """A design of events, with a primary key of a device and the partition's time, read by a range of the time."""
     fields: dict[str, Any] = {"device": str, "at": kind, "event_id": str, "text": str}
     namespace = {"__annotations__": fields, "__module__": __name__, "primary": Key(partition, sort)}
     event: Any = type("Event", (Entity,), namespace)
@@ -75,7 +77,7 @@ def test_whole_units_of_a_time_are_buckets(partition: str, kind: Any, unit: str)
         ("D#{device}#{at}", int, "takes no range but of a time's whole units"),
     ],
 )
-def test_other_parts_are_none(partition: str, kind: Any, said: str) -> None:
+def test_other_time_formats_are_not_buckets(partition: str, kind: Any, said: str) -> None:
     with pytest.raises(DesignError, match=said):
         design_of(partition, "{event_id}" if kind in {str, int} else "{event_id}#{at}", kind=kind)
 
@@ -89,13 +91,13 @@ def test_other_parts_are_none(partition: str, kind: Any, said: str) -> None:
         (date, "{at:%Y%m%d%H}", "names hours, and the field is a day"),
     ],
 )
-def test_what_does_not_sort_is_no_sort_key(kind: Any, layout: str, said: str) -> None:
+def test_an_unsortable_time_format_is_no_sort_key(kind: Any, layout: str, said: str) -> None:
     with pytest.raises(DesignError, match=said):
         design_of("D#{device}#{at:%Y}", layout, kind=kind)
 
 
 class Event(Entity):
-    """A month of a device's events, and all of them in an index; those of a place in an index that lacks the time."""
+    """A month of a device's events; all of them in one index; those of a place in an index without the time."""
 
     event_id: str
     device: str
@@ -130,7 +132,7 @@ class Texts(NamedTuple):
 TABLE = Table("events", indexes=[GSI1, NARROW], entities=[Event, Tag])
 
 
-def test_what_buckets_do_not_answer_says_why() -> None:
+def test_unsupported_range_reads_are_rejected_with_the_reason() -> None:
     with pytest.raises(DesignError) as refusal:
 
         class Wrong(Design):
@@ -184,7 +186,7 @@ class Entry(Entity):
     in_order = Key("BOOK#{book}", "{at}#{entry_id}", index=ALL_IN_ONE)
 
 
-def test_what_one_partition_answers_is_asked_of_it() -> None:
+def test_a_range_within_one_partition_is_one_query() -> None:
     class Books(Design):
         table = Table("books", indexes=[ALL_IN_ONE])
 
@@ -246,7 +248,7 @@ def test_a_call_is_priced_by_its_buckets() -> None:
     assert BUCKETS_MAX == 1000
 
 
-def test_small_buckets_are_reported_unless_they_are_known_to_be_few() -> None:
+def test_small_buckets_are_reported_unless_their_number_is_stated() -> None:
     hourly = design_of("D#{device}#{at:%Y%m%d%H}", "{at}#{event_id}")
     monthly = design_of("D#{device}#{at:%Y%m}", "{at}#{event_id}")
 
@@ -267,8 +269,8 @@ def test_small_buckets_are_reported_unless_they_are_known_to_be_few() -> None:
     assert said(hourly, week) == [("warning", "a typical call reads 168 partitions of at")]
 
 
-def test_a_range_of_the_time_orders_the_answer_by_it() -> None:
-    """What stands behind the time in the sort key isn't what newest_first goes by."""
+def test_a_time_range_orders_the_result_by_time() -> None:
+    """Sort key parts after the time don't affect newest_first."""
 
     class Heard(Entity):
         user: str

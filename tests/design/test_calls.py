@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""What fields and parameters take is known by their types; calls that don't fit are refused, every fault at once."""
+"""Arguments of a call are validated against the types of fields and parameters, and errors are reported together."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Which fields a computed field depends on, and how updates of these change the keys that contain it."""
+"""Which fields a computed field depends on, and how updates of these fields recompute the keys that contain it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def helper(item: Any) -> str:
 
 
 def loosely(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A decorator as they are often written."""
+    """A decorator without type annotations."""
 
     @functools.wraps(function)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
@@ -35,7 +35,7 @@ def loosely(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class Computed(Entity):
-    """Computed fields that read others in every way."""
+    """Computed fields that read other fields in different ways."""
 
     SEPARATOR: ClassVar[str] = "-"
 
@@ -116,7 +116,7 @@ class Computed(Entity):
 
 
 class Inherited(Computed):
-    """Overrides what an inherited computed field reads."""
+    """Overrides a method that an inherited computed field calls."""
 
     def method(self) -> str:
         return self.a
@@ -143,14 +143,14 @@ EVERYTHING = {"a", "b", "mode", "at"}
         (Computed, "of_the_clock", EVERYTHING),
     ],
 )
-def test_the_fields_that_a_computed_field_reads(cls: type[Entity], field: str, read: set[str]) -> None:
+def test_fields_that_a_computed_field_reads(cls: type[Entity], field: str, read: set[str]) -> None:
     keyed = type(cls.__name__, (cls,), {"__module__": __name__, "by_field": Key(f"{{{field}}}", index=BY_FIELD)})
     entity = compiled(keyed, BY_FIELD)
     assert entity.inputs_of(entity.index_keys[0]) == read
 
 
 class Note(Entity):
-    """In an index by its title's first letter, as pydantic documents a cached computed field."""
+    """In an index by the first letter of its title, a cached computed field as in pydantic's documentation."""
 
     note_id: str
     title: str
@@ -172,7 +172,7 @@ class Note(Entity):
 
 
 class Event(Entity):
-    """Stands under its day."""
+    """In a partition of its day."""
 
     event_id: str
     at: datetime
@@ -202,15 +202,15 @@ def notes() -> Any:
         yield design
 
 
-def test_an_update_of_what_a_cached_property_is_made_of_moves_the_item(notes: Notes) -> None:
+def test_an_update_of_a_cached_propertys_input_recomputes_the_key(notes: Notes) -> None:
     note = notes.put(Note(note_id="1", title="abc"))
-    assert note.letter == "a"  # it is kept by the instance from here on
+    assert note.letter == "a"  # the instance caches the value from here on
     notes.update(note, title="xyz")
     assert notes.by_letter("a", "c") == []
     assert [element.title for element in notes.by_letter("x", "z")] == ["xyz"]
 
 
-def test_what_a_copy_keeps_of_another_instance_makes_no_key(notes: Notes) -> None:
+def test_a_cached_value_in_a_copy_is_not_used_for_keys(notes: Notes) -> None:
     note = Note(note_id="1", title="abc")
     assert note.letter == "a"
     notes.put(note.model_copy(update={"title": "xyz"}))
@@ -220,24 +220,24 @@ def test_what_a_copy_keeps_of_another_instance_makes_no_key(notes: Notes) -> Non
     assert event.day == date(2026, 11, 21)
     other = event.model_copy(update={"at": datetime(2026, 11, 22, tzinfo=UTC)})
     with pytest.raises(ConditionFailed):
-        notes.delete(other)  # another day's, which doesn't hold the name
+        notes.delete(other)  # the other day's value, without the name
     assert notes.get(Event, day=date(2026, 11, 21), event_id="1") == event
 
 
 @pytest.mark.parametrize("changes", [{"title": "xyz"}, {"public": False}])
-def test_an_update_by_class_of_what_a_key_is_made_of_is_refused(notes: Notes, changes: dict[str, Any]) -> None:
+def test_an_update_by_class_of_a_computed_keys_input_is_rejected(notes: Notes, changes: dict[str, Any]) -> None:
     notes.put(Note(note_id="1", title="abc"))
     with pytest.raises(UpdateRejected, match="part of the key by_letter"):
         notes.transact([Update(Note, note_id="1").set(**changes)])
-    notes.transact([Update(Note, note_id="1").set(views=Add(1))])  # of that it isn't made
+    notes.transact([Update(Note, note_id="1").set(views=Add(1))])  # it doesn't depend on this field
     note = notes.get(Note, note_id="1")
     assert note is not None
     assert note.views == 1
 
 
 @pytest.mark.parametrize("shards", [1, 2, 3])
-def test_a_number_in_a_key_of_shards_is_no_attribute_of_its_own(shards: int) -> None:
-    """An item's shard is made of it: a change that writes the number alone would leave it in the wrong one."""
+def test_a_number_in_a_sharded_key_cannot_be_changed_alone(shards: int) -> None:
+    """An item's shard is computed from the number: changing only the number would leave the item in the wrong shard."""
     index = Index("BY_RANK", "rank_pk", Number("rank"))
 
     class Ranked(Entity):
@@ -251,7 +251,7 @@ def test_a_number_in_a_key_of_shards_is_no_attribute_of_its_own(shards: int) -> 
     assert entity.writes_itself(key, "rank") == (shards == 1)
 
 
-def test_an_update_of_one_input_expects_the_others_as_they_were_read(notes: Notes) -> None:
+def test_an_update_of_one_input_requires_the_other_inputs_unchanged(notes: Notes) -> None:
     stale = notes.put(Note(note_id="1", title="abc", public=False))
     notes.update(stale, public=True)
     with pytest.raises(ConditionFailed):
@@ -260,7 +260,7 @@ def test_an_update_of_one_input_expects_the_others_as_they_were_read(notes: Note
     assert [note.title for note in notes.by_letter("x", "private")] == ["xyz"]
 
 
-def test_an_update_that_would_move_the_item_from_its_primary_key_is_refused(notes: Notes) -> None:
+def test_an_update_that_changes_a_computed_primary_key_is_rejected(notes: Notes) -> None:
     at = datetime(2026, 11, 21, 9, tzinfo=UTC)
     event = Event(event_id="1", at=at, name="first")
     notes.create(event)

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""A key may be made of a moment that is computed from others."""
+"""Keys that contain a timestamp computed from other fields."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BY_TIME = Index("BY_TIME", "group", Number("at_ms"))
 
 
 class Note(Entity):
-    """Listed when it was shown first, or else made."""
+    """Sorted by the time it was first shown, or created."""
 
     note_id: str
     group: str
@@ -26,7 +26,7 @@ class Note(Entity):
     @computed_field  # type: ignore[prop-decorator] # pydantic's documented form
     @property
     def listed_at(self) -> datetime:
-        """When it was shown first, or else made."""
+        """The time it was first shown, or created."""
         return self.shown_at or self.made_at
 
     primary = Key("NOTE#{note_id}", "HEAD")
@@ -34,7 +34,7 @@ class Note(Entity):
 
 
 class Notes(Design):
-    """Notes in the order of a computed moment."""
+    """Notes in the order of a computed timestamp."""
 
     table = Table("notes", indexes=[BY_TIME])
 
@@ -45,7 +45,7 @@ class Notes(Design):
     def between(self, group: str, listed_at: Range[datetime]) -> list[Note]: ...
 
 
-def test_items_stand_at_the_moment_that_is_computed_of_them_in_every_zone() -> None:
+def test_computed_timestamps_sort_correctly_in_every_time_zone() -> None:
     day = datetime(2026, 11, 21, 23, tzinfo=timezone(timedelta(hours=-5)))
     with Notes.open(":memory:") as notes:
         first = notes.put(Note(note_id="1", group="g", made_at=day))

@@ -1,8 +1,8 @@
 # mypy: disable-error-code="empty-body"
-"""Conditions in DynamoDB's grammar are compiled against what the fields store: right, or refused.
+"""Conditions in DynamoDB's grammar are compiled for the stored types of fields.
 
-The property: whatever field is compared with whatever type of parameter, by whatever operator, either the design is
-refused, or its answer is the one that Python's own comparison of the values gives.
+Property: for every field, operator and parameter type, either the design is rejected or the result equals Python's
+comparison of the values.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 
 class Level(enum.Enum):
-    """An enum of texts."""
+    """An enum of strings."""
 
     LOW = "low"
     HIGH = "high"
@@ -92,7 +92,7 @@ OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
 
 
 def asking(where: str, annotation: Any) -> type[Design]:
-    """A design with one question, whose parameter has that type."""
+    """A design with one access pattern that has a parameter of the given type."""
 
     def asked(self: Any, value: Any) -> list[Thing]: ...
 
@@ -103,7 +103,7 @@ def asking(where: str, annotation: Any) -> type[Design]:
 
 @pytest.mark.parametrize("field", VALUES)
 @pytest.mark.parametrize("sign", OPERATORS)
-def test_a_comparison_is_right_or_refused(field: str, sign: str) -> None:
+def test_a_comparison_is_correct_or_rejected(field: str, sign: str) -> None:
     compare = OPERATORS[sign]
     stored = [Thing(thing_id=str(at), **{field: value}) for at, value in enumerate(VALUES[field])]
     served = 0
@@ -126,7 +126,7 @@ def test_a_comparison_is_right_or_refused(field: str, sign: str) -> None:
 
 
 def plain(value: Any) -> Any:
-    """The value of an enum's member: as such members are compared."""
+    """The value of an enum member, which comparisons use."""
     return value.value if isinstance(value, enum.Enum) else value
 
 
@@ -165,14 +165,14 @@ def plain(value: Any) -> Any:
         ("text = :value OR number = :value", str, "never str"),
     ],
 )
-def test_what_can_never_hold_is_refused_with_its_place(where: str, annotation: Any, why: str) -> None:
+def test_a_condition_that_is_never_true_is_rejected_with_its_place(where: str, annotation: Any, why: str) -> None:
     with pytest.raises(DesignError) as error:
         asking(where, annotation)
     told(error, "^Asking.asked: ", why)
 
 
-def test_a_moment_is_compared_with_an_expiry_and_with_a_moment_at_once() -> None:
-    """One parameter, sent in two forms."""
+def test_one_parameter_is_compared_with_a_ttl_and_a_timestamp() -> None:
+    """One parameter is sent in two stored formats."""
     design = asking("at <= :value AND expires_at > :value", datetime)
     with design.open(":memory:") as store:
         store.put(Thing(thing_id="1", at=NOON, expires_at=NOON + timedelta(hours=1)))
@@ -182,7 +182,7 @@ def test_a_moment_is_compared_with_an_expiry_and_with_a_moment_at_once() -> None
         assert [element.thing_id for element in things] == ["1"]
 
 
-def test_parts_of_items_are_compared_by_their_own_types() -> None:
+def test_nested_fields_are_compared_by_their_own_types() -> None:
     design = asking("place.since >= :value", datetime)
     with design.open(":memory:") as store:
         store.put(Thing(thing_id="1"))
@@ -191,7 +191,7 @@ def test_parts_of_items_are_compared_by_their_own_types() -> None:
         assert [element.thing_id for element in things] == ["1"]
 
 
-def test_what_a_map_holds_is_compared_by_its_own_type() -> None:
+def test_map_values_are_compared_by_their_own_types() -> None:
     design = asking("counts.red >= :value", int)
     with design.open(":memory:") as store:
         store.put(Thing(thing_id="1", counts={"red": 2}))
@@ -213,14 +213,14 @@ def test_what_a_map_holds_is_compared_by_its_own_type() -> None:
         ("begins_with(blob, :value)", bytes, b"b", b"x"),
     ],
 )
-def test_what_a_text_or_a_list_holds(where: str, annotation: Any, value: Any, others: Any) -> None:
+def test_contains_in_strings_and_lists(where: str, annotation: Any, value: Any, others: Any) -> None:
     with asking(where, annotation).open(":memory:") as store:
         store.put(Thing(thing_id="1"))
         assert len(store.asked(value)) == 1  # type: ignore[attr-defined]
         assert store.asked(others) == []  # type: ignore[attr-defined]
 
 
-def test_each_stands_for_the_options_of_an_in() -> None:
+def test_each_is_compiled_to_in() -> None:
     design = asking("expires_at IN (:value)", Each[datetime])
     with design.open(":memory:") as store:
         for number in range(3):
@@ -238,7 +238,7 @@ GSI = Index("GSI", "p0", "s0")
 
 
 class Named(Entity):
-    """Attributes that placeholders of key conditions could be taken for, and that only punctuation tells apart."""
+    """Attribute names that resemble placeholders, or differ only in punctuation."""
 
     w0: str
     dashed: str = Field(alias="s0-at")
@@ -255,7 +255,7 @@ class Names(Design):
     def named(self, w0: str, p0: str, s0: int, s0_: str) -> list[Named]: ...
 
 
-def test_placeholders_never_stand_for_two_things() -> None:
+def test_placeholders_are_unique() -> None:
     with Names.open(":memory:") as names:
         names.put(Named.model_validate({"w0": "a", "s0-at": "b", "s0_at": "c", "p1": 7}))
         names.put(Named.model_validate({"w0": "a", "s0-at": "c", "s0_at": "b", "p1": 7}))
@@ -282,7 +282,7 @@ class Changing(Design):
         yield Update(Thing, thing_id=thing_id).set(text="x").only_if("level = :level", level="low")
 
 
-def test_what_a_write_expects_is_sent_as_its_field_stores_it() -> None:
+def test_expected_values_are_sent_in_their_stored_format() -> None:
     with Changing.open(":memory:") as changing:
         changing.put(Thing(thing_id="1", expires_at=NOON + timedelta(seconds=1)))
         changing.renew("1", NOON)

@@ -1,4 +1,4 @@
-"""What a module declares a design with, by itself: ranges, indexes, keys and tables say what they were given."""
+"""Declarations of a design without a store: ranges, indexes, keys and tables keep their arguments."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ BOUNDS: dict[str, Any] = {"ge": int.__ge__, "gt": int.__gt__, "le": int.__le__, 
 
 
 @pytest.mark.parametrize("given", list(product(BOUNDS, BOUNDS)))
-def test_a_range_holds_what_its_bounds_let_through(given: tuple[str, str]) -> None:
+def test_a_range_contains_the_values_within_its_bounds(given: tuple[str, str]) -> None:
     for lower, upper in product((2, 3, 4), repeat=2):
         bounds = {given[0]: lower, given[1]: upper}
         if len(bounds) == 2 and bounds.keys() in ({"ge", "gt"}, {"le", "lt"}):
@@ -49,7 +49,7 @@ def test_a_range_holds_what_its_bounds_let_through(given: tuple[str, str]) -> No
         }
 
 
-def test_a_range_of_zero_is_one_and_of_nothing_is_none() -> None:
+def test_zero_is_a_bound_and_a_range_needs_one() -> None:
     for name in BOUNDS:
         zero = Range(**{name: 0})
         assert zero.holds(0) is (name in {"ge", "le"})
@@ -60,7 +60,7 @@ def test_a_range_of_zero_is_one_and_of_nothing_is_none() -> None:
 
 
 class Film(Entity):
-    """What views are made of."""
+    """The entity of the views."""
 
     film_id: str
     title: str
@@ -70,14 +70,14 @@ class Film(Entity):
 
 
 class Title(View[Film]):
-    """One field."""
+    """A view with one field."""
 
     film_id: str
     title: str
 
 
 class Length(View[Film]):
-    """Another."""
+    """A view with another field."""
 
     film_id: str
     length: int
@@ -96,13 +96,13 @@ INDEX_PARTS: list[dict[str, Any]] = [
 PROJECTIONS: list[Any] = ["ALL", "KEYS_ONLY", ["a"], ("a", "b")]
 
 
-def test_indexes_are_the_same_by_their_keys() -> None:
+def test_indexes_with_equal_keys_are_equal() -> None:
     for (at, one), (other_at, other) in product(enumerate(INDEX_PARTS), repeat=2):
         for projection in PROJECTIONS:
             assert Index(**one).same_keys(Index(**other, projection=projection)) is (at == other_at)
 
 
-def test_what_an_index_says() -> None:
+def test_attributes_of_an_index() -> None:
     index = Index("A", ["pk", Binary("more")], [Number("sk")], projection=["a"])
     assert index.partition == (KeyAttribute("pk", "S"), KeyAttribute("more", "B"))
     assert index.sort == (KeyAttribute("sk", "N"),)
@@ -128,7 +128,7 @@ def test_an_index_is_projected_for_views(local: bool) -> None:
     assert plain.projected_for().local is local
 
 
-def test_what_keys_and_their_like_are_without_more_said() -> None:
+def test_defaults_of_keys_and_field_markers() -> None:
     key = Key("A#{a}")
     assert dataclasses.asdict(key) == {
         "partition": ("A#{a}",), "sort": (), "index": None, "when": None, "shards": 1, "style": None,
@@ -147,7 +147,7 @@ def test_what_keys_and_their_like_are_without_more_said() -> None:
     assert Through(Film).fields == {}
 
 
-def test_what_a_table_says() -> None:
+def test_attributes_of_a_table() -> None:
     table = Table("t")
     assert (table.key_names, table.indexes, table.entities) == (("pk", "sk"), (), ())
     assert table.create_request() == {
@@ -177,7 +177,7 @@ def test_what_a_table_says() -> None:
     assert [each["KeyType"] for each in local["KeySchema"]] == ["HASH", "RANGE"]
 
 
-def test_one_load_over_another() -> None:
+def test_merged_loads() -> None:
     over = Load(items=3, per_second=0.5).over(Load(items=9, kept=0.5))
     assert over == Load(items=3, per_second=0.5, kept=0.5)
     assert [each.peak for each in (over, Load(peak_per_second=4, per_second=1), Load())] == [0.5, 4, None]

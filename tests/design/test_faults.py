@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Designs that can't work are rejected when their class is defined: one table of reads, one of keys, one of designs."""
+"""Invalid designs are rejected when their class is defined: tables of invalid reads, keys and designs."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Twice(NamedTuple):
 
 
 class Level(enum.Enum):
-    """Numbers in an enum."""
+    """An enum of numbers."""
 
     LOW = 2
     HIGH = 10
@@ -315,7 +315,7 @@ def test_a_rejected_design(name: str) -> None:
     assert [part for part in words if not any(re.search(part, fault) for fault in found)] == [], "\n".join(found)
 
 
-def test_keys_that_differ_by_a_shard_can_not_collide() -> None:
+def test_keys_that_differ_by_a_shard_do_not_collide() -> None:
     class Spread(Entity):
         one: str
         at: int
@@ -349,7 +349,7 @@ def test_a_design_needs_a_table() -> None:
         Design.open(":memory:")
 
 
-def test_all_faults_are_reported_together_each_with_its_place() -> None:
+def test_all_errors_are_reported_together_with_their_places() -> None:
     with pytest.raises(DesignError) as error:
 
         class D(Design):

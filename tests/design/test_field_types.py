@@ -1,6 +1,6 @@
-"""Types of fields: what is put is read back equal in type and value, or the design or ``verify`` refuses the type.
+"""Field types: a stored value is read back equal in type and value, or the design or ``verify`` rejects the type.
 
-The types are those that pydantic's documentation lists, and what can be made of them; the values are made at random.
+The types are those in pydantic's documentation and combinations of them; the values are random.
 """
 
 from __future__ import annotations
@@ -361,7 +361,7 @@ FOUND_BY_VERIFY: dict[str, Any] = {
 
 
 def design_of(annotation: Any, **config: Any) -> type[Design]:
-    """A design with one entity that has a field of that type."""
+    """A design of one entity that has a field of the given type."""
     body = {
         "__annotations__": {"name": str, "value": annotation, "until": Ttl | None},
         "__module__": __name__,
@@ -375,7 +375,7 @@ def design_of(annotation: Any, **config: Any) -> type[Design]:
 
 @pytest.mark.parametrize("strict", [False, True], ids=["lax", "strict"])
 @pytest.mark.parametrize("name", list(COME_BACK))
-def test_what_is_put_is_got(name: str, strict: bool) -> None:
+def test_values_of_each_type_round_trip(name: str, strict: bool) -> None:
     annotation, make = COME_BACK[name]
     if strict and name == "complex":
         pytest.skip("pydantic reads no text as a complex number")
@@ -398,7 +398,7 @@ def test_what_is_put_is_got(name: str, strict: bool) -> None:
 
 
 def _shape(value: Any) -> Any:
-    """The types of a value and of what it holds; whole floats count as numbers, as JSON and DynamoDB have them."""
+    """The types of a value and its elements; integral floats count as numbers, as in JSON and DynamoDB."""
     if isinstance(value, bool):
         return bool
     if type(value) in {int, float}:
@@ -413,7 +413,7 @@ def _shape(value: Any) -> Any:
 
 
 @pytest.mark.parametrize("name", list(REFUSED))
-def test_a_type_that_is_never_read_back_equal_is_refused(name: str) -> None:
+def test_a_type_that_never_round_trips_is_rejected(name: str) -> None:
     with pytest.raises(DesignError) as caught:
         design_of(REFUSED[name])
     (fault,) = caught.value.errors
@@ -422,7 +422,7 @@ def test_a_type_that_is_never_read_back_equal_is_refused(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", list(FOUND_BY_VERIFY))
-def test_verify_finds_values_that_are_not_read_back_equal(name: str) -> None:
+def test_verify_finds_values_that_do_not_round_trip(name: str) -> None:
     with pytest.raises(AssertionError, match="value"):
         verify(design_of(FOUND_BY_VERIFY[name]), stores=10)
 
@@ -430,7 +430,7 @@ def test_verify_finds_values_that_are_not_read_back_equal(name: str) -> None:
 @pytest.mark.parametrize(
     "value", [Decimal("2.5"), {1, 2}, b"a", (1, 2), {"a": datetime.now(UTC)}, float("nan"), Opaque()]
 )
-def test_a_value_of_any_type_that_would_be_another_is_refused(value: Any) -> None:
+def test_a_value_of_type_any_that_would_change_is_rejected(value: Any) -> None:
     cls = design_of(Any)
     entity: Any = next(iter(cls.compiled.entities))
     with cls.open(":memory:") as items, pytest.raises(ArgumentError):
@@ -438,7 +438,7 @@ def test_a_value_of_any_type_that_would_be_another_is_refused(value: Any) -> Non
 
 
 class Loose(Entity):
-    """Keeps what it doesn't know."""
+    """Keeps unknown attributes."""
 
     model_config = ConfigDict(extra="allow")
     name: str
@@ -448,7 +448,7 @@ class Loose(Entity):
 
 
 class Looses(Design):
-    """Its table."""
+    """A table of entities with unknown attributes."""
 
     table = Table("looses", entities=[Loose])
 
@@ -466,7 +466,7 @@ def test_extra_attributes_are_kept() -> None:
                 looses.put(Loose(name="b", **wrong))
 
 
-def test_a_serializer_of_the_whole_entity_is_refused() -> None:
+def test_a_model_serializer_is_rejected() -> None:
     class Odd(Entity):
         name: str
 
@@ -480,7 +480,7 @@ def test_a_serializer_of_the_whole_entity_is_refused() -> None:
         type("Odds", (Design,), {"table": Table("odds", entities=[Odd])})
 
 
-def test_field_serializers_of_an_entity_are_followed() -> None:
+def test_field_serializers_are_applied() -> None:
     class Tagged(Entity):
         name: str
         tags: list[str]
@@ -504,7 +504,7 @@ def test_field_serializers_of_an_entity_are_followed() -> None:
         assert result.get(Tagged, name="a") == Tagged(name="a", tags=["x", "y"])
 
 
-def test_every_listed_type_is_taken_by_pydantic() -> None:
+def test_every_type_is_valid_in_pydantic() -> None:
     for name, (annotation, make) in COME_BACK.items():
         config = None if _configured(annotation) else ConfigDict(arbitrary_types_allowed=True)
         TypeAdapter(annotation, config=config).validate_python(make(random.Random(name)))

@@ -1,4 +1,4 @@
-"""What each key format reads and writes, and which texts and values it refuses: those that it never writes."""
+"""Key formats: the strings that each writes and reads, and the strings and values that it rejects."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ CASES: list[tuple[Any, Any, str, list[str], list[Any]]] = [
 
 
 @pytest.mark.parametrize(("held", "value", "text", "others", "refused"), CASES)
-def test_what_a_format_writes_and_reads(
+def test_values_of_each_format_round_trip(
     held: Any, value: Any, text: str, others: list[str], refused: list[Any]
 ) -> None:
     assert held.write(value) == text
@@ -70,14 +70,14 @@ def test_what_a_format_writes_and_reads(
     ("value", "text"),
     [(7, "7"), (Decimal("2.50"), "2.5"), (0.1, "0.1"), (1e22, "10000000000000000000000"), (Decimal("1E+3"), "1000")],
 )
-def test_numbers_as_they_are(value: Any, text: str) -> None:
+def test_number_formats_without_padding(value: Any, text: str) -> None:
     held = form(type(value), "", "N")
     assert held.write(value) == text
     assert Decimal(held.read(text)) == Decimal(str(value))
 
 
 @pytest.mark.parametrize(("unit", "text"), [("ms", "1767310200125"), ("s", "1767310200")])
-def test_moments_as_numbers(unit: str, text: str) -> None:
+def test_timestamps_as_numbers(unit: str, text: str) -> None:
     moment = LATE.replace(microsecond=125_000)
     held = form(datetime, unit, "N")
     assert held.write(moment if unit == "ms" else LATE) == text
@@ -105,7 +105,7 @@ def nothing(self: Any) -> Page[Any]: ...  # type: ignore[empty-body]
             "number: input should be a valid integer; given: 'x'"]),
     ],
 )  # fmt: skip
-def test_what_does_not_fit_a_call(function: Any, args: Any, kwargs: Any, faults: list[str]) -> None:
+def test_invalid_arguments_of_a_call_are_rejected(function: Any, args: Any, kwargs: Any, faults: list[str]) -> None:
     signature = signature_of(function, "Things.asked", {})
     with pytest.raises(ArgumentError) as caught:
         signature.bind(args, kwargs)

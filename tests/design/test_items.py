@@ -1,4 +1,6 @@
-"""An entity's instances as items and back: every type of field. Items of others are in test_items_of_others.py."""
+"""Conversion of instances to items and back, for every type of field. See test_items_of_others.py for items that other
+programs write.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ from keyplan import Entity, Field, Key, Ttl, Version
 from keyplan.errors import ArgumentError
 from tests.design.items import GSI1, compiled, left_to_python, round_trip, slowly
 
-# Every type
+# Types of fields
 
 
 class Color(enum.Enum):
@@ -42,7 +44,7 @@ class Point(NamedTuple):
 
 
 class Address(BaseModel):
-    """A model within one, with others in it."""
+    """A nested model that contains models."""
 
     street: str
     since: datetime | None = None
@@ -136,11 +138,11 @@ EVERYTHING = st.builds(
 
 
 @given(EVERYTHING)
-def test_every_type_is_read_as_it_was_written(instance: Everything) -> None:
+def test_values_of_every_type_round_trip(instance: Everything) -> None:
     round_trip(instance)
 
 
-def test_types_are_stored_as_dynamodbs_own() -> None:
+def test_types_are_stored_as_dynamodb_types() -> None:
     item = round_trip(
         Everything(
             thing_id="1",
@@ -225,13 +227,13 @@ class Numbers(Entity):
         ({"exact": Decimal("1E+126")}, "overflow"),
     ],
 )
-def test_numbers_that_dynamodb_cant_hold_are_refused(changes: dict[str, Any], said: str) -> None:
+def test_unsupported_numbers_are_rejected(changes: dict[str, Any], said: str) -> None:
     with pytest.raises(ArgumentError, match=said) as caught:
         compiled(Numbers).to_item(Numbers(name="a", **changes))
     assert caught.value.place == f"Numbers.{next(iter(changes))}"
 
 
-def test_half_a_surrogate_pair_is_refused() -> None:
+def test_a_lone_surrogate_is_rejected() -> None:
     class Named(Entity):
         name: str
         title: str
@@ -242,7 +244,7 @@ def test_half_a_surrogate_pair_is_refused() -> None:
         compiled(Named).to_item(half)
 
 
-# Nothing: None, empty sets, defaults
+# None, empty sets, defaults
 
 
 class Nothing(Entity):
@@ -261,7 +263,7 @@ class Nothing(Entity):
 
 
 @pytest.mark.parametrize("value", [None, 0, 1])
-def test_none_and_empty_sets_stay_what_they_are(value: int | None) -> None:
+def test_none_and_empty_sets_round_trip(value: int | None) -> None:
     text = None if value is None else str(value)
     item = round_trip(
         Nothing(
@@ -289,7 +291,7 @@ def test_missing_attributes_are_read_as_their_defaults() -> None:
         assert result == Nothing(name="a", required=None, required_set=set())
 
 
-def test_a_stored_null_is_none_or_not_readable() -> None:
+def test_a_stored_null_is_none_or_an_invalid_item() -> None:
     entity = compiled(Numbers)
     item = {**entity.to_item(Numbers(name="a", whole=3)), "whole": {"NULL": True}}
     result = entity.from_item(item)
@@ -321,7 +323,7 @@ class Open(BaseModel):
 
 
 class Whole(RootModel[list[int]]):
-    """A list, called by a name."""
+    """A list with an alias."""
 
 
 class Nested(Entity):
@@ -367,7 +369,7 @@ class NestedRoot(Entity):
     ],
     ids=repr,
 )
-def test_models_within_models_lose_nothing(instance: Entity) -> None:
+def test_nested_models_round_trip(instance: Entity) -> None:
     round_trip(instance)
 
 
@@ -394,7 +396,7 @@ class Aliased(Entity):
 
 
 @pytest.mark.parametrize("until", [datetime(2030, 1, 1, tzinfo=UTC), None])
-def test_items_that_expire_are_read_as_quickly_as_others(until: datetime | None) -> None:
+def test_items_with_a_ttl_use_the_fast_reader(until: datetime | None) -> None:
     item = round_trip(Aliased(thing_id="1", expires_at=until))
     assert not left_to_python(compiled(Aliased, GSI1), item)
 
@@ -425,8 +427,8 @@ def test_expiry_is_stored_in_whole_seconds() -> None:
     assert result.expires_at == datetime(2030, 1, 1, tzinfo=UTC)
 
 
-def test_an_expiry_in_other_units_takes_no_other_field_with_it() -> None:
-    """Milliseconds are the usual mistake of those who write it by hand."""
+def test_a_ttl_in_milliseconds_affects_no_other_field() -> None:
+    """Milliseconds are a common error in handwritten items."""
     entity = compiled(Aliased, GSI1)
     item = entity.to_item(Aliased(thing_id="1", counted=7, expires_at=datetime(2030, 1, 1, tzinfo=UTC)))
     result = entity.from_item({**item, "expiresAt": {"N": "1893456000000"}})

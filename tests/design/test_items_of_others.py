@@ -1,4 +1,4 @@
-"""Items that something else wrote, and models that do more than hold their fields."""
+"""Items that other programs wrote, and models with validators and private attributes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from keyplan.model.stored.item_reading import reader_of
 from tests.design.items import GSI1, compiled, is_quick, round_trip, slowly
 from tests.design.test_items import CAMEL, NestedByAlias, Nothing
 
-# Items that something else wrote
+# Items that other programs wrote
 
 
 class Order(Entity):
@@ -47,7 +47,7 @@ ORDER = Order(
 )
 
 
-def test_fields_that_stand_in_the_keys_alone_are_read_from_them() -> None:
+def test_fields_stored_only_in_keys_are_read() -> None:
     entity = compiled(Order, GSI1)
     item = entity.to_item(ORDER)
     keys = {name: value for name, value in item.items() if name in {"pk", "sk", "gsi1pk", "gsi1sk"}}
@@ -72,7 +72,7 @@ def test_fields_that_stand_in_the_keys_alone_are_read_from_them() -> None:
         ("status", {"SS": ["a"]}, "Order.status"),
     ],
 )
-def test_an_attribute_of_another_type_is_not_readable(attribute: str, value: dict[str, Any], place: str) -> None:
+def test_an_attribute_of_another_type_is_an_invalid_item(attribute: str, value: dict[str, Any], place: str) -> None:
     entity = compiled(Order, GSI1)
     item = {**entity.to_item(ORDER), attribute: value}
     with pytest.raises(InvalidItemError) as caught:
@@ -82,7 +82,7 @@ def test_an_attribute_of_another_type_is_not_readable(attribute: str, value: dic
     assert "another program wrote it, or the entity has changed since" in (caught.value.hint or "")
 
 
-def test_every_wrong_attribute_is_told() -> None:
+def test_every_invalid_attribute_is_reported() -> None:
     entity = compiled(Order, GSI1)
     item = {**entity.to_item(ORDER), "number": {"S": "x"}, "at": {"S": "y"}, "amount": {"S": "z"}}
     with pytest.raises(InvalidItemError) as caught:
@@ -90,12 +90,12 @@ def test_every_wrong_attribute_is_told() -> None:
     assert [fault.place for fault in caught.value.errors] == ["Order.number", "Order.at", "Order.amount"]
 
 
-def test_attributes_of_others_are_passed_over() -> None:
+def test_unknown_attributes_are_ignored() -> None:
     entity = compiled(Order, GSI1)
     assert entity.from_item({**entity.to_item(ORDER), "theirs": {"M": {"a": {"N": "1"}}}}) == ORDER
 
 
-# Models that do more than hold their fields
+# Models with validators and private attributes
 
 
 class Before(Entity):
@@ -182,12 +182,12 @@ class Checked(Entity):
     ],
     ids=lambda value: type(value).__name__,
 )
-def test_validators_and_private_attributes_take_the_slow_way(instance: Entity, quick: bool) -> None:
+def test_models_with_validators_and_private_attributes_use_the_slow_reader(instance: Entity, quick: bool) -> None:
     assert is_quick(compiled(type(instance), GSI1)) is quick
     round_trip(instance)
 
 
-def test_the_slow_way_runs_what_the_model_asks_for() -> None:
+def test_the_slow_reader_runs_the_models_validators() -> None:
     private = compiled(Private)
     entity = private.from_item(private.to_item(Private(name="a")))
     assert isinstance(entity, Private)
@@ -220,7 +220,7 @@ def store() -> Iterator[Design]:
         yield opened
 
 
-def test_what_a_cached_property_keeps_is_no_field(store: Design) -> None:
+def test_a_cached_property_is_not_stored(store: Design) -> None:
     instance = Cached(name="a")
     assert instance.loud == "A"
     assert store.put(instance) == Cached(name="a")
@@ -228,8 +228,8 @@ def test_what_a_cached_property_keeps_is_no_field(store: Design) -> None:
     assert store.get(Cached, name="a") == Cached(name="a", size=2)
 
 
-def test_a_readers_own_words() -> None:
-    """The quick reader is told what the slow one is: without it, nothing could say what is wrong with an item."""
+def test_errors_come_from_the_slow_reader() -> None:
+    """The fast reader delegates to the slow one only for errors: without it, invalid items have no message."""
     entity = compiled(Order, GSI1)
     fields = [field for field in entity.fields.values() if not field.computed]
     seen: list[Any] = []
@@ -252,12 +252,12 @@ def known(schema: Any) -> Any:
 
 
 def inner(change: Callable[[dict[str, Any]], Any]) -> Callable[[Any], Any]:
-    """Another schema of a model's fields."""
+    """A changed copy of a model's schema."""
     return lambda schema: {**schema, "schema": change(schema["schema"])}
 
 
 def fields_of(change: Callable[[dict[str, Any]], Any]) -> Callable[[Any], Any]:
-    """Another schema of each field."""
+    """A changed copy of each field's schema."""
     return inner(lambda part: {**part, "fields": {name: change(field) for name, field in part["fields"].items()}})
 
 
@@ -278,10 +278,10 @@ def fields_of(change: Callable[[dict[str, Any]], Any]) -> Callable[[Any], Any]:
         (fields_of(lambda field: {**field, "schema": {"type": "type-of-tomorrow"}}), False),
     ],
 )
-def test_a_schema_of_another_shape_is_read_the_slow_way(
+def test_unknown_schemas_use_the_slow_reader(
     change: Callable[[Any], Any], quick: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What pydantic's schemas look like inside, it promises nobody: what isn't known is left to pydantic itself."""
+    """Pydantic's internal schemas may change, so unknown ones are left to pydantic."""
     item = compiled(Order, GSI1).to_item(ORDER)
     monkeypatch.setattr(Order, "__pydantic_core_schema__", change(Order.__pydantic_core_schema__))
     entity = compiled(Order, GSI1)

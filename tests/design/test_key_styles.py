@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Keys as other programs write them: without escapes, folded, unpadded; entities that labels tell apart."""
+"""Keys in other programs' formats: without escapes, case-folded, unpadded; entities distinguished by discriminators."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def app() -> Iterator[App]:
         yield opened
 
 
-def test_keys_hold_what_the_other_program_writes(app: App) -> None:
+def test_keys_equal_those_of_the_other_program(app: App) -> None:
     app.put(Task(task="Task#1", project="Web Site", employee="Ada", points=10))
     (item,) = app.store.transport.call("Scan", {"TableName": "app"})["Items"]
     keys = {name: value["S"] for name, value in item.items() if name in {"pk", "sk", "gsi1pk", "gsi1sk", "kind"}}
@@ -101,7 +101,7 @@ def test_keys_hold_what_the_other_program_writes(app: App) -> None:
         app.create(Task(task="task#1", project="web site", employee="Bo"))
 
 
-def test_a_value_that_holds_its_end_is_read_and_not_written(app: App) -> None:
+def test_a_value_with_its_terminator_is_read_but_not_written(app: App) -> None:
     with pytest.raises(KeyFieldError, match="could have the same key"):
         app.put(Task(task="a", project="p", employee="x#points_1"))
     app.put(Task(task="a", project="p", employee="x#points"))
@@ -110,7 +110,7 @@ def test_a_value_that_holds_its_end_is_read_and_not_written(app: App) -> None:
         app.put(Person(employee="a", email="x/y"))
 
 
-def test_a_prefix_does_not_reach_over_the_end_of_a_value(app: App) -> None:
+def test_a_prefix_stays_within_one_value(app: App) -> None:
     employees = ["a", "a#", "a#p", "ab", "A#points"]
     for number, employee in enumerate(employees):
         app.put(Task(task=f"t{number}", project="p", employee=employee, points=-1))
@@ -119,7 +119,7 @@ def test_a_prefix_does_not_reach_over_the_end_of_a_value(app: App) -> None:
         assert sorted(task.employee for task in app.tasks_of("p", prefix)) == expected, prefix
 
 
-def test_an_update_of_what_differs_in_its_letters_leaves_no_old_index_key(app: App) -> None:
+def test_an_update_that_differs_in_case_leaves_no_stale_index_key(app: App) -> None:
     before = Person(employee="ada", email="c")
     app.put(before)
     app.put(Person(employee="Ada", email="b"))  # of the same key
@@ -130,7 +130,7 @@ def test_an_update_of_what_differs_in_its_letters_leaves_no_old_index_key(app: A
     assert app.person_by_mail("d", "Ada") == [Person(employee="Ada", email="d")]
 
 
-def test_a_label_tells_whose_an_item_is(app: App) -> None:
+def test_a_discriminator_identifies_the_entity(app: App) -> None:
     app.put(Task(task="a", project="p", employee="x"))
     call = app.store.transport.call
     key = {"pk": {"S": "$app#task_a"}, "sk": {"S": "$task_1#project_p"}}
@@ -152,7 +152,7 @@ def test_a_label_tells_whose_an_item_is(app: App) -> None:
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("seed", [0, 104])
-def test_the_answers_are_the_brute_force_ones(seed: int) -> None:
+def test_results_equal_a_brute_force_filter(seed: int) -> None:
     verify(App, stores=25, seed=seed)
 
 
@@ -185,7 +185,7 @@ class Pets(Design):
     def dogs(self, pet: str) -> list[Dog]: ...
 
 
-def test_entities_of_one_key_are_told_apart_by_labels() -> None:
+def test_discriminators_distinguish_entities_with_equal_keys() -> None:
     with Pets.open(":memory:") as pets:
         pets.put(Cat(pet="tom"))
         rex = pets.put(Dog(pet="rex"))
@@ -204,7 +204,7 @@ def test_entities_of_one_key_are_told_apart_by_labels() -> None:
         assert pets.delete(Dog, pet="spot") is None
 
 
-def test_without_labels_one_key_is_a_fault() -> None:
+def test_equal_keys_without_discriminators_are_rejected() -> None:
     class Bird(Entity):
         pet: str
         primary = Key("{pet}", "PET")
@@ -215,7 +215,7 @@ def test_without_labels_one_key_is_a_fault() -> None:
             table = Table("aviary", entities=[Bird, Cat])
 
 
-def test_what_a_label_cannot_be() -> None:
+def test_invalid_discriminators_are_rejected() -> None:
     class Twice(Entity):
         name: str
         kind: str
@@ -228,7 +228,7 @@ def test_what_a_label_cannot_be() -> None:
             table = Table("twices", entities=[Twice])
 
 
-def test_folded_claims_are_one_value() -> None:
+def test_case_folded_unique_values_are_equal() -> None:
     class Account(Entity):
         account: str
         email: str
@@ -248,7 +248,7 @@ def test_folded_claims_are_one_value() -> None:
     verify(Accounts, stores=15)
 
 
-def test_what_does_not_sort_is_refused() -> None:
+def test_an_unsortable_key_is_rejected() -> None:
     with pytest.raises(DesignError, match="don't sort"):
 
         class Ordered(Design):
@@ -290,8 +290,8 @@ class Trees(Design):
     def some(self, tree: Each[str], branch: str, number: str) -> list[Leaf]: ...
 
 
-def test_an_item_of_other_values_under_the_same_key_is_left_alone() -> None:
-    """Another program wrote it: ours refuses values that hold what ends them."""
+def test_an_item_with_other_values_at_the_same_key_is_unchanged() -> None:
+    """Another program wrote it; ours rejects values that contain their terminator."""
     with Trees.open(":memory:") as trees:
         other = {
             "pk": "a#b#c",
@@ -322,7 +322,7 @@ def test_an_item_of_other_values_under_the_same_key_is_left_alone() -> None:
         assert [leaf.tree for leaf in trees.leaves("a#b", "c")] == ["a#b"]
 
 
-def test_repeated_values_give_an_item_once() -> None:
+def test_repeated_values_return_an_item_once() -> None:
     with App.open(":memory:") as app:
         app.put(Task(task="a", project="p", employee="e"))
         assert len(app.several(["a", "a", "A"], "p")) == 1

@@ -1,6 +1,6 @@
 # mypy: disable-error-code="empty-body"
-"""Every name that Python, pydantic and we use, as a field, a key, an entity, a pattern, a parameter: it works, or the
-design is refused with that name for its place.
+"""Names that Python, pydantic or Keyplan use, as names of fields, keys, entities, patterns and parameters: each works,
+or the design is rejected with an error at that name.
 """
 
 from __future__ import annotations
@@ -69,14 +69,14 @@ WRITES: Any = Writes
 
 @pytest.fixture(autouse=True)
 def quiet() -> Iterator[None]:
-    """Pydantic warns of names that hide its deprecated methods: they may be used all the same."""
+    """Pydantic warns of names that hide its deprecated methods; they are allowed."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Field name .* shadows an attribute")
         yield
 
 
 def functions(code: str, **scope: Any) -> dict[str, Any]:
-    """Functions whose parameters have names made up here."""
+    """Functions with generated parameter names."""
     result: dict[str, Any] = {"Create": Create, "Update": Update, **scope}
     exec(code, result)
     return result
@@ -93,7 +93,7 @@ def design(**patterns: Any) -> type[Design]:
 
 
 def every_room(cls: type[Design], name: str) -> None:
-    """Explain, check and price the design: with names of ours, since of the others these rooms know nothing."""
+    """Explain, check and price a design. Only for Keyplan's own names: these commands don't depend on the others."""
     if name in ROOMS:
         explain_all(cls)
         check(cls)
@@ -223,7 +223,7 @@ def entity_called(name: str) -> None:
         ),
     ],
 )
-def test_every_name_works_or_is_refused(use: Any) -> None:
+def test_every_name_works_or_is_rejected(use: Any) -> None:
     refused = {name: error for name in NAMES if (error := refusal_of(use, name)) is not None}
     for name, error in refused.items():
         assert error.errors or name == "table", error
@@ -233,9 +233,9 @@ def test_every_name_works_or_is_refused(use: Any) -> None:
 
 
 def refusal_of(use: Any, name: str) -> DesignError | None:
-    """Why a name is refused; None where it works."""
+    """The error for a name, or None if it works."""
     if name == "model_config":
-        return None  # pydantic refuses it when the entity's class is made
+        return None  # pydantic rejects it when the entity class is created
     try:
         use(name)
     except DesignError as error:
@@ -243,7 +243,7 @@ def refusal_of(use: Any, name: str) -> DesignError | None:
     return None
 
 
-def test_patterns_and_parameters_of_any_name_are_served() -> None:
+def test_patterns_and_parameters_with_any_name_are_served() -> None:
     entity = thing()
     patterns: dict[str, Any] = {}
     for number, name in enumerate(NAMES):
@@ -309,7 +309,7 @@ class Nested(Entity):
     primary = Key("NESTED#{nested_id}", "HEAD")
 
 
-def test_two_of_a_kind_and_other_types_under_a_key_are_refused() -> None:
+def test_duplicate_names_and_conflicting_key_types_are_rejected() -> None:
     by_year = Index("YEARS", Number("year"), "by")
     with pytest.raises(DesignError) as error:
 
@@ -325,7 +325,7 @@ def test_two_of_a_kind_and_other_types_under_a_key_are_refused() -> None:
     told(error, r"Nested.year: .*key attribute of the table of type N, and Part is stored as M", "alias")
 
 
-def test_a_field_may_be_called_as_what_verbs_and_junctions_take() -> None:
+def test_fields_may_have_names_of_method_parameters() -> None:
     assert Through(Same, entity="entity", self="self").fields == {"entity": "entity", "self": "self"}
     assert Update(Same, same_id="1").set(self=1).changes == {"self": 1}
 
@@ -340,7 +340,7 @@ class Surely(Design):
     table = Table("sure", entities=[Sure])
 
 
-def test_verbs_take_every_key_field() -> None:
+def test_crud_methods_accept_every_key_field() -> None:
     with Surely.open(":memory:") as surely:
         item = surely.put(Sure(consistent="a", entity="b"))
         key: dict[str, Any] = {"consistent": "a", "entity": "b"}

@@ -1,7 +1,7 @@
 # mypy: disable-error-code="empty-body"
-"""Whatever makes two orders possible asks for ``order_by=``; an order that can't be given is refused.
+"""A read with several possible orders requires ``order_by=``, and an unavailable order is rejected.
 
-The property: a question that compiles without ``order_by=`` has the same order by each of the keys that serve it.
+Property: a read that compiles without ``order_by=`` has the same order with each key that supports it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ PAGE: Any = Page
 
 
 def players(table: str | None, text: str | None, two: str | None) -> type[Any]:
-    """Players of a game, in the table's order (else each by itself) and in those of two indexes."""
+    """Players of a game, ordered by the table's key (or one partition each) and by two indexes."""
     body: dict[str, Any] = {
         "__annotations__": {"game": str, "name": str, "score": int, "at": datetime},
         "primary": Key("PLAYER#{name}", "HEAD") if table is None else Key("GAME#{game}", table),
@@ -54,7 +54,7 @@ def board(entity: type[Any], *, newest_first: bool | None = None, order_by: str 
 
 
 def names(design: type[Design], entity: type[Any]) -> list[str]:
-    """The names in the order of the answer."""
+    """The names in the order of the result."""
     with design.open(":memory:") as store:
         for number, name in enumerate("cadbe"):
             at = NOON + timedelta(days=number * 17 % 60)
@@ -71,7 +71,7 @@ def names(design: type[Design], entity: type[Any]) -> list[str]:
 
 @pytest.mark.parametrize("newest_first", [None, True])
 @pytest.mark.parametrize("table", SORTS)
-def test_what_compiles_has_one_order(table: str, newest_first: bool | None) -> None:
+def test_a_compiled_read_has_one_order(table: str, newest_first: bool | None) -> None:
     refused = 0
     alone = {text: order_of(players(None, text, None), newest_first) for text in INDEXED}
     for text, two in itertools.product(INDEXED, repeat=2):
@@ -85,7 +85,7 @@ def test_what_compiles_has_one_order(table: str, newest_first: bool | None) -> N
 
 
 def order_of(entity: type[Any], newest_first: bool | None) -> list[str] | None:
-    """The names in the order of the answer; None where the order must be asked for."""
+    """The names in the order of the result, or None if ``order_by=`` is required."""
     try:
         design = board(entity, newest_first=newest_first)
     except DesignError:
@@ -129,7 +129,7 @@ class Link(Entity):
 TABLE = Table("players", indexes=[ONE, TWO])
 
 
-def test_orders_are_asked_for_wherever_two_are_possible() -> None:
+def test_order_by_is_required_if_two_orders_are_possible() -> None:
     with pytest.raises(DesignError) as error:
 
         class D(Design):
@@ -168,7 +168,7 @@ def test_orders_are_asked_for_wherever_two_are_possible() -> None:
         ({"scan": True, "through": Link}, "a scan doesn't support junctions"),
     ],
 )
-def test_a_scan_refuses_what_it_would_ignore(options: dict[str, Any], why: str) -> None:
+def test_a_scan_rejects_options_without_effect(options: dict[str, Any], why: str) -> None:
     def everything(self: Any) -> list[Player]: ...
 
     with pytest.raises(DesignError) as error:
@@ -176,7 +176,7 @@ def test_a_scan_refuses_what_it_would_ignore(options: dict[str, Any], why: str) 
     told(error, "D.everything: ", why)
 
 
-def test_an_order_that_nothing_has_is_refused() -> None:
+def test_an_unavailable_order_is_rejected() -> None:
     with pytest.raises(DesignError) as error:
 
         class D(Design):
@@ -199,7 +199,7 @@ LOCAL = Index("LOCAL", "pk", "localsk", local=True)
 
 @pytest.mark.parametrize("first", ["local", "one"])
 def test_a_local_index_comes_before_a_global_one(first: str) -> None:
-    """In the same order both serve: the local one is read where the table is, strongly consistent if asked."""
+    """Both have the same order; the local index also supports strongly consistent reads."""
 
     class Score(Entity):
         game: str

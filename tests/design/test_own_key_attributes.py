@@ -1,4 +1,4 @@
-"""A field that a key attribute of its own name holds: whatever its form in the key, it is read as it was written."""
+"""Fields stored only in a key attribute of the same name are read back, in any key format."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Grade(enum.IntEnum):
         (Literal[3, 7], "{v:02d}", "S", 7, "07", Form.KEYED),
     ],
 )
-def test_what_a_key_holds_is_read(
+def test_fields_stored_in_key_attributes_are_read(
     kind: Any, template: str, attribute: str, value: Any, stored: str, form: Form
 ) -> None:
     annotations = {"held_id": str, "v": kind}

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Signatures compile to these plans: which operation, which key, in which direction."""
+"""Signatures compile to plans: the operation, the key and the direction."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ PLANS = [
 
 
 @pytest.mark.parametrize(("pattern", "operation", "index"), PLANS)
-def test_a_pattern_is_served_by(pattern: str, operation: str, index: str | None) -> None:
+def test_operation_and_key_of_each_pattern(pattern: str, operation: str, index: str | None) -> None:
     plan: Any = Everything.compiled.reads[pattern].plan
     assert plan.operation == operation
     assert (plan.index.name if isinstance(plan, QueryPlan) and plan.index else None) == index
@@ -49,12 +49,12 @@ def test_the_contract_design_has_every_kind_of_plan() -> None:
 @pytest.mark.parametrize(
     ("pattern", "forward"),
     [
-        ("article_with_latest", True),  # turned in the key, and read newest first
+        ("article_with_latest", True),  # reversed in the key, and read newest first
         ("article_versions", True),
         ("articles_by_author", False),
     ],
 )
-def test_the_cms_reads_in_this_direction(pattern: str, forward: bool) -> None:
+def test_read_directions_of_the_cms(pattern: str, forward: bool) -> None:
     plan = Cms.compiled.reads[pattern].plan
     assert isinstance(plan, QueryPlan)
     assert plan.forward is forward

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""What a question may say besides its fields, and what is refused of it: a direction for each call, a key by name."""
+"""Options of reads besides fields: the direction per call, a key by name, and invalid options."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ GSI2 = Index("GSI2", "gsi2pk", "gsi2sk")
 
 
 class Visit(Entity):
-    """Its page's, by its number in the table, by its length and by its country in two indexes."""
+    """A visit of a page, by its number in the table, and by length and country in two indexes."""
 
     page: str
     number: int
@@ -50,7 +50,7 @@ TABLE = Table("visits", indexes=[GSI1, GSI2])
 
 
 def told(define: Callable[[], None]) -> tuple[str, str, str | None]:
-    """The place, the message and the hint of the one fault of a design."""
+    """The place, message and hint of a design's only error."""
     with pytest.raises(DesignError) as refusal:
         define()
     (fault,) = refusal.value.errors
@@ -104,20 +104,20 @@ def test_a_rejected_read(options: str, signature: str, words: str) -> None:
     assert words in fault
 
 
-def test_unreadable_items_stand_in_the_rest_api() -> None:
+def test_invalid_items_are_in_the_rest_api_schema() -> None:
     answer = openapi(Asking.compiled)["paths"]["/api/readable"]["get"]["responses"]["200"]["content"]
     (schema,) = [value["schema"] for value in answer.values()]
     names = [value["$ref"].rpartition("/")[2] for value in schema["properties"]["items"]["items"]["anyOf"]]
     assert names == ["Job", "InvalidItem"]
 
 
-def test_a_scan_of_several_segments_has_a_request_for_each() -> None:
+def test_a_parallel_scan_has_a_request_per_segment() -> None:
     asked = explain(Asking, "all_jobs")
     assert [request.parameters["Segment"] for request in asked.requests] == [0, 1, 2]
     assert "in 3 segments at a time" in asked.proof
 
 
-# Keys that exclude each other, on one index
+# Mutually exclusive keys on one index
 
 
 def two_keys(key: Key, other: Key) -> Callable[[], None]:
@@ -157,7 +157,7 @@ OPEN, CLOSED = {"state": "open"}, {"state": "closed"}
         ),
     ],
 )
-def test_keys_that_exclude_each_other_share_an_index(key: Key, other: Key) -> None:
+def test_mutually_exclusive_keys_share_an_index(key: Key, other: Key) -> None:
     two_keys(key, other)()
 
 
@@ -182,14 +182,14 @@ def test_keys_that_exclude_each_other_share_an_index(key: Key, other: Key) -> No
         ),
     ],
 )
-def test_keys_that_can_both_be_an_items_need_attributes_of_their_own(key: Key, other: Key, words: str) -> None:
+def test_keys_that_are_not_exclusive_need_separate_attributes(key: Key, other: Key, words: str) -> None:
     place, message, hint = told(two_keys(key, other))
     assert (place, message.startswith(words)) == ("Ticket.second", True), message
     assert "when= that excludes the other's" in str(hint) or "another word" in str(hint)
 
 
-def test_keys_behind_two_that_exclude_each_other_are_looked_at() -> None:
-    """Each pair of them."""
+def test_a_third_key_is_compared_with_two_exclusive_ones() -> None:
+    """Every pair is compared."""
 
     def define() -> None:
         class Crowded(Entity):
@@ -209,7 +209,7 @@ def test_keys_behind_two_that_exclude_each_other_are_looked_at() -> None:
     assert [fault.place for fault in refusal.value.errors] == ["Crowded.whole", "Crowded.whole"]
 
 
-def test_a_changed_key_is_compared_with_its_own() -> None:
+def test_a_redeclared_key_is_compared_by_its_attributes() -> None:
     def tickets(closed: str) -> type[Design]:
         class Ticket(Entity):
             ticket_id: str
@@ -265,7 +265,7 @@ def test_a_call_without_a_direction_has_the_default_one() -> None:
     assert [isinstance(plan, QueryPlan) and plan.forward for plan in plans] == [False, False, True]
 
 
-def test_explanations_say_the_direction_of_a_call() -> None:
+def test_explanations_show_the_direction_of_a_call() -> None:
     told_of = explain(Visits, "by_length")
     assert told_of.direction == "descending by seconds, number, or reversed, depending on newest_first"
     assert told_of.requests[0].parameters["ScanIndexForward"] is False
@@ -274,7 +274,7 @@ def test_explanations_say_the_direction_of_a_call() -> None:
     assert "ScanIndexForward" not in asked.requests[0].parameters
 
 
-def test_the_direction_stands_in_the_rest_api() -> None:
+def test_the_direction_is_in_the_rest_api_schema() -> None:
     parameters = {
         parameter["name"]: parameter
         for parameter in openapi(Asking.compiled)["paths"]["/api/jobs"]["get"]["parameters"]
@@ -298,7 +298,7 @@ def test_the_direction_stands_in_the_rest_api() -> None:
         ({"through": [Other, Through(int)]}, "through= takes an entity's class, or several of them, not"),  # type: ignore[arg-type]
     ],
 )
-def test_what_a_decorator_is_given_is_of_its_kind(given: dict[str, Any], message: str) -> None:
+def test_decorator_arguments_of_wrong_types_are_rejected(given: dict[str, Any], message: str) -> None:
     def define() -> None:
         class Wrong(Design):
             table = TABLE
@@ -326,8 +326,8 @@ def test_what_a_decorator_is_given_is_of_its_kind(given: dict[str, Any], message
         (Range[int], Range(ge="5")),
     ],
 )
-def test_a_call_from_python_converts_nothing(annotation: Any, given: Any) -> None:
-    """Texts are converted for the command line and the REST API alone."""
+def test_python_calls_convert_no_strings(annotation: Any, given: Any) -> None:
+    """Strings are converted only for the command line and the REST API."""
 
     def ask(self: Any, asked: Any) -> None: ...
 
@@ -339,8 +339,8 @@ def test_a_call_from_python_converts_nothing(annotation: Any, given: Any) -> Non
         assert signature.bind((given,), {}, strict=False)
 
 
-def test_a_strong_scan_asks_no_global_index_to_be_consistent() -> None:
-    """Which the service refuses; what an earlier read of the same call asked strongly is read as it can be."""
+def test_a_consistent_scan_reads_global_indexes_eventually_consistently() -> None:
+    """DynamoDB rejects such a request; the base table is still read consistently."""
     local = Index("LOCAL", "pk", "lsk", local=True)
 
     class Held(Entity):

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Annotations that are texts name what is local to where their pattern is declared, whoever makes the class."""
+"""String annotations may name local classes of the function in which the access pattern is declared."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Wanted = Note
 
 
 class Numbered(Design):
-    """A base with a step of its own before the class is compiled, and with local names that mean nothing there."""
+    """A base class that changes the class before it is compiled, and has unrelated local names."""
 
     table = TABLE
 
@@ -49,7 +49,7 @@ def local_entity() -> type[Entity]:
 
 
 @pytest.mark.parametrize("base", [Design, Numbered])
-def test_names_of_the_function_that_declares(base: type[Design]) -> None:
+def test_local_names_of_the_declaring_function_are_resolved(base: type[Design]) -> None:
     Local = local_entity()
 
     class Locals(base):  # type: ignore[misc, valid-type]
@@ -61,7 +61,7 @@ def test_names_of_the_function_that_declares(base: type[Design]) -> None:
     assert entity_of(Locals) == "Local"
 
 
-def test_the_fields_of_a_local_collection_name_local_entities() -> None:
+def test_local_names_in_a_local_collection_are_resolved() -> None:
     Local = local_entity()
 
     class Whole(NamedTuple):
@@ -81,7 +81,7 @@ def made(function: Callable[..., Any]) -> type[Design]:
     return type("Made", (Design,), {"table": TABLE, "asked": read("M1")(function)})
 
 
-def test_names_of_who_only_makes_the_class_mean_nothing() -> None:
+def test_local_names_of_class_factories_are_not_resolved() -> None:
     Local = local_entity()
 
     def asked(self: Any, local_id: str) -> Local: ...  # type: ignore[valid-type]
@@ -100,7 +100,7 @@ def test_names_of_who_only_makes_the_class_mean_nothing() -> None:
 def lone(self: Any, note_id: str) -> Wanted: ...
 
 
-def test_the_nearest_run_of_a_function_that_calls_itself() -> None:
+def test_recursive_functions_use_their_innermost_frame() -> None:
     def declared(depth: int) -> list[type[Design]]:
         Local = local_entity() if depth else Note
         deeper = declared(depth - 1) if depth else []
@@ -124,7 +124,7 @@ def test_the_nearest_run_of_a_function_that_calls_itself() -> None:
     assert [entity_of(design) for design in declared(1)] == ["Local", "Note"]
 
 
-def test_a_name_that_is_nowhere_is_refused_with_its_place() -> None:
+def test_an_unknown_name_is_rejected_with_its_place() -> None:
     class Answer(NamedTuple):
         note: Note
 

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Which entities of one question are read by queries of their own: judged on the keys alone."""
+"""Which entities of a read need separate queries, decided from the keys alone."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def entity(name: str, sort: str, partition: str = "P#{p}") -> type[Entity]:
 
 
 def apart(asked: dict[str, str], others: dict[str, str], known: dict[str, Any] | None = None) -> list[str]:
-    """The names of what each query reads, for entities by their sort keys; nothing: one query reads all."""
+    """The entities of each query, for entities with the given sort keys; nothing if one query reads all."""
     wanted: Any = [entity(name, sort) for name, sort in asked.items()]
     besides = [entity(name, *sort.split(" ")) for name, sort in others.items()]
 
@@ -70,7 +70,7 @@ def apart(asked: dict[str, str], others: dict[str, str], known: dict[str, Any] |
         ),
     ],
 )
-def test_what_is_read_apart(asked: dict[str, str], others: dict[str, str], expected: list[str]) -> None:
+def test_entities_read_by_separate_queries(asked: dict[str, str], others: dict[str, str], expected: list[str]) -> None:
     assert apart(asked, others) == expected
     assert apart(asked, {}) == []
 
@@ -109,13 +109,13 @@ def test_what_is_read_apart(asked: dict[str, str], others: dict[str, str], expec
         ),
     ],
 )
-def test_what_is_known_of_the_sort_key(
+def test_known_prefixes_of_the_sort_key(
     asked: dict[str, str], others: dict[str, str], known: dict[str, Any], expected: list[str]
 ) -> None:
     assert apart(asked, others, known) == expected
 
 
-def test_items_whose_sort_keys_mix_or_are_no_texts_are_read_together() -> None:
+def test_items_with_interleaved_or_numeric_sort_keys_are_read_together() -> None:
     assert apart({"A": "A#{n:03d}", "C": "C#{n:03d}"}, {"B": "B#{n:03d}"}) == ["A", "C"]
     assert apart({"A": "A#{n:03d}"}, {"B": "B#{n:03d}"}) == []
     assert apart({"A": "{t}#A", "C": "C#{n:03d}"}, {"B": "B#{n:03d}"}) == []
@@ -143,7 +143,7 @@ def test_items_whose_sort_keys_mix_or_are_no_texts_are_read_together() -> None:
     assert (plan.key.index, plan.apart) == (by_p, ())
 
 
-def test_the_other_direction_reads_them_the_other_way_round() -> None:
+def test_the_opposite_direction_reverses_the_queries() -> None:
     class A(Entity):
         p: str
         n: int

@@ -1,8 +1,8 @@
 # mypy: disable-error-code="empty-body"
-"""Sparse keys and the questions beside them: wider, narrower, or the same. Right, or refused.
+"""Sparse keys and reads that need more, fewer or the same items as the key contains.
 
-The property: whatever a key waits for, and however a question fixes the field, the answer is that of a plain filter
-over all items, in order; or the design is refused, and then only where the key lacks items that are asked for.
+Property: for every ``when=`` of a key and every way in which a read fixes the field, the result equals a plain
+filter over all items, in order; or the design is rejected because the key lacks items of the result.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def subsets() -> list[tuple[str, ...]]:
 
 
 def tickets(waits: Any, partition: str, sort: str) -> type[Any]:
-    """Tickets that stand in the index while their status is what it waits for."""
+    """Tickets that are in the index while their status has the given values."""
 
     class Ticket(Entity):
         ticket_id: str
@@ -67,7 +67,7 @@ def asking(entity: type[Any], where: Any = None, **parameters: Any) -> type[Desi
 
 
 def questions(entity: type[Any], wanted: tuple[str, ...]) -> Iterator[tuple[str, Any, list[dict[str, Any]]]]:
-    """Designs that ask for some states, each in its own way, with the calls that name them."""
+    """Designs with reads of some states, each written differently, with the calls that pass them."""
     literal: Any = Literal[wanted]
     shapes: list[tuple[Any, dict[str, Any], list[dict[str, Any]]]] = [
         ({"status": list(wanted)}, {}, [{}]),
@@ -92,7 +92,7 @@ def questions(entity: type[Any], wanted: tuple[str, ...]) -> Iterator[tuple[str,
 
 
 def of_call(wanted: tuple[str, ...], call: dict[str, Any]) -> set[str]:
-    """The states that a call asks for."""
+    """The states that a call requests."""
     if not call:
         return set(wanted)
     values = [element for value in call.values() for element in (value if isinstance(value, list) else [value])]
@@ -101,7 +101,7 @@ def of_call(wanted: tuple[str, ...], call: dict[str, Any]) -> set[str]:
 
 @pytest.mark.parametrize("waits", WAITS, ids=lambda value: str(sorted(value) if isinstance(value, set) else value))
 @pytest.mark.parametrize(("partition", "sort"), TEMPLATES)
-def test_the_answer_is_right_however_the_question_is_put(waits: Any, partition: str, sort: str) -> None:
+def test_results_equal_a_plain_filter(waits: Any, partition: str, sort: str) -> None:
     entity = tickets(waits, partition, sort)
     allowed = {waits} if isinstance(waits, str) else set(waits)
     stored = [
@@ -111,7 +111,7 @@ def test_the_answer_is_right_however_the_question_is_put(waits: Any, partition: 
     for wanted in subsets():
         for how, design, calls in questions(entity, wanted):
             if isinstance(design, DesignError):
-                # A text is a filter: it makes no partition key known
+                # A string is a filter: the partition key stays unknown
                 text_alone = how.startswith("status") and "{status}" in partition
                 assert not set(wanted) <= allowed or text_alone, f"{how}: {design}"
                 continue
@@ -133,7 +133,7 @@ def test_the_answer_is_right_however_the_question_is_put(waits: Any, partition: 
                         assert [value.at for value in result] == sorted(value.at for value in right), (how, call)
 
 
-def test_every_room_knows_a_question_of_several_values() -> None:
+def test_a_read_of_several_values_is_explained_and_priced() -> None:
     entity = tickets(["new", "open"], "P#{project}#{status}", "{at}#{ticket_id}")
     for how, design, calls in questions(entity, ("new", "open")):
         if isinstance(design, DesignError):
@@ -169,8 +169,8 @@ class Alarms(Design):
     def loud(self) -> list[Alarm]: ...
 
 
-def test_an_enums_member_may_be_named_by_its_value() -> None:
-    """``when={"level": "high"}`` kept every item out: an enum's member isn't its value."""
+def test_when_accepts_enum_values() -> None:
+    """A regression: ``when={"level": "high"}`` excluded every item, since an enum member isn't equal to its value."""
     with Alarms.open(":memory:") as alarms:
         alarms.put(Alarm(alarm_id="1", level=Level.HIGH, at=NOON))
         alarms.put(Alarm(alarm_id="2", level=Level.LOW, at=NOON))
@@ -188,7 +188,7 @@ def test_an_enums_member_may_be_named_by_its_value() -> None:
         ("ticket_id", None, "Ticket.ticket_id is never None"),
     ],
 )
-def test_constants_that_can_never_be_are_refused(field: str, value: Any, why: str) -> None:
+def test_impossible_constants_are_rejected(field: str, value: Any, why: str) -> None:
     entity = tickets("open", *TEMPLATES[0])
     with pytest.raises(DesignError) as error:
         asking(entity, {"status": "open", field: value})
@@ -198,8 +198,8 @@ def test_constants_that_can_never_be_are_refused(field: str, value: Any, why: st
     assert waiting.value.errors
 
 
-def test_a_filter_on_the_key_that_is_read_is_refused() -> None:
-    """DynamoDB answers it with a ValidationException: the design must not compile."""
+def test_a_filter_on_the_queried_key_is_rejected() -> None:
+    """DynamoDB rejects such a request, so the design doesn't compile."""
     by_year = Index("BY_YEAR", "shelf", "label")
 
     class Book(Entity):
@@ -246,7 +246,7 @@ class Both(Design):
     def parts(self, project: str) -> list[Head | Line]: ...
 
 
-def test_what_one_entitys_key_answers_is_filtered_for_the_other() -> None:
+def test_a_condition_in_one_entitys_key_filters_the_other_entity() -> None:
     with Both.open(":memory:") as both:
         both.put(Head(project="p", status="open"))
         both.put(Line(project="p", number=1, status="new"))
@@ -254,7 +254,7 @@ def test_what_one_entitys_key_answers_is_filtered_for_the_other() -> None:
         assert both.parts("p") == [Head(project="p", status="open"), Line(project="p", number=2, status="open")]
 
 
-def test_an_each_of_no_values_asks_nothing() -> None:
+def test_an_empty_each_sends_no_request() -> None:
     entity = tickets(["new", "open"], *TEMPLATES[0])
     design = asking(entity, None, status=Each[Literal["new", "open"]])
     with design.open(":memory:") as store:
@@ -269,7 +269,7 @@ BY_SPRINT = Index("BY_SPRINT", "sprint_pk", "sprint_sk")
 
 
 class Chore(Entity):
-    """Stands in two indexes in the same order; in the first one only once somebody does it."""
+    """In two indexes with the same order; in the first one only after it is assigned."""
 
     chore_id: str
     team: str
@@ -294,8 +294,8 @@ class Chores(Design):
     def named(self, team: str, name: str) -> list[Chore]: ...
 
 
-def test_a_key_that_lacks_items_goes_behind_one_that_holds_all() -> None:
-    """Both serve, in one order; the index whose key takes a field that may be None lacks items."""
+def test_a_complete_key_is_preferred_to_a_sparse_one() -> None:
+    """Both support the read in one order, but the index on an optional field lacks items."""
     with Chores.open(":memory:") as chores:
         chores.put(Chore(chore_id="1", team="t", name="a", done_by="ada"))
         chores.put(Chore(chore_id="2", team="t", name="b"))
@@ -311,8 +311,8 @@ def test_a_key_that_lacks_items_goes_behind_one_that_holds_all() -> None:
 
 @pytest.mark.parametrize("waits", [["new", "open", "closed"], ["new", "open"], ["open"]], ids=str)
 @pytest.mark.parametrize("hurry", [[False, True], [True], None], ids=str)
-def test_a_key_that_waits_for_every_value_holds_every_item(waits: list[Any], hurry: list[Any] | None) -> None:
-    """Whatever the question says of the field: nothing, or one of its values."""
+def test_a_key_with_every_value_in_when_is_complete(waits: list[Any], hurry: list[Any] | None) -> None:
+    """Whether the read fixes the field or not."""
     held: dict[str, list[Any]] = {"status": waits} if hurry is None else {"status": waits, "urgent": hurry}
 
     class Ticket(Entity):

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Fields in the form in which other programs store them: written, read, compared, kept by updates."""
+"""Fields in other programs' stored formats: written, read, compared, and kept by updates."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def readings() -> Iterator[Readings]:
         yield opened
 
 
-def test_each_form_as_it_lies_in_the_item(readings: Readings) -> None:
+def test_the_item_of_each_stored_format(readings: Readings) -> None:
     whole = readings.put(Reading(name="a", at=MOMENT, iso=MOMENT, **WHOLE))
     (item,) = readings.store.transport.call("Scan", {"TableName": "readings"})["Items"]
     assert {item.pop(name).keys() == {"B"} for name in ("body", "packed")} == {True}
@@ -65,7 +65,7 @@ def test_each_form_as_it_lies_in_the_item(readings: Readings) -> None:
     assert whole.second == MOMENT.replace(microsecond=0)
 
 
-def test_updates_keep_the_form_and_conditions_compare_in_it(readings: Readings) -> None:
+def test_updates_and_conditions_use_the_stored_format(readings: Readings) -> None:
     given = readings.put(Reading(name="a", at=MOMENT, iso=MOMENT, **WHOLE))
     later = MOMENT + timedelta(days=1)
     changed = readings.update(
@@ -75,7 +75,7 @@ def test_updates_keep_the_form_and_conditions_compare_in_it(readings: Readings) 
     assert [reading.secret for reading in readings.by_time("a", Range(gt=MOMENT))] == ["xyz"]
     with pytest.raises(ConditionFailed):
         readings.update(Update(changed, done=False).only_if(at=MOMENT))
-    with pytest.raises(ConditionFailed):  # more exact than what is stored
+    with pytest.raises(ConditionFailed):  # more precise than the stored value
         readings.update(Update(changed, done=False).only_if(at=later))
     assert len(readings.filtered("a", MOMENT, "c", "xyz")) == 1
     assert readings.filtered("a", MOMENT - timedelta(seconds=1), "c", "xyz") == []
@@ -87,7 +87,7 @@ def test_updates_keep_the_form_and_conditions_compare_in_it(readings: Readings) 
     ("change", "field"),
     [({"price": Add(Decimal(1))}, "price"), ({"tags": SetAdd({"x"})}, "tags"), ({"done": Add(1)}, "done")],
 )
-def test_what_dynamodb_cannot_change_in_that_form_is_refused(
+def test_unsupported_updates_of_a_stored_format_are_rejected(
     readings: Readings, change: dict[str, Any], field: str
 ) -> None:
     given = readings.put(Reading(name="a", at=MOMENT, iso=MOMENT))
@@ -96,7 +96,7 @@ def test_what_dynamodb_cannot_change_in_that_form_is_refused(
     assert readings.get(Reading, name="a", iso=given.iso) == given, field
 
 
-def test_items_that_others_wrote_so_are_read_and_others_are_told(readings: Readings) -> None:
+def test_items_in_the_stored_format_are_read_and_others_reported(readings: Readings) -> None:
     item = {
         "pk": {"S": "READING#a"},
         "sk": {"S": "2026-01-02T03:04:05.678Z"},
@@ -119,11 +119,11 @@ def test_items_that_others_wrote_so_are_read_and_others_are_told(readings: Readi
 
 
 @pytest.mark.nightly
-def test_the_answers_are_the_brute_force_ones() -> None:
+def test_results_equal_a_brute_force_filter() -> None:
     verify(Readings, stores=25)
 
 
-def test_forms_that_do_not_fit_are_faults_of_the_design() -> None:
+def test_incompatible_stored_formats_are_rejected() -> None:
     class Wrong(Entity):
         name: Annotated[str, StoredAs("ms")]
         at: Annotated[datetime, StoredAs("miles")]
@@ -147,7 +147,7 @@ def test_forms_that_do_not_fit_are_faults_of_the_design() -> None:
     assert "stands within it" in said["Wrong.inner"]
 
 
-def test_what_a_pair_loses_of_some_values_is_gone_from_the_answer_of_a_write_too() -> None:
+def test_writes_return_values_as_custom_functions_store_them() -> None:
     class Trimmed(Entity):
         name: str
         word: Annotated[str, StoredAs(write=str.rstrip, read=str)] = ""
@@ -161,7 +161,7 @@ def test_what_a_pair_loses_of_some_values_is_gone_from_the_answer_of_a_write_too
         assert trims.put(Trimmed(name="a", word="x  ")) == trims.get(Trimmed, name="a") == Trimmed(name="a", word="x")
 
 
-def test_a_pair_that_writes_otherwise_each_time_is_not_compared() -> None:
+def test_nondeterministic_custom_formats_are_not_compared() -> None:
     class Sealed(Entity):
         name: str
         word: Annotated[
@@ -181,7 +181,7 @@ def test_a_pair_that_writes_otherwise_each_time_is_not_compared() -> None:
         assert seals.update(given, word="y").word == "y"
 
 
-def test_an_order_that_the_form_lacks_is_refused() -> None:
+def test_ranges_of_unordered_formats_are_rejected() -> None:
     with pytest.raises(DesignError, match="doesn't sort"):
 
         class Priced(Design):
@@ -205,8 +205,8 @@ class Payments(Design):
     def paid(self, account: str, at: Range[datetime]) -> list[Paid]: ...
 
 
-def test_a_bound_beyond_what_the_form_holds_bounds_nothing() -> None:
-    """Digits hold moments from 2001 to 2286; a range may begin before and end after."""
+def test_a_bound_outside_the_formats_range_is_ignored() -> None:
+    """Digits represent times from 2001 to 2286; a range may start before and end after."""
     first = datetime(2001, 9, 9, 1, 46, 40, tzinfo=UTC)
     last = datetime(2286, 11, 20, 17, 46, 39, 999_000, tzinfo=UTC)
     long_ago, far_off = datetime(987, 6, 5, tzinfo=UTC), datetime(9999, 1, 1, tzinfo=UTC)
@@ -229,7 +229,7 @@ def test_a_bound_beyond_what_the_form_holds_bounds_nothing() -> None:
 HELD = Index("HELD", "held_by", "held_until")
 
 
-def test_a_range_of_what_a_key_holds_a_part_of_says_so() -> None:
+def test_a_range_of_a_partially_stored_value_is_rejected() -> None:
     class Hold(Entity):
         hold_id: str
         tenant: str
@@ -263,11 +263,11 @@ class Blob(Entity):
 
 
 @pytest.mark.parametrize("content", [b"", b"\xff\x00\xfe", b"text", bytes(range(256)) * 40])
-def test_packed_bytes_come_back_whatever_they_are(content: bytes) -> None:
+def test_packed_bytes_round_trip(content: bytes) -> None:
     item = round_trip(Blob(name="a", packed=content, zipped=content, parts=[Part(n=2)]))
     assert zlib.decompress(base64.b64decode(item["packed"]["B"])) == content
     assert gzip.decompress(base64.b64decode(item["zipped"]["B"])) == content
-    assert base64.b64decode(item["zipped"]["B"])[4:8] == bytes(4)  # no moment: what is equal is stored alike, always
+    assert base64.b64decode(item["zipped"]["B"])[4:8] == bytes(4)  # equal timestamps are always stored alike
     assert zlib.decompress(base64.b64decode(item["parts"]["B"])) == b'[{"n":2}]'
     assert (item["quoted"], item["part"]) == ({"S": '"a"'}, {"S": '{"n":1}'})
 
@@ -280,8 +280,8 @@ class Blobs(Design):
 
 
 @pytest.mark.filterwarnings("error")
-def test_what_packed_text_is_compared_with_is_read_as_the_type() -> None:
-    """Pydantic warned the caller, and anything was compared."""
+def test_values_compared_with_packed_strings_are_validated() -> None:
+    """A regression: pydantic warned, and any value was compared."""
     with Blobs.open(":memory:") as blobs:
         blob = blobs.put(Blob(name="a", parts=[Part(n=2)]))
         for same in (Part(n=1), {"n": 1}, {"n": "1"}):

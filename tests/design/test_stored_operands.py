@@ -1,5 +1,5 @@
-"""What is known of each kind of field as an operand: its stored type, what it can be compared with, what stands within
-it, and what a value is sent as. Where operands stand in conditions is in ``condition_cases.py``.
+"""Operands of conditions for each kind of field: the stored type, the comparable types, nested parts, and the sent
+value. ``condition_cases.py`` has the conditions.
 """
 
 from __future__ import annotations
@@ -100,11 +100,11 @@ def fields() -> dict[str, Operand]:
 OPERANDS = {**fields(), "TEXT": TEXT, "NUMBER": NUMBER, "UNKNOWN": UNKNOWN}
 
 
-def test_a_mapping_whose_type_says_its_keys_alone() -> None:
+def test_a_mapping_with_literal_keys() -> None:
     counted = part_of(replace(TEXT, name="counted", annotation=Counter[str], tag="M"), "a")
     assert (counted.name, counted.kind, counted.tag) == ("counted.a", object, None)
 
 
-def test_seconds_are_told_to_the_microsecond() -> None:
+def test_timestamps_in_seconds_keep_microseconds() -> None:
     late = NOON.astimezone(UTC) + timedelta(microseconds=1)
     assert OPERANDS["expires"].encoded(late) == {"N": "1795262400.250001"}

@@ -1,4 +1,4 @@
-"""Keys are injective and sort truly: joined texts are equal exactly where the values are, and sort as they do."""
+"""Keys are injective and keep the sort order: encoded strings are equal and ordered exactly as the values are."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def compiled(entity: type[Entity], **table: Any) -> CompiledDesign:
 
 
 def sort_template(field_type: Any, source: str, **more: Any) -> Template:
-    """The compiled template of a sort key over fields a, b, c of one type."""
+    """The compiled sort key template of the fields a, b and c of one type."""
     names = dict.fromkeys(("a", "b", "c"), field_type)
     namespace = {"__annotations__": names, "__module__": __name__, "primary": Key("X#{a}#{b}#{c}", "M")}
     index = Index("GSI", "gpk", more.get("attribute", "gsk"))
@@ -64,7 +64,7 @@ def order(value: Any, other: Any) -> int:
 @example(("a", "a", "a"), ("a#", "a", "a"))
 @example(("a", "b", "c"), ("a\x00", "b", "c"))
 @example(("a", "$", "c"), ("a", "#", "c"))
-def test_joined_texts_compare_as_the_tuples_do(element: tuple[str, ...], other: tuple[str, ...]) -> None:
+def test_keys_compare_like_tuples(element: tuple[str, ...], other: tuple[str, ...]) -> None:
     left, right = text_of(THREE, element), text_of(THREE, other)
     assert order(left, right) == order(element, other)
     assert order(left.encode(), right.encode()) == order(element, other)
@@ -73,44 +73,44 @@ def test_joined_texts_compare_as_the_tuples_do(element: tuple[str, ...], other: 
 @given(st.lists(TEXTS, min_size=1, max_size=4), st.lists(TEXTS, min_size=1, max_size=4))
 @example(["a"], ["a", "b"])
 @example(["a", "b"], ["a\x00"])
-def test_paths_compare_as_their_parts_do(element: list[str], other: list[str]) -> None:
+def test_paths_compare_like_their_parts(element: list[str], other: list[str]) -> None:
     assert order(PARTS.text({"a": tuple(element)}), PARTS.text({"a": tuple(other)})) == order(element, other)
 
 
 @given(st.tuples(TEXTS, TEXTS, TEXTS))
-def test_texts_are_read_back(values: tuple[str, ...]) -> None:
+def test_strings_round_trip(values: tuple[str, ...]) -> None:
     assert THREE.values(text_of(THREE, values)) == dict(zip("abc", values, strict=True))
     assert BARE.values(values[0]) == {"a": values[0]}
     assert PARTS.values(PARTS.text({"a": values})) == {"a": values}
 
 
 @given(TEXTS, st.booleans())
-def test_escaping_has_an_inverse(text: str, last: bool) -> None:
+def test_escaped_strings_round_trip(text: str, last: bool) -> None:
     escaped = escape(text, last=last)
     assert "#" not in escaped
     assert unescape(escaped) == text
 
 
 @pytest.mark.parametrize("text", ["$", "a$", "$x", "$e", "$?"])
-def test_what_escaping_never_gives_is_refused(text: str) -> None:
+def test_invalid_escapes_are_rejected(text: str) -> None:
     with pytest.raises(ValueError, match=re.escape(text)):
         unescape(text)
     assert THREE.values(f"P#{text}#b#c") is None
 
 
 @given(TEXTS, TEXTS, TEXTS)
-def test_a_prefix_finds_what_begins_with_it(start: str, rest: str, other: str) -> None:
+def test_a_prefix_matches_strings_that_start_with_it(start: str, rest: str, other: str) -> None:
     variable = THREE.variables[0]
     assert variable.text(start + rest).startswith(variable.prefix_text(start))
     assert variable.text(other).startswith(variable.prefix_text(start)) == other.startswith(start)
 
 
-def test_a_bare_template_holds_the_value_as_it_is() -> None:
+def test_a_bare_template_stores_the_value_unescaped() -> None:
     assert BARE.text({"a": "a#$b"}) == "a#$b"
 
 
 @pytest.mark.parametrize("value", [None, ""])
-def test_nothing_is_no_key(value: str | None) -> None:
+def test_a_missing_value_has_no_key(value: str | None) -> None:
     with pytest.raises(KeyFieldError) as error:
         THREE.text({"a": value, "b": "b", "c": "c"})
     assert error.value.place == "a"
@@ -126,7 +126,7 @@ TURNED = sort_template(int, "{a:05d:desc}")
 
 
 @given(st.tuples(NUMBERS, NUMBERS), st.tuples(NUMBERS, NUMBERS))
-def test_padded_and_turned_numbers_sort_as_numbers(element: tuple[int, int], other: tuple[int, int]) -> None:
+def test_padded_and_reversed_numbers_sort_numerically(element: tuple[int, int], other: tuple[int, int]) -> None:
     left, right = text_of(PADDED, element), text_of(PADDED, other)
     assert order(left, right) == order((element[0], -element[1]), (other[0], -other[1]))
     assert PADDED.values(left) == {"a": element[0], "b": element[1]}
@@ -134,7 +134,7 @@ def test_padded_and_turned_numbers_sort_as_numbers(element: tuple[int, int], oth
 
 
 @pytest.mark.parametrize("value", [-1, 100_000])
-def test_numbers_outside_their_format_are_refused(value: int) -> None:
+def test_numbers_outside_their_format_are_rejected(value: int) -> None:
     with pytest.raises(KeyFieldError, match=r"more than the 5 digits|is negative"):
         PADDED.text({"a": value, "b": 1})
 
@@ -146,7 +146,7 @@ TIMES = sort_template(datetime, "T#{a}#{b:desc}")
 
 @given(st.tuples(MOMENTS, MOMENTS), st.tuples(MOMENTS, MOMENTS))
 @example((datetime(999, 12, 31, tzinfo=UTC),) * 2, (datetime(1000, 1, 1, tzinfo=UTC),) * 2)
-def test_moments_sort_by_time_in_whatever_zone(element: tuple[datetime, ...], other: tuple[datetime, ...]) -> None:
+def test_timestamps_sort_by_time_in_any_time_zone(element: tuple[datetime, ...], other: tuple[datetime, ...]) -> None:
     left, right = text_of(TIMES, element), text_of(TIMES, other)
     assert order(left, right) == (order(element[0], other[0]) or order(other[1], element[1]))
     assert TIMES.values(left) == {"a": element[0], "b": element[1]}
@@ -157,7 +157,7 @@ DAYS_OF_TIMES = sort_template(datetime, "{a:%Y-%m-%d}#{b}")
 
 
 @given(MOMENTS, MOMENTS)
-def test_own_layouts_sort_by_time(element: datetime, other: datetime) -> None:
+def test_custom_time_formats_sort_by_time(element: datetime, other: datetime) -> None:
     assert order(LAYOUT.text({"a": element}), LAYOUT.text({"a": other})) == order(element, other)
     assert LAYOUT.values(LAYOUT.text({"a": element})) == {"a": element}
     left, right = (DAYS_OF_TIMES.text({"a": moment, "b": moment}) for moment in (element, other))
@@ -165,7 +165,7 @@ def test_own_layouts_sort_by_time(element: datetime, other: datetime) -> None:
     assert DAYS_OF_TIMES.values(left) == {"b": element}, "a day alone says less than the moment"
 
 
-def test_a_moment_without_a_zone_is_refused() -> None:
+def test_a_timestamp_without_a_time_zone_is_rejected() -> None:
     with pytest.raises(KeyFieldError, match="has no time zone"):
         TIMES.text({"a": datetime(2026, 3, 1), "b": datetime(2026, 3, 1)})  # noqa: DTZ001 - that is the point
 
@@ -174,14 +174,14 @@ DATES = sort_template(date, "D#{a}#{b:desc}")
 
 
 @given(st.tuples(st.dates(), st.dates()), st.tuples(st.dates(), st.dates()))
-def test_days_sort_by_time(element: tuple[date, date], other: tuple[date, date]) -> None:
+def test_dates_sort_by_time(element: tuple[date, date], other: tuple[date, date]) -> None:
     left, right = text_of(DATES, element), text_of(DATES, other)
     assert order(left, right) == (order(element[0], other[0]) or order(other[1], element[1]))
     assert DATES.values(left) == {"a": element[0], "b": element[1]}
 
 
 class Color(enum.Enum):
-    """Texts."""
+    """An enum of strings."""
 
     RED = "r#ed"
     GREEN = "g"
@@ -195,7 +195,7 @@ class Color(enum.Enum):
         (Color, [Color.GREEN, Color.RED]),
     ],
 )
-def test_other_kinds_sort_by_their_texts(kind: Any, values: list[Any]) -> None:
+def test_other_types_sort_as_strings(kind: Any, values: list[Any]) -> None:
     template = sort_template(kind, "{a}#{b}")
     texts = [template.text({"a": value, "b": other}) for value in values for other in values]
     assert texts == sorted(set(texts))
@@ -215,27 +215,27 @@ def test_native_numbers_sort_by_value(numbers: list[Decimal]) -> None:
 
 @given(MOMENTS, MOMENTS)
 @example(datetime(1969, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC), datetime(1970, 1, 1, tzinfo=UTC))
-def test_moments_as_numbers_are_whole_units_and_sort(element: datetime, other: datetime) -> None:
+def test_timestamps_as_numbers_are_whole_units_and_sort(element: datetime, other: datetime) -> None:
     for template, unit in ((MILLIS, timedelta(milliseconds=1)), (SECONDS, timedelta(seconds=1))):
         left, right = (int(template.text({"a": moment})) for moment in (element, other))
         epoch = datetime(1970, 1, 1, tzinfo=UTC)
         assert (left, right) == ((element - epoch) // unit, (other - epoch) // unit)
 
 
-def test_numbers_that_dynamodb_cannot_hold_are_refused() -> None:
+def test_unsupported_numbers_are_rejected() -> None:
     for number in (Decimal("1E+200"), Decimal("1." + "1" * 40)):
         with pytest.raises(KeyFieldError):
             NATIVE.text({"a": number})
 
 
 @given(st.lists(st.binary(min_size=1, max_size=4), min_size=2, max_size=5))
-def test_bytes_are_read_back(values: list[bytes]) -> None:
+def test_bytes_round_trip(values: list[bytes]) -> None:
     ordered = sorted(values, key=cmp_to_key(order))
     assert [BYTES.values(BYTES.text({"a": element})) for element in ordered] == [{"a": element} for element in ordered]
 
 
 class Sharded(Entity):
-    """Spread over shards by its sort key."""
+    """Sharded by its sort key."""
 
     group: str
     number: int
@@ -244,7 +244,7 @@ class Sharded(Entity):
 
 
 @given(TEXTS, st.integers(0, 9999))
-def test_a_shard_is_always_the_same_one_and_read_back(group: str, number: int) -> None:
+def test_the_shard_is_deterministic_and_read_back(group: str, number: int) -> None:
     entity = compiled(Sharded).by_name["Sharded"]
     values = {"group": group, "number": number}
     key = entity.primary.item_key(values)

@@ -1,4 +1,4 @@
-"""ULIDs: what their 26 characters say, their order, and what they go by."""
+"""ULIDs: their 26 characters, order and clock."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LAST_MS = (1 << 48) - 1
 
 
 def ms_of(text: str) -> int:
-    """The moment that a ULID tells, in milliseconds."""
+    """The timestamp of a ULID, in milliseconds."""
     assert len(text) == 26
     number = 0
     for sign in text:
@@ -26,7 +26,7 @@ def ms_of(text: str) -> int:
     return number >> 80
 
 
-def test_a_ulid_tells_its_moment() -> None:
+def test_a_ulid_contains_its_timestamp() -> None:
     before = time.time_ns() // 1_000_000
     made = ulid()
     assert before <= ms_of(made) <= time.time_ns() // 1_000_000
@@ -34,8 +34,8 @@ def test_a_ulid_tells_its_moment() -> None:
     assert ms_of(ulid(datetime(1970, 1, 1, tzinfo=UTC))) == 0
 
 
-def test_those_of_one_process_sort_in_the_order_of_their_making(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also within a millisecond, and when the clock is put back."""
+def test_ulids_of_a_process_sort_in_creation_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also within a millisecond, and after the clock is set back."""
     monkeypatch.setattr("keyplan.model.declared.fields._ulid_last", (0, 0))
     now = time.time_ns()
     steps = iter([0, 0, 1, 999_999, 1_000_000, -5_000_000_000, 0, 1_000_000, 2_000_000])
@@ -45,17 +45,17 @@ def test_those_of_one_process_sort_in_the_order_of_their_making(monkeypatch: pyt
     assert ms_of(made[-1]) == (now + 2_000_000) // 1_000_000
 
 
-def test_those_of_one_moment_are_different_each_time() -> None:
-    """They are random but for the moment, all 79 bits that nothing is added to."""
+def test_ulids_of_the_same_timestamp_differ() -> None:
+    """All 79 bits after the timestamp are random, unless incremented."""
     made = [ulid(NOON) for _ in range(1000)]
     assert len(set(made)) == 1000
     assert made != sorted(made)
     for place in range(11, 26):
         assert len({text[place] for text in made}) == 32
-    assert len({text[10] for text in made}) == 16  # the first bit is kept free, for those that are counted up
+    assert len({text[10] for text in made}) == 16  # the first bit is reserved for increments
 
 
-def test_the_moments_that_can_be_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_range_of_timestamps(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ArgumentError, match="outside the range of a ULID"):
         ulid(datetime(1970, 1, 1, tzinfo=UTC) - timedelta(milliseconds=1))
     monkeypatch.setattr("keyplan.model.declared.fields._ulid_last", (0, 0))
@@ -66,7 +66,7 @@ def test_the_moments_that_can_be_told(monkeypatch: pytest.MonkeyPatch) -> None:
         ulid()
 
 
-def test_a_clock_of_the_tests_is_gone_by_where_no_moment_is_given() -> None:
+def test_the_test_clock_is_the_default_timestamp() -> None:
     with Clock(NOON):
         assert ms_of(ulid()) == ms_of(ulid(NOON))
         assert ms_of(ulid(NOON - timedelta(days=1))) == ms_of(ulid(NOON)) - 86_400_000

@@ -1,6 +1,6 @@
 # mypy: disable-error-code="empty-body"
-"""Arguments of a declaration that a type checker would refuse, for those who run none: each is a fault, with its name
-and what it takes; never an error of Python's from inside, nor a design that does something else than it says.
+"""Arguments of a declaration that a type checker rejects: without one, each is reported with its name and the expected
+type.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ RIGHT = {
 
 
 class Thing(Entity):
-    """What the questions are about."""
+    """The entity of the reads."""
 
     thing_id: str
     price: int = 0
@@ -76,7 +76,7 @@ class Thing(Entity):
 
 
 def test_arguments_of_declarations() -> None:
-    """Each argument of each, with values of wrong kinds: the texts, in short."""
+    """Each argument of each declaration, with values of wrong types: the errors, abbreviated."""
     taken: set[str] = set()
     for make, others in DECLARED.items():
         for name in inspect.signature(make).parameters:
@@ -91,7 +91,7 @@ def test_arguments_of_declarations() -> None:
     assert taken == set(RIGHT)
 
 
-def test_all_wrong_arguments_are_told_at_once() -> None:
+def test_all_wrong_arguments_are_reported_together() -> None:
     anything: Any = 3
     with pytest.raises(DesignError) as error:
         Index(anything, [], projection=anything, local=anything)
@@ -105,8 +105,8 @@ def test_all_wrong_arguments_are_told_at_once() -> None:
     assert "takes True or False, not 3" in str(error.value)
 
 
-def test_what_is_right_is_taken() -> None:
-    """Several are a list, a tuple or, where there is no order, a generator; a whole is a text."""
+def test_valid_arguments_are_accepted() -> None:
+    """Several values may be a list, a tuple or, where the order doesn't matter, a generator. A string is one value."""
     first, second = Index("ONE", ["a", Number("b")], (), projection=("x",)), Index("TWO", Binary("c"))
     table = Table("things", indexes=(each for each in (first, second)), entities={Thing}, sort=None)
     assert table.indexes == (first, second)
@@ -145,11 +145,11 @@ def _fault(option: dict[str, Any], pattern_id: Any = "R1") -> str:
     return "\n".join(map(str, error.value.errors))
 
 
-def test_options_of_reads() -> None:
+def test_wrong_options_of_reads_are_reported() -> None:
     assert set(OPTIONS) == set(inspect.signature(read).parameters) - {"id"}
 
 
-def test_what_is_wrong_with_one_pattern_is_told_at_once() -> None:
+def test_all_errors_of_a_pattern_are_reported_together() -> None:
     wrong: Any = {"newest_first": 1, "consistent": "no", "order_by": 3, "entity": 5}
     with pytest.raises(DesignError) as error:
 
@@ -167,11 +167,11 @@ def test_what_is_wrong_with_one_pattern_is_told_at_once() -> None:
         "order_by=",
         "entity=",
     ]
-    assert "thing_id" in told[5]  # what is wrong with the signature, too
+    assert "thing_id" in told[5]  # errors in the signature as well
 
 
 @pytest.mark.parametrize("attempts", [0, -1, 2.5, "3", None])
-def test_attempts_of_a_write(attempts: Any) -> None:
+def test_invalid_attempts_of_a_write_are_rejected(attempts: Any) -> None:
     with pytest.raises(DesignError, match=r"Shop.add: attempts= takes a number of at least 1, not"):
 
         class Shop(Design):
@@ -183,12 +183,12 @@ def test_attempts_of_a_write(attempts: Any) -> None:
 
 
 @pytest.mark.parametrize(("given", "words"), [("", "it has no id"), (3, "the id is 3"), (["R1"], "the id is ['R1']")])
-def test_the_id_of_a_pattern(given: Any, words: str) -> None:
+def test_invalid_pattern_ids_are_rejected(given: Any, words: str) -> None:
     assert words in _fault({}, given)
 
 
-def test_decorators_without_their_parentheses() -> None:
-    """They made attributes that were no patterns, and nobody was told."""
+def test_decorators_without_parentheses_are_rejected() -> None:
+    """A regression: such declarations were silently ignored."""
     bare_read: Any = read
     bare_write: Any = write
     with pytest.raises(DesignError) as error:
@@ -207,8 +207,8 @@ def test_decorators_without_their_parentheses() -> None:
     assert [str(fault) for fault in error.value.errors] == [f"Shop.thing: {told}", f"Shop.add: {told}"]
 
 
-def test_a_pattern_whose_decorator_was_forgotten() -> None:
-    """It would answer None, whatever is asked. Methods of one's own stay what they are."""
+def test_a_pattern_without_a_decorator_is_rejected() -> None:
+    """It would always return None. Other methods are allowed."""
     with pytest.raises(DesignError) as error:
 
         class Shop(Design):
@@ -217,12 +217,12 @@ def test_a_pattern_whose_decorator_was_forgotten() -> None:
             def thing(self, thing_id: str) -> Thing: ...
 
             def things(self, thing_id: str) -> list[Thing]:
-                """With a text."""
+                """With a docstring."""
 
             async def awaited(self, thing_id: str) -> Thing: ...
 
             async def awaited_things(self, thing_id: str) -> list[Thing]:
-                """With a text."""
+                """With a docstring."""
 
             def close(self) -> None: ...
 
@@ -230,11 +230,11 @@ def test_a_pattern_whose_decorator_was_forgotten() -> None:
                 return "shop"
 
             def documented(self) -> str:
-                """With a text."""
+                """With a docstring."""
                 return "shop"
 
             async def nothing(self) -> None:
-                """With a text."""
+                """A method without a return value."""
 
             def untyped(self, thing_id: Any): ...  # type: ignore[no-untyped-def]
 
@@ -247,7 +247,7 @@ def test_a_pattern_whose_decorator_was_forgotten() -> None:
     assert error.value.errors[0].hint == 'put @read("R1") before it, or give it a body'
 
 
-def test_a_method_that_is_overridden_is_as_the_last_one() -> None:
+def test_an_overridden_method_replaces_the_pattern() -> None:
     class Promise:
         def size(self) -> int: ...
 
@@ -261,7 +261,7 @@ def test_a_method_that_is_overridden_is_as_the_last_one() -> None:
         assert shop.size() == 3
 
 
-def test_many_values_are_asked_for_by_each() -> None:
+def test_several_values_require_each() -> None:
     with pytest.raises(DesignError, match=r"the field Thing.thing_id is str \(write Each\[str\] to read many"):
 
         class Wrong(Design):
@@ -279,7 +279,7 @@ def test_many_values_are_asked_for_by_each() -> None:
     assert set(Right.compiled.reads) == {"things"}
 
 
-def test_a_form_of_the_wrong_kind_is_told_where_it_stands() -> None:
+def test_a_wrong_stored_format_is_reported_with_its_place() -> None:
     anything: Any = ["ms"]
     with pytest.raises(DesignError, match=r"StoredAs\(form=\): takes the name of a form, such as .json., not \['ms'\]"):
 
