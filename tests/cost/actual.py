@@ -1,7 +1,6 @@
-"""What really lies in a store, as the cost model is told it: by brute force over all items.
-
-The model must then say exactly what the engine meters. Which items a query meets is found by evaluating its key
-condition over every stored item; how many requests that takes, and their units, is the model's part.
+"""The contents of a store as input of the cost model, found by brute force over all items. The model must then
+predict exactly the metered units: this module finds the items that match each key condition, and the model
+calculates requests and units.
 """
 
 from __future__ import annotations
@@ -46,12 +45,12 @@ Units = tuple[str, tuple[tuple[str, float], ...]]
 
 
 def metered(result: list[Metered]) -> list[Units]:
-    """The metered requests in a form to be compared."""
+    """The metered requests in a comparable format."""
     return [(element.operation, tuple(sorted(element.units.items()))) for element in result]
 
 
 def predicted(requests: list[Request]) -> list[Units]:
-    """The model's requests in that form."""
+    """The predicted requests in the same format."""
     unitses: list[Units] = []
     for request in requests:
         units: dict[str, float] = {}
@@ -61,11 +60,11 @@ def predicted(requests: list[Request]) -> list[Units]:
     return unitses
 
 
-# What is there
+# The stored items
 
 
 class Actual:
-    """Everything that a store holds, for the model to be given."""
+    """The contents of a store, as input of the model."""
 
     def __init__(self, design: Design) -> None:
         self.design = design
@@ -78,10 +77,10 @@ class Actual:
         self._ordering: QueryPlan | None = None
 
     def at(self, key: Mapping[str, Any]) -> Item | None:
-        """The item of a primary key."""
+        """The item with a primary key."""
         return self.by_key.get(_identity(key, self._names))
 
-    # The model's world for writes
+    # Input of the model for writes
 
     typical = False
 
@@ -89,7 +88,7 @@ class Actual:
         return Asked(pattern, arguments)
 
     def requests(self, asked: Asked) -> list[Request]:
-        """What a read within the write takes."""
+        """The requests of a read within a write."""
         pattern, arguments = asked.pattern, asked.arguments
         limit = None if pattern.limit is None else arguments[pattern.limit.name]
         return requests_of(pattern.as_called(arguments), self.found(pattern, arguments), limit, strongly=True)
@@ -101,7 +100,7 @@ class Actual:
         item = self.at(entity.item_key(entity.primary, known))
         return None if item is None else (entity.from_item(item), item)
 
-    # The model's finds for reads
+    # Input of the model for reads
 
     def found(self, pattern: ReadPattern, arguments: Mapping[str, Any]) -> Found:
         values = {**arguments, **pattern.constants}
@@ -137,7 +136,7 @@ class Actual:
     def _stretches(
         self, plan: QueryPlan, values: Mapping[str, Any], through: ThroughPlan | None = None
     ) -> tuple[ExpectedRange, ...]:
-        """What lies in every partition that a query reads."""
+        """The matching entries of each queried partition."""
         buckets = enumerate(named for _, named in bucket_sets(plan, values))
         sets = [(at, element) for at, named in buckets for element in value_sets(plan.each, named)]
         reader = QueryReader(plan, self.target)
@@ -161,8 +160,8 @@ class Actual:
         return tuple(result.values())
 
     def _is_closed(self, plan: QueryPlan, values: Mapping[str, Any], partition: list[str]) -> bool:
-        """Whether the last item in the direction of the read has the last sort key that the condition includes: in the
-        table itself, DynamoDB knows then that nothing follows.
+        """Whether the last entry has the maximum sort key of the condition: for the table itself, DynamoDB then knows
+        that no item follows.
         """
         sort = self.compiled.table.sort
         condition = key_condition(plan, values, partition)
@@ -180,7 +179,7 @@ class Actual:
     def _selected(
         self, plan: QueryPlan, values: Mapping[str, Any], partition: list[str]
     ) -> Iterator[tuple[Item, int, tuple[_Order, _Order]]]:
-        """The items that the key condition names: each with its bytes in the index, and its place there."""
+        """The entries that match the key condition, with their size in the index and their position."""
         condition = key_condition(plan, values, partition)
         assert condition is not None
         given = expressions.Placeholders(dict(condition.names), dict(condition.values))
@@ -222,12 +221,12 @@ class Actual:
 
     @staticmethod
     def _ordered(plan: QueryPlan, partition: list[str]) -> tuple[Any, ...]:
-        """What a partition is ordered by."""
+        """The sort position within a partition."""
         attributes = [attribute for attribute, _ in plan.key.partition]
         return tuple(order_of(text, attribute.type) for text, attribute in zip(partition, attributes, strict=True))
 
     def _own_end(self, item: Item) -> End:
-        """The item of an entry, which is read from the table."""
+        """The table item of an index entry."""
         key = {name: item[name] for name in self._names}
         return End(_identity(key, self._names), self._size(key))
 
@@ -240,7 +239,7 @@ class Actual:
         return End(repr(sorted(known.items(), key=lambda element: element[0])), None, self._stretches(plan.end, known))
 
     def _standing(self, identity: tuple[str, ...]) -> tuple[Any, ...] | None:
-        """Where an item stands in the order of an answer to which several junctions lead."""
+        """The position of an item in the result of several junctions."""
         item = self.by_key.get(identity)
         if self._ordering is None or item is None:
             return None
@@ -252,7 +251,7 @@ class Actual:
         return _Order(place[: len(sort)], self._ordering.forward), _Order(place, self._ordering.forward)
 
     def _in_order(self, index: Index | None) -> Iterator[Item]:
-        """The items as a scan meets them."""
+        """The items in the order of a scan."""
         request: dict[str, Any] = {"TableName": self.design.store.table_name}
         if index is not None:
             request["IndexName"] = index.name
@@ -281,7 +280,7 @@ class Actual:
         return Found(sizes, link=None if link is None else self._end(plan, entity.from_item(link), values))
 
     def _scanned(self, plan: ScanPlan, values: Mapping[str, Any]) -> ExpectedRange:
-        """All items: a scan's order is the store's business, and is asked of it."""
+        """All items; the store defines the order of a scan."""
         met: list[ExpectedItem] = []
         for number, item in enumerate(self._in_order(plan.index)):
             entry = None if plan.index is None else entry_of(self.compiled.table, plan.index, item)
@@ -299,7 +298,7 @@ class Actual:
 @total_ordering
 @dataclass(frozen=True)
 class _Order:
-    """A place that ascends in the direction of a read."""
+    """A position in the direction of a read."""
 
     place: tuple[Any, ...]
     forward: bool
@@ -309,12 +308,12 @@ class _Order:
 
 
 def _kind(plan: QueryPlan, gives: type[Any]) -> str:
-    """The name of the entity whose items are read as that."""
+    """The entity whose items are read."""
     return next(match.entity.name for match in plan.matches if match.entity.gives is gives)
 
 
 def _passes(plan: QueryPlan | ScanPlan, values: Mapping[str, Any], item: Item) -> bool:
-    """Whether the plan's filter lets an item through."""
+    """Whether an item matches the plan's filter."""
     members = filter_members(plan.filter, values)
     if not members:
         return True

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""``assert_cost``: of an open design metered, of a class predicted."""
+"""``assert_cost``: metered for an open design, predicted for a class."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Readings(Design):
 
 
 def test_assert_cost_of_an_open_design() -> None:
-    """As the store meters it: reads, writes, iterators to their end, patterns that are awaited elsewhere."""
+    """Metered by the store: reads, writes, exhausted iterators and awaited access patterns."""
     with Readings.open(":memory:") as design:
         assert_cost(design.reading, "a", 1, read_units=0.5)
         for number in range(10):
@@ -62,8 +62,8 @@ def test_assert_cost_of_an_open_design() -> None:
 
 
 def test_assert_cost_of_a_class() -> None:
-    """For typical items; the CMS's metadata stays below 4 KB, so that it is half a unit."""
-    assert_cost(Cms.article, read_units=0.5)  # which the design inherits from a class of questions
+    """For typical items; metadata of the CMS is below 4 KB, half a unit."""
+    assert_cost(Cms.article, read_units=0.5)  # inherited from another class
     assert_cost(Readings.note, write_units=4)
     assert_cost(Readings.readings, read_units=1)
 
@@ -86,7 +86,7 @@ def test_a_wrong_cost_shows_every_request() -> None:
 
 
 def test_incomparable_designs_are_rejected() -> None:
-    """No pattern, nothing to compare with, arguments for a class; and errors of the call are its own."""
+    """A name without an access pattern, no expected cost, arguments for a class. Errors of the call are unchanged."""
     with pytest.raises(RequestError, match="no units are given"):
         assert_cost(Readings.note)
     with pytest.raises(RequestError, match="isn't an access pattern"):

@@ -1,5 +1,7 @@
 # mypy: disable-error-code="empty-body"
-"""What is assumed of a call is possible: as many values as a type has, all keys of a batch, a change that changes."""
+"""Assumed calls are possible: within the type's number of values, with all keys of a batch, and with effective
+changes.
+"""
 
 from __future__ import annotations
 
@@ -94,8 +96,8 @@ def test_every_key_of_a_batch_is_requested() -> None:
         assert_cost(depot.delivered, "1", days, read_units=40)
 
 
-def test_a_flag_that_is_set_is_written_in_the_index_too() -> None:
-    """A typical flag is true: to set it on such an item would change nothing, and cost no entry."""
+def test_setting_a_flag_includes_the_index_write() -> None:
+    """A typical flag is true. Setting it on such an item would change nothing and cost no index write."""
     with Depot.open(":memory:") as depot:
         for name, sending in (("pay", "1"), ("mark", "2")):
             item = depot.put(Sending(sending_id=sending, depot="1"))
@@ -105,7 +107,7 @@ def test_a_flag_that_is_set_is_written_in_the_index_too() -> None:
 
 @pytest.mark.parametrize("second", [0, 1, 37, 100, 999_999_900])
 def test_a_size_does_not_depend_on_the_time(second: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A moment of expiry is a number, which is stored without the zeros at its end."""
+    """A TTL is a number, stored without trailing zeros."""
     monkeypatch.setattr(examples, "now", lambda: datetime.fromtimestamp(1_790_000_000 + second, UTC))
     for serial in (0, 1, 99, 10**7):
         moment = examples.typical(Ttl, "ends", serial).value

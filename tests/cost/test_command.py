@@ -1,4 +1,4 @@
-"""``keyplan cost`` as it is typed: tables, JSON, Markdown, one pattern's arithmetic, two designs, faults."""
+"""``keyplan cost``: tables, JSON, Markdown, the calculation of one access pattern, two designs, and errors."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def traffic(tmp_path: Path) -> str:
 
 @pytest.fixture
 def designs(tmp_path: Path) -> tuple[str, str, str]:
-    """A design, a changed one, and a traffic file that both are priced by."""
+    """A design, its changed version, and a traffic file for both."""
     (tmp_path / "before.py").write_text(BEFORE.format(projection="", more=MORE))
     (tmp_path / "after.py").write_text(BEFORE.format(projection=', projection="KEYS_ONLY"', more=""))
     (tmp_path / "notes.toml").write_text(
@@ -82,12 +82,12 @@ def designs(tmp_path: Path) -> tuple[str, str, str]:
 
 
 def flat(text: str) -> str:
-    """The text without the line breaks and spaces of its tables."""
+    """The output without the line breaks and padding of its tables."""
     return " ".join(text.split())
 
 
-def test_without_traffic_it_tells_units_and_a_million_calls() -> None:
-    """Each pattern has a line; nothing is said of months."""
+def test_without_traffic_costs_are_per_call_and_million_calls() -> None:
+    """One line per access pattern, without monthly costs."""
     result = run("cost", "cms")
     assert result.exit_code == 0
     assert re.search(r"AP1 +article +GetItem +0\.5 +\$0\.0625", result.stdout)
@@ -96,8 +96,8 @@ def test_without_traffic_it_tells_units_and_a_million_calls() -> None:
     assert "assumed: title 65" in result.stdout
 
 
-def test_with_traffic_it_tells_the_month(traffic: str) -> None:
-    """Per pattern, per index, and in each way to pay; sizes are the file's."""
+def test_with_traffic_costs_are_per_month(traffic: str) -> None:
+    """Per access pattern and index, on demand and provisioned; the traffic file sets sizes."""
     result = run("cost", "cms", "--traffic", traffic)
     assert result.exit_code == 0, result.output
     assert re.search(r"article_with_latest .* 100 +900 +\$65\.70", result.stdout)
@@ -107,7 +107,7 @@ def test_with_traffic_it_tells_the_month(traffic: str) -> None:
 
 
 def test_json_has_every_number_and_its_arithmetic(traffic: str) -> None:
-    """What is shown, and how it comes about; what the parts cost is what the whole costs."""
+    """The numbers and their calculation. The parts add up to the total."""
     result = json_of("cost", "cms", "--traffic", traffic)
     patterns = {pattern["pattern"]: pattern for pattern in result["patterns"]}
     latest = patterns["article_with_latest"]
@@ -124,8 +124,8 @@ def test_json_has_every_number_and_its_arithmetic(traffic: str) -> None:
     assert result["failures"] == []
 
 
-def test_one_patterns_arithmetic(traffic: str) -> None:
-    """By its name or its id; as JSON too."""
+def test_calculation_of_one_access_pattern(traffic: str) -> None:
+    """By name or id, also as JSON."""
     for name in ("publish", "AP8"):
         result = run("cost", "cms", "--traffic", traffic, "--explain", name)
         assert result.exit_code == 0, result.output
@@ -136,8 +136,8 @@ def test_one_patterns_arithmetic(traffic: str) -> None:
     assert json_of("cost", "cms", "--explain", "AP8")["pattern"] == "publish"
 
 
-def test_arithmetic_is_shown_in_columns() -> None:
-    """The operation and where it goes begin in line, units end in line, and what is too long goes on below itself."""
+def test_the_calculation_is_aligned_in_columns() -> None:
+    """Operations, targets and units are aligned, and long lines wrap below their column."""
     lines = run("cost", "cms", "--explain", "publish", env={"COLUMNS": "60"}).stdout.splitlines()
     begin = next(number for number, line in enumerate(lines) if line.startswith("GetItem  "))
     rows = lines[begin : lines.index("", begin)]
@@ -151,14 +151,14 @@ def test_arithmetic_is_shown_in_columns() -> None:
 
 
 def test_assumptions_are_reported(designs: tuple[str, str, str]) -> None:
-    """Marked in the table, and said in the arithmetic."""
+    """Marked in the table, and listed in the calculation."""
     before, _, _ = designs
     assert re.search(r"N2 +notes_of +Query +~1", run("cost", before).stdout)
     assert "assumed: more than the limit of 10 items exist" in run("cost", before, "--explain", "N2").stdout
 
 
-def test_markdown() -> None:
-    """For a README: three tables."""
+def test_markdown_has_three_tables() -> None:
+    """Three tables, for a README."""
     result = run("cost", "cms", "--markdown", "--region", "us-east-1", "--region", "ap-northeast-1")
     assert result.exit_code == 0
     assert result.stdout.startswith("# What Cms costs\n")
@@ -167,15 +167,15 @@ def test_markdown() -> None:
 
 
 def test_regions_side_by_side(traffic: str) -> None:
-    """Tokyo's list has no price of what some ways to pay need: it says so."""
+    """The price list of Tokyo lacks some prices, which is reported."""
     result = run("cost", "cms", "--traffic", traffic, "--region", "us-east-1", "--region", "ap-northeast-1")
     assert result.exit_code == 0
     assert re.search(r"us-east-1 +ap-northeast-1", result.stdout)
     assert "the price list of ap-northeast-1 has no price of" in result.stdout
 
 
-def test_prices_of_ones_own(tmp_path: Path, traffic: str) -> None:
-    """A list in a file is taken for its region, and where no other is asked for."""
+def test_a_custom_price_list_replaces_its_regions(tmp_path: Path, traffic: str) -> None:
+    """The file is the price list of its region, and the default if no region is given."""
     path = tmp_path / "eu.json"
     usd = {"ReadRequestUnits": "0.000001", "WriteRequestUnits": "0.00001", "TimedStorage-ByteHrs": "1"}
     path.write_text(json.dumps({"region": "eu-west-1", "as_of": "2026-11", "source": "mine", "usd": usd}))
@@ -187,7 +187,7 @@ def test_prices_of_ones_own(tmp_path: Path, traffic: str) -> None:
 
 
 def test_two_designs_as_markdown_for_a_pull_request(designs: tuple[str, str, str]) -> None:
-    """What has changed, and nothing else."""
+    """Only the changes."""
     before, after, traffic = designs
     result = run("cost", before, after, "--traffic", traffic)
     assert result.exit_code == 0, result.output
@@ -202,7 +202,7 @@ def test_two_designs_as_markdown_for_a_pull_request(designs: tuple[str, str, str
 
 
 def test_a_pattern_without_an_estimate_is_no_saving(designs: tuple[str, str, str]) -> None:
-    """It is left out of both, and named with its reason in one line."""
+    """It is excluded from both totals, and listed with its reason in one line."""
     before, _, traffic = designs
     path = Path(before.partition(":")[0])
     path.with_name("stuck.py").write_text(path.read_text().replace("yield Put(note)", "yield Put(Note(owner='me'))"))
@@ -221,7 +221,7 @@ def test_a_pattern_without_an_estimate_is_no_saving(designs: tuple[str, str, str
 
 
 def test_two_designs_as_json(designs: tuple[str, str, str]) -> None:
-    """Both reports, and what differs."""
+    """Both reports and the difference."""
     before, after, traffic = designs
     result = json_of("cost", before, after, "--traffic", traffic)
     differences: dict[tuple[str, str], Any] = {
@@ -232,8 +232,8 @@ def test_two_designs_as_json(designs: tuple[str, str, str]) -> None:
     assert result["after"]["chosen"]["usd"] < result["before"]["chosen"]["usd"]
 
 
-def test_one_patterns_arithmetic_isnt_markdown() -> None:
-    """It is refused, not passed over."""
+def test_the_calculation_of_one_pattern_has_no_markdown_format() -> None:
+    """The combination is rejected."""
     result = run("cost", "cms", "--explain", "publish", "--markdown")
     assert result.exit_code == 2
     assert "--explain doesn't support --markdown" in result.stderr
@@ -251,8 +251,8 @@ def test_each_of_two_designs_imports_from_its_own_folder(tmp_path: Path) -> None
     assert "| `note` | read units a call | 0.5 | 1 | +100% |" in result.stdout, result.output
 
 
-def test_two_designs_are_compared_whole(designs: tuple[str, str, str]) -> None:
-    """Not at several regions' prices, and not one pattern of them."""
+def test_options_that_two_designs_do_not_support_are_rejected(designs: tuple[str, str, str]) -> None:
+    """Several regions and a single access pattern are rejected."""
     before, after, _ = designs
     for more in (("--region", "us-east-1", "--region", "us-east-2"), ("--explain", "add")):
         result = run("cost", before, after, *more)
@@ -260,18 +260,18 @@ def test_two_designs_are_compared_whole(designs: tuple[str, str, str]) -> None:
         assert "with OTHER, --explain" in result.stderr
 
 
-def test_a_design_compared_with_itself(designs: tuple[str, str, str]) -> None:
-    """Nothing has changed, and that is said."""
+def test_equal_designs_have_no_difference(designs: tuple[str, str, str]) -> None:
+    """The output reports that nothing changed."""
     before, _, traffic = designs
     result = run("cost", before, before, "--traffic", traffic)
     assert "No pattern, index or bill costs anything else than before." in result.stdout
 
 
-# Bad input: all at once, exit status 2, no traceback
+# Invalid input: all errors together, exit status 2, no traceback
 
 
 def test_all_errors_are_reported_together(tmp_path: Path) -> None:
-    """Names, rates, regions, patterns, files."""
+    """Names, rates, regions, access patterns, files."""
     path = tmp_path / "traffic.toml"
     path.write_text('[table]\nregion = "moon"\n[patterns.articel]\nper_second = 1\n[patterns.AP1]\nper_second = -4\n')
     result = run(
@@ -291,7 +291,7 @@ def test_all_errors_are_reported_together(tmp_path: Path) -> None:
 
 
 def test_several_invalid_designs_are_reported_together(tmp_path: Path) -> None:
-    """A file that doesn't import, one that isn't there, and a region."""
+    """A file that can't be imported, a missing file, and an invalid region."""
     broken = tmp_path / "broken.py"
     broken.write_text("import nothing_of_that_name\n")
     result = run("cost", f"{broken}:X", "missing.py:Y", "--region", "moon")
@@ -302,7 +302,7 @@ def test_several_invalid_designs_are_reported_together(tmp_path: Path) -> None:
 
 
 def test_a_single_error_is_reported_unchanged() -> None:
-    """As every command tells it."""
+    """The same message as in every command."""
     result = run("cost", "cmss")
     assert result.exit_code == 2
     assert "unknown system 'cmss'" in result.stderr
@@ -312,8 +312,8 @@ def test_a_single_error_is_reported_unchanged() -> None:
 
 
 @pytest.mark.parametrize("name", system_names())
-def test_every_system_is_estimated_whole(name: str) -> None:
-    """Each pattern of each system has a cost, and each entity a size."""
+def test_every_pattern_of_every_system_is_estimated(name: str) -> None:
+    """Each access pattern has a cost, and each entity a size."""
     result = json_of("cost", name)
     assert result["failures"] == []
     assert all(pattern["requests"] for pattern in result["patterns"])

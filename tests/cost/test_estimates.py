@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Typical items, typical calls, and what they assume: told, and replaced by what a traffic file says."""
+"""Typical items and calls, and their assumptions, which a traffic file replaces."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Author(Entity):
 
 
 class Book(Entity):
-    """In the index while it is for sale."""
+    """In the index while it is available."""
 
     book_id: str = Field(default_factory=ulid)
     author_id: str
@@ -76,7 +76,7 @@ class Book(Entity):
 
 
 class Copy(Entity):
-    """Many of a book."""
+    """A copy of a book."""
 
     book_id: str
     number: int
@@ -85,7 +85,7 @@ class Copy(Entity):
 
 
 class Whole(NamedTuple):
-    """A book and its copies."""
+    """A book with its copies."""
 
     book: Book
     copies: list[Copy]
@@ -160,13 +160,13 @@ HINT = " (give the write an example=)"
 
 
 def estimated(**patterns: dict[str, object]) -> dict[str, PatternEstimate]:
-    """The estimate of each pattern, under what is said of some."""
+    """The estimate of each access pattern with the given traffic."""
     result = estimate(Books, traffic_from({"patterns": patterns}, Books.compiled))
     return {pattern.name: pattern for pattern in result.patterns}
 
 
 def of_entity(result: Estimate, name: str) -> dict[str, tuple[int, str]]:
-    """The fields of an entity's typical item: their bytes, and where these are from."""
+    """The sizes of the fields of an entity's typical item, with their sources."""
     (entity_estimate,) = [each for each in result.entities if each.sizes.entity == name]
     return {field.field: (field.size_bytes, field.source) for field in entity_estimate.sizes.fields}
 
@@ -175,7 +175,7 @@ def of_entity(result: Estimate, name: str) -> dict[str, tuple[int, str]]:
 
 
 def test_sizes_are_those_of_a_real_item() -> None:
-    """What is said of a typical item is what its item has, field by field and index by index."""
+    """The estimated sizes of a typical item equal those of the stored item, per field and per index."""
     typical = Typical(Books.compiled)
     for entity in Books.compiled.entities.values():
         sizes = typical.sizes(entity)
@@ -185,7 +185,7 @@ def test_sizes_are_those_of_a_real_item() -> None:
 
 
 def test_each_length_reports_its_source() -> None:
-    """Types, examples and defaults, then assumptions; a traffic file goes before all."""
+    """Types, examples and defaults, then assumptions; a traffic file overrides all."""
     fields = of_entity(estimate(Books), "Book")
     assert fields["book_id"] == (7 + 26, "its type")
     assert fields["author_id"] == (9 + 26, "its type")
@@ -201,23 +201,23 @@ def test_each_length_reports_its_source() -> None:
         "M": {"pk": {"S": "AUTHOR#" + "x" * 26}, "sk": {"S": "HEAD"}}}}),)  # fmt: skip
 
 
-def test_a_whole_items_bytes_stretch_its_longest_text() -> None:
-    """An item becomes as long as the traffic file says, whatever its fields are."""
+def test_item_bytes_extend_the_longest_string() -> None:
+    """The item has the size in the traffic file, whatever its fields are."""
     for size in (300, 1000, 50_000):
         data = {"entities": {"Book": {"item_bytes": size}}}
         result = estimate(Books, traffic_from(data, Books.compiled))
         assert next(entity.sizes.item_bytes for entity in result.entities if entity.sizes.entity == "Book") == size
 
 
-def test_instances_differ_by_their_serial() -> None:
-    """So that a list of them is a list of items."""
+def test_typical_instances_are_distinct() -> None:
+    """So that items of a list are distinct."""
     typical = Typical(Books.compiled)
     book = Books.compiled.by_name["Book"]
     assert len({typical.instance(book, serial=at).book_id for at in range(20)}) == 20  # type: ignore[attr-defined]
 
 
 def test_an_entity_without_a_typical_item_is_reported() -> None:
-    """A validator that refuses all: the reason, and what to do."""
+    """A validator rejects every value: the reason and a hint are reported."""
 
     def refuse(value: str) -> str:
         raise ValueError("never right")
@@ -244,7 +244,7 @@ def test_an_entity_without_a_typical_item_is_reported() -> None:
 
 
 def test_reads_by_plan() -> None:
-    """One request by key, one query, two by a claim, a batch: with what is assumed."""
+    """One get, one query, two requests for a claim, one batch; with their assumptions."""
     result = estimated()
     assert {
         name: [request.operation for request in each.requests] for name, each in result.items() if each.kind == "read"
@@ -272,19 +272,19 @@ def test_items_and_sizes_of_a_read() -> None:
 
 
 def _blocks(items: int) -> int:
-    """Blocks of 4 KB of items of 1 KB: an iterator reads a hundred at a time, and one more."""
+    """Blocks of 4 KB for items of 1 KB: an iterator reads 100 items at a time, and one more."""
     return -(-items * 1024 // 4096)
 
 
 def test_very_many_items_are_priced_in_proportion() -> None:
-    """A million of them aren't gone through one by one."""
+    """A million items aren't simulated one by one."""
     pattern_estimate = estimated(long_books={"items": 1_000_000, "item_bytes": 1024})["long_books"]
     assert pattern_estimate.read_units == pytest.approx(125_000, rel=0.001)
     assert "× 50" in pattern_estimate.requests[0].lines[0].why
 
 
 def test_filtered_items_are_charged() -> None:
-    """A limit of 10 that keeps one in ten looks at a hundred at the least."""
+    """A limit of 10 with a filter that keeps 10% evaluates at least 100 items."""
 
     class Item(Entity):
         owner: str
@@ -304,14 +304,14 @@ def test_filtered_items_are_charged() -> None:
     assert [request.units("read") for request in pattern_estimate.requests] == [
         5.0,
         5.0,
-    ]  # a hundred each: 11 must be found
+    ]  # 100 each: 11 must match
 
 
 # Writes
 
 
 def test_costs_of_writes() -> None:
-    """A sparse entry that appears, one that goes, claims in a transaction, batches."""
+    """A new sparse entry, a removed one, claims in a transaction, batches."""
     result = estimated()
     assert result["add_author"].units("write") == {TABLE: 4}
     assert [request.operation for request in result["add_author"].requests] == ["TransactWriteItems"]
@@ -319,13 +319,13 @@ def test_costs_of_writes() -> None:
     assert result["take_back"].units("write") == {TABLE: 1, "GSI1": 1}
     assert result["print_copies"].units("write") == {TABLE: 3}
     assert result["destroy"].units("write") == {TABLE: 1}
-    assert result["rename"].units("write") == {TABLE: 6}  # the author, the claim given up, the claim taken
+    assert result["rename"].units("write") == {TABLE: 6}  # the author, the released claim, the new claim
     assert result["sell"].amplification == 2
     assert result["book"].amplification is None
 
 
-def test_each_batch_is_sent_by_itself() -> None:
-    """One is done before the next begins: three and thirty items are one request, and two."""
+def test_each_batch_is_a_separate_request() -> None:
+    """Batches are sent sequentially: 3 and 30 items are one request and two."""
 
     class Row(Entity):
         number: int
@@ -355,8 +355,8 @@ def test_items_and_sizes_of_a_write() -> None:
     assert estimated(sell={"item_bytes": 3000})["sell"].units("write") == {TABLE: 3, "GSI1": 3}
 
 
-def test_a_write_that_decides_by_its_arguments() -> None:
-    """What can't be solved isn't guessed; the traffic file gives them."""
+def test_a_write_that_depends_on_its_arguments_uses_the_traffic_file() -> None:
+    """Nothing is guessed: the traffic file sets the arguments."""
     result = estimate(Books)
     assert result.failures == (
         "W6 haggle: every dry run raises: Refused: the price is wrong (give the write an example=)",
@@ -367,7 +367,7 @@ def test_a_write_that_decides_by_its_arguments() -> None:
 
 
 def test_errors_in_a_body_are_reported() -> None:
-    """A write that fails in any way is a failure told, not a traceback."""
+    """Any error in a write is reported, without a traceback."""
 
     class Broken(Design):
         table = Table("broken", entities=[Copy])
@@ -380,8 +380,8 @@ def test_errors_in_a_body_are_reported() -> None:
     assert failure.startswith("X1 broken: every dry run raises: ZeroDivisionError: integer division or modulo by zero")
 
 
-def test_a_write_that_never_ends_is_left() -> None:
-    """It would ask for ever, since a typical store always has what is asked for."""
+def test_a_write_that_never_ends_is_reported() -> None:
+    """A typical store always has more items."""
 
     class Endless(Design):
         table = Table("endless", indexes=[GSI1])
@@ -399,7 +399,7 @@ def test_a_write_that_never_ends_is_left() -> None:
 
 
 def test_a_fan_out_queries_every_partition() -> None:
-    """A feed of 300 authors with 50 posts each, of which a page is wanted: 300 queries, and only the newest items."""
+    """A feed of 300 authors with 50 posts each: a page takes 300 queries, which read only the newest items."""
 
     class Follow(Entity):
         user_id: str
@@ -426,18 +426,18 @@ def test_a_fan_out_queries_every_partition() -> None:
     pattern_estimate = estimate(Feed, traffic_from(data, Feed.compiled)).patterns[0]
     assert 301 <= len(pattern_estimate.requests) <= 1.2 * 301
     assert pattern_estimate.requests[1].units("read") == 0.5  # the first round reads one item of each
-    assert pattern_estimate.requests[300].units("read") == 0.5  # the last one only to see that nothing newer is there
+    assert pattern_estimate.requests[300].units("read") == 0.5  # the last request only checks that nothing newer exists
 
 
-def test_one_pattern() -> None:
-    """Of a class, by its name."""
+def test_the_estimate_of_one_access_pattern() -> None:
+    """By name, for a class."""
     assert estimate_pattern(Cms, "article").read_units == 0.5
     with pytest.raises(UnknownPattern):
         estimate_pattern(Cms, "articel")
 
 
-def test_throughput_adds_up() -> None:
-    """Rates times units, on the table and on the index; at the peak of each pattern."""
+def test_throughput_is_the_sum_over_access_patterns() -> None:
+    """Rate times units, on the table and on the index, at the peak of each access pattern."""
     data = {"patterns": {"sold": {"per_second": 4, "peak_per_second": 40}, "sell": {"per_second": 2}}}
     result = estimate(Books, traffic_from(data, Books.compiled))
     sold = next(pattern for pattern in result.patterns if pattern.name == "sold")
@@ -449,7 +449,7 @@ def test_throughput_adds_up() -> None:
 
 
 def test_a_join_reads_the_links_and_the_ends() -> None:
-    """Eleven links in one query, eleven ends in one batch: one more than the page, to know what follows."""
+    """Eleven links in one query and eleven ends in one batch: one more than the page, to detect a next page."""
 
     class Tag(Entity):
         tag: str
@@ -468,7 +468,7 @@ def test_a_join_reads_the_links_and_the_ends() -> None:
     assert pattern_estimate.requests[1].units("read") == 11 * 0.5
 
 
-def test_the_arithmetic_of_a_batch_names_the_smallest_and_the_largest_item() -> None:
+def test_the_calculation_of_a_batch_shows_its_item_sizes() -> None:
     (line,) = batch_get([100, 3000, 5000], consistent=True).lines
     assert line.why == "3 items of 100 to 5,000 B, each rounded up to 4 KB; together 4"
     (line,) = batch_get([5000, 5000], consistent=False).lines

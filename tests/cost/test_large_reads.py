@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""What is predicted is metered at any count: reads of every shape, over megabytes, page by page."""
+"""Predicted costs equal metered ones for any number of items: reads of every return type, over megabytes and pages."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LENGTHS = (10, 900, 4_000, 30_000)
 
 
 class Box(Entity):
-    """The head of a collection."""
+    """The parent item of a collection."""
 
     box_id: str
     text: str = ""
@@ -32,7 +32,7 @@ class Box(Entity):
 
 
 class Thing(Entity):
-    """In a box, and in shards by its kind."""
+    """In a box, and sharded by kind."""
 
     box_id: str
     number: int
@@ -45,7 +45,7 @@ class Thing(Entity):
 
 
 class Wanted(Entity):
-    """A junction: whoever wants a box, and a single thing of it."""
+    """A junction to a box and to a single thing in it."""
 
     who: str
     box_id: str
@@ -54,7 +54,7 @@ class Wanted(Entity):
 
 
 class Pinned(Entity):
-    """A junction in the order of the things themselves."""
+    """A junction in the order of the things."""
 
     who: str
     box_id: str
@@ -71,7 +71,7 @@ class Follows(Entity):
 
 
 class ThingRow(View[Thing]):
-    """What the index holds."""
+    """The attributes in the index."""
 
     box_id: str
     kind: Kind
@@ -83,7 +83,7 @@ class Whole(NamedTuple):
 
 
 class Store(Design):
-    """Every shape of answer."""
+    """Reads of every return type."""
 
     table = Table("store", indexes=[GSI1, GSI2], entities=[Wanted])
 
@@ -146,7 +146,7 @@ class Store(Design):
 
 
 def filled(store: Store, choice: random.Random) -> None:
-    """Three boxes of very different contents, and who wants what."""
+    """Three boxes with different contents, and their junctions."""
     for box_id, count in (("a", choice.randrange(90, 160)), ("b", choice.randrange(15)), ("c", 0)):
         store.put(Box(box_id=box_id, text="x" * choice.choice(LENGTHS)))
         things = [
@@ -179,7 +179,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
 
 
 def calls(name: str, choice: random.Random) -> Iterator[dict[str, Any]]:
-    """Calls of a read with every value that the store has, and with limits of all sizes."""
+    """Calls of a read with every stored value, and with limits of all sizes."""
     pattern = Store.compiled.reads[name]
     parameters = {element.name: element.kind for element in pattern.signature.parameters}
     for round_ in range(4):

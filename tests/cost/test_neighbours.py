@@ -1,6 +1,6 @@
 # mypy: disable-error-code="empty-body"
-"""What lies between the entities of one question: many items are passed by, which is predicted as it is metered; single
-items are read through, which the checker finds.
+"""Items of other entities between the entities of one read: large groups are skipped, as the prediction says; single
+items are read, which the checker reports.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Through(Design):
     def of_day(self, day: date) -> list[Letter | Parcel]: ...
 
 
-def test_one_item_between_is_read_through_and_found() -> None:
+def test_one_item_between_is_read_and_reported() -> None:
     assert len(explain(Through, "letters_and_parcels").requests) == 1
     result = {finding.place: finding.message for finding in check(Through).findings if finding.code == "KP207"}
     assert "one query reads Letter and Parcel in the table, and also Middle" in result["Through.letters_and_parcels"]
@@ -126,7 +126,7 @@ def test_items_between_are_not_charged(name: str, expected: tuple[int, float]) -
     assert predicted_units(Apart, name, traffic) == units(meter)
 
 
-def test_all_of_it_costs_what_the_engine_meters() -> None:
-    """For generated stores, pages after the first among them."""
+def test_predicted_costs_equal_metered_ones() -> None:
+    """For random stores, including pages after the first."""
     compared = test_prediction.check(Apart, 8)
     assert all(compared.reads[name] for name in Apart.compiled.reads), compared.reads

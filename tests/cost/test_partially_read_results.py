@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Reads of very many items: a part is gone through, and the units are taken in proportion."""
+"""Reads of very many items: a part is simulated, and its units are scaled."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ NAMES = tuple(Network.compiled.reads)
 
 
 def estimated(items: float, per_partition: float) -> dict[str, Any]:
-    """Each read's estimate, with so many items, and so many in what they lead to."""
+    """The estimate of each read, with the given number of items and of related items."""
     data = {
         "patterns": {name: {"items": items} for name in NAMES if name != "whole"},
         "entities": {"Follow": {"per_partition": items}, "Post": {"per_partition": per_partition, "count": items}},
@@ -84,33 +84,33 @@ def estimated(items: float, per_partition: float) -> dict[str, Any]:
 
 @cache
 def of_all() -> dict[str, Any]:
-    """What all items take."""
+    """The units of all items."""
     return estimated(2000, 6)
 
 
 @cache
 def of_a_part() -> dict[str, Any]:
-    """What a part of them is taken for: called where the bounds are low."""
+    """The estimate from a part, with low bounds for simulation."""
     return estimated(2000, 6)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_costs_of_a_sample_are_scaled(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With the bounds so low that they matter, the units are nearly those of going through all items."""
+    """With low bounds, the units are close to those of simulating all items."""
     exact = of_all()[name]
     for bound, most in (("SIMULATED_MAX", 1500), ("ENDS_SIMULATED_MAX", 6000), ("PARTS_SIMULATED_MAX", 3000)):
         monkeypatch.setattr(facts, bound, most)
     part = of_a_part()[name]
     assert part.read_units == pytest.approx(
         exact.read_units, rel=0.4 if name == "flow" else 0.15
-    )  # of a feed, fewer partitions are asked anew
-    if name != "posts_of":  # ten values of six posts each are few
+    )  # a feed queries fewer partitions again
+    if name != "posts_of":  # ten values of six posts each are too few
         assert len(part.requests) <= len(exact.requests)
         assert all("a part of the items was gone through" in request.lines[0].why for request in part.requests)
 
 
-def test_the_most_that_a_traffic_file_may_say_is_priced_too() -> None:
-    """A slip of the pen isn't gone through item by item: requests are counted, not seconds."""
+def test_the_maximum_counts_of_a_traffic_file_are_priced() -> None:
+    """An accidentally huge number isn't simulated item by item; the test counts requests."""
     result = estimated(COUNT_MAX, COUNT_MAX)
     for name in NAMES:
         assert 1 <= len(result[name].requests) < 12_000, name

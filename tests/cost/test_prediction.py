@@ -1,4 +1,4 @@
-"""What the model predicts is what the engine meters: for every read and write of every system, on generated stores."""
+"""Predicted costs equal metered ones for every read and write of every system, on random stores."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ LENGTHS = (1, 700, 1023, 1500, 4000, 9000)
 
 @dataclass
 class Recording:
-    """A write pattern's steps in its last attempt, for the model to be given them."""
+    """The steps of a write's last attempt, as input of the model."""
 
     steps: list[Any] = field(default_factory=list[Any])
 
@@ -65,7 +65,7 @@ class Recording:
 
 @contextmanager
 def recording(pattern: WritePattern, patterns: dict[str, WritePattern]) -> Iterator[Recording]:
-    """Note what the pattern yields while it is called."""
+    """Record the steps of the access pattern while it is called."""
     result = Recording()
 
     def recorded(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
@@ -89,14 +89,14 @@ def recording(pattern: WritePattern, patterns: dict[str, WritePattern]) -> Itera
 
 @dataclass
 class Compared:
-    """How often each pattern was compared."""
+    """The number of comparisons per access pattern."""
 
     reads: dict[str, int] = field(default_factory=dict[str, int])
     writes: dict[str, int] = field(default_factory=dict[str, int])
 
 
 def check_reads(design: Design, number: int, compared: Compared) -> None:
-    """Each read, called with arguments of stored and of absent items, costs what the model says."""
+    """Call each read with arguments of stored and of missing items, and compare predicted with metered costs."""
     world, actual = scan(design), Actual(design)
     for name, pattern in design.compiled.reads.items():
         for arguments in Asker(pattern).questions(world, number):
@@ -107,7 +107,7 @@ def check_reads(design: Design, number: int, compared: Compared) -> None:
                 bound = pattern.signature.bind((), arguments)
                 result = actual.found(pattern, bound)
             except KeyplanError:
-                continue  # the call is refused
+                continue  # the call is rejected
             limit = None if pattern.limit is None else bound[pattern.limit.name]
             compare_pages(design, pattern, arguments, partial(read_requests, pattern.as_called(bound), result, limit))
             compared.reads[name] = compared.reads.get(name, 0) + any(
@@ -118,7 +118,7 @@ def check_reads(design: Design, number: int, compared: Compared) -> None:
 def compare_pages(
     design: Design, pattern: ReadPattern, arguments: dict[str, Any], expected: Callable[..., list[Request]]
 ) -> int:
-    """A call takes what is predicted, and so do the pages after the first. Gives how many pages there were."""
+    """Compare the call and the following pages, and return the number of pages."""
     cursor = next(
         (parameter.name for parameter in pattern.signature.parameters if parameter.kind is ParameterKind.CURSOR), None
     )
@@ -138,7 +138,7 @@ def compare_pages(
 
 
 def carry_out(design: Design, model: Model, step: Step, compared: Compared) -> None:
-    """Carry out a step, and compare what it cost, where it is one write."""
+    """Run a step, and compare its cost if it is a single write."""
     match step:
         case Call():
             called(design, step.pattern.name, model._arguments(step), compared)
@@ -149,7 +149,7 @@ def carry_out(design: Design, model: Model, step: Step, compared: Compared) -> N
             if target is not None:
                 acted(design, Update(target, **step.changes) if isinstance(step, Change) else Delete(target))
         case Age():
-            return  # what an older item costs is predicted as if it had its attributes
+            return  # older items are predicted as if they had the missing attributes
         case _:
             model.carry_out(step)
             return
@@ -157,13 +157,13 @@ def carry_out(design: Design, model: Model, step: Step, compared: Compared) -> N
 
 
 def requests_of(design: Design, run: DryRun, actual: Actual) -> list[Request]:
-    """The requests of a write on what is stored."""
+    """The requests of a write for the stored items."""
     reads = [request for asked in run.asked for request in actual.requests(asked)]
     return [*reads, *write_requests(design.compiled.table, run)]
 
 
 def acted(design: Design, action: Action) -> None:
-    """Carry out one action, and compare what it cost."""
+    """Run one action, and compare its cost."""
     actual = Actual(design)
     with metering(design) as meter:
         try:
@@ -176,7 +176,7 @@ def acted(design: Design, action: Action) -> None:
 
 
 def called(design: Design, name: str, arguments: dict[str, Any], compared: Compared) -> None:
-    """Call a write, and compare what it cost with what the model says of what it yielded."""
+    """Call a write, and compare its cost with the prediction for its steps."""
     pattern = design.compiled.writes[name]
     actual = Actual(design)
     with recording(pattern, design.compiled.writes) as recorded, metering(design) as meter:
@@ -193,7 +193,7 @@ def called(design: Design, name: str, arguments: dict[str, Any], compared: Compa
 
 
 def large(design: CompiledDesign) -> dict[Any, Any]:
-    """Texts of many sizes for the fields that take them, so that one item more or less tells in the units."""
+    """Strings of many sizes, so that one item more or less changes the units."""
     names = {
         field.name
         for entity in design.entities.values()
@@ -205,13 +205,13 @@ def large(design: CompiledDesign) -> dict[Any, Any]:
 
 
 def keyed(entity: CompiledEntity) -> set[str]:
-    """The fields that stand in a key."""
+    """The fields in a key."""
     result = {name for key in (*entity.keys, *entity.claims) for name in entity.inputs_of(key)}
     return result | {name for name in entity.fields if entity.fields[name].computed}
 
 
 def takes(annotation: Any, length: int) -> bool:
-    """Whether a type takes a text of that length."""
+    """Whether a type accepts a string of this length."""
     try:
         TypeAdapter(annotation).validate_python("x" * length)
     except ValidationError:
@@ -220,7 +220,7 @@ def takes(annotation: Any, length: int) -> bool:
 
 
 def check(cls: type[Design], stores: int = STORES) -> Compared:
-    """Compare on generated stores."""
+    """Compare on random stores."""
     compared = Compared()
     steps = Steps(cls.compiled, large(cls.compiled))
 
@@ -244,7 +244,7 @@ def check(cls: type[Design], stores: int = STORES) -> Compared:
                 for step in result:
                     carry_out(design, model, step, compared)
                 check_reads(design, number, compared)
-            except AssertionError as failure:  # raised outside, since hypothesis would print the whole store
+            except AssertionError as failure:  # raised here, since hypothesis would print the complete store
                 failures.append(failure)
 
     failures: list[AssertionError] = []
@@ -255,7 +255,7 @@ def check(cls: type[Design], stores: int = STORES) -> Compared:
 
 
 def check_typical_writes(cls: type[Design], compared: Compared) -> None:
-    """Each write's typical call, on a store that holds what it was supposed to find; and all reads on that."""
+    """Run each write's typical call on a store with its assumed items, then all reads."""
     typical = Typical(cls.compiled)
     facts, analyzer = Facts(typical, traffic_of(cls.compiled)), WriteAnalyzer(cls.compiled, cls)
     for name, pattern in cls.compiled.writes.items():
@@ -279,7 +279,7 @@ def stored(design: CompiledDesign, instances: tuple[Entity, ...]) -> Iterator[An
 
 @pytest.mark.parametrize("name", system_names())
 def test_every_pattern_costs_what_the_engine_meters(name: str) -> None:
-    """The model's requests and units, on the table and on each index, are the metered ones."""
+    """Predicted requests and units, on the table and on each index, equal the metered ones."""
     cls = system(name).design
     compared = check(cls)
     check_typical_writes(cls, compared)
@@ -288,18 +288,18 @@ def test_every_pattern_costs_what_the_engine_meters(name: str) -> None:
 
 
 def test_every_kind_of_plan_costs_what_the_engine_meters() -> None:
-    """The same of a design with one of each: filters, ranges, local indexes, projections, unions, iterators, a scan."""
+    """A design with every kind of plan: filters, ranges, local indexes, projections, unions, iterators, a scan."""
     compared = check(Everything, examples(14, 40))
     assert [text for text in Everything.compiled.reads if not compared.reads.get(text)] == []
 
 
 def test_views_counts_and_whole_indexes_cost_what_the_engine_meters() -> None:
-    """The same of what asks for less than items: and of what is read from the table besides an index."""
+    """Reads of less than whole items, and reads that fetch from the table after an index."""
     compared = check(Reading, examples(8, 25))
     assert [text for text in Reading.compiled.reads if not compared.reads.get(text)] == []
 
 
-def test_buckets_of_time_cost_what_the_engine_meters() -> None:
-    """The same of ranges that reach over several partitions."""
+def test_time_buckets_cost_what_the_engine_meters() -> None:
+    """Ranges over several partitions."""
     compared = check(Timed, 12)
     assert [text for text in Timed.compiled.reads if not compared.reads.get(text)] == []

@@ -1,4 +1,4 @@
-"""Price lists: those that are there, those of one's own, and their renewal from AWS's offer file."""
+"""Price lists: built-in, custom, and updated from AWS's offer file."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.cli.support import run
 
 @pytest.mark.parametrize("region", priced_regions())
 def test_each_list_can_be_read(region: str) -> None:
-    """It is of the region that its name says, and says as of when and from where."""
+    """Each has the region of its name, a date and a source."""
     result = price_list(region)
     assert result.region == region
     assert result.as_of
@@ -31,7 +31,7 @@ def test_each_list_can_be_read(region: str) -> None:
     assert set(result.usd) <= set(METERS)
 
 
-def test_the_prices_that_calculators_agree_on() -> None:
+def test_prices_of_us_east_1() -> None:
     """US East (N. Virginia), September 2026."""
     prices = price_list("us-east-1").usd
     assert prices["ReadRequestUnits"] * 1e6 == pytest.approx(0.125)
@@ -55,7 +55,7 @@ def test_the_prices_that_calculators_agree_on() -> None:
         ("../prices/us-east-1", "us-east-1"),
     ],
 )
-def test_a_region_that_isnt_one_is_refused_with_the_one_that_is_meant(written: str, meant: str | None) -> None:
+def test_an_unknown_region_is_rejected_with_a_suggestion(written: str, meant: str | None) -> None:
     with pytest.raises(PriceError, match="AWS has no region") as error:
         price_list(written)
     assert near_region(written) == meant
@@ -71,7 +71,7 @@ def test_a_region_without_a_list_explains_how_to_get_prices() -> None:
 
 
 def test_a_bill_without_a_price_shows_the_known_part() -> None:
-    """Seoul's list has requests, and no storage: the rest of the bill stands."""
+    """The list of Seoul has request prices and no storage price."""
     traffic = {"patterns": {"article": {"per_second": 100}}, "entities": {"Article": {"count": 1_000_000}}}
     result = estimate(Cms, traffic_from(traffic, Cms.compiled))
     whole, part = (Payer(result, price_list(region)).on_demand() for region in ("us-east-1", "ap-northeast-2"))
@@ -86,8 +86,8 @@ def test_a_bill_without_a_price_shows_the_known_part() -> None:
     assert text.startswith("no price list of eu-central-1")
 
 
-def test_the_pages_own_traffic_file_is_priced(tmp_path: Path) -> None:
-    """docs/traffic.md shows a file with everything in it."""
+def test_the_documented_traffic_file_is_priced(tmp_path: Path) -> None:
+    """docs/traffic.md shows a file with every member."""
     page = (Path(__file__).parents[2] / "docs" / "traffic.md").read_text(encoding="utf-8")
     path = tmp_path / "traffic.toml"
     path.write_text(re.findall(r"```toml\n(.*?)```", page, re.DOTALL)[0])
@@ -129,7 +129,7 @@ def test_all_errors_of_a_price_list_are_reported(tmp_path: Path) -> None:
         read_price_list(tmp_path / "missing.json")
 
 
-# Renewal
+# Updates
 
 
 def product(usage: str, region: str = "eu-west-1") -> dict[str, Any]:
@@ -138,7 +138,7 @@ def product(usage: str, region: str = "eu-west-1") -> dict[str, Any]:
 
 
 def tiers(*prices: tuple[str, str]) -> dict[str, Any]:
-    """The terms of a product: where each tier begins, and its price."""
+    """The terms of a product: the start and the price of each tier."""
     dimensions = {
         f"rate{number}": {"beginRange": begin, "unit": "Units", "pricePerUnit": {"USD": usd}}
         for number, (begin, usd) in enumerate(prices)
@@ -188,7 +188,7 @@ OFFER = {
 
 
 def test_an_offer_file_becomes_price_lists() -> None:
-    """By region, without its prefix; of tiers the last; reserved capacity by its term."""
+    """By region, without its prefix; the last of several tiers; reserved capacity by term."""
     result = price_lists(OFFER)
     assert sorted(result) == ["eu-west-1", "us-east-1"]
     assert result["eu-west-1"] == {
@@ -212,8 +212,8 @@ def test_an_offer_file_becomes_price_lists() -> None:
     }
 
 
-def test_every_price_of_a_region_is_read_behind_its_prefix() -> None:
-    """The twelve busiest regions, as their usage types are named: the list of each is whole."""
+def test_prices_are_found_with_every_region_prefix() -> None:
+    """The twelve busiest regions have complete lists, whatever the prefix of their usage types is."""
     prefixes = {
         "us-east-1": "", "us-east-2": "USE2-", "us-west-1": "USW1-", "us-west-2": "USW2-", "eu-west-1": "EU-",
         "eu-west-2": "EUW2-", "eu-central-1": "EUC1-", "ap-northeast-1": "APN1-", "ap-southeast-1": "APS1-",
@@ -231,8 +231,8 @@ def test_every_price_of_a_region_is_read_behind_its_prefix() -> None:
         assert result[region]["usd"][meter] == f"0.{number}1"
 
 
-def test_the_renewed_lists_can_be_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The command writes a file a region, beside none other."""
+def test_updated_lists_can_be_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The command writes one file per region and no other."""
     offer = tmp_path / "index.json"
     offer.write_text(json.dumps(OFFER))
     folder = tmp_path / "prices"
@@ -247,7 +247,7 @@ def test_the_renewed_lists_can_be_read(tmp_path: Path, capsys: pytest.CaptureFix
 
 
 def test_an_invalid_offer_file_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Another service's, no JSON, none at all, and no argument."""
+    """Another service's file, invalid JSON, a missing file, and a missing argument."""
     wrong = tmp_path / "index.json"
     wrong.write_text('{"offerCode": "AmazonS3", "products": {}}')
     assert main([str(wrong), str(tmp_path)]) == 2

@@ -1,5 +1,5 @@
-"""What the model predicts is what the engine meters, for designs made at random too: for their reads and the plain
-verbs, on generated stores, for those very items and arguments; and for the typical call of each of their writes.
+"""Predicted costs equal metered ones for random designs: their reads and CRUD methods on random stores, and the
+typical call of each write.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ FIRST = seed(0) % 1_000_000
 
 
 def compiled(number: int) -> Any:
-    """A random design without the questions that the compiler refuses: whether it should is another test's matter."""
+    """A random design without the reads that the compiler rejects; other tests check those rejections."""
     spec = design_of(number)
     for _ in range(8):
         try:
@@ -41,7 +41,7 @@ def compiled(number: int) -> Any:
 
 @pytest.mark.parametrize("number", range(FIRST, FIRST + DESIGNS))
 def test_a_random_design_costs_what_the_engine_meters(number: int) -> None:
-    """Also of its writes, called with what was generated: as often as one went through."""
+    """Including its writes with random arguments, as long as one succeeded."""
     cls = compiled(number)
     compared = check(cls, STORES)
     assert sum(compared.reads.values()) > 0

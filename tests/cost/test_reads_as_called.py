@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""A typical call is one that changes something, and one with the arguments that are given."""
+"""Typical calls have an effect and use the given arguments."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Note(Entity):
 
 
 class Kept(Entity):
-    """Listed as long as it isn't deleted."""
+    """In the index until it is deleted."""
 
     kept_id: str
     owner: str
@@ -59,12 +59,12 @@ class Notes(Design):
 
 
 def test_a_typical_update_changes_what_it_sets() -> None:
-    """The first choice of the status is the one that the write sets: it counts as another before."""
+    """The write sets the default status, so the typical item has another status."""
     estimate = estimate_pattern(Notes, "finish")
     assert estimate.units("write") == {"": 1, "GSI1": 2}
 
 
-def test_a_put_of_what_was_read_replaces_it() -> None:
+def test_a_put_of_a_read_item_replaces_it() -> None:
     assert estimate_pattern(Notes, "touch").units("write") == {"": 1, "GSI1": 2}
 
 

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""What a traffic file says in shares and days: calls that fail, how long items stay."""
+"""Shares and days in a traffic file: failed calls, and how long items are kept."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Task(Entity):
 
 
 class Line(Entity):
-    """What happened to a task."""
+    """An event of a task."""
 
     task_id: str
     number: int
@@ -115,29 +115,29 @@ def counts(result: Estimate) -> dict[str, float | None]:
     return {entity.sizes.entity: entity.count for entity in result.entities}
 
 
-# Calls that fail
+# Failed calls
 
 
 @pytest.mark.parametrize("name", ["add", "finish", "finish_with", "label"])
 @pytest.mark.parametrize("share", [0.0, 0.1, 1.0])
-def test_a_failed_condition_takes_the_tables_units_and_no_indexs(name: str, share: float) -> None:
+def test_a_failed_condition_costs_table_units_and_no_index_units(name: str, share: float) -> None:
     whole = written(estimated(), name)
     result = written(estimated(patterns={name: {"fails": share}}), name)
     assert result[TABLE] == whole[TABLE] > 0
     assert result.get("BY_OWNER", 0) == pytest.approx(whole.get("BY_OWNER", 0) * (1 - share))
 
 
-def test_batches_behind_a_failed_condition_are_not_sent() -> None:
+def test_batches_after_a_failed_condition_are_not_sent() -> None:
     whole = estimated()
     update, lines = written(whole, "finish")[TABLE], written(whole, "log")[TABLE]
     assert written(whole, "finish_and_log")[TABLE] == update + lines
     assert written(estimated(patterns={"finish_and_log": {"fails": 0.25}}), "finish_and_log")[TABLE] == (
         update + 0.75 * lines
     )
-    assert written(estimated(patterns={"log": {"fails": 0.25}}), "log") == written(whole, "log")  # nothing can fail
+    assert written(estimated(patterns={"log": {"fails": 0.25}}), "log") == written(whole, "log")  # no action can fail
 
 
-def test_failing_calls_take_less_of_a_busy_partition_of_an_index() -> None:
+def test_failed_calls_reduce_the_load_of_an_index_partition() -> None:
     def busiest(fails: float) -> dict[str, float]:
         data = {"patterns": {"finish": {"per_second": 100, "hottest": 1, "fails": fails}}}
         subject = Subject(Tasks.compiled, traffic_from(data, Tasks.compiled), Tasks)
@@ -152,7 +152,7 @@ def test_failing_calls_take_less_of_a_busy_partition_of_an_index() -> None:
     assert some["by_owner"] == pytest.approx(0.6 * all_through["by_owner"])
 
 
-# How long items stay
+# How long items are kept
 
 
 def test_created_items_are_stored_for_kept_days() -> None:
@@ -172,7 +172,7 @@ def test_claims_are_counted_with_their_items() -> None:
     assert result.items == 2 * DAY
 
 
-def test_calls_that_fail_create_nothing() -> None:
+def test_failed_calls_create_no_items() -> None:
     result = estimated(patterns={"add": {"per_second": 1, "fails": 0.25}}, entities={"Task": {"kept_days": 1}})
     assert counts(result)["Task"] == 0.75 * DAY
 
@@ -187,13 +187,13 @@ def test_without_a_rate_the_count_is_unknown() -> None:
     assert counts(result)["Task"] is None
 
 
-def test_rules_know_the_number_too() -> None:
+def test_rules_use_the_estimated_item_count() -> None:
     data = {"patterns": {"add": {"per_second": 1}}, "entities": {"Task": {"kept_days": 1}}}
     traffic = with_counts(Tasks.compiled, Tasks, traffic_from(data, Tasks.compiled))
     assert traffic.entities["Task"].count == DAY
 
 
-# Faults
+# Errors
 
 
 @pytest.mark.parametrize(
@@ -213,7 +213,7 @@ def test_errors_have_a_place(data: Any, place: str) -> None:
     assert [fault.place for fault in caught.value.errors] == [place]
 
 
-# Fields that only a share of the items has
+# Fields that a share of the items has
 
 OPEN = Index("OPEN", "open_pk", "open_sk")
 KEPT = Index("KEPT", "kept_pk", "kept_sk", projection="KEYS_ONLY")
@@ -260,7 +260,7 @@ def units_of(result: Estimate, name: str) -> dict[str, float]:
 @pytest.mark.parametrize("field", ["text", "state", "deleted_at"])
 def test_units_are_weighted_by_the_share(name: str, field: str) -> None:
     without, whole, part = (units_of(noted(**{field: share}), name) for share in (0.0, 1.0, 0.3))
-    if (name, field) == ("open_notes", "state"):  # what is found there is open, whatever the share is
+    if (name, field) == ("open_notes", "state"):  # the found items are open, whatever the share is
         assert part == whole
         return
     if field == "text" or name == "add":
@@ -270,7 +270,7 @@ def test_units_are_weighted_by_the_share(name: str, field: str) -> None:
         assert part.get(target, 0) == pytest.approx(expected), target
 
 
-def test_a_share_decides_which_index_an_item_is_in() -> None:
+def test_shares_set_the_index_entries_per_item() -> None:
     assert units_of(noted(state=1.0), "add")["OPEN"] == 9
     assert "OPEN" not in units_of(noted(state=0.0), "add")
     assert units_of(noted(state=0.25), "add")["OPEN"] == 9 / 4
@@ -287,7 +287,7 @@ def test_storage_follows_the_shares() -> None:
     assert noted(state=0.5).stored_bytes()["OPEN"] == noted(state=1.0).stored_bytes()["OPEN"] / 2
 
 
-def test_without_a_share_nothing_changes() -> None:
+def test_the_default_share_changes_nothing() -> None:
     plain, empty = estimate(Notes), estimate(Notes, traffic_from({"entities": {"Note": {}}}, Notes.compiled))
     assert [pattern.requests for pattern in plain.patterns] == [pattern.requests for pattern in empty.patterns]
 
@@ -301,7 +301,7 @@ def test_without_a_share_nothing_changes() -> None:
         ({"owner": 0.5}, "entities.Note.filled.owner"),
     ],
 )
-def test_a_share_that_none_can_have(filled: Any, place: str) -> None:
+def test_an_invalid_share_is_an_error(filled: Any, place: str) -> None:
     with pytest.raises(TrafficError) as caught:
         traffic_from({"entities": {"Note": {"filled": filled}}}, Notes.compiled)
     assert [fault.place for fault in caught.value.errors] == [place]
@@ -309,7 +309,7 @@ def test_a_share_that_none_can_have(filled: Any, place: str) -> None:
 
 @pytest.mark.parametrize("item_bytes", [None, 900, 5_000, 9_000])
 def test_given_sizes_apply_with_shares(item_bytes: int | None) -> None:
-    """A pattern's ``item_bytes`` is what its items weigh, in whichever combination of fields they are."""
+    """A pattern's ``item_bytes`` is the size of its items, whichever fields they have."""
     filled = estimated(
         patterns={"add": {} if item_bytes is None else {"item_bytes": item_bytes}},
         entities={"Task": {"filled": {"notes": 0.5}}},

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""The traffic file that ``keyplan traffic`` prints: it says nothing by itself, and names all that there is to say."""
+"""The traffic file that ``keyplan traffic`` prints: everything is commented out, and every member is listed."""
 
 from __future__ import annotations
 
@@ -44,9 +44,7 @@ def units_of(pattern_estimate: PatternEstimate) -> tuple[Any, ...]:
 
 
 def units(result: Estimate, cls: type[Design]) -> dict[str, Any]:
-    """What an estimate says, without how it came to it. The bytes of a number that is a moment depend on the moment:
-    what expires is left out.
-    """
+    """The units of an estimate. TTL fields are omitted, since a timestamp's size depends on its value."""
     expiring = {name for name, entity in cls.compiled.by_name.items() if entity.ttl is not None}
     patterns = {pattern.name: units_of(pattern) for pattern in result.patterns}
     entities = {
@@ -59,7 +57,7 @@ def units(result: Estimate, cls: type[Design]) -> dict[str, Any]:
 
 @cache
 def estimated(name: str) -> Estimate:
-    """What a design costs when nobody says anything: worked out once for all tests of it."""
+    """The cost without a traffic file, computed once for all tests."""
     return estimate(design(name))
 
 
@@ -82,9 +80,8 @@ def test_every_line_is_valid_when_it_is_uncommented(name: str, tmp_path: Path) -
 
 @pytest.mark.parametrize("name", MARKED)
 def test_estimates_use_the_stated_assumptions(name: str, tmp_path: Path) -> None:
-    """The assumed numbers of a read and the decorators' own, uncommented one by one, change nothing; nor do the
-    table's, the sizes of items and of single values, all together. (What a write's code does with other
-    values is its author's business.)
+    """Uncommenting the assumed numbers of reads and of decorators one by one changes nothing; nor does uncommenting
+    the table's numbers and the sizes of items and values together.
     """
     cls = design(name)
     lines = skeleton(cls).splitlines()
@@ -112,14 +109,14 @@ def test_estimates_use_the_stated_assumptions(name: str, tmp_path: Path) -> None
     assert changed
 
 
-def test_it_names_every_member_that_a_file_may_have() -> None:
+def test_the_template_lists_every_member() -> None:
     text = "".join(skeleton(design(name)) for name in NAMES)
     for kind in (TableSettings, Load, StoredItems):
         for member in fields(kind):
             assert re.search(rf"^# {member.name} = ", text, re.MULTILINE), member.name
 
 
-def test_every_pattern_and_entity_has_its_table() -> None:
+def test_every_pattern_and_entity_has_a_table() -> None:
     for name in NAMES:
         compiled = design(name).compiled
         text = skeleton(design(name))
@@ -127,7 +124,7 @@ def test_every_pattern_and_entity_has_its_table() -> None:
         assert set(re.findall(r"^\[entities\.(\w+)\]", text, re.MULTILINE)) == set(compiled.by_name)
 
 
-def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_traffic_command_prints_the_template(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     printed = run("traffic", "cms")
     assert printed.exit_code == 0
@@ -140,7 +137,7 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Fan(Entity):
-    """Leads from somebody to another."""
+    """A junction of a user and a star."""
 
     who: str
     other: str
@@ -150,7 +147,7 @@ class Fan(Entity):
 
 
 class Star(Entity):
-    """Whom fans lead to."""
+    """The other end of the junction."""
 
     other: str
 

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""The price list's and the documentation's own numbers come out, to the cent and to the unit."""
+"""Examples from the price list and AWS's documentation, exact to the cent and to the unit."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ MONTH_SECONDS = 2_628_000
 def estimated(
     *, reads: float = 0.0, writes: float = 0.0, peak: float = 1.0, gb: float = 0.0, **settings: Any
 ) -> Estimate:
-    """An estimate of a table that is asked for so many units a month, at ``peak`` times that in its busiest second."""
+    """An estimate of a table with these units per month, and ``peak`` times the average in its busiest second."""
     asked: list[tuple[str, Direction, float]] = [("reads", "read", reads), ("writes", "write", writes)]
     patterns = [
         PatternEstimate(
@@ -49,15 +49,15 @@ def estimated(
         )
         for name, direction, units in asked
     ]
-    stored = EntityEstimate(ItemSizes("Thing", 924, (), 0, {}), gb * GB / 1024)  # 100 B besides: 1 KB an item
+    stored = EntityEstimate(ItemSizes("Thing", 924, (), 0, {}), gb * GB / 1024)  # plus 100 B: 1 KB per item
     traffic = Traffic(TableSettings(**settings), {}, {})
     return Estimate("Design", "", "things", (TABLE,), frozenset(), traffic, tuple(patterns), (stored,))
 
 
-# Money
+# Prices
 
 
-def test_the_calculators_own_line() -> None:
+def test_the_example_of_the_pricing_calculator() -> None:
     """10 million writes, 10 million eventually consistent reads of up to 4 KB and 10 GB are $9.375."""
     bill = Payer(estimated(reads=5e6, writes=10e6, gb=10), price_list("us-east-1")).on_demand()
     assert bill.usd == pytest.approx(9.375, abs=1e-9)
@@ -72,14 +72,14 @@ def test_prices_of_another_region() -> None:
 
 
 def test_a_region_without_a_price_is_reported() -> None:
-    """What the list has no price of is no number, and is named."""
+    """The unknown part is named and has no number."""
     bill = Payer(estimated(reads=1e6), price_list("ap-northeast-1")).provisioned()
     assert bill.usd is None
     assert bill.missing == ("a read capacity unit for an hour", "a write capacity unit for an hour")
 
 
 def test_standard_infrequent_access() -> None:
-    """Requests are dearer by a quarter, storage is 0.10 a GB."""
+    """Requests cost 25% more, storage is $0.10 per GB."""
     payer = Payer(estimated(reads=1e6, writes=1e6, gb=100), price_list("us-east-1"))
     assert payer.on_demand("standard-infrequent-access").usd == pytest.approx(0.155 + 0.78 + 10.0)
     assert payer.on_demand().usd == pytest.approx(0.125 + 0.625 + 25.0)
@@ -87,7 +87,7 @@ def test_standard_infrequent_access() -> None:
 
 
 def test_provisioned_for_the_peak() -> None:
-    """70 units a second at 70 % are 100 units, for 730 hours; the peak is three times the average."""
+    """70 units per second at 70% utilization are 100 units for 730 hours; the peak is three times the average."""
     payer = Payer(estimated(reads=70 / 3 * MONTH_SECONDS, peak=3), price_list("us-east-1"))
     assert payer.provisioned().usd == pytest.approx(100 * 730 * 0.00013 + 730 * 0.00065)
     scaled = payer.provisioned(peak=False)
@@ -96,27 +96,27 @@ def test_provisioned_for_the_peak() -> None:
 
 
 def test_provisioned_is_cheaper_from_29_percent_on() -> None:
-    """$0.18 a million at full use, beside $0.625 on demand."""
+    """$0.18 per million at full utilization, compared with $0.625 on demand."""
     for direction in ("Read", "Write"):
         assert break_even(price_list("us-east-1"), direction) == pytest.approx(0.2889, abs=1e-4)
 
 
 def test_reserved_capacity() -> None:
-    """A block of 100 read units costs $30 at once and $0.0025 an hour; write units $150 and $0.0128."""
+    """A block of 100 read units costs $30 upfront and $0.0025 per hour; write units $150 and $0.0128."""
     bill = Payer(estimated(reads=70 * MONTH_SECONDS), price_list("us-east-2")).reserved("1yr")
     assert bill is not None
     assert bill.usd == pytest.approx((30 + 150) / 12 + 730 * (0.0025 + 0.0128))
     assert Payer(estimated(), price_list("us-east-2")).reserved("3yr") is None
 
 
-def test_recovery_and_idle() -> None:
-    """Point-in-time recovery is 0.20 a GB of table; without a request, storage and recovery are all there is."""
+def test_point_in_time_recovery_and_idle_tables() -> None:
+    """Point-in-time recovery is $0.20 per GB of the table; without requests, only storage and recovery are charged."""
     payer = Payer(estimated(writes=1e6, gb=50, point_in_time_recovery=True), price_list("us-east-1"))
     assert payer.idle().usd == pytest.approx(50 * 0.25 + 50 * 0.20)
 
 
-def test_replicas_write_and_store_everywhere() -> None:
-    """A global table's writes are paid in every region, its reads in one; each item has 48 bytes more."""
+def test_global_table_writes_are_charged_in_every_region() -> None:
+    """Writes to a global table are charged in every region, reads in one; each item has 48 bytes more."""
     prices = price_list("us-east-1")
     result = estimated(reads=1e6, writes=1e6, gb=10, replicas=("us-east-1",))
     bill = Payer(result, prices, [replace(prices, region="us-west-9")]).on_demand()
@@ -125,8 +125,8 @@ def test_replicas_write_and_store_everywhere() -> None:
     assert "writes of the table in us-west-9" in [charge.what for charge in bill.charges]
 
 
-def test_readers_of_a_stream() -> None:
-    """Two readers of one shard, once a second each."""
+def test_stream_reads_are_charged_per_consumer() -> None:
+    """Two consumers of one shard, one request per second each."""
     result = estimated(stream="NEW_IMAGE", stream_readers=2)
     (charge,) = [element for element in Payer(result, price_list("us-east-1")).stored() if "stream" in element.what]
     assert charge.usd == pytest.approx(2 * MONTH_SECONDS * 0.2e-6)
@@ -135,22 +135,22 @@ def test_readers_of_a_stream() -> None:
 @pytest.mark.parametrize(
     ("writes", "gb", "told"), [(1000, 1, "1 shard ×"), (1001, 1, "2 shards ×"), (1, 25, "3 shards ×")]
 )
-def test_each_shard_of_a_stream_is_read(writes: float, gb: float, told: str) -> None:
-    """A shard for each 1,000 writes a second, and for each 10 GB."""
+def test_stream_reads_are_charged_per_shard(writes: float, gb: float, told: str) -> None:
+    """One shard per 1,000 writes per second, and per 10 GB."""
     result = estimated(writes=writes * MONTH_SECONDS, gb=gb, stream="NEW_IMAGE", stream_readers=1)
     (charge,) = [element for element in Payer(result, price_list("us-east-1")).stored() if "stream" in element.what]
     assert told in charge.why
     assert charge.usd == pytest.approx(int(told[0]) * MONTH_SECONDS * 0.2e-6)
 
 
-def test_an_hour_at_the_peak() -> None:
-    """1,000 write units a second for an hour are 3.6 million."""
+def test_units_of_an_hour_at_the_peak() -> None:
+    """1,000 write units per second for an hour are 3.6 million."""
     payer = Payer(estimated(writes=100 * MONTH_SECONDS, peak=10), price_list("us-east-1"))
     assert payer.peak_hour_usd() == pytest.approx(3.6 * 0.625)
 
 
-def test_numbers_beyond_sense_stay_short() -> None:
-    """A slip in a traffic file doesn't fill the report with digits."""
+def test_very_large_numbers_are_shortened() -> None:
+    """A mistyped number in a traffic file doesn't fill the report with digits."""
     assert [number(element) for element in (1e15, 9e43, 999_999_999_999_999, 12.25, 0.5)] == [
         "1e+15", "9e+43", "999,999,999,999,999", "12.2", "0.5"
     ]  # fmt: skip
@@ -159,22 +159,22 @@ def test_numbers_beyond_sense_stay_short() -> None:
 # Units
 
 
-def test_a_query_sums_before_it_rounds() -> None:
+def test_a_query_rounds_the_total_size() -> None:
     """Five items of 1 KB are two blocks of 4 KB, ten of 512 B are two: 1 unit each, eventually consistent."""
     assert page_read("Query", None, [1024] * 5, consistent=False).units("read") == 1
     assert page_read("Query", None, [512] * 10, consistent=False).units("read") == 1
     assert page_read("Query", None, [], consistent=False).units("read") == 0.5
 
 
-def test_a_batch_rounds_each_item() -> None:
-    """A hundred small items are fifty units, not one; what isn't there costs the minimum."""
+def test_a_batch_rounds_the_size_of_each_item() -> None:
+    """100 small items are 50 units; missing items cost the minimum."""
     assert batch_get([200] * 100, consistent=False).units("read") == 50
     assert batch_get([200, None, 5000], consistent=True).units("read") == 4
     assert get_item(None, consistent=True).units("read") == 1
 
 
 def item(size: int, **more: str) -> dict[str, Any]:
-    """An item of that many bytes."""
+    """An item of this size."""
     result: dict[str, Any] = {"pk": {"S": "p"}, "sk": {"S": "s"}, **{name: {"S": text} for name, text in more.items()}}
     return {**result, "x": {"S": "x" * (size - item_size(result) - 1)}}
 
@@ -192,8 +192,8 @@ def units(index: Index, before: dict[str, Any] | None, after: dict[str, Any] | N
     return {line.target: line.units for line in lines}
 
 
-def test_index_entries_cost_nothing_one_or_two_writes() -> None:
-    """By what changes: a new entry, one removed, a key that moves, a projected attribute, another one."""
+def test_index_entries_cost_up_to_two_writes() -> None:
+    """By change: a new entry, a removed one, a changed key, a changed projected attribute, an unprojected one."""
     draft, live = item(4096, status="draft"), item(4096, status="live")
     assert units(ALL, None, draft) == {"": 4, "ALL": 4}
     assert units(KEYS, None, draft) == {"": 4, "KEYS": 1}
@@ -207,22 +207,22 @@ def test_index_entries_cost_nothing_one_or_two_writes() -> None:
     assert units(SOME, draft, draft) == {"": 4}
 
 
-def test_a_transaction_doubles_the_table_alone() -> None:
-    """Index writes are not doubled; a condition costs what a write would."""
+def test_a_transaction_doubles_only_table_units() -> None:
+    """Index writes aren't doubled; a condition check costs as much as a write."""
     draft = item(1500, status="draft")
     assert units(ALL, None, draft, twice=True) == {"": 4, "ALL": 2}
     assert units(ALL, draft, draft, twice=True) == {"": 4}
     assert units(ALL, None, None, twice=True) == {"": 2}
 
 
-# A design whose every number can be computed by hand
+# A design whose every number can be calculated by hand
 
 
 BY_STATE = Index("BY_STATE", "state_pk", "state_sk")
 
 
 class Note(Entity):
-    """Exactly 1,000 bytes, by the traffic file."""
+    """Exactly 1,000 bytes, set in the traffic file."""
 
     owner: str
     number: int
@@ -234,7 +234,7 @@ class Note(Entity):
 
 
 class Notes(Design):
-    """Notes of owners, by their state too."""
+    """Notes of owners, also by state."""
 
     table = Table("notes", indexes=[BY_STATE])
 
@@ -246,7 +246,7 @@ class Notes(Design):
         yield Update(note, state="closed")
 
 
-def test_a_design_by_hand() -> None:
+def test_a_design_calculated_by_hand() -> None:
     """21 notes of 1,000 B are 21,000 B, six blocks: 3 units. Finishing one moves its index entry: 1 + 2 units."""
     data = {
         "patterns": {"notes": {"per_second": 10, "items": 500}, "finish": {"per_second": 1}},

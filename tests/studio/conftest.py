@@ -1,4 +1,4 @@
-"""Small designs open on stores in memory, for the studio to look at."""
+"""Small designs open on in-memory stores, for the studio."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.studio.school import School, fill
 
 @pytest.fixture
 def school() -> Iterator[School]:
-    """The school with a few pupils, courses and enrolments."""
+    """The school with some pupils, courses and enrolments."""
     with School.open(":memory:", secret="s") as opened:
         fill(opened)
         yield opened
@@ -20,7 +20,7 @@ def school() -> Iterator[School]:
 
 @pytest.fixture
 def subject(school: School) -> Subject:
-    """The school as the studio sees it."""
+    """The studio of the school."""
     return of_design(school)
 
 

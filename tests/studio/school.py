@@ -1,4 +1,4 @@
-"""A design with everything that the map shows: a junction, an index, a turned number, a claim, names in any script."""
+"""A design with every feature of the map: a junction, an index, a reversed number, a claim, names in any script."""
 # mypy: disable-error-code="empty-body"
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Pupil(Entity):
 
 
 class Report(Entity):
-    """A pupil's report; the newest comes first."""
+    """A pupil's report; the newest is first."""
 
     pupil_id: str
     number: int
@@ -71,7 +71,7 @@ class Enrolment(Entity):
 
 
 class School(Design):
-    """A school: pupils, their reports, courses, and who is in which."""
+    """A school: pupils, their reports, courses and enrolments."""
 
     table = Table("school", indexes=[GSI1])
 
@@ -102,17 +102,17 @@ class School(Design):
 
     @read("Q6")
     def reports_between(self, pupil_id: str, number: Range[int]) -> list[Report]:
-        """A pupil's reports of some numbers."""
+        """A pupil's reports within a range of numbers."""
         ...
 
     @write("W1")
     def join(self, pupil: Pupil) -> Writes:
-        """A pupil joins."""
+        """Add a pupil."""
         yield Create(pupil)
 
     @write("W2")
     def enrol(self, course_id: str, pupil_id: str) -> Writes:
-        """A pupil enrols; the pupil moves up a year."""
+        """Enrol a pupil in a course and update the pupil's year."""
         pupil = yield from self.pupil.read(pupil_id)
         yield Put(Enrolment(course_id=course_id, pupil_id=pupil_id))
         if pupil is not None:
@@ -120,7 +120,7 @@ class School(Design):
 
 
 def fill(school: School) -> None:
-    """A few of everything."""
+    """Store some items of each entity."""
     for number in range(4):
         school.join(Pupil(pupil_id=f"p{number}", name=f"Ünal 日本 {number}", email=f"p{number}@example.org"))
     for number in range(1, 10):

@@ -1,4 +1,4 @@
-"""The studio over HTTP: who is answered, what is served, and that nothing that is asked breaks it."""
+"""The studio over HTTP: access control, served files, and responses to invalid requests."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def asked(http: TestClient, action: str, given: Any = None, **more: Any) -> Any:
     return http.post(f"/studio/do/{action}", json=given or {}, **{"headers": HELD, **more})
 
 
-def test_the_page_stands_at_studio_beside_the_api(http: TestClient) -> None:
+def test_the_page_is_at_studio_next_to_the_api(http: TestClient) -> None:
     assert "School" in http.get("/studio/").text
     assert http.get("/studio?token=a", follow_redirects=False).headers["location"] == "/studio/?token=a"
     assert http.get("/openapi.json").status_code == 200
@@ -51,7 +51,7 @@ def test_only_static_files_are_served(http: TestClient, path: str) -> None:
         assert application._static(place) is None
 
 
-def test_neither_the_token_nor_the_store_is_shown_of_what_has_them(school: School) -> None:
+def test_the_token_and_the_store_have_no_repr(school: School) -> None:
     assert "secret" not in repr(Access("secret"))
     studio = Studio(of_design(school))
     studio._others["other"] = studio
@@ -72,7 +72,7 @@ def test_neither_the_token_nor_the_store_is_shown_of_what_has_them(school: Schoo
         ({**HELD, "origin": "http://testserver"}, 200, None),
     ],
 )
-def test_only_its_own_page_with_the_token_is_answered(
+def test_requests_need_the_token_and_the_same_origin(
     http: TestClient, headers: dict[str, str], status: int, code: str | None
 ) -> None:
     sent = {name: value.encode() for name, value in headers.items()}
@@ -81,7 +81,7 @@ def test_only_its_own_page_with_the_token_is_answered(
     assert answer.json().get("error", {}).get("code") == code
 
 
-def test_no_page_of_another_site_gets_the_page(http: TestClient) -> None:
+def test_other_sites_cannot_embed_the_page(http: TestClient) -> None:
     assert http.get("/studio/", headers={"host": "evil.example"}).status_code == 421
     policy = http.get("/studio/").headers["content-security-policy"]
     assert "default-src 'none'" in policy
@@ -108,24 +108,24 @@ def test_no_page_of_another_site_gets_the_page(http: TestClient) -> None:
         ("plan", {"text": 3}, 400),
     ],
 )
-def test_what_cannot_be_asked_is_refused(http: TestClient, action: str, given: Any, status: int) -> None:
+def test_unknown_actions_and_arguments_are_rejected(http: TestClient, action: str, given: Any, status: int) -> None:
     answer = asked(http, action, given)
     assert answer.status_code == status
     assert answer.json()["error"]["message"]
 
 
-def test_a_body_that_is_no_json_is_refused(http: TestClient) -> None:
+def test_an_invalid_json_body_is_rejected(http: TestClient) -> None:
     headers = {**HELD, "content-type": "application/json"}
     assert http.post("/studio/do/map", content=b"{", headers=headers).status_code == 400
     assert http.post("/studio/do/map", content=b"[" * 100_000, headers=headers).status_code == 400
 
 
 @pytest.mark.parametrize("action", ["questions", "check", "cost", "data", "change", "map"])
-def test_each_view_gets_its_data(http: TestClient, action: str) -> None:
+def test_each_view_receives_its_data(http: TestClient, action: str) -> None:
     assert asked(http, action).status_code == 200
 
 
-def test_the_map_lights_a_question(http: TestClient) -> None:
+def test_the_map_highlights_an_access_pattern(http: TestClient) -> None:
     made = asked(http, "map", {"question": "pupils_of_course", "arguments": {"course_id": "maths"}}).json()
     first, second = made["path"]["steps"]
     assert (first["operation"], first["condition"], first["found"]) == (
@@ -137,7 +137,7 @@ def test_the_map_lights_a_question(http: TestClient) -> None:
     assert made["svg"].count('class="badge"') == 6
 
 
-def test_without_arguments_a_question_is_asked_for_what_is_there(http: TestClient) -> None:
+def test_missing_arguments_are_taken_from_stored_items(http: TestClient) -> None:
     made = asked(http, "map", {"question": "pupils_of_year"}).json()
     assert made["path"]["arguments"] == {"year": 1}
     assert made["path"]["steps"][0]["index"] == "GSI1"
@@ -150,7 +150,7 @@ def test_wrong_arguments_leave_the_map_usable(http: TestClient) -> None:
     assert made["svg"].startswith("<svg")
 
 
-def test_a_write_is_shown_and_not_sent(http: TestClient, school: School) -> None:
+def test_a_write_on_the_map_is_not_executed(http: TestClient, school: School) -> None:
     given = {"question": "enrol", "arguments": {"course_id": "art", "pupil_id": "p3"}}
     made = asked(http, "map", given).json()
     marks = [(value["kind"], value["mark"]) for step in made["path"]["steps"] for value in step["touched"]]
@@ -159,7 +159,7 @@ def test_a_write_is_shown_and_not_sent(http: TestClient, school: School) -> None
     assert made["svg"].count('class="badge"') == 2, "the pupil's number, and a sign for the new enrolment"
 
 
-def test_an_item_is_shown_with_its_keys_beside_their_templates(http: TestClient) -> None:
+def test_an_item_is_shown_with_its_keys_and_templates(http: TestClient) -> None:
     made = asked(http, "map", {"question": "pupil", "arguments": {"pupil_id": "p0"}}).json()
     name = made["path"]["steps"][0]["items"][0]["id"]
     item = asked(http, "item", {"item": name}).json()
@@ -169,9 +169,7 @@ def test_an_item_is_shown_with_its_keys_beside_their_templates(http: TestClient)
     assert first["pieces"] == [{"text": "PUPIL#", "field": None}, {"text": "p0", "field": "pupil_id"}]
 
 
-def test_a_store_that_goes_away_is_said_to_be_away(
-    http: TestClient, school: School, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unreachable_store_is_reported(http: TestClient, school: School, monkeypatch: pytest.MonkeyPatch) -> None:
     def away(*_given: Any) -> Any:
         raise StoreError("nobody answers", hint="start it again")
 

@@ -29,7 +29,7 @@ VALUES: tuple[Any, ...] = (
 
 
 def value(random: Random, depth: int = 0) -> Any:
-    """Any JSON data, of what means something somewhere."""
+    """JSON data, often values that are valid for some action."""
     kind = random.random()
     if kind < 0.6 or depth > 3:
         return random.choice(VALUES)
@@ -38,7 +38,7 @@ def value(random: Random, depth: int = 0) -> Any:
     return {random.choice(MEMBERS): value(random, depth + 1) for _ in range(random.randrange(5))}
 
 
-def test_no_request_makes_it_fail(school: School) -> None:
+def test_random_requests_cause_no_internal_error(school: School) -> None:
     random = Random(1)
     served = Beside(app(school), studio_application(Studio(of_design(school)), Access("t", ("testserver",))))
     headers = {HEADER: "t", "content-type": "application/json"}

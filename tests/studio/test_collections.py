@@ -1,4 +1,4 @@
-"""The map's view-model: item collections, index entries, ties, junctions, templates, and honest counts."""
+"""The data of the map: item collections, index entries, relations, junctions, templates and counts."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def design_of(subject: Subject) -> CompiledDesign:
 
 
 def titled(place: Place, start: str) -> Collection:
-    """The first collection of a place whose partition key begins so."""
+    """The first collection whose partition key starts with this string."""
     return next(collection for collection in place.collections if title(collection).startswith(start))
 
 
@@ -41,7 +41,7 @@ def title(collection: Collection) -> str:
     return "".join(piece.text for piece in collection.partition)
 
 
-def test_items_stand_in_their_collections_in_their_order(subject: Subject) -> None:
+def test_items_are_sorted_in_their_collections(subject: Subject) -> None:
     table = drawn(subject).places[0]
     pupil = titled(table, "PUPIL#p0")
     assert [entry.kind for entry in pupil.entries][:3] == ["Pupil", "Report", "Report"]
@@ -51,14 +51,14 @@ def test_items_stand_in_their_collections_in_their_order(subject: Subject) -> No
     assert [(piece.text, piece.field) for piece in pupil.partition] == [("PUPIL#", None), ("p0", "pupil_id")]
 
 
-def test_a_collection_says_how_many_items_it_has(subject: Subject) -> None:
+def test_a_collection_shows_its_item_count(subject: Subject) -> None:
     pupil = titled(drawn(subject).places[0], "PUPIL#p0")
     assert len(pupil.entries) == 7
     assert pupil.count == Count(10, exact=True)
     assert str(pupil.count) == "10"
 
 
-def test_each_card_shows_the_number_of_all_its_items(school: School) -> None:
+def test_each_card_shows_its_total_item_count(school: School) -> None:
     for number in range(20):
         school.join(Pupil(pupil_id=f"n{number:02}", name="Ada", email=f"n{number}@example.org"))
     subject = of_design(school)
@@ -75,8 +75,8 @@ def test_each_card_shows_the_number_of_all_its_items(school: School) -> None:
     assert " of 24 items<" in map_json(subject)["svg"]
 
 
-def test_ten_thousand_items_are_counted_honestly(school: School) -> None:
-    """They take more pages than a count goes through: it says so, and doesn't read them all."""
+def test_a_truncated_count_is_marked_as_a_lower_bound(school: School) -> None:
+    """Counting stops at a limit of pages, and the map shows a lower bound."""
     school.batch([_report(number) for number in range(1, 9000)])
     asked: list[str] = []
     school.store.on_call = lambda record: asked.append(record.operation)
@@ -89,15 +89,15 @@ def test_ten_thousand_items_are_counted_honestly(school: School) -> None:
     assert len(sample(of_design(school)).items) == LOCAL_ITEMS
 
 
-def test_elsewhere_a_map_costs_some_forty_units(school: School) -> None:
-    """A scan reads a little of each of eight parts, and a large collection is counted no further than a page."""
+def test_a_map_of_a_remote_table_costs_at_most_forty_units(school: School) -> None:
+    """A scan reads some items of eight segments, and counts at most one page of a large collection."""
     school.batch([Put(Report(pupil_id="p0", number=number, text="x" * 900)) for number in range(1, 2000)])
     records: list[Any] = []
     school.store.on_call = records.append
     result = sample(replace(of_design(school), local=False))
     scans = [record.parameters for record in records if record.operation == "Scan"]
     assert [(scan["Segment"], scan["TotalSegments"]) for scan in scans] == [(number, 8) for number in range(8)]
-    assert sum(scan["Limit"] for scan in scans) / 4 / 2 == 40  # of items of 1 KB, read with eventual consistency
+    assert sum(scan["Limit"] for scan in scans) / 4 / 2 == 40  # items of 1 KB, read eventually consistently
     assert not result.complete
     (pupil,) = [part for part in result.stretches if part.count is not None and not part.count.exact]
     counts = [record for record in records if record.parameters.get("Select") == "COUNT"]
@@ -106,7 +106,7 @@ def test_elsewhere_a_map_costs_some_forty_units(school: School) -> None:
     assert len(pupil.items) == 7
 
 
-def test_elsewhere_a_small_table_is_looked_at_as_a_whole(school: School) -> None:
+def test_a_small_remote_table_is_read_completely(school: School) -> None:
     subject = of_design(school)
     result, here = sample(replace(subject, local=False)), sample(subject)
     assert result.complete
@@ -127,7 +127,7 @@ def test_an_index_shows_the_same_items(subject: Subject) -> None:
         assert (tie.kind, tie.source, tie.label) == ("index", f"t-{entry.item}", "GSI1")
 
 
-def test_a_junction_is_tied_to_both_that_it_joins(subject: Subject) -> None:
+def test_a_junction_is_connected_to_both_ends(subject: Subject) -> None:
     result = drawn(subject)
     course = titled(result.places[0], "COURSE#maths")
     junction = next(entry for entry in course.entries if entry.kind == "Enrolment")
@@ -136,7 +136,7 @@ def test_a_junction_is_tied_to_both_that_it_joins(subject: Subject) -> None:
     assert ends["Course"] == course.entries[0].id
 
 
-def test_without_data_the_templates_are_drawn(empty: Subject) -> None:
+def test_an_empty_table_shows_key_templates(empty: Subject) -> None:
     result = template_picture("School", design_of(empty))
     assert result.symbolic
     assert [title(collection) for collection in result.places[0].collections] == [
@@ -148,7 +148,7 @@ def test_without_data_the_templates_are_drawn(empty: Subject) -> None:
     assert map_json(empty)["symbolic"]
 
 
-def test_an_entity_of_which_nothing_is_there_is_drawn_from_its_template(school: School) -> None:
+def test_an_entity_without_items_is_drawn_from_its_template(school: School) -> None:
     for number in range(1, 10):
         school.delete(Report, pupil_id="p0", number=number)
     result = drawn(of_design(school))
@@ -162,7 +162,7 @@ def test_an_entity_of_which_nothing_is_there_is_drawn_from_its_template(school: 
     assert entry.item == "template-Report"
 
 
-def test_items_that_fit_no_entity_are_shown_as_such(school: School) -> None:
+def test_items_of_no_entity_are_marked(school: School) -> None:
     strange: S = {"pk": {"S": "?"}, "sk": {"S": "x"}, "deep": {"L": [{"M": {"a": {"B": "AAEC"}}}]}}
     school.store.transport.call("PutItem", {"TableName": "school", "Item": strange})
     result = drawn(of_design(school))
@@ -173,7 +173,7 @@ def test_items_that_fit_no_entity_are_shown_as_such(school: School) -> None:
     assert entry.facts == [("deep", "[{a: 0x000102}]")]
 
 
-def test_a_claim_is_known_by_its_key(subject: Subject) -> None:
+def test_a_claim_is_identified_by_its_key(subject: Subject) -> None:
     item: S = {"pk": {"S": "EMAIL#a@example.org"}, "sk": {"S": "CLAIM"}}
     assert kind_of(item, design_of(subject), subject.table).label == "Pupil claim"
 
@@ -192,11 +192,11 @@ def test_a_claim_is_known_by_its_key(subject: Subject) -> None:
         ({"S": "x" * 1000}, "x" * 399 + "…"),
     ],
 )
-def test_attributes_are_shown_in_few_words(value: dict[str, Any], text: str) -> None:
+def test_attributes_are_abbreviated(value: dict[str, Any], text: str) -> None:
     assert attribute_text(value) == text
 
 
-def test_a_key_is_shown_in_the_parts_of_its_template(subject: Subject) -> None:
+def test_a_key_is_split_by_its_template(subject: Subject) -> None:
     template = design_of(subject).by_name["Report"].primary.sort[0][1]
     assert [(piece.text, piece.field) for piece in pieces("REPORT#9990", template)] == [
         ("REPORT#", None),

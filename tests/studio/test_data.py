@@ -1,4 +1,4 @@
-"""The Data view: items found by conditions, edits staged, shown and saved; index keys follow, nothing half-written."""
+"""The Data view: search conditions, staged edits and saving. Index keys follow, and edits are atomic."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_preview_rejects_values_that_dynamodb_rejects(school: School, value: dic
     assert [fault.place for fault in caught.value.errors] == ["edits[0].note", "edits[1].note"]
 
 
-def test_an_entitys_items_are_found_and_no_others(subject: Subject) -> None:
+def test_a_search_finds_only_items_of_the_entity(subject: Subject) -> None:
     made = data_json(subject, {"entity": "Enrolment"})
     assert {row["kind"] for row in made["rows"]} == {"Enrolment"}
     assert len(made["rows"]) == 3
@@ -87,13 +87,13 @@ MIXED: list[dict[str, Any]] = [
 
 
 def forms(text: str) -> list[dict[str, Any]]:
-    """The values that a text may mean for an attribute of unknown type."""
+    """The values that a string may represent for an attribute of unknown type."""
     numbers = [{"N": Decimal(text)}] if re.fullmatch(r"\s*-?\d+(\.\d+)?\s*", text) else []
     return [{"S": text}, *numbers, *([{"BOOL": text == "true"}] if text in {"true", "false"} else [])]
 
 
 def fits(value: dict[str, Any] | None, operator: str, texts: list[str]) -> bool:
-    """Whether DynamoDB's rules let a value through, written down once more: plainly."""
+    """Whether a value matches by DynamoDB's rules, implemented again for the test."""
     if operator in {"exists", "not exists"}:
         return (value is not None) == (operator == "exists")
     if value is None:
@@ -146,18 +146,18 @@ def test_conditions_on_values_of_any_type(school: School, operator: str) -> None
 
 
 def sets(value: dict[str, Any]) -> dict[str, Any]:
-    """The value as a request has it: the members of a set as a list."""
+    """The value as in a request: set members as a list."""
     ((tag, held),) = value.items()
     return {tag: sorted(held) if isinstance(held, set) else held}
 
 
-def test_an_index_is_looked_into(subject: Subject) -> None:
+def test_an_index_is_searched(subject: Subject) -> None:
     made = data_json(subject, {"index": "GSI1", "partition": {"S": "ROOM#12"}})
     assert [row["fields"]["title"] for row in made["rows"]] == ["Art", "Maths"]
     assert made["request"]["operation"] == "Query"
 
 
-def test_pages_go_on_where_they_ended(school: School) -> None:
+def test_the_next_page_starts_after_the_last_item(school: School) -> None:
     subject = of_design(school)
     whole = found(subject, partition={"S": "PUPIL#p0"})
     pages: list[str] = []
@@ -178,7 +178,7 @@ def test_pages_go_on_where_they_ended(school: School) -> None:
     [{}, {"partition": "PUPIL#p0"}, {"index": "GSI1"}, {"index": "GSI1", "partition": "ROOM#12"}, {"entity": "Report"}],
     ids=str,
 )
-def test_pages_of_each_place_end_where_nothing_follows(school: School, given: dict[str, Any], limit: int) -> None:
+def test_the_last_page_has_no_cursor(school: School, given: dict[str, Any], limit: int) -> None:
     subject = of_design(school)
     whole = found(subject, **given)
     pages: list[list[str]] = []
@@ -210,7 +210,7 @@ def test_pages_of_each_place_end_where_nothing_follows(school: School, given: di
         {"partition": {"S": "PUPIL#p0"}, "conditions": [{"name": "sk", "operator": "contains", "values": ["x"]}]},
     ],
 )
-def test_what_cannot_be_looked_for_is_refused(subject: Subject, given: dict[str, Any]) -> None:
+def test_invalid_searches_are_rejected(subject: Subject, given: dict[str, Any]) -> None:
     with pytest.raises(RequestError):
         data_json(subject, given)
 
@@ -222,7 +222,7 @@ def change(key: Any, **fields: Any) -> dict[str, Any]:
     return {"do": "change", "key": key, "fields": fields}
 
 
-def test_an_edit_is_shown_before_it_is_saved(school: School) -> None:
+def test_an_edit_is_previewed_before_it_is_saved(school: School) -> None:
     subject = of_design(school)
     made = edit_json(subject, [change(P0, year=3, email="new@example.org")], save=False)
     assert school.pupil("p0").year == 1  # type: ignore[union-attr]
@@ -258,7 +258,7 @@ def test_another_primary_key_moves_the_item(school: School) -> None:
     assert school.get(Report, pupil_id="p0", number=20) is not None
 
 
-def test_what_somebody_else_changed_is_not_overwritten(school: School) -> None:
+def test_a_concurrent_change_is_not_overwritten(school: School) -> None:
     edit = {**change(P0, year=9), "was": {"year": 1}}
     school.enrol("art", "p0")
     with pytest.raises(RequestError) as caught:
@@ -267,7 +267,7 @@ def test_what_somebody_else_changed_is_not_overwritten(school: School) -> None:
     assert school.pupil("p0").year == 2  # type: ignore[union-attr]
 
 
-def test_every_fault_of_every_edit_is_said(subject: Subject) -> None:
+def test_every_error_of_every_edit_is_reported(subject: Subject) -> None:
     edits = [
         change(P0, year="x", nothing=1),
         {"do": "create", "entity": "Course", "fields": {}},
@@ -282,7 +282,7 @@ def test_every_fault_of_every_edit_is_said(subject: Subject) -> None:
     assert places == {f"edits[{number}]" for number in range(6)}
 
 
-def test_items_that_fit_no_entity_are_edited_attribute_by_attribute(school: School) -> None:
+def test_items_of_no_entity_are_edited_by_attribute(school: School) -> None:
     call = school.store.transport.call
     call("PutItem", {"TableName": "school", "Item": STRANGE})
     key = {"pk": STRANGE["pk"], "sk": STRANGE["sk"]}
@@ -294,19 +294,19 @@ def test_items_that_fit_no_entity_are_edited_attribute_by_attribute(school: Scho
         edit_json(of_design(school), [change(key, n={"N": "2"})], save=True)
 
 
-def test_a_studio_for_reading_only_writes_nothing(school: School) -> None:
+def test_a_read_only_studio_rejects_edits(school: School) -> None:
     with pytest.raises(Refused):
         edit_json(of_design(school, writable=False), [change(P0, year=3)], save=True)
 
 
 @pytest.mark.parametrize("edits", [None, [], [{}] * 101, [3], {"do": "delete"}])
-def test_what_is_no_list_of_edits_is_refused(subject: Subject, edits: Any) -> None:
+def test_invalid_lists_of_edits_are_rejected(subject: Subject, edits: Any) -> None:
     with pytest.raises(RequestError):
         edit_json(subject, edits, save=True)
 
 
-def test_the_form_of_a_range_of_time_is_filled_with_both_ends() -> None:
-    """Also where the signature has a default for one of them."""
+def test_the_form_of_a_time_range_has_both_bounds() -> None:
+    """Also if the signature has a default for one of them."""
     with Timed.open(":memory:") as timed:
         timed.put(Reading(sensor="1", at=datetime(2026, 5, 3, tzinfo=UTC)))
         timed.put(Total(site="s", day=date(2026, 5, 3)))
@@ -321,8 +321,8 @@ def test_the_form_of_a_range_of_time_is_filled_with_both_ends() -> None:
         assert 'placeholder="2026-01-01T00:00:00Z"' in form_json(subject, "each_reading")["fields"]
 
 
-def test_a_new_item_of_an_entity_is_written_with_what_belongs_to_it(school: School) -> None:
-    """As DynamoDB has it, and without what the design adds: its claims, its index keys."""
+def test_a_new_item_gets_its_claims_and_index_keys(school: School) -> None:
+    """As a DynamoDB item, without the claims and index keys that the design adds."""
     item = {
         "pk": {"S": "PUPIL#new"},
         "sk": {"S": "#PUPIL"},
@@ -338,7 +338,7 @@ def test_a_new_item_of_an_entity_is_written_with_what_belongs_to_it(school: Scho
     assert [pupil.pupil_id for pupil in school.pupils_of_year(7)] == ["new"]
 
 
-def test_a_table_without_a_design_has_no_entities_to_look_for(school: School) -> None:
+def test_a_table_without_a_design_has_no_entities(school: School) -> None:
     bare = replace(of_design(school), design=None)
     assert data_json(bare, {})["rows"]
     with pytest.raises(RequestError, match="the design has no such entity"):
@@ -364,7 +364,7 @@ NEW = {"pupil_id": "p9", "name": "New", "email": "new@example.org"}
         {"do": "change", "key": {"pk": {"S": "OTHER#1"}, "sk": {"S": "x"}}, "fields": {"a": {"N": "1e100"}, "b": None}},
     ],
 )
-def test_saved_edit_is_undone_and_redone_byte_by_byte(subject: Subject, edit: dict[str, Any]) -> None:
+def test_a_saved_edit_is_undone_and_redone_exactly(subject: Subject, edit: dict[str, Any]) -> None:
     odd = {"pk": {"S": "OTHER#1"}, "sk": {"S": "x"}, "b": {"B": "AAEC"}, "c": {"NS": ["1.5", "-2"]}}
     subject.transport.call("PutItem", {"TableName": "school", "Item": odd})
     before, journal = scanned(subject), Journal()
@@ -391,7 +391,7 @@ def test_undo_never_overwrites_a_later_change(subject: Subject, school: School) 
 
 
 class Typed(Entity):
-    """A field of each kind."""
+    """A field of each type."""
 
     name: str
     state: Literal["open", "closed"] = "open"
@@ -406,7 +406,7 @@ class Typed(Entity):
 
 
 class TypedDesign(Design):
-    """Typed."""
+    """A table of entities with fields of each type."""
 
     table = Table("typed", entities=[Typed])
 

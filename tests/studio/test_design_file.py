@@ -9,7 +9,7 @@ from keyplan.errors import UnknownDesign
 from keyplan.studio.design_file import DesignFile
 
 
-def test_a_file_that_takes_long_to_open_holds_up_no_other_request(tmp_path: Path) -> None:
+def test_opening_a_slow_file_does_not_block_requests(tmp_path: Path) -> None:
     path = tmp_path / "design.py"
     path.write_text("1", encoding="utf-8")
     started, finish = threading.Event(), threading.Event()

@@ -1,4 +1,4 @@
-"""Layout and drawing of the map: cards don't overlap, and stored values are only text."""
+"""Layout and drawing of the map: cards don't overlap, and stored values are escaped."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def parts(subject: Subject) -> tuple[Any, Any]:
     return made, laid_out(made)
 
 
-def test_no_card_lies_on_another(subject: Subject) -> None:
+def test_cards_do_not_overlap(subject: Subject) -> None:
     _, layout = parts(subject)
     for value, other in combinations(layout.boxes, 2):
         apart = value.x + value.width <= other.x or other.x + other.width <= value.x
@@ -53,7 +53,7 @@ def test_every_row_and_line_is_drawn(subject: Subject) -> None:
     assert {tie.get("data-a") for tie in ties} <= set(rows)
 
 
-def test_what_is_stored_stays_text(school: School) -> None:
+def test_stored_values_are_escaped(school: School) -> None:
     evil = '</text><script>alert(1)</script>"\x00\x1b\ud7ff𝒳'
     school.put(Course(course_id=evil, title=evil * 9, room=evil))
     made, layout = parts(of_design(school))
@@ -63,7 +63,7 @@ def test_what_is_stored_stays_text(school: School) -> None:
     assert "�" in text
 
 
-def test_the_file_stands_alone(subject: Subject) -> None:
+def test_the_file_is_self_contained(subject: Subject) -> None:
     text = standalone(*parts(subject))
     tree = ET.fromstring(text)
     assert tree.find(f".//{SVG}style") is not None
@@ -72,8 +72,8 @@ def test_the_file_stands_alone(subject: Subject) -> None:
 
 
 @pytest.mark.parametrize("name", ["blog", "cms", "papers", "shop", "social"])
-def test_each_system_has_its_map(name: str) -> None:
-    """Each entity of each system is on its map, with data and without."""
+def test_each_system_has_a_map(name: str) -> None:
+    """Each entity of each system is on its map, with and without data."""
     result = system(name)
     with result.design.open(":memory:", secret="s") as design:
         result.sample(design, 8, silent)

@@ -1,4 +1,6 @@
-"""Items out and in as JSON lines and CSV: what goes out comes in again, with every digit and every type."""
+"""Export and import of items as JSON lines and CSV: exported items are imported unchanged, with exact digits and
+types.
+"""
 
 # mypy: disable-error-code="empty-body"
 
@@ -22,7 +24,7 @@ from tests.studio.school import Course, School
 
 
 class Thing(Entity):
-    """Every type that a cell may hold."""
+    """A field of every type that a CSV cell supports."""
 
     thing_id: str
     whole: int
@@ -38,13 +40,13 @@ class Thing(Entity):
 
 
 class Things(Design):
-    """Things."""
+    """A table of things."""
 
     table = Table("things")
 
     @read("Q1")
     def things(self, thing_id: str) -> Thing | None:
-        """One."""
+        """One thing."""
         ...
 
 
@@ -63,7 +65,7 @@ def emptied(design: Things) -> Subject:
 
 
 @pytest.mark.parametrize(("form", "entity"), [("jsonl", "Thing"), ("jsonl", None), ("csv", "Thing")])
-def test_what_goes_out_comes_in_again(form: str, entity: str | None) -> None:
+def test_exported_items_are_imported_unchanged(form: str, entity: str | None) -> None:
     with Things.open(":memory:") as design:
         for element in GIVEN:
             design.put(element)
@@ -78,7 +80,7 @@ def test_what_goes_out_comes_in_again(form: str, entity: str | None) -> None:
 
 
 @pytest.mark.parametrize(("form", "entity"), [("jsonl", "Thing"), ("jsonl", None), ("csv", "Thing")])
-def test_what_is_there_is_changed_only_where_it_differs(form: str, entity: str | None) -> None:
+def test_import_changes_only_differing_items(form: str, entity: str | None) -> None:
     with Things.open(":memory:") as design:
         for element in GIVEN:
             design.put(element)
@@ -94,7 +96,7 @@ def test_what_is_there_is_changed_only_where_it_differs(form: str, entity: str |
         assert design.things(now.thing_id) == GIVEN[1]
 
 
-def test_what_fits_no_entity_is_changed_by_attributes(subject: Subject) -> None:
+def test_items_of_no_entity_are_imported_by_attribute(subject: Subject) -> None:
     line = '{"Item": {"pk": {"S": "ODD#1"}, "sk": {"S": "x"}, "note": {"S": "%s"}}}'
     edit_json(subject, brought_json(subject, {"form": "jsonl", "text": line % "a"})["edits"], save=True)
     (edit,) = brought_json(subject, {"form": "jsonl", "text": line % "b"})["edits"]
@@ -103,7 +105,7 @@ def test_what_fits_no_entity_is_changed_by_attributes(subject: Subject) -> None:
     assert brought_json(subject, {"form": "jsonl", "text": line % "b"})["same"] == 1
 
 
-def test_claims_are_left_out_since_they_come_with_their_items(school: School) -> None:
+def test_claims_are_not_exported(school: School) -> None:
     subject = of_design(school)
     text = taken_json(subject, {"form": "jsonl"})["text"]
     assert '"CLAIM"' in text or "EMAIL#" in text
@@ -112,14 +114,14 @@ def test_claims_are_left_out_since_they_come_with_their_items(school: School) ->
     assert (made["edits"], made["same"]) == ([], 18)
 
 
-def test_conditions_say_what_goes_out(school: School) -> None:
+def test_conditions_select_the_exported_items(school: School) -> None:
     wanted = [{"name": "number", "operator": "<", "values": ["3"]}]
     made = taken_json(of_design(school), {"form": "csv", "entity": "Report", "conditions": wanted, "limit": 1})
     assert made["text"].splitlines() == ["pupil_id,number,text", "p0,2,good", "p0,1,good"]
 
 
 @pytest.mark.parametrize("title", ["=1+1", "+1+1", "-1+1", "@x", "'=1", "''=1", "'plain", "-5", "\tx"])
-def test_formulas_in_csv_are_quoted_and_come_back(school: School, title: str) -> None:
+def test_formulas_in_csv_are_quoted_and_imported_unchanged(school: School, title: str) -> None:
     subject = of_design(school)
     school.put(Course(course_id="art", title=title))
     text = taken_json(subject, {"form": "csv", "entity": "Course"})["text"]
@@ -128,7 +130,7 @@ def test_formulas_in_csv_are_quoted_and_come_back(school: School, title: str) ->
     assert brought_json(subject, {"form": "csv", "entity": "Course", "text": text})["edits"] == []
 
 
-def test_any_items_as_csv(subject: Subject) -> None:
+def test_random_items_round_trip_through_csv(subject: Subject) -> None:
     lines = taken_json(subject, {"form": "csv", "partition": "COURSE#art"})["text"].splitlines()
     assert lines[0].split(",")[:2] == ["pk", "sk"]
     assert len(lines) == 2
@@ -148,7 +150,7 @@ def test_any_items_as_csv(subject: Subject) -> None:
         ("jsonl", 3, "no text"),
     ],
 )
-def test_every_fault_has_its_line(subject: Subject, form: str, text: Any, says: str) -> None:
+def test_every_error_has_a_line_number(subject: Subject, form: str, text: Any, says: str) -> None:
     def brought() -> None:
         made = brought_json(subject, {"form": form, "text": text, "entity": "Course"})
         edit_json(subject, made["edits"], save=True)
@@ -159,17 +161,17 @@ def test_every_fault_has_its_line(subject: Subject, form: str, text: Any, says: 
     assert says in f"{caught.value} {places}"
 
 
-def test_rows_of_no_entity_are_refused(subject: Subject) -> None:
+def test_rows_of_no_entity_are_rejected(subject: Subject) -> None:
     with pytest.raises(RequestError, match="brought in"):
         brought_json(subject, {"form": "csv", "text": "a\n1\n"})
 
 
-def test_nothing_is_brought_into_a_studio_for_reading(school: School) -> None:
+def test_a_read_only_studio_rejects_imports(school: School) -> None:
     with pytest.raises(Refused):
         brought_json(of_design(school, writable=False), {"form": "jsonl", "text": "{}"})
 
 
-def test_whole_numbers_beyond_what_a_browser_holds_stay_exact() -> None:
+def test_large_integers_stay_exact() -> None:
     with Things.open(":memory:") as design:
         design.put(Thing(thing_id="a", whole=2**53 + 1))
         (row,) = data_json(of_design(design), {"entity": "Thing"})["rows"]

@@ -1,6 +1,4 @@
-"""Files of items, line by line: what each kind of value becomes in CSV, which lines are passed over, what is compared;
-and how many items go out.
-"""
+"""Files of items, line by line: CSV cells of each type, skipped lines, comparisons, limits of exports."""
 
 from __future__ import annotations
 
@@ -61,8 +59,8 @@ def test_each_kind_of_value_in_a_cell(empty: Subject) -> None:
     assert row == {"pk": "?", "sk": "x", **{name: cell for name, (_, cell) in VALUES.items()}}
 
 
-def test_items_that_cannot_be_read_go_out_as_they_are(empty: Subject) -> None:
-    """Of an entity whose items are all sound its fields go out; where one isn't, what is stored does, of all."""
+def test_invalid_items_are_exported_unchanged(empty: Subject) -> None:
+    """Fields are exported if all items are valid, and stored attributes otherwise."""
     course = {"pk": {"S": "COURSE#a"}, "sk": {"S": "#COURSE"}, "course_id": {"S": "a"}, "title": {"S": "A"}}
     typed = {**course, "_type": {"S": "Course"}}
     put(empty, typed)
@@ -76,13 +74,13 @@ def test_items_that_cannot_be_read_go_out_as_they_are(empty: Subject) -> None:
     assert sorted(row["title"] for row in csv.DictReader(io.StringIO(text))) == ["A", "[]"]
 
 
-def test_empty_lines_are_passed_over_and_every_faulty_one_is_named(subject: Subject) -> None:
+def test_empty_lines_are_skipped_and_invalid_ones_reported(subject: Subject) -> None:
     assert len(brought(subject, f"\n  \n{line()}\n\n{line(sk={'S': 'y'})}")["edits"]) == 2
     assert places(subject, "jsonl", '{\n\n[1]\n{"a"}\n3\n') == ["line 1", "line 3", "line 4", "line 5"]
     assert places(subject, "csv", "course_id,title\na,b,c\n\n,\nd,e,f\n") == ["line 2", "line 5"]
 
 
-def test_cells_are_read_by_the_rules_of_csv(subject: Subject) -> None:
+def test_quoted_csv_cells_are_parsed(subject: Subject) -> None:
     def fields(text: str) -> list[Any]:
         given = {"form": "csv", "text": text, "entity": "Course"}
         return [edit["fields"] for edit in brought_json(subject, given)["edits"]]
@@ -97,8 +95,8 @@ def test_cells_are_read_by_the_rules_of_csv(subject: Subject) -> None:
         assert [(fault.place, "isn't CSV: " in fault.message) for fault in caught.value.errors] == [("line 2", True)]
 
 
-def test_an_item_that_cannot_be_read_is_compared_by_its_attributes(school: School) -> None:
-    """Where the stored one can't be read as its entity, and where the new one can't."""
+def test_invalid_items_are_compared_by_attribute(school: School) -> None:
+    """If the stored or the new item can't be read as its entity."""
     subject = of_design(school)
     (item,) = subject.transport.call(
         "Query",
@@ -121,7 +119,7 @@ def test_an_item_that_cannot_be_read_is_compared_by_its_attributes(school: Schoo
     assert (edit["fields"], edit["was"]) == ({"title": "New"}, {"title": "Art"})
 
 
-def test_what_a_file_leaves_out_stays(subject: Subject) -> None:
+def test_fields_missing_in_a_file_are_unchanged(subject: Subject) -> None:
     (edit,) = brought(subject, '{"course_id": "art", "title": "New"}', entity="Course")["edits"]
     assert (edit["do"], edit["fields"], edit["was"]) == ("change", {"title": "New"}, {"title": "Art"})
     (edit,) = brought(subject, '{"course_id": "art", "title": "Art", "room": null}', entity="Course")["edits"]
@@ -129,8 +127,8 @@ def test_what_a_file_leaves_out_stays(subject: Subject) -> None:
     assert brought(subject, '{"course_id": "art"}', entity="Course")["edits"] == []
 
 
-def test_an_entitys_row_has_no_member_but_item() -> None:
-    """With one more it is a row of fields."""
+def test_a_row_with_only_item_is_an_entitys_item() -> None:
+    """With another member, the row is a row of fields."""
     with School.open(":memory:") as school:
         subject = of_design(school)
         (edit,) = brought(subject, '{"Item": {"pk": {"S": "a"}}, "course_id": "c"}', entity="Course")["edits"]
@@ -145,7 +143,7 @@ def test_an_entitys_row_has_no_member_but_item() -> None:
 
 
 def test_items_of_both_kinds_are_saved_together(school: School) -> None:
-    """Those of an entity by the write compiler, others as they are: in one request."""
+    """Items of an entity by the write compiler, others unchanged, in one request."""
     subject = of_design(school)
     put(subject, {**KEY, "n": {"N": "1"}})
     pupil = {"pk": {"S": "PUPIL#p0"}, "sk": {"S": "#PUPIL"}}
@@ -167,7 +165,7 @@ def test_items_of_both_kinds_are_saved_together(school: School) -> None:
 
 
 class Endless:
-    """A table of which each page has so many items, and which never ends."""
+    """A table with unlimited pages of the given size."""
 
     def __init__(self, each: int) -> None:
         self.each = each
@@ -185,8 +183,10 @@ class Endless:
 @pytest.mark.parametrize(
     ("local", "each", "items", "pages"), [(True, 1, 400, 400), (False, 1, 20, 20), (True, 1500, 10_000, 7)]
 )
-def test_so_many_items_go_out(empty: Subject, local: bool, each: int, items: int, pages: int) -> None:
-    """Ten thousand, by four hundred requests; elsewhere, where each costs, by twenty."""
+def test_the_number_of_exported_items_is_limited(
+    empty: Subject, local: bool, each: int, items: int, pages: int
+) -> None:
+    """10,000 items in at most 400 requests; from a remote table, in at most 20."""
     table = Endless(each)
     made = taken_json(replace(empty, local=local, transport=table, design=None), {"form": "jsonl"})
     assert (made["items"], made["more"], table.pages) == (items, True, pages)

@@ -1,4 +1,6 @@
-"""Fields declared with Field(repr=False) are masked in all that the studio shows or exports, and survive an import."""
+"""Fields declared with Field(repr=False) are masked in responses and exports of the studio, and unchanged by an
+import.
+"""
 
 # mypy: disable-error-code="empty-body"
 
@@ -29,7 +31,7 @@ class Account(Entity):
 
 
 class Accounts(Design):
-    """Accounts."""
+    """A table of accounts."""
 
     table = Table("accounts")
 
@@ -72,7 +74,7 @@ CHANGE = {"do": "change", "key": KEY, "fields": {"city": "Oslo"}, "was": {"city"
         ("edit", {"edits": [{"do": "delete", "key": KEY}], "save": True}),
     ],
 )
-def test_secret_is_in_no_answer(accounts: Accounts, action: str, given: dict[str, Any]) -> None:
+def test_masked_fields_are_in_no_response(accounts: Accounts, action: str, given: dict[str, Any]) -> None:
     studio = Studio(of_design(accounts))
     answer = run(studio, action, given)
     assert SECRET not in json.dumps(answer)
@@ -80,7 +82,7 @@ def test_secret_is_in_no_answer(accounts: Accounts, action: str, given: dict[str
         assert SECRET not in json.dumps(run(studio, "item", {"item": name})) or action == "edit"
 
 
-def test_secret_is_in_no_export_and_no_repr(accounts: Accounts) -> None:
+def test_masked_fields_are_in_no_export_and_no_repr(accounts: Accounts) -> None:
     subject = of_design(accounts)
     account = accounts.account("ada")
     assert SECRET not in svg_file(subject) + page_file(subject)
@@ -88,7 +90,7 @@ def test_secret_is_in_no_export_and_no_repr(accounts: Accounts) -> None:
 
 
 @pytest.mark.parametrize(("form", "entity"), [("jsonl", "Account"), ("csv", "Account"), ("jsonl", None)])
-def test_masked_export_comes_back_without_a_change(accounts: Accounts, form: str, entity: str | None) -> None:
+def test_importing_a_masked_export_changes_nothing(accounts: Accounts, form: str, entity: str | None) -> None:
     studio = Studio(of_design(accounts))
     text = run(studio, "take", {"form": form, "entity": entity})["text"]
     assert run(studio, "bring", {"form": form, "entity": entity, "text": text})["edits"] == []

@@ -1,4 +1,6 @@
-"""Additions to a design's module by form: the result compiles, everything else stays, faults are reported together."""
+"""Form-based additions to a design's module: the result compiles, other code is unchanged, and errors are reported
+together.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +60,7 @@ def test_entity_index_and_key_are_added() -> None:
     assert outline["indexes"] == ["GSI1", "GSI2"]
 
 
-def test_any_text_of_a_form_gives_a_valid_module() -> None:
+def test_random_form_input_gives_a_valid_module() -> None:
     doc = 'The "rooms"\nof C:\\'
     made, _ = added(what="entity", name="Room", doc=doc, fields="room: str", partition="ROOM#{room}", sort="A\nB")
     assert "The 'rooms' of C:/" in made
@@ -76,7 +78,7 @@ def test_any_text_of_a_form_gives_a_valid_module() -> None:
         ({"what": "else"}, {"what"}),
     ],
 )
-def test_faults_of_a_form_are_reported_together(given: dict[str, Any], places: set[str]) -> None:
+def test_errors_of_a_form_are_reported_together(given: dict[str, Any], places: set[str]) -> None:
     with pytest.raises(RequestError) as raised:
         with_addition(TEXT, "School", given)
     assert {fault.place for fault in raised.value.errors} == places

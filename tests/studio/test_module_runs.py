@@ -35,7 +35,7 @@ def studio(school: School) -> Iterator[Studio]:
 
 
 def ended(studio: Studio, task: str, **given: Any) -> dict[str, Any]:
-    """The answer after the run; pytest's timeout is the limit."""
+    """The result of the run; pytest's timeout limits it."""
     answer = run(studio, task, {"run": True, **given})
     while answer["state"] == "running":
         time.sleep(0.05)
@@ -83,7 +83,7 @@ def test_endless_loop_is_stopped(studio: Studio, task: str) -> None:
     assert (answer["state"], "stopped" in answer["error"]["message"]) == ("failed", True)
 
 
-def test_another_run_ends_the_one_before(studio: Studio) -> None:
+def test_a_new_run_stops_the_previous_one(studio: Studio) -> None:
     first = run(studio, "change", {"run": True, "text": LOOP})
     assert ended(studio, "change", text=TEXT)["same"] is True
     assert run(studio, "change", {"text": LOOP, "version": first["version"]})["unchanged"] is True

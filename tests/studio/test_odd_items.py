@@ -1,5 +1,5 @@
-"""Items that nobody expects, in every view, as agreed upon: torn ones, which can't be read as their entity, bare keys,
-entries of an index that fit no entity, numbers that no browser holds, texts that a field takes for another type.
+"""Unexpected items in every view: invalid items, items with only keys, index entries of no entity, numbers that
+JavaScript can't represent, and strings that a field parses as another type.
 """
 
 # mypy: disable-error-code="empty-body"
@@ -50,7 +50,7 @@ def key(odd: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.fixture
 def studio(school: School) -> Studio:
-    """The school with a few odd items."""
+    """The school with some unexpected items."""
     for odd in ODD.values():
         school.store.transport.call("PutItem", {"TableName": "school", "Item": odd})
     school.put(Enrolment(course_id="maths", pupil_id="gone"))
@@ -58,7 +58,7 @@ def studio(school: School) -> Studio:
 
 
 class Counter(Entity):
-    """What has values that are written otherwise than they are read."""
+    """Values that are written differently from how they are read."""
 
     counter_id: Id[str]
     count: int = 0
@@ -69,7 +69,7 @@ class Counter(Entity):
 
 
 class Named(Entity):
-    """What has a claim."""
+    """An entity with a claim."""
 
     name: str
 
@@ -78,7 +78,7 @@ class Named(Entity):
 
 
 class Counters(Design):
-    """Counters."""
+    """A table of counters."""
 
     table = Table("counters", entities=[Counter, Named])
 
@@ -88,14 +88,14 @@ class Counters(Design):
 
 @pytest.fixture
 def counters() -> Iterator[Studio]:
-    """Two counters, one beyond what a browser holds."""
+    """Two counters, one too large for JavaScript."""
     with Counters.open(":memory:") as design:
         design.put(Counter(counter_id="a", count=2**53, parts=(1, 2**60)))
         design.put(Counter(counter_id="b", count=2**53 - 1, parts=(-(2**53),)))
         yield Studio(of_design(design))
 
 
-def test_numbers_are_held_exactly(counters: Studio) -> None:
+def test_numbers_stay_exact(counters: Studio) -> None:
     rows = run(counters, "data", {"entity": "Counter"})["rows"]
     assert {row["fields"]["counter_id"]: (row["fields"]["count"], row["fields"]["parts"]) for row in rows} == {
         "a": (str(2**53), [1, str(2**60)]),
@@ -103,8 +103,8 @@ def test_numbers_are_held_exactly(counters: Studio) -> None:
     }
 
 
-def test_what_fits_no_entity_comes_last(counters: Studio) -> None:
-    """Behind all claims, whichever entity they are of."""
+def test_items_of_no_entity_come_last(counters: Studio) -> None:
+    """After all claims of any entity."""
     design = counters.subject.design
     assert design is not None
     design.transact(Create(Named(name="x")))
@@ -114,8 +114,8 @@ def test_what_fits_no_entity_comes_last(counters: Studio) -> None:
     assert [each["title"] for each in made["collections"]][-2:] == ["NAME#x", "A"]
 
 
-def test_what_is_asked_of_the_table_itself_is_asked_here(studio: Studio) -> None:
-    """Of an endpoint, another table has a studio of its own; its start describes any table anew."""
+def test_requests_are_sent_to_the_studios_own_table(studio: Studio) -> None:
+    """Other tables of an endpoint have their own studio, which describes them again."""
     school = studio.subject
     assert run(studio, "start", {"table": "school"})["table"] == "school"
     assert (studio.at("school", refresh=True), studio.at(None)) == (studio, studio)
@@ -133,7 +133,7 @@ def test_what_is_asked_of_the_table_itself_is_asked_here(studio: Studio) -> None
         others.at("other")
 
 
-def test_what_was_shown_longest_ago_is_forgotten(subject: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_least_recently_shown_data_is_evicted(subject: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(actions, "SEEN_MAX", 3)
     studio = Studio(subject)
     for names in ("a", "bc", "a", "d"):
@@ -143,7 +143,7 @@ def test_what_was_shown_longest_ago_is_forgotten(subject: Subject, monkeypatch: 
     assert [*studio.seen] == ["g", "h", "c"]
 
 
-def test_what_a_call_has_found_can_be_looked_at(studio: Studio) -> None:
+def test_results_of_a_call_can_be_inspected(studio: Studio) -> None:
     made = run(studio, "run", {"question": "reports", "arguments": {"pupil_id": "p1"}})
     (found,) = [item["id"] for step in made["steps"] for item in step["items"]]
     assert run(studio, "item", {"item": found})["kind"] == "Report"

@@ -1,4 +1,4 @@
-"""Orphans: items whose owner is gone, items of no entity; and nothing else."""
+"""Orphans: items whose parent is missing, items of no entity, and no others."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ def _leave(school: School, pupil_id: str) -> None:
     school.delete(pupil)
 
 
-def test_what_has_its_owner_is_no_orphan(school: School) -> None:
+def test_items_with_a_parent_are_no_orphans(school: School) -> None:
     assert found(school) == {}
 
 
-def test_items_whose_owner_is_gone_are_found(school: School) -> None:
+def test_items_without_their_parent_are_found(school: School) -> None:
     school.delete(Course, course_id="maths")
     _leave(school, "p0")
     school.store.transport.call("PutItem", {"TableName": "school", "Item": {"pk": {"S": "?"}, "sk": {"S": "x"}}})
@@ -46,8 +46,8 @@ def test_items_whose_owner_is_gone_are_found(school: School) -> None:
     assert len(orphans) == 13
 
 
-def test_owners_on_other_pages_are_asked_for(school: School) -> None:
-    """Found in a partition that its owner doesn't stand in."""
+def test_parents_on_other_pages_are_read(school: School) -> None:
+    """In a partition other than the parent's."""
     made = data_json(of_design(school), {"only": "orphans", "partition": "COURSE#maths"})
     assert made["rows"] == []
     _leave(school, "p1")
@@ -58,7 +58,7 @@ def test_owners_on_other_pages_are_asked_for(school: School) -> None:
     call = school.store.transport.call_all
 
     def half(requests: list[Request]) -> list[dict[str, Any]]:
-        """Of more than ten keys, ten are looked up."""
+        """More than ten keys are looked up in batches of ten."""
         ((table, given),) = requests[0].parameters["RequestItems"].items()
         asked.append(len(given["Keys"]))
         some = {table: {**given, "Keys": given["Keys"][:10]}}
@@ -73,13 +73,13 @@ def test_owners_on_other_pages_are_asked_for(school: School) -> None:
     assert asked == [100, 100, 100, *range(100, 0, -10)]
 
 
-def test_only_orphans_can_be_asked_for(school: School) -> None:
+def test_a_search_can_be_limited_to_orphans(school: School) -> None:
     with pytest.raises(RequestError):
         data_json(of_design(school), {"only": "others"})
 
 
 @pytest.mark.parametrize("name", ["blog", "cms", "papers", "shop", "social"])
-def test_a_system_leaves_none(name: str) -> None:
+def test_samples_of_the_systems_have_no_orphans(name: str) -> None:
     with system(name).design.open(":memory:", secret="s") as design:
         system(name).sample(design, 6, silent)
         made = data_json(of_design(design), {"only": "orphans", "limit": 500})
@@ -87,7 +87,7 @@ def test_a_system_leaves_none(name: str) -> None:
 
 
 class Box(Entity):
-    """It writes its number with four digits."""
+    """Its key has the number with four digits."""
 
     box_id: int
 
@@ -103,7 +103,7 @@ class Shelf(Entity):
 
 
 class Place(Entity):
-    """A box on a shelf; the box by whatever text."""
+    """A box on a shelf; the box has any string as its number."""
 
     box_id: str
     shelf_id: str
@@ -117,8 +117,8 @@ class Store(Design):
     table = Table("store", entities=[Box, Shelf, Place])
 
 
-def test_an_owner_whose_key_is_of_another_type_leaves_the_others() -> None:
-    """No box has a number of letters: what is said is of the shelf alone."""
+def test_a_parent_with_an_incompatible_key_is_not_reported() -> None:
+    """No box has a number of letters, so only the shelf is reported."""
     with Store.open(":memory:") as store:
         store.put(Place(box_id="x", shelf_id="s"))
         assert [row["fault"] for row in data_json(of_design(store), {"only": "orphans"})["rows"]] == [

@@ -1,4 +1,6 @@
-"""Plan: plans side by side as the planner makes them, what can't be planned in its place, in a process of their own."""
+"""The Plan view: plans are compared, unplannable reads are reported with their place, and the planner runs in its own
+process.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,7 @@ def silent(answer: Mapping[str, Any]) -> None:
 
 
 def asked(given: dict[str, Any], tell: Callable[[Mapping[str, Any]], None]) -> Any:
-    """What the process answers, without a process."""
+    """The response of the planning process, computed in this process."""
     design = read(given)
     return answered(design, given, tell) if isinstance(design, type) else {"error": design}
 
@@ -54,7 +56,7 @@ def rows_of(made: Any) -> dict[str, dict[str, Any]]:
     return {f"{group['title']}.{row['label']}": row for group in made["groups"] for row in group["rows"]}
 
 
-def test_plans_stand_side_by_side_as_the_planner_makes_them(made: Any) -> None:
+def test_the_planners_plans_are_compared(made: Any) -> None:
     with deferred():
         design = loaded(SHOP, TEXT)
     assert isinstance(design, type)
@@ -73,7 +75,7 @@ def test_plans_stand_side_by_side_as_the_planner_makes_them(made: Any) -> None:
             assert cell["note"].startswith(answer.proof)
 
 
-def test_what_differs_is_said_of_each_row(made: Any) -> None:
+def test_each_row_shows_the_differences(made: Any) -> None:
     rows = rows_of(made)
     for row in rows.values():
         if "least" not in (row["cells"][0] or {}):
@@ -85,7 +87,7 @@ def test_what_differs_is_said_of_each_row(made: Any) -> None:
     assert [cell["least"] for cell in weights] == [int(cell["text"]) == fewest for cell in weights]
 
 
-def test_notes_stand_where_they_belong(made: Any) -> None:
+def test_notes_are_shown_at_their_access_pattern(made: Any) -> None:
     rows = rows_of(made)
     assert "Field(ge=0, le=...)" in rows["Line.primary"]["cells"][0]["noted"][0]
     assert (
@@ -100,7 +102,7 @@ def test_a_plan_has_its_patch_and_the_module_with_it(made: Any) -> None:
     assert isinstance(compiled, type)
 
 
-def test_what_cannot_be_planned_is_said_with_its_lines() -> None:
+def test_unplannable_reads_are_reported_with_line_numbers() -> None:
     text = TEXT.replace("def lines_with(self, product_id: str)", "def lines_with(self, status: str)")
     text = text.replace('@read("S2")', '@read("S2", consistent=True, order_by="nmae")')
     error: Any = asked(request(text), silent)["error"]
@@ -114,7 +116,7 @@ def test_what_cannot_be_planned_is_said_with_its_lines() -> None:
     assert (broken["message"], broken["line"]) == ("ZeroDivisionError: division by zero", 1)
 
 
-def test_what_is_deployed_is_held_and_what_could_go_is_named() -> None:
+def test_deployed_keys_are_kept_and_unused_ones_listed() -> None:
     source = source_of(School)
     assert source is not None
     text = source.text()
@@ -131,7 +133,7 @@ def test_what_is_deployed_is_held_and_what_could_go_is_named() -> None:
     assert "Pupil.by_year" not in new
 
 
-def test_stopped_it_shows_the_best_so_far() -> None:
+def test_a_stopped_search_shows_the_best_plan_so_far() -> None:
     def stop(answer: Mapping[str, Any]) -> None:
         progress = answer["progress"]
         if progress["what"] == "weighing plans" and progress["done"] == 2:
@@ -157,7 +159,7 @@ class Store(Design):
 """
 
 
-def test_the_studios_traffic_goes_along() -> None:
+def test_plans_use_the_studios_traffic() -> None:
     with deferred():
         design = loaded(SHOP, TEXT)
     assert isinstance(design, type)
@@ -174,7 +176,7 @@ def test_the_studios_traffic_goes_along() -> None:
     assert "per month" in answer["made"]["plans"][0]["summary"]
 
 
-def test_a_design_that_cannot_be_compiled_has_plans_and_nothing_else(subject: Subject) -> None:
+def test_an_uncompiled_design_has_only_plans(subject: Subject) -> None:
     with deferred():
         design = loaded(SHOP, TEXT)
     assert isinstance(design, type)

@@ -1,4 +1,4 @@
-"""Questions, Run, Cost, Check and Change: what the page is given agrees with what the commands say."""
+"""Access patterns, Run, Cost, Check and Change: the data of each view agrees with the commands."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.studio.school import School
 CHANGED = Path(__file__).with_name("school.py").read_text(encoding="utf-8")
 
 
-def test_questions_are_explained_and_priced() -> None:
+def test_access_patterns_are_explained_and_priced() -> None:
     result = {question["pattern"]: question for question in questions_json(School)["questions"]}
     assert result.keys() == School.compiled.patterns.keys()
     known = {pattern.name: pattern for pattern in estimate(School).patterns}
@@ -37,13 +37,13 @@ def test_questions_are_explained_and_priced() -> None:
     assert result["pupils_of_course"]["usd_million"] > result["pupil"]["usd_million"] > 0
 
 
-def test_findings_are_those_of_the_check_with_their_rules() -> None:
+def test_findings_equal_those_of_check_with_their_rules() -> None:
     result = check_json(School)
     assert [finding["code"] for finding in result["findings"]] == [finding.code for finding in check(School).findings]
     assert {finding["code"] for finding in result["findings"]} == result["manuals"].keys()
 
 
-def test_findings_stand_beside_their_questions() -> None:
+def test_findings_are_shown_at_their_access_patterns() -> None:
     shown = {
         each["pattern"]: [finding["code"] for finding in each["findings"]]
         for each in questions_json(Clinic)["questions"]
@@ -57,7 +57,7 @@ def test_findings_stand_beside_their_questions() -> None:
     assert not all(shown.values())
 
 
-def test_ten_times_the_traffic_costs_ten_times_the_requests() -> None:
+def test_request_costs_are_proportional_to_traffic() -> None:
     element = cost_json(School, {"rates": {"pupil": 10}})
     ten = cost_json(School, {"rates": {"pupil": 100}})
     assert ten["chosen"]["usd"] == pytest.approx(10 * element["chosen"]["usd"])
@@ -67,7 +67,7 @@ def test_ten_times_the_traffic_costs_ten_times_the_requests() -> None:
     assert larger["chosen"]["usd"] > element["chosen"]["usd"]
 
 
-def test_every_fault_of_the_traffic_is_said() -> None:
+def test_every_error_of_the_traffic_is_reported() -> None:
     given = {"rates": {"nobody": 1, "pupil": -1, "reports": "x"}, "bytes": [1], "region": "mars"}
     with pytest.raises(RequestError) as caught:
         cost_json(School, given)
@@ -80,7 +80,7 @@ def test_every_fault_of_the_traffic_is_said() -> None:
     }
 
 
-def test_a_form_is_made_from_the_signature(subject: Subject) -> None:
+def test_a_form_is_generated_from_the_signature(subject: Subject) -> None:
     result = form_json(subject, "reports_between")
     assert 'name="number.ge"' in result["fields"]
     assert result["examples"][0]["pupil_id"] == "p0"
@@ -136,7 +136,7 @@ def test_entity_arguments_are_picked_from_existing_items(school: School) -> None
 
 @pytest.fixture
 def opened(tmp_path: Path) -> Any:
-    """The school in a file of its own, to be changed."""
+    """The school in its own file, which tests change."""
     path = tmp_path / "changing_school.py"
     path.write_text(CHANGED, encoding="utf-8")
     spec = importlib.util.spec_from_file_location("changing_school", path)
@@ -228,7 +228,7 @@ def test_prices_start_from_the_traffic_file(tmp_path: Path) -> None:
     assert check_json(School, traffic)["traffic"]
 
 
-def test_options_of_a_design_are_refused_of_an_endpoint() -> None:
+def test_options_of_a_design_are_rejected_for_an_endpoint() -> None:
     made = CliRunner().invoke(cli, ["studio", "dynamodb+http://127.0.0.1:1", "--sample", "3", "--traffic", "t.toml"])
     assert made.exit_code == 2
     assert "--sample, --traffic" in made.output
