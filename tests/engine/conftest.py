@@ -1,4 +1,4 @@
-"""Engines and storages to test: each test that asks for one runs on every implementation."""
+"""Fixtures for engines and storages. A test that requests one runs in memory and on a file."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from tests.engine.support import Clock
 
 
 @pytest.fixture(params=["memory", "file"])
-def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
+def engine(request: pytest.FixtureRequest, tmp_path: Path, clock: Clock) -> Iterator[Engine]:
     path = ":memory:" if request.param == "memory" else str(tmp_path / "store.db")
-    with Engine.open(path) as opened:
+    with Engine.open(path, clock=clock) as opened:
         yield opened
 
 

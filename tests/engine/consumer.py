@@ -1,5 +1,5 @@
-"""A consumer of streams, as the Kinesis adapter is one: it lists the shards, reads each parent to its end before its
-children, and keeps the sequence numbers it has come to, so that it can be stopped and go on.
+"""A stream consumer like the Kinesis adapter: it reads each parent shard to its end before its children, and keeps
+checkpoints so that it can stop and continue.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ Record = dict[str, Any]
 
 @dataclass
 class Checkpoints:
-    """What a consumer keeps: the last sequence number read of each shard, and which shards are read to their end."""
+    """The last sequence number read from each shard, and the shards read to their end."""
 
     last: dict[str, str] = field(default_factory=dict[str, str])
     done: set[str] = field(default_factory=set[str])
 
 
 def shards(call: Call, arn: str, page: int = 20) -> list[dict[str, Any]]:
-    """All shards of a stream, by pages."""
+    """Return all shards of a stream, page by page."""
     result: list[dict[str, Any]] = []
     start: str | None = None
     while True:
@@ -35,7 +35,7 @@ def shards(call: Call, arn: str, page: int = 20) -> list[dict[str, Any]]:
 def consume(
     call: Call, arn: str, checkpoints: Checkpoints, limit: int = 7, pages_max: int | None = None
 ) -> list[Record]:
-    """What there is to read from the checkpoints on, or so many pages of it; the checkpoints go along."""
+    """Return the records after the checkpoints, from at most ``pages_max`` pages, and advance the checkpoints."""
     records: list[Record] = []
     pages = 0
     while True:

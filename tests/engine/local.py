@@ -1,4 +1,4 @@
-"""A small client of DynamoDB Local, and how its answers are brought into a comparable form."""
+"""A small client for DynamoDB Local, and a comparable form of its responses."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import urllib.error
 import urllib.request
 from typing import Any
 
-# A local store that isn't shared keeps the tables of each access key apart: no process of the tests sees another's.
+# DynamoDB Local without -sharedDb keeps the tables of each access key apart, so test processes don't interfere.
 _AUTHORIZATION = (
     f"AWS4-HMAC-SHA256 Credential=local{os.getpid()}/20260101/us-east-1/dynamodb/aws4_request, "
     "SignedHeaders=host, Signature=00"
@@ -16,7 +16,7 @@ _AUTHORIZATION = (
 
 
 def call(url: str, operation: str, params: dict[str, Any]) -> dict[str, Any]:
-    """The answer, or ``{"error": type, "message": ...}`` with the further members of the error."""
+    """Return the response, or ``{"error": type, "message": ...}`` with the error's other members."""
     request = urllib.request.Request(
         url,
         data=json.dumps(params).encode(),
@@ -37,12 +37,12 @@ def call(url: str, operation: str, params: dict[str, Any]) -> dict[str, Any]:
 
 
 def comparable(answer: dict[str, Any]) -> dict[str, Any]:
-    """``normal`` of a whole answer."""
+    """Apply ``normal`` to each member of a response."""
     return {name: normal(member) for name, member in answer.items()}
 
 
 def normal(answer: Any) -> Any:
-    """The answer without what is arbitrary: the order within sets, and members that depend on the place."""
+    """Sort the members of sets, whose order is arbitrary."""
     if isinstance(answer, list):
         return [normal(member) for member in answer]
     if isinstance(answer, dict):

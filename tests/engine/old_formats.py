@@ -1,4 +1,4 @@
-"""Files of an older format, from files of this one."""
+"""Downgrade store files to an older format."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sqlite3
 
 
 def as_format_2(path: str) -> None:
-    """Give each index a table of its own again, and leave one item without a checksum, as a file of format 1 did."""
+    """Convert a file to format 2: each index has its own table, and one item has no checksum."""
     file = sqlite3.connect(path)
     for table, generation, definition in file.execute(
         "SELECT id, generation, definition FROM keyplan_catalog"

@@ -1,4 +1,4 @@
-"""Records the answers of DynamoDB Local to the scenarios: ``python -m tests.engine.record http://127.0.0.1:PORT``."""
+"""Record DynamoDB Local's responses to the scenarios: ``python -m tests.engine.record http://127.0.0.1:PORT``."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""What the tests of streams share."""
+"""Helpers for tests of streams."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -10,7 +9,7 @@ import pytest
 from keyplan.errors import DynamoDBError
 from keyplan.store import Engine
 from tests.engine.consumer import Checkpoints, consume, shards
-from tests.engine.support import create, s
+from tests.engine.support import Clock, create, s
 
 START = 1_800_000_000.25
 HOUR = 3600.0
@@ -18,30 +17,13 @@ INVALID = "One or more parameter values were invalid: "
 ITEM = {"pk": s("a"), "sk": s("1")}
 
 
-class Clock:
-    """A clock that tests set."""
-
-    def __init__(self) -> None:
-        self.now = START
-
-    def __call__(self) -> float:
-        return self.now
-
-
 @pytest.fixture
 def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture(params=["memory", "file"])
-def engine(request: pytest.FixtureRequest, tmp_path: Any, clock: Clock) -> Iterator[Engine]:
-    place = ":memory:" if request.param == "memory" else str(tmp_path / "store.db")
-    with Engine.open(place, clock=clock) as opened:
-        yield opened
+    return Clock(START)
 
 
 def streamed(engine: Engine, view: str = "NEW_AND_OLD_IMAGES", name: str = "orders", **more: Any) -> str:
-    """A table with a stream; its ARN."""
+    """Create a table with a stream and return the stream's ARN."""
     made = create(engine, name, StreamSpecification={"StreamEnabled": True, "StreamViewType": view}, **more)
     arn: str = made["TableDescription"]["LatestStreamArn"]
     return arn
@@ -81,6 +63,6 @@ def iterator(engine: Engine, arn: str, kind: str, shard: int = 0, **more: Any) -
 
 
 def read(engine: Engine, place: str, **more: Any) -> list[str]:
-    """The partition keys of the records from an iterator on."""
+    """The partition keys of the records that an iterator returns."""
     answer = engine.call("GetRecords", {"ShardIterator": place, **more})
     return [record["dynamodb"]["Keys"]["pk"]["S"] for record in answer["Records"]]

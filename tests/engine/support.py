@@ -1,7 +1,8 @@
-"""What the tests of the engine share."""
+"""Helpers for tests of the engine."""
 
 from __future__ import annotations
 
+from base64 import b64encode
 from typing import Any
 
 from keyplan.errors import DynamoDBError
@@ -10,7 +11,7 @@ from tests.engine.local import comparable
 
 
 class Clock:
-    """A clock that stands until it is set."""
+    """A clock that changes only when a test sets it."""
 
     def __init__(self, now_s: float = 1_800_000_000.0) -> None:
         self.now_s = now_s
@@ -20,7 +21,7 @@ class Clock:
 
 
 def answer(engine: Engine, operation: str, params: dict[str, Any]) -> dict[str, Any]:
-    """The engine's answer in the comparable form: an error is ``{"error": type, "message": ...}``."""
+    """The engine's response in a comparable form: an error is ``{"error": type, "message": ...}``."""
     try:
         return comparable(engine.call(operation, params))
     except DynamoDBError as error:
@@ -36,7 +37,7 @@ def n(value: object) -> dict[str, str]:
 
 
 def create(engine: Engine, name: str = "orders", **more: Any) -> dict[str, Any]:
-    """A table with ``pk`` and ``sk``, and a global index ``ByG`` on ``g`` and ``h``."""
+    """Create a table with ``pk`` and ``sk``, and a global index ``ByG`` on ``g`` and ``h``."""
     return engine.call(
         "CreateTable",
         {
@@ -53,7 +54,7 @@ def create(engine: Engine, name: str = "orders", **more: Any) -> dict[str, Any]:
 
 
 def index(name: str, *names: str, projection: str = "ALL") -> dict[str, Any]:
-    """An index with one partition attribute; the others are sort attributes."""
+    """An index with one partition key attribute; the others are sort key attributes."""
     return {
         "IndexName": name,
         "KeySchema": [
@@ -83,3 +84,25 @@ def pages(engine: Engine, operation: str, params: dict[str, Any]) -> list[dict[s
         start = answered.get("LastEvaluatedKey")
         if start is None:
             return items
+
+
+def binary(raw: bytes) -> dict[str, str]:
+    return {"B": b64encode(raw).decode()}
+
+
+def keyed(**types: str) -> dict[str, Any]:
+    """Members of CreateTable for an on-demand table with these key attributes and no index."""
+    definitions = [{"AttributeName": name, "AttributeType": kind} for name, kind in types.items()]
+    return {
+        "KeySchema": index("", *types)["KeySchema"],
+        "AttributeDefinitions": definitions,
+        "GlobalSecondaryIndexes": None,
+        "BillingMode": "PAY_PER_REQUEST",
+    }
+
+
+def add_index(engine: Engine, new: dict[str, Any], **types: str) -> None:
+    """Add a global index to the table ``orders``."""
+    definitions = [{"AttributeName": name, "AttributeType": kind} for name, kind in types.items()]
+    change = {"AttributeDefinitions": definitions, "GlobalSecondaryIndexUpdates": [{"Create": new}]}
+    engine.call("UpdateTable", {"TableName": "orders", **change})

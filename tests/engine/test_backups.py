@@ -1,10 +1,9 @@
-"""Backups: they hold a table at one moment, outlive it, and tables are made of them; and the same from its history."""
+"""Backups and point-in-time recovery."""
 
 from __future__ import annotations
 
 import random
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,19 +12,7 @@ import pytest
 from keyplan.store import Engine
 from tests.engine.support import Clock, answer, create, get, index, n, pages, put, s
 
-START_S = 1_790_000_000.0
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock(START_S)
-
-
-@pytest.fixture(params=["memory", "file"])
-def engine(request: pytest.FixtureRequest, tmp_path: Path, clock: Clock) -> Iterator[Engine]:
-    path = ":memory:" if request.param == "memory" else str(tmp_path / "store.db")
-    with Engine.open(path, clock=clock) as opened:
-        yield opened
+START_S = Clock().now_s
 
 
 def back_up(engine: Engine, name: str = "first", table: str = "orders") -> str:
@@ -127,7 +114,7 @@ def test_backups_are_listed_by_table_time_type_and_page(engine: Engine, clock: C
     assert refused["message"] == "Time range lower bound must be less than or equal to upper bound"
 
 
-def test_what_a_restore_may_override(engine: Engine) -> None:
+def test_restore_overrides_billing_mode_and_indexes(engine: Engine) -> None:
     create(engine)
     put(engine, "a", "1", g=s("g"), h=s("h"))
     arn = back_up(engine)
@@ -192,7 +179,7 @@ def test_what_a_restore_may_override(engine: Engine) -> None:
     assert engine.check() == []
 
 
-def test_what_is_no_backup(engine: Engine) -> None:
+def test_invalid_backup_arn_and_missing_table_are_rejected(engine: Engine) -> None:
     create(engine)
     arn = "arn:aws:dynamodb:local:000000000000:table/orders"
     assert answer(engine, "DescribeBackup", {"BackupArn": arn})["message"] == "Invalid Backup ARN"
@@ -204,22 +191,22 @@ def test_what_is_no_backup(engine: Engine) -> None:
 
 
 @pytest.mark.parametrize("fraction", [0.0, 0.0001234, 0.1239876, 0.9999])
-def test_each_moment_that_is_told_can_be_had(engine: Engine, clock: Clock, fraction: float) -> None:
-    """Told to the millisecond, while the clock has more digits: never before what is kept, and never after it."""
+def test_reported_restorable_times_can_be_restored(engine: Engine, clock: Clock, fraction: float) -> None:
+    """Times are reported in milliseconds, but the clock is finer: they stay within the recorded history."""
     create(engine)
     clock.now_s += fraction
     keep_history(engine)
     clock.now_s += 10
     described = engine.call("DescribeContinuousBackups", {"TableName": "orders"})["ContinuousBackupsDescription"]
-    told = described["PointInTimeRecoveryDescription"]
+    recovery = described["PointInTimeRecoveryDescription"]
     for number, member in enumerate(("EarliestRestorableDateTime", "LatestRestorableDateTime")):
         names = {"SourceTableName": "orders", "TargetTableName": f"restored{number}"}
-        engine.call("RestoreTableToPointInTime", {**names, "RestoreDateTime": told[member]})
-        assert told[member] == round(told[member], 3)
-    assert 9.998 < told["LatestRestorableDateTime"] - told["EarliestRestorableDateTime"] <= 10
+        engine.call("RestoreTableToPointInTime", {**names, "RestoreDateTime": recovery[member]})
+        assert recovery[member] == round(recovery[member], 3)
+    assert 9.998 < recovery["LatestRestorableDateTime"] - recovery["EarliestRestorableDateTime"] <= 10
 
 
-def test_a_history_is_switched_on_and_off(engine: Engine, clock: Clock) -> None:
+def test_point_in_time_recovery_is_enabled_and_disabled(engine: Engine, clock: Clock) -> None:
     create(engine)
     described = engine.call("DescribeContinuousBackups", {"TableName": "orders"})["ContinuousBackupsDescription"]
     assert described == {
@@ -245,7 +232,7 @@ def test_a_history_is_switched_on_and_off(engine: Engine, clock: Clock) -> None:
 
 
 def write_at_random(engine: Engine, chance: random.Random) -> None:
-    """One to three changes of some kind, each through another operation."""
+    """Write one to three items through a random operation."""
     key = {"pk": s(chance.choice("ab")), "sk": s(chance.choice("123"))}
     item = {**key, "g": s(chance.choice("gh")), "h": s("h"), "value": n(chance.randrange(1000))}
     kind = chance.randrange(5)
@@ -269,7 +256,7 @@ def write_at_random(engine: Engine, chance: random.Random) -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_every_moment_can_be_restored(engine: Engine, clock: Clock, seed: int) -> None:
+def test_every_point_in_time_can_be_restored(engine: Engine, clock: Clock, seed: int) -> None:
     chance = random.Random(seed)
     create(engine)
     for number in range(4):
@@ -292,7 +279,7 @@ def test_every_moment_can_be_restored(engine: Engine, clock: Clock, seed: int) -
     assert engine.check() == []
 
 
-def test_moments_out_of_reach(engine: Engine, clock: Clock) -> None:
+def test_times_outside_the_recovery_window_are_rejected(engine: Engine, clock: Clock) -> None:
     create(engine)
     request: dict[str, Any] = {"SourceTableName": "orders", "TargetTableName": "again"}
 
@@ -319,7 +306,7 @@ def test_moments_out_of_reach(engine: Engine, clock: Clock) -> None:
     assert "error" not in restore(RestoreDateTime=clock.now_s - 100)
 
 
-def test_what_is_too_old_is_forgotten(engine: Engine, clock: Clock) -> None:
+def test_history_outside_the_recovery_window_is_deleted(engine: Engine, clock: Clock) -> None:
     create(engine)
     keep_history(engine, RecoveryPeriodInDays=1)
     for day in range(4):
@@ -337,8 +324,8 @@ def test_what_is_too_old_is_forgotten(engine: Engine, clock: Clock) -> None:
     assert items(engine, "again")[0]["day"] == n(3)
 
 
-def test_who_knows_the_table_from_before_remembers_too(tmp_path: Path) -> None:
-    """Another process has the table in its cache, from before its history began."""
+def test_another_process_records_history_once_recovery_is_enabled(tmp_path: Path) -> None:
+    """The other process cached the table before point-in-time recovery was enabled."""
     path = tmp_path / "store.db"
     with Engine.open(path) as engine, Engine.open(path) as other:
         create(engine)
@@ -348,14 +335,14 @@ def test_who_knows_the_table_from_before_remembers_too(tmp_path: Path) -> None:
         moment_s = engine.call("DescribeContinuousBackups", {"TableName": "orders"})["ContinuousBackupsDescription"][
             "PointInTimeRecoveryDescription"
         ]["LatestRestorableDateTime"]
-        time.sleep(0.01)  # times of histories are whole milliseconds
+        time.sleep(0.01)  # recovery times are whole milliseconds
         put(other, "a", "1", value=n(2))
         request = {"SourceTableName": "orders", "TargetTableName": "again", "RestoreDateTime": moment_s}
         engine.call("RestoreTableToPointInTime", request)
         assert items(engine, "again")[0]["value"] == n(1)
 
 
-def test_a_deleted_table_with_history_leaves_a_backup_for_its_time(engine: Engine, clock: Clock) -> None:
+def test_deleting_a_table_with_recovery_creates_a_system_backup(engine: Engine, clock: Clock) -> None:
     create(engine)
     put(engine, "a", "1")
     keep_history(engine)
@@ -366,7 +353,7 @@ def test_a_deleted_table_with_history_leaves_a_backup_for_its_time(engine: Engin
     assert answer(engine, "DeleteBackup", {"BackupArn": left["BackupArn"]}) == {
         "error": "ValidationException",
         "message": f"Invalid Request: User is not allowed to delete the system backup with arn {left['BackupArn']}. "
-        "It will automatically expire on 2026-10-26T14:13:20Z",
+        "It will automatically expire on 2027-02-19T08:00:00Z",
     }
     engine.call("RestoreTableFromBackup", {"TargetTableName": "orders", "BackupArn": left["BackupArn"]})
     assert get(engine, "a", "1") is not None

@@ -1,4 +1,4 @@
-"""Bulk operations: items of objects put into a table that is there, under conditions, and reports of what was not."""
+"""Bulk put operations: conditions, error logs, idempotency tokens and cancellation."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ def request(**more: Any) -> dict[str, Any]:
 
 
 def start(engine: Engine, **more: Any) -> dict[str, Any]:
-    begun = engine.call("StartBulkPutItems", request(**more))["BulkOperationDescription"]
-    assert begun["BulkOperationStatus"] == "IN_PROGRESS"
-    asked = {"BulkOperationArn": begun["BulkOperationArn"]}
-    done: dict[str, Any] = engine.call("DescribeBulkOperation", asked)["BulkOperationDescription"]
+    started = engine.call("StartBulkPutItems", request(**more))["BulkOperationDescription"]
+    assert started["BulkOperationStatus"] == "IN_PROGRESS"
+    requested = {"BulkOperationArn": started["BulkOperationArn"]}
+    done: dict[str, Any] = engine.call("DescribeBulkOperation", requested)["BulkOperationDescription"]
     return done
 
 
@@ -117,7 +117,7 @@ def test_invalid_items_are_logged(engine: Engine, bucket: Path) -> None:
     assert get(engine, "c", "1") is not None
 
 
-def test_ion_and_its_conditions(engine: Engine, bucket: Path) -> None:
+def test_ion_items_with_conditions_are_imported(engine: Engine, bucket: Path) -> None:
     write(
         bucket,
         b'$ion_1_0 {Item:{pk:"a",sk:"1",n:1.},ConditionExpression:"#n <> :n",'
@@ -130,7 +130,7 @@ def test_ion_and_its_conditions(engine: Engine, bucket: Path) -> None:
     assert get(engine, "b", "1") is not None
 
 
-def test_operations_that_cannot_be(engine: Engine, bucket: Path) -> None:
+def test_invalid_bulk_operations_are_rejected(engine: Engine, bucket: Path) -> None:
     assert answer(engine, "StartBulkPutItems", request(TableName="missing"))["error"] == "ResourceNotFoundException"
     none = request()
     none["OutputS3Configuration"]["OutputType"] = []
@@ -143,7 +143,7 @@ def test_operations_that_cannot_be(engine: Engine, bucket: Path) -> None:
         assert answer(engine, operation, {"BulkOperationArn": arn})["error"] == "ResourceNotFoundException"
 
 
-def test_a_token_names_one_operation(engine: Engine, bucket: Path) -> None:
+def test_client_token_makes_a_bulk_operation_idempotent(engine: Engine, bucket: Path) -> None:
     write(bucket, item("a"))
     first = start(engine, ClientToken="t")
     assert engine.call("StartBulkPutItems", request(ClientToken="t"))["BulkOperationDescription"] == first
@@ -156,29 +156,14 @@ def test_a_token_names_one_operation(engine: Engine, bucket: Path) -> None:
     assert "NextToken" not in rest
 
 
-def test_items_are_written_together(engine: Engine, bucket: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bulk, "TOGETHER", 2)
-    sizes: list[int] = []
-    performed = bulk._write
-
-    def write_waiting(*given: Any) -> None:
-        sizes.append(len(given[-1]))
-        performed(*given)
-
-    monkeypatch.setattr(bulk, "_write", write_waiting)
-    write(bucket, *(item(f"{number}") for number in range(5)))
-    assert start(engine)["ProcessedItemCount"] == 5
-    assert sizes == [2, 2, 1]
-
-
-def test_an_operation_can_be_cancelled(engine: Engine, bucket: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bulk_operation_can_be_cancelled(engine: Engine, bucket: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bulk, "TOGETHER", 2)
     write(bucket, *(item(f"{number}") for number in range(6)))
-    asked: list[str] = []
+    requested: list[str] = []
 
     def cancel_once(arn: str) -> None:
-        if not asked and get(engine, "1", "1") is not None:
-            asked.append(arn)
+        if not requested and get(engine, "1", "1") is not None:
+            requested.append(arn)
             assert engine.call("CancelBulkOperation", {"BulkOperationArn": arn})["BulkOperationStatus"] == "CANCELLING"
 
     prepared = bulk._write_of
@@ -193,19 +178,17 @@ def test_an_operation_can_be_cancelled(engine: Engine, bucket: Path, monkeypatch
     assert (done["BulkOperationStatus"], done["FailureCode"]) == ("CANCELLED", "UserCancelled")
     assert get(engine, "1", "1") is not None
     assert get(engine, "2", "1") is None
-    refused = answer(engine, "CancelBulkOperation", {"BulkOperationArn": asked[0]})
+    refused = answer(engine, "CancelBulkOperation", {"BulkOperationArn": requested[0]})
     assert refused["error"] == "ValidationException"
 
 
-def test_a_bulk_operation_goes_on_when_indexes_change_meanwhile(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_bulk_operation_continues_after_an_index_is_added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "bucket" / "in").mkdir(parents=True)
     records = [{"Item": {"pk": s("a"), "sk": s(str(number)), "x": s("x")}} for number in range(3)]
     (tmp_path / "bucket" / "in" / "1").write_text("".join(json.dumps(record) + "\n" for record in records))
     source = {"S3Bucket": "bucket", "S3KeyPrefix": "in/", "InputFormat": "DYNAMODB_JSON"}
     output = {"S3Bucket": "bucket", "S3KeyPrefix": "/out/", "OutputType": ["ERROR"]}
-    asked = {"TableName": "orders", "InputS3Configuration": source, "OutputS3Configuration": output}
+    requested = {"TableName": "orders", "InputS3Configuration": source, "OutputS3Configuration": output}
     path = tmp_path / "store.db"
     by_x = {
         "AttributeDefinitions": [{"AttributeName": "x", "AttributeType": "S"}],
@@ -221,8 +204,8 @@ def test_a_bulk_operation_goes_on_when_indexes_change_meanwhile(
             write(*given)
 
         monkeypatch.setattr(bulk, "_write", change_and_write)
-        arn = engine.call("StartBulkPutItems", asked)["BulkOperationDescription"]["BulkOperationArn"]
-        told = engine.call("DescribeBulkOperation", {"BulkOperationArn": arn})["BulkOperationDescription"]
-        assert (told["BulkOperationStatus"], told["ProcessedItemCount"], told["FailedItemCount"]) == ("COMPLETED", 3, 0)
+        arn = engine.call("StartBulkPutItems", requested)["BulkOperationDescription"]["BulkOperationArn"]
+        done = engine.call("DescribeBulkOperation", {"BulkOperationArn": arn})["BulkOperationDescription"]
+        assert (done["BulkOperationStatus"], done["ProcessedItemCount"], done["FailedItemCount"]) == ("COMPLETED", 3, 0)
         assert engine.call("Scan", {"TableName": "orders", "IndexName": "ByX"})["Count"] == 3
         assert engine.check() == []

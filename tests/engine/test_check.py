@@ -1,4 +1,4 @@
-"""The check of a store finds what is wrong with it, and nothing where nothing is."""
+"""The integrity check reports damaged items and index entries."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from keyplan.errors import StoreError
 from keyplan.store import Engine, check_file
 from tests.engine.support import create, index, n, put, s
 
-SPOILED = {
+DAMAGE = {
     "DELETE FROM entries_1_1 WHERE sk = '1'": {("EntryMissing", "orders/ByG 'a' '1'")},
     "DELETE FROM items_1_1 WHERE sk = '1'": {
         ("EntryStray", "orders/ByG 'a' '1'"),
@@ -52,22 +52,22 @@ def filled(tmp_path: Path) -> str:
     return path
 
 
-def test_a_sound_store(filled: str) -> None:
+def test_check_of_an_undamaged_store_reports_nothing(filled: str) -> None:
     assert check_file(filled) == []
 
 
-@pytest.mark.parametrize("statement", SPOILED)
-def test_a_spoiled_store(filled: str, statement: str) -> None:
+@pytest.mark.parametrize("statement", DAMAGE)
+def test_check_reports_damage(filled: str, statement: str) -> None:
     file = sqlite3.connect(filled)
     file.execute(statement)
     file.commit()
     file.close()
     findings = check_file(filled)
-    assert {(finding.code, finding.place) for finding in findings} == SPOILED[statement]
+    assert {(finding.code, finding.place) for finding in findings} == DAMAGE[statement]
     assert all(finding.code in str(finding) for finding in findings)
 
 
-def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+def test_check_of_a_missing_file_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="no such file"):
         check_file(tmp_path / "none.db")
     assert not (tmp_path / "none.db").exists()

@@ -1,4 +1,4 @@
-"""The system's clock is set forward and back while the store is open."""
+"""The system clock is set forward and back while a store is open."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from tests.engine.support import create, n, pages, put, s
 
 TABLE = {"TableName": "orders"}
 JUMPS_S = (-20_000, -3600, -1, -0.001, 1, 60, 7200)
-"""A day's worth at most: streams forget what is older."""
+"""Less than a day in total: stream records expire after 24 hours."""
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_nothing_is_lost_when_the_clock_changes(tmp_path: Path, seed: int) -> None:
+def test_no_write_is_lost_when_the_clock_changes(tmp_path: Path, seed: int) -> None:
     chance = random.Random(seed)
     now_s = [1_700_000_000.0]
     with Engine.open(tmp_path / "store.db", clock=lambda: now_s[0], shard_records=20, s3=tmp_path) as engine:
@@ -56,8 +56,8 @@ def test_nothing_is_lost_when_the_clock_changes(tmp_path: Path, seed: int) -> No
 
 
 @pytest.mark.parametrize("jump_s", [-1_000_000, 300, 1_000_000])
-def test_a_repeated_transaction_is_made_once_when_the_clock_changes(jump_s: float) -> None:
-    """Within ten minutes, or whenever the clock is behind; a jump of more forgets the token as if it had expired."""
+def test_client_request_token_is_honored_when_the_clock_changes(jump_s: float) -> None:
+    """A token is valid for ten minutes. A larger jump forward expires it."""
     now_s = [1_700_000_000.0]
     with Engine.open(":memory:", clock=lambda: now_s[0]) as engine:
         create(engine)
@@ -75,5 +75,5 @@ def test_a_repeated_transaction_is_made_once_when_the_clock_changes(jump_s: floa
 
 
 def numbers(records: list[dict[str, Any]]) -> list[str]:
-    """The steps whose writes are recorded."""
+    """The step numbers in the records."""
     return [record["dynamodb"]["NewImage"]["step"]["N"] for record in records]

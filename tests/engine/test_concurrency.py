@@ -1,4 +1,4 @@
-"""Threads and processes at once: no write is lost, none starves, and no index is missed."""
+"""Concurrent threads and processes: no write is lost, and no index is skipped."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import contextlib
 import multiprocessing
 import threading
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -17,21 +18,30 @@ from tests.engine.support import create, get, index, n, pages, put, s
 CONTEXT = multiprocessing.get_context("spawn")
 
 
-def together(works: list[Callable[[], None]]) -> None:
-    faults: list[BaseException] = []
+def run_together(works: list[Callable[[], None]]) -> None:
+    errors: list[BaseException] = []
 
     def run(work: Callable[[], None]) -> None:
         try:
             work()
-        except BaseException as fault:  # noqa: BLE001 - told by the assertion below
-            faults.append(fault)
+        except BaseException as error:  # noqa: BLE001 - reported by the assertion below
+            errors.append(error)
 
     threads = [threading.Thread(target=run, args=(work,)) for work in works]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert faults == []
+    assert errors == []
+
+
+def run_processes(work: Callable[..., None], *args: Any) -> None:
+    processes = [CONTEXT.Process(target=work, args=args) for _ in range(4)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+    assert [process.exitcode for process in processes] == [0] * 4
 
 
 def count_up(engine: Engine, times: int) -> None:
@@ -47,51 +57,32 @@ def count_up(engine: Engine, times: int) -> None:
         )
 
 
-def test_twenty_threads_count(engine: Engine) -> None:
+def test_concurrent_counter_updates_are_all_applied(engine: Engine) -> None:
     create(engine)
-    together([lambda: count_up(engine, 20)] * 20)
+    run_together([lambda: count_up(engine, 20)] * 20)
     item = get(engine, "counter", "0")
     assert item is not None
     assert item["c"] == n(400)
 
 
 def in_process(path: str, times: int) -> None:
+    """Increment the counter by five threads, in a process of its own."""
     with Engine.open(path) as engine:
-        together([lambda: count_up(engine, times)] * 5)
+        run_together([lambda: count_up(engine, times)] * 5)
 
 
 @pytest.mark.nightly
-def test_processes_and_threads_count(path: str) -> None:
+def test_counter_updates_by_processes_are_all_applied(path: str) -> None:
     with Engine.open(path) as engine:
         create(engine)
-        processes = [CONTEXT.Process(target=in_process, args=(path, 30)) for _ in range(4)]
-        for process in processes:
-            process.start()
-        for process in processes:
-            process.join()
-        assert [process.exitcode for process in processes] == [0] * 4
+        run_processes(in_process, path, 30)
         item = get(engine, "counter", "0")
         assert item is not None
         assert item["c"] == n(600)
         assert engine.check() == []
 
 
-def open_at_once(path: str) -> None:
-    with Engine.open(path) as engine:
-        engine.call("ListTables", {})
-
-
-@pytest.mark.nightly
-def test_processes_may_make_the_same_file_at_once(path: str) -> None:
-    processes = [CONTEXT.Process(target=open_at_once, args=(path,)) for _ in range(4)]
-    for process in processes:
-        process.start()
-    for process in processes:
-        process.join()
-    assert [process.exitcode for process in processes] == [0] * 4
-
-
-def test_one_of_many_creators_wins(engine: Engine) -> None:
+def test_one_of_concurrent_conditional_puts_succeeds(engine: Engine) -> None:
     create(engine)
     won: list[int] = []
 
@@ -109,14 +100,14 @@ def test_one_of_many_creators_wins(engine: Engine) -> None:
             return
         won.append(number)
 
-    together([lambda number=number: attempt(number) for number in range(20)])  # type: ignore[misc]
+    run_together([lambda number=number: attempt(number) for number in range(20)])  # type: ignore[misc]
     assert len(won) == 1
     item = get(engine, "a", "1")
     assert item is not None
     assert item["by"] == n(won[0])
 
 
-def test_transfers_keep_the_sum(engine: Engine) -> None:
+def test_concurrent_transactions_preserve_the_total(engine: Engine) -> None:
     create(engine)
     for account in range(4):
         put(engine, "account", str(account), balance=n(100))
@@ -138,7 +129,7 @@ def test_transfers_keep_the_sum(engine: Engine) -> None:
             with contextlib.suppress(TransactionCanceledException):
                 engine.call("TransactWriteItems", {"TransactItems": changes})
 
-    together([lambda source=source: transfer(source, (source + 1) % 4) for source in range(4)])  # type: ignore[misc]
+    run_together([lambda source=source: transfer(source, (source + 1) % 4) for source in range(4)])  # type: ignore[misc]
     answered = engine.call(
         "TransactGetItems",
         {
@@ -150,7 +141,7 @@ def test_transfers_keep_the_sum(engine: Engine) -> None:
     assert sum(int(response["Item"]["balance"]["N"]) for response in answered["Responses"]) == 400
 
 
-def test_a_stale_catalogue_never_misses_an_index(path: str) -> None:
+def test_engine_uses_indexes_that_another_engine_created(path: str) -> None:
     with Engine.open(path) as first, Engine.open(path) as second:
         create(first)
         put(first, "a", "1", g=s("g"), h=s("h"), k=s("k"))
@@ -187,7 +178,7 @@ def change_index(engine: Engine, change: dict[str, object]) -> None:
     )
 
 
-def test_writes_while_indexes_come_and_go(engine: Engine) -> None:
+def test_index_created_during_writes_is_complete(engine: Engine) -> None:
     create(engine)
 
     def write(number: int) -> None:
@@ -200,31 +191,17 @@ def test_writes_while_indexes_come_and_go(engine: Engine) -> None:
             change_index(engine, {"Delete": {"IndexName": "ByK"}})
         change_index(engine, {"Create": index("ByK", "k")})
 
-    together([change, *[lambda number=number: write(number) for number in range(4)]])
+    run_together([change, *[lambda number=number: write(number) for number in range(4)]])
     assert engine.check() == []
     assert engine.call("Scan", {"TableName": "orders", "IndexName": "ByK", "Select": "COUNT"})["Count"] == 120
 
 
-@pytest.mark.parametrize("fault", [KeyboardInterrupt, SystemExit])
-def test_an_interrupted_write_leaves_nothing(engine: Engine, fault: type[BaseException]) -> None:
-    create(engine)
-
-    def work(writer: object) -> None:
-        raise fault
-
-    storage = engine._storage
-    with pytest.raises(fault):
-        storage.write(work)
-    put(engine, "a", "1")
-    assert get(engine, "a", "1") is not None
-
-
-def test_an_index_that_another_engine_removes_is_no_fault_of_the_store(path: str) -> None:
+def test_scan_of_an_index_that_another_engine_deleted_is_rejected(path: str) -> None:
     with Engine.open(path) as engine, Engine.open(path) as other:
         create(engine)
-        question = {"TableName": "orders", "IndexName": "ByG"}
-        assert engine.call("Scan", question)["Count"] == 0
+        scan = {"TableName": "orders", "IndexName": "ByG"}
+        assert engine.call("Scan", scan)["Count"] == 0
         remove = [{"Delete": {"IndexName": "ByG"}}]
         other.call("UpdateTable", {"TableName": "orders", "GlobalSecondaryIndexUpdates": remove})
         with pytest.raises(DynamoDBError, match="does not have the specified index"):
-            engine.call("Scan", question)
+            engine.call("Scan", scan)

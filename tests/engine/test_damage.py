@@ -1,6 +1,4 @@
-"""Stored items that were damaged in every way, met by every operation: nothing but errors of ours, and the item can be
-put anew.
-"""
+"""Operations on damaged items raise only Keyplan's errors, and a damaged item can be overwritten."""
 
 from __future__ import annotations
 
@@ -68,7 +66,7 @@ NEW_INDEX = {
     "AttributeDefinitions": [{"AttributeName": "num", "AttributeType": "N"}],
     "GlobalSecondaryIndexUpdates": [{"Create": index("New", "num")}],
 }
-ASKED: list[tuple[str, dict[str, Any]]] = [
+REQUESTS: list[tuple[str, dict[str, Any]]] = [
     ("GetItem", KEYED),
     ("GetItem", {**KEYED, "ProjectionExpression": "g, m.d.z, l[0], x"}),
     query(),
@@ -128,7 +126,7 @@ ASKED: list[tuple[str, dict[str, Any]]] = [
 
 @pytest.fixture(params=[False, True], ids=["shown", "raw"])
 def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
-    """A store with all that follows from items: indexes, a stream, a history, times to live."""
+    """A store with indexes, a stream, point-in-time recovery and time to live."""
     (tmp_path / "s3" / "bucket").mkdir(parents=True)
     with Engine.open(tmp_path / "store.db", s3=tmp_path / "s3", raw_items=request.param, synchronous="OFF") as engine:
         some = {**index("Some", "x"), "Projection": {"ProjectionType": "INCLUDE", "NonKeyAttributes": ["num", "m"]}}
@@ -166,11 +164,11 @@ def damaged(chance: random.Random, item: dict[str, Any]) -> bytes:
     return json.dumps(changed).encode()
 
 
-def spoil(engine: Engine, body: bytes) -> None:
-    """Change the item's stored bytes."""
+def overwrite(engine: Engine, body: bytes) -> None:
+    """Overwrite the item's stored bytes."""
     connection = engine._storage.pool.take()
     ((name,),) = connection.execute("SELECT name FROM sqlite_schema WHERE name LIKE 'items_1%'").fetchall()
-    connection.execute("DROP TRIGGER IF EXISTS expires_1_update")  # it couldn't read them
+    connection.execute("DROP TRIGGER IF EXISTS expires_1_update")  # the trigger would fail on the damaged bytes
     connection.execute(f"UPDATE {name} SET body = ? WHERE sk = '1'", (body,))
     engine._storage.pool.give(connection)
 
@@ -181,28 +179,28 @@ def run(engine: Engine, operation: str, params: dict[str, Any]) -> None:
         return
     if operation == "ExportTableToPointInTime":
         arn = engine.call("DescribeTable", TABLE)["Table"]["TableArn"]
-        begun = engine.call(operation, {**params, "TableArn": arn})["ExportDescription"]
-        export = engine.call("DescribeExport", {"ExportArn": begun["ExportArn"]})["ExportDescription"]
+        started = engine.call(operation, {**params, "TableArn": arn})["ExportDescription"]
+        export = engine.call("DescribeExport", {"ExportArn": started["ExportArn"]})["ExportDescription"]
         assert export["ExportStatus"] == "COMPLETED" or "A stored item is damaged" in export["FailureMessage"]
         return
     engine.call(operation, params)
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_every_operation_meets_damaged_items(engine: Engine, seed: int) -> None:
+def test_operations_on_damaged_items_raise_only_keyplan_errors(engine: Engine, seed: int) -> None:
     chance = random.Random(seed)
     refused = 0
-    for operation, params in [*ASKED, *chance.choices(ASKED, k=150)]:
+    for operation, params in [*REQUESTS, *chance.choices(REQUESTS, k=150)]:
         engine.call("PutItem", {**TABLE, "Item": ITEM})
-        spoil(engine, damaged(chance, ITEM))
+        overwrite(engine, damaged(chance, ITEM))
         try:
             run(engine, operation, params)
         except KeyplanError as error:
             refused += isinstance(error, StoreError)
-        spoil(engine, damaged(chance, ITEM))
+        overwrite(engine, damaged(chance, ITEM))
         engine.call("PutItem", {**TABLE, "Item": ITEM})
         assert engine.call("GetItem", KEYED)["Item"]
-        spoil(engine, damaged(chance, ITEM))
+        overwrite(engine, damaged(chance, ITEM))
         engine.call("DeleteItem", KEYED)
         assert "Item" not in engine.call("GetItem", KEYED)
         for name in engine.call("ListTables", {})["TableNames"][:-1]:
@@ -222,11 +220,11 @@ NO_ENTRIES: list[dict[str, Any]] = [{"h": None}, {"g": None}, {"x": s("")}]
 
 @pytest.mark.parametrize("changed", OTHER_ENTRIES + NO_ENTRIES)
 @pytest.mark.parametrize("write", ["put", "delete", "transact", "batch"])
-def test_entries_of_a_damaged_item_are_removed(engine: Engine, write: str, changed: dict[str, Any]) -> None:
-    """A flipped bit may leave an item that can be read, and that names other entries of indexes than it has."""
+def test_index_entries_of_a_damaged_item_are_removed(engine: Engine, write: str, changed: dict[str, Any]) -> None:
+    """A flipped bit can leave a readable item whose index entries differ from the stored entries."""
     engine.call("PutItem", {**TABLE, "Item": ITEM})
     body = {name: value for name, value in {**ITEM, **changed}.items() if value is not None}
-    spoil(engine, json.dumps(body).encode())
+    overwrite(engine, json.dumps(body).encode())
     asked = {
         "put": ("PutItem", {**TABLE, "Item": NEW}),
         "delete": ("DeleteItem", KEYED),
@@ -240,8 +238,8 @@ def test_entries_of_a_damaged_item_are_removed(engine: Engine, write: str, chang
         assert engine.call("Scan", {**TABLE, "IndexName": name})["Count"] == len(left)
 
 
-def test_what_has_another_checksum_is_no_ground_for_a_write(engine: Engine) -> None:
-    """What is made of a damaged item would have a right checksum again."""
+def test_writes_that_read_an_item_with_a_wrong_checksum_are_rejected(engine: Engine) -> None:
+    """Otherwise the result would be stored with a valid checksum."""
     for write in (
         update("SET num = num + :n", n=n(1)),
         ("PutItem", {**TABLE, "Item": KEY, **IF_NUM}),
@@ -250,7 +248,7 @@ def test_what_has_another_checksum_is_no_ground_for_a_write(engine: Engine) -> N
         statement("UPDATE orders SET num = num + 1 WHERE pk = 'a' AND sk = '1'"),
     ):
         engine.call("PutItem", {**TABLE, "Item": ITEM})
-        spoil(engine, json.dumps({**ITEM, "num": n(7)}).encode())
+        overwrite(engine, json.dumps({**ITEM, "num": n(7)}).encode())
         with pytest.raises(StoreError, match="A stored item is damaged: its checksum differs"):
             engine.call(*write)
         assert {finding.code for finding in engine.check()} == {"ItemDamaged"}

@@ -1,4 +1,4 @@
-"""What is removed is thrown away at once, and emptied in pieces, between which others have their turns."""
+"""Deleted tables, indexes and backups are hidden immediately and emptied in batches between other requests."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from keyplan.errors import StoreError
 from keyplan.store import Engine
 from keyplan.store.storage.storage_transactions import Writer
-from tests.engine.pieces import (
+from tests.engine.batches import (
     ADD,
     ADD_VECTORS,
     COPY,
@@ -22,7 +22,7 @@ from tests.engine.pieces import (
     LATEST,
     SEARCH,
     TABLE,
-    Others,
+    Writers,
     back_up,
     between,
     by_key,
@@ -51,7 +51,7 @@ def waste_of(engine: Engine) -> list[str]:
 
 @pytest.fixture
 def largest(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many rows each statement removed, of what was thrown away."""
+    """The number of rows that each statement removed from deleted tables and indexes."""
     counts: list[int] = []
     run = Writer._run
 
@@ -70,16 +70,16 @@ def largest(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_a_deleted_table_is_emptied_while_others_write(
+def test_deleted_table_is_emptied_while_others_write(
     engines: list[Engine], between: Any, largest: list[int], seed: int
 ) -> None:
-    """One of its name can be made at once, and gets what is written meanwhile."""
+    """A table of the same name can be created immediately and keeps its own items."""
     create(engines[0])
     engines[0].call("UpdateTable", ADD_VECTORS)
     engines[0].call("UpdateTimeToLive", EXPIRE)
     for number in range(60):
         put(engines[0], "a", f"{number:02}", g=s("g"), h=s("h"), times=n(number), v={"L": [n(1), n(2)]})
-    others = Others(engines, seed)
+    others = Writers(engines, seed)
     seen: list[list[str]] = []
 
     def meanwhile() -> None:
@@ -96,7 +96,7 @@ def test_a_deleted_table_is_emptied_while_others_write(
 
     between(meanwhile)
     engines[0].call("DeleteTable", TABLE)
-    assert seen[0] == ["waste_1", "waste_2", "waste_3", str(1 << 32 | 1)]  # items, vectors, times of expiry; entries
+    assert seen[0] == ["waste_1", "waste_2", "waste_3", str(1 << 32 | 1)]  # items, vectors, expiration times; entries
     assert largest
     assert max(largest) <= 16
     between(lambda: None)
@@ -112,7 +112,7 @@ def test_a_deleted_table_is_emptied_while_others_write(
 
 
 def removals(engine: Engine) -> dict[str, Callable[[], Any]]:
-    """What removes tables of SQLite's, by how these are called, of a store that has them all."""
+    """Every operation that removes SQLite tables, by their name prefix, on a store that has all of them."""
     create(engine)
     engine.call("UpdateTable", ADD)
     engine.call("UpdateTable", ADD_VECTORS)
@@ -143,19 +143,19 @@ def removals(engine: Engine) -> dict[str, Callable[[], Any]]:
     }
 
 
-def test_all_that_is_removed_is_emptied_in_pieces(tmp_path: Path, between: Any, largest: list[int]) -> None:
-    """And nothing of it is left, nor is anything else gone."""
+def test_every_removal_runs_in_batches(tmp_path: Path, between: Any, largest: list[int]) -> None:
+    """Nothing that was removed remains, and everything else is kept."""
     with Engine.open(tmp_path / "store.db") as engine:
         made = removals(engine)
-        pieces = between(lambda: None)
+        batches = between(lambda: None)
         for name, remove in made.items():
             kinds = [each for each in tables_of(engine) if each.partition("_")[0] == name]
             largest.clear()
-            pieces.clear()
+            batches.clear()
             remove()
             assert largest, name
             assert max(largest) <= 16, name
-            assert len(pieces) >= 2, name
+            assert len(batches) >= 2, name
             if name not in {"index", "vectors"}:
                 assert not [each for each in tables_of(engine) if each.partition("_")[0] == name], kinds
             assert not waste_of(engine)
@@ -169,8 +169,8 @@ def test_all_that_is_removed_is_emptied_in_pieces(tmp_path: Path, between: Any, 
         engine._storage.pool.give(free)
 
 
-def test_what_cant_be_cleared_away_is_so_later(tmp_path: Path, between: Any, caplog: Any) -> None:
-    """The table is deleted all the same. Who opens the file next clears away what is left."""
+def test_failed_cleanup_is_retried_when_the_file_is_opened(tmp_path: Path, between: Any, caplog: Any) -> None:
+    """The table is deleted anyway. The next process that opens the file frees its space."""
     path = tmp_path / "store.db"
     with Engine.open(path) as engine:
         create(engine)
@@ -193,11 +193,11 @@ def test_what_cant_be_cleared_away_is_so_later(tmp_path: Path, between: Any, cap
         assert len(pages(engine, "Scan", TABLE)) == 1
         before = engine.statements
         engine.sweep()
-        assert engine.statements - before <= 4  # it is looked for once an hour
+        assert engine.statements - before <= 4  # leftover data is searched for once per hour
 
 
-def test_the_table_that_is_thrown_away_isnt_read_by_old_names(tmp_path: Path, between: Any) -> None:
-    """Another process knows the table by its old name: its writes and reads meet that it is gone."""
+def test_requests_by_another_process_to_a_deleted_table_are_rejected(tmp_path: Path, between: Any) -> None:
+    """The other process has cached the SQLite names of the table."""
     path = tmp_path / "store.db"
     with Engine.open(path) as engine, Engine.open(path) as other:
         create(engine)

@@ -1,6 +1,6 @@
-"""A table of many items is exported, and what was exported makes an equal table: read by the manifests, and imported.
+"""Export a table and import it again, through the manifests and through ImportTable.
 
-``KEYPLAN_EXPORTED`` says how many items; ``make nightly`` exports a hundred thousand.
+``KEYPLAN_EXPORTED`` sets the number of items; ``make nightly`` exports 100,000.
 """
 
 from __future__ import annotations
@@ -17,22 +17,14 @@ import pytest
 from keyplan.dynamodb.values import check_item
 from keyplan.store import Engine
 from keyplan.store.transfer.item_formats import Csv, read_records
-from tests.engine.support import Clock, create, n, pages, s
+from tests.engine.support import Clock, create, index, n, pages, s
 from tests.engine.test_backups import keep_history
 from tests.engine.test_exports import export, lines_of, parameters, start_import
 
 COUNT = int(os.environ.get("KEYPLAN_EXPORTED", "400"))
 BATCH = 25
 Items = dict[tuple[str, str], dict[str, Any]]
-INDEXES = {
-    "GlobalSecondaryIndexes": [
-        {
-            "IndexName": "ByG",
-            "KeySchema": [{"AttributeName": "g", "KeyType": "HASH"}, {"AttributeName": "h", "KeyType": "RANGE"}],
-            "Projection": {"ProjectionType": "ALL"},
-        }
-    ]
-}
+INDEXES = {"GlobalSecondaryIndexes": [index("ByG", "g", "h")]}
 
 
 def item(chance: random.Random, number: int) -> dict[str, Any]:
@@ -63,8 +55,8 @@ def by_key(items: Iterator[dict[str, Any]] | list[dict[str, Any]]) -> Items:
     return {(item["pk"]["S"], item["sk"]["S"]): check_item(item) for item in items}
 
 
-def stored(engine: Engine, table: str = "orders", index: str | None = None) -> Items:
-    return by_key(pages(engine, "Scan", {"TableName": table, "IndexName": index}))
+def stored(engine: Engine, table: str = "orders", name: str | None = None) -> Items:
+    return by_key(pages(engine, "Scan", {"TableName": table, "IndexName": name}))
 
 
 def records(s3: Path, done: dict[str, Any], format_: Any) -> Iterator[dict[str, Any]]:
@@ -73,8 +65,8 @@ def records(s3: Path, done: dict[str, Any], format_: Any) -> Iterator[dict[str, 
 
 
 @pytest.mark.parametrize("format_", ["DYNAMODB_JSON", "ION"])
-def test_an_equal_table_is_made_of_an_export(tmp_path: Path, format_: str) -> None:
-    """Of a full one by its files and by ImportTable, with its index; of an incremental one what came later."""
+def test_imported_export_equals_the_original_table(tmp_path: Path, format_: str) -> None:
+    """A full export is imported with its index; an incremental export contains the later changes."""
     s3, clock, chance = tmp_path / "s3", Clock(), random.Random(format_)
     (s3 / "bucket").mkdir(parents=True)
     with Engine.open(str(tmp_path / "store.db"), clock=clock, s3=s3, synchronous="OFF") as engine:
@@ -99,10 +91,10 @@ def test_an_equal_table_is_made_of_an_export(tmp_path: Path, format_: str) -> No
         from_s = clock.now_s
         clock.now_s += 1
         keys = chance.sample(sorted(before), COUNT // 4)
-        gone = [{"DeleteRequest": {"Key": {"pk": s(pk), "sk": s(sk)}}} for pk, sk in keys[::2]]
+        deleted = [{"DeleteRequest": {"Key": {"pk": s(pk), "sk": s(sk)}}} for pk, sk in keys[::2]]
         new = [item(chance, int(sk)) for _, sk in keys[1::2]]
         new += [item(chance, number) for number in range(COUNT, COUNT + COUNT // 10)]
-        write(engine, [*gone, *({"PutRequest": {"Item": each}} for each in new)])
+        write(engine, [*deleted, *({"PutRequest": {"Item": each}} for each in new)])
         clock.now_s += 100
         span = {"IncrementalExportSpecification": {"ExportFromTime": from_s, "ExportToTime": clock.now_s - 1}}
         changes = export(engine, ExportFormat=format_, ExportType="INCREMENTAL_EXPORT", **span)
@@ -115,6 +107,6 @@ def test_an_equal_table_is_made_of_an_export(tmp_path: Path, format_: str) -> No
             else:
                 del after[key]
         assert after == stored(engine)
-        # A write that leaves its item as it was is no change.
+        # A write that doesn't change its item isn't exported.
         assert changes["ItemCount"] == sum(before.get(key) != after.get(key) for key in {**before, **after})
         assert engine.check() == []

@@ -1,4 +1,4 @@
-"""Files of older and newer formats: migrated, or refused."""
+"""Store files of older and newer formats are migrated or rejected."""
 
 from __future__ import annotations
 
@@ -15,15 +15,11 @@ from tests.engine.old_formats import as_format_2
 from tests.engine.support import create, index, n, pages, put, s
 
 TABLE = {"TableName": "orders"}
-INDEXES = [
-    index("ByG", "g", "sk"),
-    index("Keys", "g", projection="KEYS_ONLY"),
-    index("Empty", "h"),
-]
+INDEXES = [index("ByG", "g", "sk"), index("Keys", "g", projection="KEYS_ONLY"), index("Empty", "h")]
 
 
 def filled(path: str) -> list[list[dict[str, Any]]]:
-    """A file of format 2, and what its tables and indexes contain."""
+    """Create a file of format 2 and return the contents of its tables and indexes."""
     with Engine.open(path) as engine:
         create(engine, GlobalSecondaryIndexes=INDEXES)
         create(engine, "others")
@@ -69,7 +65,7 @@ def _open_and_write(path: str, start: Any) -> None:
             put(engine, str(start.n_waiting), str(number), g=s("g"), h=s("h"))
 
 
-def test_processes_migrate_a_file_together(path: str) -> None:
+def test_processes_can_migrate_a_file_concurrently(path: str) -> None:
     filled(path)
     context = multiprocessing.get_context("fork")
     start = context.Barrier(4)
@@ -92,7 +88,7 @@ def test_a_read_only_check_migrates_a_copy(path: str) -> None:
 
 
 @pytest.mark.parametrize(("version", "hint"), [(1, "older version"), (99, "Update keyplan")])
-def test_another_format_is_refused(path: str, version: int, hint: str) -> None:
+def test_unsupported_format_is_rejected(path: str, version: int, hint: str) -> None:
     filled(path)
     file = sqlite3.connect(path)
     file.execute(f"PRAGMA user_version = {version}")
@@ -106,8 +102,8 @@ def test_another_format_is_refused(path: str, version: int, hint: str) -> None:
     assert Path(path).read_bytes() == before
 
 
-def test_an_open_store_whose_file_a_newer_version_migrates(path: str) -> None:
-    """A migration renames the catalog and the tables of items."""
+def test_open_store_reports_a_migration_by_a_newer_version(path: str) -> None:
+    """A migration can rename the catalog and the item tables."""
     with Engine.open(path) as engine:
         create(engine)
         put(engine, "a", "1", g=s("g"), h=s("h"))
@@ -132,8 +128,8 @@ def test_an_open_store_whose_file_a_newer_version_migrates(path: str) -> None:
             assert "restart" in str(caught.value.hint)
 
 
-def test_sqlite_objects_and_statements_dont_grow_with_indexes_and_tables(path: str) -> None:
-    """Each connection reads the whole schema again after a change of it."""
+def test_cost_of_a_table_does_not_grow_with_the_number_of_tables(path: str) -> None:
+    """After a schema change, each connection reads the whole schema again."""
 
     def objects() -> int:
         shell = sqlite3.connect(path)
@@ -152,5 +148,5 @@ def test_sqlite_objects_and_statements_dont_grow_with_indexes_and_tables(path: s
         first, first_cost = objects(), cost(engine, "other")
         for number in range(5):
             create(engine, f"table{number}", GlobalSecondaryIndexes=INDEXES)
-            assert objects() == first + 2 * (number + 1)  # the items, and the index of their keys
+            assert objects() == first + 2 * (number + 1)  # the items and their key index
         assert cost(engine, "other") == first_cost

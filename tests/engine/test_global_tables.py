@@ -1,4 +1,4 @@
-"""Global tables: the operations of 2017 answer as at AWS, where they are gone; one region has no replicas."""
+"""Global tables: version 2017.11.29 is rejected as by DynamoDB; auto scaling settings of replicas."""
 
 from __future__ import annotations
 
@@ -38,12 +38,14 @@ LENGTH = "TableName must be at least 3 characters long and at most 255 character
         ("UpdateGlobalTableSettings", {}, MISSING),
     ],
 )
-def test_global_tables_of_2017_are_gone(engine: Engine, operation: str, request_: dict[str, Any], message: str) -> None:
+def test_global_tables_version_2017_is_rejected(
+    engine: Engine, operation: str, request_: dict[str, Any], message: str
+) -> None:
     create(engine)
     assert answer(engine, operation, {"GlobalTableName": "orders", **request_})["message"] == message
 
 
-def test_a_table_of_one_region_has_no_settings_to_override(engine: Engine) -> None:
+def test_regional_table_rejects_settings_overrides(engine: Engine) -> None:
     create(engine)
     change = {"TableName": "orders", "GlobalTableSettingsReplicationMode": "DISABLED"}
     assert engine.call("UpdateTable", change)["TableDescription"]["GlobalTableSettingsReplicationMode"] == "DISABLED"
@@ -54,13 +56,13 @@ def test_a_table_of_one_region_has_no_settings_to_override(engine: Engine) -> No
     )
 
 
-def test_none_is_listed(engine: Engine) -> None:
+def test_list_global_tables_is_empty(engine: Engine) -> None:
     assert engine.call("ListGlobalTables", {}) == {"GlobalTables": []}
 
 
 @pytest.mark.parametrize("name", ["orders", "missing"])
 @pytest.mark.parametrize("operation", ["DescribeTableReplicaAutoScaling", "UpdateTableReplicaAutoScaling"])
-def test_a_table_without_replicas_has_no_auto_scaling_of_them(engine: Engine, operation: str, name: str) -> None:
+def test_auto_scaling_of_a_table_without_replicas_is_rejected(engine: Engine, operation: str, name: str) -> None:
     create(engine)
     refused = answer(engine, operation, {"TableName": name})
     assert refused == {
@@ -70,13 +72,15 @@ def test_a_table_without_replicas_has_no_auto_scaling_of_them(engine: Engine, op
 
 
 @pytest.mark.parametrize(
-    ("update", "told"),
+    ("update", "message"),
     [
         ({"MinimumUnits": 1, "MaximumUnits": 5}, "Parameters 'ScalingPolicyUpdate' are required"),
         ({"MinimumUnits": 1}, "Parameters 'MaximumUnits' are required"),
     ],
 )
-def test_incomplete_settings_are_told_before_a_table_that_is_not_there(update: dict[str, Any], told: str) -> None:
+def test_incomplete_auto_scaling_settings_are_rejected_before_a_missing_table(
+    update: dict[str, Any], message: str
+) -> None:
     writes = {"ProvisionedWriteCapacityAutoScalingUpdate": update}
     reads = {"ReplicaProvisionedReadCapacityAutoScalingUpdate": update}
     places: list[dict[str, Any]] = [
@@ -88,11 +92,10 @@ def test_incomplete_settings_are_told_before_a_table_that_is_not_there(update: d
         for place in places:
             result = answer(engine, "UpdateTableReplicaAutoScaling", {"TableName": "missing", **place})
             assert result["error"] == "ValidationException"
-            assert f"{told} unless auto scaling is being disabled." in result["message"]
+            assert f"{message} unless auto scaling is being disabled." in result["message"]
 
 
-def test_replicas_settings_are_of_what_is_there() -> None:
-    """Of the table and its global indexes, in the regions where it is."""
+def test_auto_scaling_settings_require_existing_indexes_and_regions() -> None:
     policy = {"TargetTrackingScalingPolicyConfiguration": {"TargetValue": 70.0}}
     update = {"MinimumUnits": 1, "MaximumUnits": 5, "ScalingPolicyUpdate": policy}
     writes = {"ProvisionedWriteCapacityAutoScalingUpdate": update}

@@ -1,5 +1,5 @@
-"""Ctrl-C before or behind any statement: it comes out as itself, nothing is half written, and the store works on. So it
-does when SQLite fails at any statement, and at the one after it: that comes out as a fault of the store.
+"""Ctrl-C or an SQLite failure at any statement: it is raised as itself or as a store error, no write is partial, and
+the store keeps working.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ Step = Callable[[Engine], object]
 
 
 class Interrupted(apsw.Connection):
-    """A connection that is interrupted once: before or behind the statement of a number, of all its kind's."""
+    """A connection that fails once, before or after the statement with a given number."""
 
     number = 0
-    behind = False
+    after = False
     seen = 0
     many = 1
     kind: type[BaseException] = KeyboardInterrupt
@@ -41,7 +41,7 @@ class Interrupted(apsw.Connection):
     def execute(self, *given: Any, **named: Any) -> apsw.Cursor:
         Interrupted.seen += 1
         now = Interrupted.number <= Interrupted.seen < Interrupted.number + Interrupted.many
-        if now and not Interrupted.behind:
+        if now and not Interrupted.after:
             raise Interrupted.kind
         answer = super().execute(*given, **named)
         if now:
@@ -49,35 +49,35 @@ class Interrupted(apsw.Connection):
         return answer
 
     @classmethod
-    def arm(cls, number: int, *, behind: bool, many: int = 1, kind: type[BaseException] = KeyboardInterrupt) -> None:
-        """Interrupt at the statement of that number, and so many in all, by an exception of that kind."""
-        cls.seen, cls.number, cls.behind, cls.many, cls.kind = 0, number, behind, many, kind
+    def arm(cls, number: int, *, after: bool, many: int = 1, kind: type[BaseException] = KeyboardInterrupt) -> None:
+        """Fail ``many`` statements from this number on, with this kind of exception."""
+        cls.seen, cls.number, cls.after, cls.many, cls.kind = 0, number, after, many, kind
 
 
 @pytest.fixture(autouse=True)
 def interrupted(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(apsw, "Connection", Interrupted)
     yield
-    Interrupted.arm(0, behind=False)
+    Interrupted.arm(0, after=False)
 
 
 def interrupts(work: Callable[[], object]) -> Iterator[bool]:
-    """Do it again and again, interrupted one statement later each time; gives whether it was, until it isn't."""
-    for behind in (False, True):
+    """Repeat the work, interrupted one statement later each time. Yields whether it was interrupted."""
+    for after in (False, True):
         number = 0
         happened = True
         while happened:
             number += 1
-            Interrupted.arm(number, behind=behind)
+            Interrupted.arm(number, after=after)
             with suppress(KeyboardInterrupt):
                 work()
             happened = Interrupted.seen >= number
-            Interrupted.arm(0, behind=False)
+            Interrupted.arm(0, after=False)
             yield happened
         assert number > 2
 
 
-def test_opening_a_new_file(path: str) -> None:
+def test_opening_a_new_file_can_be_interrupted(path: str) -> None:
     def work() -> None:
         for end in ("", "-wal", "-shm"):
             Path(path + end).unlink(missing_ok=True)
@@ -86,7 +86,7 @@ def test_opening_a_new_file(path: str) -> None:
     before = Interrupted.open
     for _ in interrupts(work):
         assert Interrupted.open == before
-        with Engine.open(path) as engine:  # an interrupt leaves an empty file, or a whole store
+        with Engine.open(path) as engine:  # the file is empty or complete
             create(engine)
 
 
@@ -107,7 +107,7 @@ STEPS: dict[str, Step] = {
 
 @pytest.mark.parametrize("place", ["file", ":memory:"])
 @pytest.mark.parametrize("step", STEPS.values(), ids=STEPS)
-def test_work_in_a_store(path: str, place: str, step: Step) -> None:
+def test_interrupted_write_is_complete_or_absent(path: str, place: str, step: Step) -> None:
     where = path if place == "file" else place
     with Engine.open(where) as engine:
         create(engine)
@@ -125,7 +125,7 @@ def test_work_in_a_store(path: str, place: str, step: Step) -> None:
             assert engine.check() == []
 
 
-OF_AN_INDEX = {
+INDEX_QUERY = {
     "TableName": "orders",
     "IndexName": "ByG",
     "KeyConditionExpression": "g = :g",
@@ -134,7 +134,7 @@ OF_AN_INDEX = {
 KEY = {"pk": s("b"), "sk": s("1")}
 FAILING: dict[str, Step] = {
     **STEPS,
-    "a query": lambda engine: engine.call("Query", OF_AN_INDEX),
+    "a query": lambda engine: engine.call("Query", INDEX_QUERY),
     "a get": lambda engine: engine.call("GetItem", {"TableName": "orders", "Key": KEY}),
     "gets": lambda engine: engine.call("BatchGetItem", {"RequestItems": {"orders": {"Keys": [KEY]}}}),
     "gets together": lambda engine: engine.call(
@@ -149,12 +149,10 @@ FAILURES = [*((many, apsw.FullError) for many in (1, 2, 3)), *((many, KeyboardIn
 
 @pytest.mark.parametrize("place", ["file", ":memory:", "a file whose indexes lag"])
 @pytest.mark.parametrize("step", FAILING.values(), ids=FAILING)
-def test_sqlite_fails_at_any_statement(path: str, place: str, step: Step) -> None:
-    """Its error comes out as the store's, and no connection is lost; where its roll back fails too, none is kept that
-    can't be trusted.
-    """
-    moments = count(1_000_000_000, 1_000)
-    now = next(moments)
+def test_sqlite_failure_at_any_statement_is_a_store_error(path: str, place: str, step: Step) -> None:
+    """No connection leaks. If the rollback fails too, its connection is closed."""
+    times = count(1_000_000_000, 1_000)
+    now = next(times)
     where, lag_ms = (place, 0.0) if place == ":memory:" else (path, 60_000.0 if "lag" in place else 0.0)
     with Engine.open(where, index_lag_ms=lag_ms, clock=lambda: now) as engine:
         create(engine)
@@ -163,12 +161,12 @@ def test_sqlite_fails_at_any_statement(path: str, place: str, step: Step) -> Non
         for many, kind in FAILURES:
             number, happened = 0, True
             while happened:
-                number, now = number + 1, next(moments)
-                Interrupted.arm(number, behind=False, many=many, kind=kind)
+                number, now = number + 1, next(times)
+                Interrupted.arm(number, after=False, many=many, kind=kind)
                 with suppress(StoreError, KeyboardInterrupt):
                     step(engine)
                 happened = Interrupted.seen >= number
-                Interrupted.arm(0, behind=False)
+                Interrupted.arm(0, after=False)
                 put(engine, "b", "1")
                 assert Interrupted.open <= most
                 if "another" in engine.call("ListTables", {})["TableNames"]:

@@ -1,4 +1,4 @@
-"""Amazon Ion: exported items are read again, the documented form is read, and hostile files are refused."""
+"""Amazon Ion: exports can be read again, the documented form is accepted, and malformed files are rejected."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ BOOK = """$ion_1_0 {
         Title:"Book 103 Title"
     }
 }"""
-"""As "Amazon S3 import formats for DynamoDB" shows it."""
+"""The example of "Amazon S3 import formats for DynamoDB"."""
 
 numbers = st.builds(
     lambda digits, exponent, sign: f"{sign}{digits}e{exponent}",
@@ -60,14 +60,14 @@ def records(data: Any) -> list[dict[str, Any]]:
 
 
 @given(st.dictionaries(texts.filter(bool), values, max_size=4))
-def test_an_exported_item_is_read_again(item: dict[str, Any]) -> None:
+def test_exported_item_can_be_read_again(item: dict[str, Any]) -> None:
     normal = check_item(item)
     line = write_record({"Item": normal}, "ION")
     assert line.count(b"\n") == 1
     assert [check_item(record["Item"]) for record in records(line + line)] == [normal, normal]
 
 
-def test_the_documented_form() -> None:
+def test_ion_example_of_the_documentation_is_read() -> None:
     (record,) = records(BOOK.encode())
     assert check_item(record["Item"]) == {
         "Authors": {"SS": ["Author1", "Author2"]},
@@ -96,7 +96,7 @@ def test_the_documented_form() -> None:
         ("{a: {}}", {"M": {}}),
     ],
 )
-def test_values_of_the_grammar(text: str, value: dict[str, Any]) -> None:
+def test_ion_values_are_converted(text: str, value: dict[str, Any]) -> None:
     assert records(f"{{Item: {text}}}".encode()) == [{"Item": {"a": value}}]
 
 
@@ -124,16 +124,16 @@ def test_values_of_the_grammar(text: str, value: dict[str, Any]) -> None:
     ],
     ids=lambda text: text[:20],
 )
-def test_a_file_that_holds_no_items_is_refused(text: str) -> None:
+def test_malformed_ion_is_rejected(text: str) -> None:
     with pytest.raises(UnreadableError, match=r"isn't|digits"):
         records(f"{{Item: {{}}}}\n{text}\n{{Item: {{}}}}".encode())
 
 
 class Endless(io.RawIOBase):
-    """A file that repeats itself and never ends."""
+    """A file that repeats its content without end."""
 
-    def __init__(self, start: bytes, again: bytes) -> None:
-        self.left = start
+    def __init__(self, start: bytes, again: bytes, bytes_max: int = 10_000_000) -> None:
+        self.left, self.bytes_max = start, bytes_max
         self.again = again * (8192 // len(again))
         self.read_bytes = 0
 
@@ -141,7 +141,7 @@ class Endless(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        assert self.read_bytes < 10_000_000
+        assert self.read_bytes < self.bytes_max
         data, self.left = (self.left or self.again)[: len(buffer)], b""
         buffer[: len(data)] = data
         self.read_bytes += len(data)
@@ -149,18 +149,18 @@ class Endless(io.RawIOBase):
 
 
 @pytest.mark.parametrize("again", [b'"x",', b"1,", b" ", b"/* */", b"{'x':1},", b"x"])
-def test_a_record_without_end_is_refused(again: bytes) -> None:
+def test_ion_record_without_end_is_rejected(again: bytes) -> None:
     with pytest.raises(UnreadableError):
         records(Endless(b"{Item:{a:[" + (b'"' if again == b"x" else b""), again))
 
 
-def test_damage_under_the_text_is_reported() -> None:
+def test_truncated_gzip_file_is_reported() -> None:
     packed = gzip.compress(b"".join(b'{Item:{pk:"%d"}}\n' % number for number in range(9000)), mtime=0)
     with gzip.open(io.BytesIO(packed[:-2000])) as file, pytest.raises(UnreadableError, match="can't be read"):
         records(file)
 
 
-def test_without_the_package_it_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_error_names_the_missing_ion_package(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setitem(sys.modules, "amazon.ion.simpleion", None)
     for use in (lambda: records(BOOK.encode()), lambda: write_record({"Item": {}}, "ION")):
         with pytest.raises(S3Error, match=r"keyplan\[ion\]"):

@@ -1,4 +1,4 @@
-"""Jobs, and who does them: what others see while one goes on, and what becomes of it when its process ends."""
+"""Export and import jobs: what other engines see while one runs, and its state after its process ended."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from keyplan.store import Engine
 from keyplan.store.transfer import table_imports as imports
 from tests.engine.support import Clock, answer, create, index, s
 from tests.engine.test_backups import keep_history
-from tests.engine.test_exports import clock, export, parameters, s3, start_import
+from tests.engine.test_exports import export, parameters, s3, start_import
 
-__all__ = ["clock", "s3"]
+__all__ = ["s3"]
 
 
-def test_a_job_whose_process_ended_has_failed(tmp_path: Path, s3: Path) -> None:
+def test_job_of_an_ended_process_has_failed(tmp_path: Path, s3: Path) -> None:
     path = tmp_path / "store.db"
     with Engine.open(path, s3=s3) as engine:
         create(engine)
@@ -35,10 +35,10 @@ def test_a_job_whose_process_ended_has_failed(tmp_path: Path, s3: Path) -> None:
         assert result["ExportStatus"] == "FAILED"
 
 
-def test_a_table_is_there_when_its_import_is_done(
+def test_imported_table_is_creating_until_the_import_completes(
     tmp_path: Path, s3: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As at AWS, it is CREATING until then, for everybody, so that nobody who waits for it reads a part of it."""
+    """Other engines see CREATING too, so that no waiter reads a partial table."""
     path = tmp_path / "store.db"
     items = "".join(json.dumps({"Item": {"pk": s("a"), "sk": s(str(sk))}}) + "\n" for sk in range(10))
     (s3 / "bucket" / "items.json").write_text(items)
@@ -52,13 +52,13 @@ def test_a_table_is_there_when_its_import_is_done(
             write(*args)
             table = other.call("DescribeTable", {"TableName": "copy"})["Table"]
             met.append((table["TableStatus"], table["GlobalSecondaryIndexes"][0]["IndexStatus"]))
-            for asked in (engine, other):
+            for each in (engine, other):
                 for operation, params in (
                     ("GetItem", key),
                     ("DeleteTable", {"TableName": "copy"}),
                     ("CreateBackup", {"TableName": "copy", "BackupName": "early"}),
                 ):
-                    met.append(answer(asked, operation, params)["error"])
+                    met.append(answer(each, operation, params)["error"])
 
         write = imports._write
         monkeypatch.setattr(imports, "_write", write_and_look)
@@ -66,20 +66,18 @@ def test_a_table_is_there_when_its_import_is_done(
             engine, prefix="items.json", TableCreationParameters=parameters("copy", GlobalSecondaryIndexes=[by_s])
         )
         assert (done["ImportStatus"], done["ImportedItemCount"]) == ("COMPLETED", 10)
-        being = [
+        creating = [
             ("CREATING", "CREATING"),
             *(["ResourceNotFoundException", "ResourceInUseException", "ContinuousBackupsUnavailableException"] * 2),
         ]
-        assert met == being * 3
-        for asked in (engine, other):
-            assert asked.call("DescribeTable", {"TableName": "copy"})["Table"]["TableStatus"] == "ACTIVE"
-            assert asked.call("Scan", {"TableName": "copy", "IndexName": "ByS"})["Count"] == 10
+        assert met == creating * 3
+        for each in (engine, other):
+            assert each.call("DescribeTable", {"TableName": "copy"})["Table"]["TableStatus"] == "ACTIVE"
+            assert each.call("Scan", {"TableName": "copy", "IndexName": "ByS"})["Count"] == 10
 
 
-def test_a_process_with_the_number_of_one_that_ended_is_another(
-    tmp_path: Path, s3: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """In a container, a server that is started again has the number of the one that was killed."""
+def test_reused_process_id_is_recognized(tmp_path: Path, s3: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A restarted container often gives its server the process id of the killed one."""
 
     class KilledError(BaseException):
         pass
@@ -97,13 +95,13 @@ def test_a_process_with_the_number_of_one_that_ended_is_another(
         (arn,) = [each["ImportArn"] for each in engine.call("ListImports", {})["ImportSummaryList"]]
         done = engine.call("DescribeImport", {"ImportArn": arn})["ImportTableDescription"]
         assert (done["ImportStatus"], done["FailureMessage"]) == ("FAILED", "The process of this job has ended")
-        # What was imported is there, as at AWS after a failure, and the table can be deleted.
+        # As on AWS, the items imported before the failure remain, and the table can be deleted.
         assert engine.call("DescribeTable", {"TableName": "copy"})["Table"]["TableStatus"] == "ACTIVE"
         engine.call("DeleteTable", {"TableName": "copy"})
 
 
-def test_jobs_end_with_the_engine(tmp_path: Path, s3: Path) -> None:
-    """What was begun is finished, and no thread stays."""
+def test_closing_the_engine_finishes_its_jobs(tmp_path: Path, s3: Path) -> None:
+    """No thread remains."""
     before = set(threading.enumerate())
     with Engine.open(tmp_path / "store.db", s3=s3, background_jobs=True) as engine:
         create(engine)

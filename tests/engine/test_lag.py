@@ -1,4 +1,4 @@
-"""Indexes that lag, on request: what they show and when. Time stands until it is set."""
+"""Simulated index lag: what an index returns, and when."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def add(engine: Engine, sk: str, count: int, g: str = "g") -> None:
     put(engine, "a", sk, g=s(g), h=s(sk), count=n(count))
 
 
-def test_a_write_is_seen_later_as_a_whole(place: str, clock: Clock) -> None:
+def test_index_shows_a_write_after_the_lag(place: str, clock: Clock) -> None:
     with opened(place, clock) as engine:
         add(engine, "1", 1)
         assert get(engine, "a", "1") is not None
@@ -47,7 +47,7 @@ def test_a_write_is_seen_later_as_a_whole(place: str, clock: Clock) -> None:
         assert counts(engine) == []
         clock.now_s += 0.3
         assert counts(engine) == [("1", "1")]
-        add(engine, "1", 2)  # the key of the entry stays: the item as it was is what is shown
+        add(engine, "1", 2)  # the index still shows the previous item
         assert counts(engine) == [("1", "1")]
         clock.now_s += 1.2
         assert counts(engine) == [("1", "2")]
@@ -59,8 +59,8 @@ def test_a_write_is_seen_later_as_a_whole(place: str, clock: Clock) -> None:
         assert engine.check() == []
 
 
-def test_a_write_close_behind_another_is_not_seen_before_its_time(place: str, clock: Clock) -> None:
-    """It has no snapshot of its own: what was before it is what was before both."""
+def test_index_shows_the_second_of_two_close_writes_after_the_lag(place: str, clock: Clock) -> None:
+    """It shares the snapshot of the first write."""
     with opened(place, clock) as engine:
         add(engine, "1", 1)
         clock.now_s += 0.1
@@ -77,11 +77,11 @@ def test_strongly_consistent_reads_do_not_lag(place: str, clock: Clock) -> None:
         add(engine, "1", 1)
         assert len(shown(engine, "ByH", ConsistentRead=True)) == 1
         assert shown(engine, "ByH") == []
-        question = {"KeyConditionExpression": "pk = :p", "ExpressionAttributeValues": {":p": s("a")}}
-        assert engine.call("Query", {"TableName": "orders", **question})["Count"] == 1
+        condition = {"KeyConditionExpression": "pk = :p", "ExpressionAttributeValues": {":p": s("a")}}
+        assert engine.call("Query", {"TableName": "orders", **condition})["Count"] == 1
 
 
-def test_pages(place: str, clock: Clock) -> None:
+def test_pages_of_a_lagging_index_are_consistent(place: str, clock: Clock) -> None:
     with opened(place, clock) as engine:
         for number in range(6):
             add(engine, str(number), number)
@@ -92,7 +92,7 @@ def test_pages(place: str, clock: Clock) -> None:
         assert [item["sk"]["S"] for item in rest] == ["4", "5"]
 
 
-def test_transactions_and_batches(place: str, clock: Clock) -> None:
+def test_index_lag_applies_to_transactions_and_batches(place: str, clock: Clock) -> None:
     items = [{"pk": s("a"), "sk": s(sk), "g": s("g"), "h": s("h"), "count": n(1)} for sk in "12"]
     with opened(place, clock) as engine:
         engine.call(
@@ -107,7 +107,7 @@ def test_transactions_and_batches(place: str, clock: Clock) -> None:
         assert len(counts(engine)) == 3
 
 
-def test_changes_of_tables_bring_indexes_up_to_date(place: str, clock: Clock) -> None:
+def test_table_changes_bring_indexes_up_to_date(place: str, clock: Clock) -> None:
     with opened(place, clock) as engine:
         add(engine, "1", 1)
         create(engine, "others")
@@ -130,7 +130,7 @@ def test_changes_of_tables_bring_indexes_up_to_date(place: str, clock: Clock) ->
         assert counts(engine) == [("3", "1")]
 
 
-def test_another_engine_changes_the_table(tmp_path: Path, clock: Clock) -> None:
+def test_lagging_index_is_readable_after_another_engine_changed_it(tmp_path: Path, clock: Clock) -> None:
     place = str(tmp_path / "store.db")
     with opened(place, clock) as engine, Engine.open(place) as other:
         add(engine, "1", 1)
@@ -145,6 +145,6 @@ def test_another_engine_changes_the_table(tmp_path: Path, clock: Clock) -> None:
                 "GlobalSecondaryIndexUpdates": [{"Create": index("ByG", "g", "h")}],
             },
         )
-        assert len(shown(engine)) in {0, 1}  # an answer, in any case
+        assert len(shown(engine)) in {0, 1}  # either is valid
         clock.now_s += 1.2
         assert counts(engine) == [("1", "1")]

@@ -1,21 +1,20 @@
-"""Sizes, pages and counts at their limits, and how many statements an operation takes."""
+"""Limits of items, pages, batches and transactions, and the number of SQL statements per operation."""
 
 from __future__ import annotations
 
-from base64 import b64encode
 from typing import Any
 
 import pytest
 
 from keyplan.dynamodb.values import item_size
 from keyplan.store import Engine
-from tests.engine.support import answer, create, get, index, n, pages, put, s
+from tests.engine.support import answer, binary, create, get, index, keyed, n, pages, put, s
 
 KIB = 1024
 
 
 def sized(pk: str, sk: str, size: int) -> dict[str, Any]:
-    """An item of this size in bytes."""
+    """An item of ``size`` bytes."""
     item = {"pk": s(pk), "sk": s(sk), "x": s("")}
     item["x"] = s("x" * (size - item_size(item)))
     return item
@@ -25,7 +24,7 @@ def write(engine: Engine, item: dict[str, Any]) -> dict[str, Any]:
     return answer(engine, "PutItem", {"TableName": "orders", "Item": item})
 
 
-def test_an_item_of_400_kib_and_not_a_byte_more(engine: Engine) -> None:
+def test_item_size_limit_is_400_kib(engine: Engine) -> None:
     create(engine)
     assert write(engine, sized("a", "1", 400 * KIB)) == {}
     assert write(engine, sized("a", "1", 400 * KIB + 1))["message"] == (
@@ -46,7 +45,7 @@ def test_an_item_of_400_kib_and_not_a_byte_more(engine: Engine) -> None:
 
 
 @pytest.mark.parametrize("table", ["orders", "missing"])
-def test_the_size_of_an_item_is_checked_before_its_table_and_key(engine: Engine, table: str) -> None:
+def test_item_size_is_checked_before_table_and_key(engine: Engine, table: str) -> None:
     create(engine)
     item = {"x": s("x" * 400 * KIB)}
     small = {"PutRequest": {"Item": {"x": s("x")}}}
@@ -62,7 +61,7 @@ def test_the_size_of_an_item_is_checked_before_its_table_and_key(engine: Engine,
 
 @pytest.mark.parametrize("operation", ["Query", "Scan"])
 @pytest.mark.parametrize("limit", [None, 5, 100])
-def test_a_page_ends_with_the_item_that_reaches_a_mebibyte(engine: Engine, operation: str, limit: int | None) -> None:
+def test_page_ends_with_the_item_that_reaches_1_mib(engine: Engine, operation: str, limit: int | None) -> None:
     create(engine)
     for number in range(5):
         write(engine, sized("a", str(number), 256 * KIB))
@@ -76,7 +75,7 @@ def test_a_page_ends_with_the_item_that_reaches_a_mebibyte(engine: Engine, opera
     assert len(pages(engine, operation, params)) == 5
 
 
-def test_a_filter_leaves_the_page_as_it_is(engine: Engine) -> None:
+def test_filtered_items_count_towards_the_page_size(engine: Engine) -> None:
     create(engine)
     for number in range(6):
         write(engine, sized("a", str(number), 256 * KIB))
@@ -87,22 +86,22 @@ def test_a_filter_leaves_the_page_as_it_is(engine: Engine) -> None:
     assert page["LastEvaluatedKey"]["sk"] == s("3")
 
 
-def test_a_batch_reads_16_mebibytes(engine: Engine) -> None:
+def test_batch_get_returns_at_most_16_mib(engine: Engine) -> None:
     create(engine)
     for number in range(45):
         write(engine, sized("a", f"{number}", 400 * KIB))
     keys = [{"pk": s("a"), "sk": s(f"{number}")} for number in range(45)]
-    left: dict[str, Any] = {"orders": {"Keys": keys, "ConsistentRead": True}}
+    remaining: dict[str, Any] = {"orders": {"Keys": keys, "ConsistentRead": True}}
     rounds = []
-    while left:
-        page = engine.call("BatchGetItem", {"RequestItems": left})
+    while remaining:
+        page = engine.call("BatchGetItem", {"RequestItems": remaining})
         rounds.append(len(page["Responses"]["orders"]))
-        left = page["UnprocessedKeys"]
-        assert all(each["ConsistentRead"] is True for each in left.values())
+        remaining = page["UnprocessedKeys"]
+        assert all(each["ConsistentRead"] is True for each in remaining.values())
     assert rounds == [40, 5]
 
 
-def test_a_transaction_of_four_mebibytes(engine: Engine) -> None:
+def test_transaction_size_limit_is_4_mib(engine: Engine) -> None:
     create(engine)
 
     def transact(count: int) -> dict[str, Any]:
@@ -119,7 +118,7 @@ def statements(engine: Engine, operation: str, params: dict[str, Any]) -> int:
     return engine.statements - before
 
 
-def test_how_many_statements_an_operation_takes(engine: Engine) -> None:
+def test_number_of_sql_statements_per_operation(engine: Engine) -> None:
     create(engine)
     key = {"pk": s("a"), "sk": s("1")}
     indexed = {**key, "g": s("g"), "h": s("h")}
@@ -131,19 +130,19 @@ def test_how_many_statements_an_operation_takes(engine: Engine) -> None:
     assert statements(engine, "Query", by_index) == 1
     assert statements(engine, "Query", {**by_index, "Limit": 1}) == 1
     assert statements(engine, "Scan", {"TableName": "orders"}) == 1
-    # The same item again: nothing differs, so only the look-up runs.
+    # The same item again: only the lookup runs.
     assert statements(engine, "PutItem", {"TableName": "orders", "Item": indexed}) == 3
-    # An attribute outside the index's key: the index isn't touched.
+    # An attribute outside the index key: the index entry isn't written.
     assert statements(engine, "PutItem", {"TableName": "orders", "Item": {**indexed, "x": n(1)}}) == 4
-    # Another sort key in the index: its entry goes and comes.
+    # Another sort key in the index: the entry is deleted and inserted.
     assert statements(engine, "PutItem", {"TableName": "orders", "Item": {**indexed, "h": s("i")}}) == 6
     assert statements(engine, "DeleteItem", {"TableName": "orders", "Key": key}) == 5
     keys = {"Keys": [{"pk": s("a"), "sk": s(str(number))} for number in range(10)]}
     assert statements(engine, "BatchGetItem", {"RequestItems": {"orders": keys}}) == 10
 
 
-def test_an_entry_that_stays_in_its_place_is_written_once(engine: Engine) -> None:
-    """What the index holds of the item has another size: one statement more than if the index weren't touched."""
+def test_index_entry_with_an_unchanged_key_takes_one_statement(engine: Engine) -> None:
+    """The size of the projected item changes."""
     with_x = {"ProjectionType": "INCLUDE", "NonKeyAttributes": ["x"]}
     create(engine, GlobalSecondaryIndexes=[index("All", "g", "h"), {**index("WithX", "g", "h"), "Projection": with_x}])
     indexed = {"pk": s("a"), "sk": s("1"), "g": s("g"), "h": s("h")}
@@ -154,98 +153,62 @@ def test_an_entry_that_stays_in_its_place_is_written_once(engine: Engine) -> Non
     assert engine.check() == []
 
 
-def test_a_token_lasts_ten_minutes() -> None:
-    now = [1000.0]
-    with Engine.open(":memory:", clock=lambda: now[0]) as engine:
-        create(engine)
-
-        def add() -> None:
-            update = {
-                "TableName": "orders",
-                "Key": {"pk": s("a"), "sk": s("1")},
-                "UpdateExpression": "ADD c :c",
-                "ExpressionAttributeValues": {":c": n(1)},
-            }
-            engine.call("TransactWriteItems", {"TransactItems": [{"Update": update}], "ClientRequestToken": "t"})
-
-        def count() -> Any:
-            item = get(engine, "a", "1")
-            assert item is not None
-            return item["c"]["N"]
-
-        add()
-        now[0] += 599
-        add()
-        assert count() == "1"
-        now[0] += 2
-        add()
-        assert count() == "2"
-
-
-def test_a_repeated_transaction_costs_reading() -> None:
-    with Engine.open(":memory:") as engine:
-        create(engine)
-        request = {
-            "TransactItems": [{"Put": {"TableName": "orders", "Item": sized("a", "1", 5 * KIB)}}],
-            "ClientRequestToken": "t",
-            "ReturnConsumedCapacity": "TOTAL",
-        }
-        first, again = (engine.call("TransactWriteItems", request)["ConsumedCapacity"] for _ in range(2))
-        assert first == [{"TableName": "orders", "CapacityUnits": 10.0, "WriteCapacityUnits": 10.0}]
-        assert again == [{"TableName": "orders", "CapacityUnits": 4.0, "ReadCapacityUnits": 4.0}]
+def test_repeated_transaction_consumes_read_capacity(engine: Engine) -> None:
+    create(engine)
+    request = {
+        "TransactItems": [{"Put": {"TableName": "orders", "Item": sized("a", "1", 5 * KIB)}}],
+        "ClientRequestToken": "t",
+        "ReturnConsumedCapacity": "TOTAL",
+    }
+    first, again = (engine.call("TransactWriteItems", request)["ConsumedCapacity"] for _ in range(2))
+    assert first == [{"TableName": "orders", "CapacityUnits": 10.0, "WriteCapacityUnits": 10.0}]
+    assert again == [{"TableName": "orders", "CapacityUnits": 4.0, "ReadCapacityUnits": 4.0}]
 
 
 @pytest.mark.parametrize("last", ["\ud7ff", "\ue000", "\U0010ffff", "a\U0010ffff", "\x7f", "\uffff"])
-def test_a_prefix_may_end_with_any_character(last: str) -> None:
-    """What comes next after its last character may be no character: surrogates aren't, nor what is behind the last."""
-    with Engine.open(":memory:") as engine:
-        create(engine)
-        sorts = ["", "a", last, f"{last}a", f"{last}\U0010ffff", "\ud7ff", "\ue000", "\U00010000", "zz"]
-        for sk in sorts:
-            put(engine, "p", f"x{sk}")
-        result = engine.call(
-            "Query",
-            {
-                "TableName": "orders",
-                "KeyConditionExpression": "pk = :p AND begins_with(sk, :s)",
-                "ExpressionAttributeValues": {":p": s("p"), ":s": s(f"x{last}")},
-            },
-        )["Items"]
+def test_begins_with_matches_any_last_character(engine: Engine, last: str) -> None:
+    """The prefix's upper bound may not be a character: surrogates aren't, and nothing follows U+10FFFF."""
+    create(engine)
+    sorts = ["", "a", last, f"{last}a", f"{last}\U0010ffff", "\ud7ff", "\ue000", "\U00010000", "zz"]
+    for sk in sorts:
+        put(engine, "p", f"x{sk}")
+    result = engine.call(
+        "Query",
+        {
+            "TableName": "orders",
+            "KeyConditionExpression": "pk = :p AND begins_with(sk, :s)",
+            "ExpressionAttributeValues": {":p": s("p"), ":s": s(f"x{last}")},
+        },
+    )["Items"]
     wanted = {f"x{sk}" for sk in sorts if sk.startswith(last)}
     assert [item["sk"]["S"] for item in result] == sorted(wanted, key=str.encode)
 
 
 @pytest.mark.parametrize("last", [b"\x00", b"\xfe", b"\xff", b"a\xff\xff"])
-def test_a_prefix_may_end_with_any_byte(engine: Engine, last: bytes) -> None:
-    schema = [{"AttributeName": name, "KeyType": kind} for name, kind in (("pk", "HASH"), ("sk", "RANGE"))]
-    types = [{"AttributeName": name, "AttributeType": kind} for name, kind in (("pk", "S"), ("sk", "B"))]
-    create(engine, KeySchema=schema, AttributeDefinitions=types, GlobalSecondaryIndexes=None)
+def test_begins_with_matches_any_last_byte(engine: Engine, last: bytes) -> None:
+    create(engine, **keyed(pk="S", sk="B"))
     sorts = [b"a", last, last + b"a", last + b"\xff", b"\xff\xff", b"\xfe\xff", b"\x00\x01", b"b"]
     for sk in set(sorts):
         write(engine, {"pk": s("p"), "sk": binary(sk)})
-    asked = {
+    query = {
         "TableName": "orders",
         "KeyConditionExpression": "pk = :p AND begins_with(sk, :s)",
         "ExpressionAttributeValues": {":p": s("p"), ":s": binary(last)},
     }
     wanted = sorted(sk for sk in set(sorts) if sk.startswith(last))
-    assert [item["sk"] for item in engine.call("Query", asked)["Items"]] == list(map(binary, wanted))
+    assert [item["sk"] for item in engine.call("Query", query)["Items"]] == list(map(binary, wanted))
 
 
-def binary(raw: bytes) -> dict[str, str]:
-    return {"B": b64encode(raw).decode()}
-
-
-def test_an_empty_key_of_an_index(engine: Engine) -> None:
-    """A Query of an index names it; a statement names the attribute only."""
+def test_empty_index_key_value_is_rejected(engine: Engine) -> None:
+    """Query names the index, PartiQL only the attribute."""
     create(engine)
     begin = "One or more parameter values are not valid. "
     empty = "The AttributeValue for a key attribute cannot contain an empty string value. "
     for name, condition in (("g", "g = :e"), ("h", "g = :x AND h = :e"), ("h", "g = :x AND h BETWEEN :e AND :x")):
         values = {":e": s(""), **({":x": s("x")} if ":x" in condition else {})}
-        asked = {"KeyConditionExpression": condition, "ExpressionAttributeValues": values}
-        told = answer(engine, "Query", {"TableName": "orders", "IndexName": "ByG", **asked})["message"]
+        query = {"KeyConditionExpression": condition, "ExpressionAttributeValues": values}
+        message = answer(engine, "Query", {"TableName": "orders", "IndexName": "ByG", **query})["message"]
         of_index = "A value specified for a secondary index key is not supported. "
-        assert told == f"{begin}{of_index}{empty}IndexName: ByG, IndexKey: {name}"
+        assert message == f"{begin}{of_index}{empty}IndexName: ByG, IndexKey: {name}"
     statement = {"Statement": "SELECT * FROM orders.ByG WHERE g = ''"}
     assert answer(engine, "ExecuteStatement", statement)["message"] == f"{begin}{empty}Key: g"

@@ -1,4 +1,4 @@
-"""The file beside the store's in which processes lock each other out: removed, or replaced, while a store is open."""
+"""The ``-shm`` file, in which processes lock each other out, is deleted or replaced while a store is open."""
 
 from __future__ import annotations
 
@@ -11,26 +11,18 @@ import pytest
 from keyplan.store import Engine
 from tests.engine.support import create, get, put, s
 
-
-@pytest.fixture
-def path(tmp_path: Path) -> str:
-    return str(tmp_path / "store.db")
-
-
 WRITES = "import sys; from tests.engine.support import *; engine = Engine.open(sys.argv[1]); put(engine, 'b', '1')"
 
 
 @pytest.mark.parametrize("how", ["removed", "replaced", "renewed"])
-def test_a_store_goes_on_with_the_locks_of_others(path: str, how: str) -> None:
-    """A process that opens the file when the ``-shm`` file is gone has locks of its own: each would overwrite in the
-    WAL what the other one wrote.
-    """
+def test_open_store_detects_a_replaced_lock_file(path: str, how: str) -> None:
+    """A process that opens the store without its ``-shm`` file has separate locks: both would overwrite the WAL."""
     shared = Path(f"{path}-shm")
     with Engine.open(path) as engine:
         create(engine)
         put(engine, "a", "1")
         content = shared.read_bytes()
-        shared.rename(f"{path}-old")  # so that the next one has another inode
+        shared.rename(f"{path}-old")  # the next file has another inode
         if how == "replaced":
             shared.write_bytes(content)
         if how == "renewed":
@@ -43,8 +35,8 @@ def test_a_store_goes_on_with_the_locks_of_others(path: str, how: str) -> None:
         assert engine.check() == []
 
 
-def test_who_closes_last_leaves_what_others_wrote(path: str) -> None:
-    """The last connection removes the WAL: not that of others, which it doesn't know of."""
+def test_closing_last_keeps_the_writes_of_other_processes(path: str) -> None:
+    """The last connection deletes the WAL, but not one that another process has created."""
     with Engine.open(path) as engine:
         create(engine)
         put(engine, "a", "1")

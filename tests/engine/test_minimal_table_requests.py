@@ -1,4 +1,4 @@
-"""Requests about tables that say too little, or nothing: what the service answered them in October 2026."""
+"""Table requests with missing or empty members: DynamoDB's responses, recorded in October 2026."""
 
 from __future__ import annotations
 
@@ -45,29 +45,29 @@ def none_of(path: str, *values: str) -> str:
     return f"Value '' at '{path}' failed to satisfy constraint: {rule}"
 
 
-def faults(*told: str) -> str:
-    return f"{len(told)} validation error{'s' if len(told) > 1 else ''} detected: {'; '.join(told)}"
+def errors(*messages: str) -> str:
+    return f"{len(messages)} validation error{'s' if len(messages) > 1 else ''} detected: {'; '.join(messages)}"
 
 
 @pytest.mark.parametrize(
-    ("operation", "params", "told"),
+    ("operation", "params", "message"),
     [
         (
             "CreateTable",
             {**NEW, "AttributeDefinitions": [{}]},
-            faults(
+            errors(
                 null("attributeDefinitions.1.member.attributeType"), null("attributeDefinitions.1.member.attributeName")
             ),
         ),
         (
             "CreateTable",
             {**NEW, "KeySchema": [{}]},
-            faults(null("keySchema.1.member.attributeName"), null("keySchema.1.member.keyType")),
+            errors(null("keySchema.1.member.attributeName"), null("keySchema.1.member.keyType")),
         ),
         (
             "CreateTable",
             {**NEW, "LocalSecondaryIndexes": [{}], "GlobalSecondaryIndexes": [{}]},
-            faults(
+            errors(
                 *(
                     null(f"{kind}SecondaryIndexes.1.member.{member}")
                     for kind in ("global", "local")
@@ -78,12 +78,12 @@ def faults(*told: str) -> str:
         (
             "CreateTable",
             {**NEW, "SSESpecification": {"Enabled": True, "KMSMasterKeyId": ""}},
-            faults(short("sSESpecification.kMSMasterKeyId", 1)),
+            errors(short("sSESpecification.kMSMasterKeyId", 1)),
         ),
         (
             "CreateTable",
             {**NEW, "StreamSpecification": {"StreamEnabled": True, "StreamViewType": ""}},
-            faults(
+            errors(
                 none_of(
                     "streamSpecification.streamViewType", *("OLD_IMAGE", "KEYS_ONLY", "NEW_AND_OLD_IMAGES", "NEW_IMAGE")
                 )
@@ -92,7 +92,7 @@ def faults(*told: str) -> str:
         (
             "CreateTable",
             {**NEW, "GlobalSecondaryIndexes": [index("", "pk")]},
-            faults(
+            errors(
                 short("globalSecondaryIndexes.1.member.indexName"), no_name("globalSecondaryIndexes.1.member.indexName")
             ),
         ),
@@ -112,7 +112,7 @@ def faults(*told: str) -> str:
                 "TableName": "orders",
                 "GlobalSecondaryIndexUpdates": [{"Update": {"IndexName": "ByG", "ProvisionedThroughput": {}}}],
             },
-            faults(
+            errors(
                 *(
                     null(f"globalSecondaryIndexUpdates.1.member.update.provisionedThroughput.{name}")
                     for name in ("writeCapacityUnits", "readCapacityUnits")
@@ -122,14 +122,14 @@ def faults(*told: str) -> str:
         (
             "ListTables",
             {"ExclusiveStartTableName": ""},
-            faults(no_name("exclusiveStartTableName"), short("exclusiveStartTableName")),
+            errors(no_name("exclusiveStartTableName"), short("exclusiveStartTableName")),
         ),
-        ("CreateBackup", {"TableName": "orders", "BackupName": ""}, faults(no_name("backupName"), short("backupName"))),
+        ("CreateBackup", {"TableName": "orders", "BackupName": ""}, errors(no_name("backupName"), short("backupName"))),
         ("DescribeBackup", {"BackupArn": ""}, "Invalid Backup ARN"),
         (
             "UpdateTimeToLive",
             {"TableName": "orders", "TimeToLiveSpecification": {}},
-            faults(null("timeToLiveSpecification.attributeName"), null("timeToLiveSpecification.enabled")),
+            errors(null("timeToLiveSpecification.attributeName"), null("timeToLiveSpecification.enabled")),
         ),
         (
             "UpdateContinuousBackups",
@@ -142,7 +142,7 @@ def faults(*told: str) -> str:
         (
             "UpdateContributorInsights",
             {"TableName": "orders", "ContributorInsightsAction": "ENABLE", "ContributorInsightsMode": ""},
-            faults(none_of("contributorInsightsMode", "THROTTLED_KEYS", "ACCESSED_AND_THROTTLED_KEYS")),
+            errors(none_of("contributorInsightsMode", "THROTTLED_KEYS", "ACCESSED_AND_THROTTLED_KEYS")),
         ),
         (
             "ListTagsOfResource",
@@ -156,12 +156,14 @@ def faults(*told: str) -> str:
         ),
     ],
 )
-def test_what_is_told(engine: Engine, operation: str, params: dict[str, Any], told: str) -> None:
+def test_incomplete_table_requests_are_rejected(
+    engine: Engine, operation: str, params: dict[str, Any], message: str
+) -> None:
     create(engine)
-    assert answer(engine, operation, params) == {"error": "ValidationException", "message": told}
+    assert answer(engine, operation, params) == {"error": "ValidationException", "message": message}
 
 
-def test_a_stream_has_no_tags(engine: Engine) -> None:
+def test_tags_of_a_stream_are_not_found(engine: Engine) -> None:
     create(engine)
     arn = f"{ARN}/stream/2026-10-08T00:00:00.000"
     assert answer(engine, "ListTagsOfResource", {"ResourceArn": arn})["error"] == "ResourceNotFoundException"
@@ -175,6 +177,6 @@ def test_a_stream_has_no_tags(engine: Engine) -> None:
         {"OnDemandThroughput": {}, "BillingMode": "PAY_PER_REQUEST"},
     ],
 )
-def test_an_empty_setting_beside_another_is_none(engine: Engine, change: dict[str, Any]) -> None:
+def test_empty_setting_next_to_another_is_ignored(engine: Engine, change: dict[str, Any]) -> None:
     create(engine)
     assert "error" not in answer(engine, "UpdateTable", {"TableName": "orders", **change})

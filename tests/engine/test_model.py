@@ -1,4 +1,4 @@
-"""Any sequence of operations leaves what a dict of items would hold, and every index is what a filter over it gives."""
+"""Random operations leave the items of a plain dict, and each index contains exactly its items."""
 
 from __future__ import annotations
 
@@ -48,17 +48,17 @@ Items = dict[tuple[str, str], dict[str, Any]]
 
 
 def printed(items: Iterable[dict[str, Any]]) -> list[str]:
-    """Items in a form that can be sorted and compared, whatever the order of their attributes."""
+    """Items as sorted JSON, independent of attribute order."""
     return sorted(json.dumps(item, sort_keys=True) for item in items)
 
 
 def normal(item: dict[str, Any]) -> dict[str, Any]:
-    """An item as the store gives it back: numbers in one spelling."""
+    """An item as the store returns it, with normalized numbers."""
     return check_item(item)
 
 
 class Store(RuleBasedStateMachine):
-    """The store beside a dict."""
+    """The store, compared with a dict after each operation."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -110,7 +110,7 @@ class Store(RuleBasedStateMachine):
             "UpdateItem", {**params, "UpdateExpression": expression, "ExpressionAttributeNames": names}
         )
         if not changes and (key["pk"]["S"], key["sk"]["S"]) not in self.items:
-            assert answer == {}  # what only removes makes nothing
+            assert answer == {}  # REMOVE alone doesn't create an item
             return
         old = self.items.get((key["pk"]["S"], key["sk"]["S"]), key)
         new = {name: value for name, value in {**old, **changes}.items() if name != removed}
@@ -119,7 +119,7 @@ class Store(RuleBasedStateMachine):
 
     @rule(several=st.lists(items, min_size=1, max_size=4, unique_by=lambda item: (item["pk"]["S"], item["sk"]["S"])))
     def transact(self, several: list[dict[str, Any]]) -> None:
-        """Create all of these, or none if one of them is there."""
+        """Create all items, or none if one of them exists."""
         actions = [
             {"Put": {"TableName": "orders", "Item": item, "ConditionExpression": "attribute_not_exists(pk)"}}
             for item in several
@@ -129,7 +129,7 @@ class Store(RuleBasedStateMachine):
             self.engine.call("TransactWriteItems", {"TransactItems": actions})
         except TransactionCanceledException as error:
             codes = [reason["Code"] for reason in error.fields["CancellationReasons"]]
-            assert codes == ["ConditionalCheckFailed" if there else "None" for there in present]
+            assert codes == ["ConditionalCheckFailed" if exists else "None" for exists in present]
             return
         assert not any(present)
         for item in several:

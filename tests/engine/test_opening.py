@@ -1,4 +1,4 @@
-"""Opening and failing: every fault of the store is a ``StoreError`` that says where and what to do."""
+"""Opening a store, and its errors: each is a ``StoreError`` with a place and a hint."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def refused(path: str, **options: object) -> StoreError:
     return caught.value
 
 
-def test_a_store_keeps_what_was_written(path: str) -> None:
+def test_reopened_store_contains_its_items(path: str) -> None:
     with Engine.open(path) as engine:
         create(engine)
         put(engine, "a", "1", x=s("y"))
@@ -34,7 +34,7 @@ def test_a_store_keeps_what_was_written(path: str) -> None:
         assert get(engine, "a", "1") == {"pk": s("a"), "sk": s("1"), "x": s("y")}
 
 
-def test_the_file_says_what_it_is(path: str) -> None:
+def test_file_records_its_format(path: str) -> None:
     with Engine.open(path) as engine:
         create(engine)
         put(engine, "a", "1", x=s("é"))
@@ -47,31 +47,31 @@ def test_the_file_says_what_it_is(path: str) -> None:
     shell.close()
 
 
-def test_a_missing_file(path: str) -> None:
-    assert "no such file" in refused(path, create=False).message
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("store.db", {"create": False}, "no such file"),
+        ("none/store.db", {}, "no such folder"),
+        ("", {}, "can't be opened"),
+    ],
+)
+def test_invalid_path_is_rejected(tmp_path: Path, name: str, options: dict[str, bool], message: str) -> None:
+    assert message in refused(str(tmp_path / name), **options).message
 
 
-def test_no_path_at_all() -> None:
+def test_empty_path_is_rejected() -> None:
     with pytest.raises(StoreError, match="no such file"):
         Engine.open("")
 
 
-def test_a_missing_folder(tmp_path: Path) -> None:
-    assert "no such folder" in refused(str(tmp_path / "none" / "store.db")).message
-
-
-def test_a_folder_in_place_of_the_file(tmp_path: Path) -> None:
-    assert "can't be opened" in refused(str(tmp_path)).message
-
-
-def test_a_file_that_is_no_database(path: str) -> None:
+def test_file_of_another_type_is_rejected_unchanged(path: str) -> None:
     Path(path).write_bytes(b"something else, and rather long " * 100)
     before = Path(path).read_bytes()
     assert "isn't a SQLite file" in refused(path).message
     assert Path(path).read_bytes() == before
 
 
-def test_a_foreign_database_is_left_alone(path: str) -> None:
+def test_database_of_another_program_is_rejected_unchanged(path: str) -> None:
     other = sqlite3.connect(path)
     other.execute("CREATE TABLE notes (text)")
     other.close()
@@ -80,15 +80,7 @@ def test_a_foreign_database_is_left_alone(path: str) -> None:
     assert Path(path).read_bytes() == before
 
 
-def test_a_file_of_a_later_version(path: str) -> None:
-    Engine.open(path).close()
-    file = sqlite3.connect(path)
-    file.execute("PRAGMA user_version = 99")
-    file.close()
-    assert "format 99" in refused(path).message
-
-
-def test_a_damaged_file(path: str) -> None:
+def test_damaged_file_is_reported(path: str) -> None:
     with Engine.open(path) as engine:
         create(engine)
         for number in range(300):
@@ -107,7 +99,7 @@ def fill(engine: Engine) -> None:
         put(engine, "b", f"{number}", g=s("g"), h=s("h" * 900), x=s("x" * 20_000))
 
 
-def test_a_full_disk_writes_nothing(path: str) -> None:
+def test_full_disk_leaves_the_store_unchanged(path: str) -> None:
     storage = Storage.file(path)
     engine = Engine(storage)
     create(engine)
@@ -127,7 +119,7 @@ def test_a_full_disk_writes_nothing(path: str) -> None:
     engine.close()
 
 
-def test_a_lock_held_too_long(path: str) -> None:
+def test_write_lock_timeout_is_reported(path: str) -> None:
     with Engine.open(path, busy_timeout_s=0.2) as engine:
         create(engine)
         other = apsw.Connection(path)
@@ -139,7 +131,7 @@ def test_a_lock_held_too_long(path: str) -> None:
         put(engine, "a", "1")
 
 
-def test_a_lock_held_by_another_thread(path: str) -> None:
+def test_write_lock_held_by_another_thread_is_reported(path: str) -> None:
     storage = Storage.file(path, busy_timeout_s=0.2)
     inside, leave = threading.Event(), threading.Event()
 
@@ -158,8 +150,8 @@ def test_a_lock_held_by_another_thread(path: str) -> None:
     storage.close()
 
 
-def opened_by_nobody(path: Path) -> str:
-    """What a user without rights is told; told through a pipe by a child that gave up its rights."""
+def open_unprivileged(path: Path) -> str:
+    """Open the file in a child process without privileges and return the error message."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
@@ -192,26 +184,27 @@ def open_folder(tmp_path: Path) -> Iterator[Path]:
     folder.chmod(0o755)
 
 
-def test_a_file_that_may_only_be_read(open_folder: Path) -> None:
+def test_read_only_file_is_rejected(open_folder: Path) -> None:
     path = open_folder / "store.db"
     Engine.open(path).close()
     path.chmod(0o444)
-    assert "can't be written" in opened_by_nobody(path)
+    assert "can't be written" in open_unprivileged(path)
 
 
-def test_a_folder_that_may_only_be_read(open_folder: Path) -> None:
+def test_read_only_folder_is_rejected(open_folder: Path) -> None:
     path = open_folder / "store.db"
     open_folder.chmod(0o555)
-    assert "can't be opened" in opened_by_nobody(path)
+    assert "can't be opened" in open_unprivileged(path)
     open_folder.chmod(0o755)
     Engine.open(path).close()
     path.chmod(0o666)
     open_folder.chmod(0o555)
-    assert "can't be" in opened_by_nobody(path)
+    assert "can't be" in open_unprivileged(path)
 
 
-def test_a_closed_store(path: str) -> None:
-    engine = Engine.open(path)
+@pytest.mark.parametrize("place", ["file", ":memory:"])
+def test_closed_store_rejects_requests(path: str, place: str) -> None:
+    engine = Engine.open(path if place == "file" else place)
     create(engine)
     engine.close()
     engine.close()
@@ -221,14 +214,9 @@ def test_a_closed_store(path: str) -> None:
     ):
         with pytest.raises(StoreError, match="closed"):
             engine.call(operation, params)
-    memory = Engine.open(":memory:")
-    memory.close()
-    memory.close()
-    with pytest.raises(StoreError, match="closed"):
-        memory.call("ListTables", {})
 
 
-def test_a_fork_leaves_the_parents_connections_alone(path: str) -> None:
+def test_forked_process_can_use_the_engine(path: str) -> None:
     with Engine.open(path) as engine:
         create(engine)
         put(engine, "a", "parent")
@@ -246,7 +234,7 @@ def test_a_fork_leaves_the_parents_connections_alone(path: str) -> None:
         assert engine.check() == []
 
 
-def test_a_file_in_another_journal_mode_gets_a_write_ahead_log(path: str) -> None:
+def test_journal_mode_is_reset_to_wal(path: str) -> None:
     with Engine.open(path) as engine:
         create(engine)
     file = sqlite3.connect(path)

@@ -1,4 +1,4 @@
-"""The response of every operation on a tour of all of them: where it succeeds, its members and the state it reports."""
+"""A tour of all operations: the response of each, and the errors of those that this store rejects."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import pytest
 from keyplan.dynamodb.operations.registry import OPERATIONS
 from tests.engine.tour import ITEM, KEY, Traveller, travel
 
-GONE = {
+REJECTED = {
     "CancelBulkOperation": "ValidationException",  # the operation is finished
-    "CreateGlobalTable": "ValidationException",  # version 2017 is refused, as at AWS
+    "CreateGlobalTable": "ValidationException",  # version 2017 is rejected as on AWS
     "DescribeGlobalTable": "GlobalTableNotFoundException",
     "DescribeGlobalTableSettings": "GlobalTableNotFoundException",
     "DisableKinesisStreamingDestination": "ValidationException",  # there is no Kinesis
@@ -93,18 +93,18 @@ def tour() -> Traveller:
     return travel()
 
 
-def test_every_operation_is_in_one_of_the_tables() -> None:
-    assert {operation for operation, _, _ in RESPONSES} | GONE.keys() == OPERATIONS.keys()
+def test_every_operation_has_a_row() -> None:
+    assert {operation for operation, _, _ in RESPONSES} | REJECTED.keys() == OPERATIONS.keys()
 
 
 @pytest.mark.parametrize(("operation", "path", "expected"), RESPONSES)
-def test_a_response(tour: Traveller, operation: str, path: str, expected: Any) -> None:
+def test_response_of_each_operation(tour: Traveller, operation: str, path: str, expected: Any) -> None:
     response: Any = tour.answers[operation][0]
     steps = path.split(".") if path else []
     found = reduce(lambda value, step: value[int(step)] if isinstance(value, list) else value[step], steps, response)
     assert found == expected if expected is not None else found
 
 
-@pytest.mark.parametrize(("operation", "error"), GONE.items())
-def test_what_this_store_refuses(tour: Traveller, operation: str, error: str) -> None:
+@pytest.mark.parametrize(("operation", "error"), REJECTED.items())
+def test_unsupported_operations_are_rejected(tour: Traveller, operation: str, error: str) -> None:
     assert tour.errors[operation] == error

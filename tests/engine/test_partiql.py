@@ -1,17 +1,15 @@
-"""PartiQL: the texts are those recorded of the service, or of the catalogue of its messages (decision 0031)."""
+"""PartiQL statements. Error messages are recorded from DynamoDB or from its list of messages (decision 0031)."""
 
 from __future__ import annotations
 
-# ruff: noqa: E501 - texts of the service, some of them long, and statements
+# ruff: noqa: E501 - some of DynamoDB's messages and statements are long
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from keyplan.dynamodb.partiql import Lowering
 from keyplan.store import Engine
 from keyplan.store.statements import statement_plans as statements
-from keyplan.store.statements.single_item_statements import get_of
 from tests.engine.support import answer, create, index, n, s
 
 BAD = "Statement wasn't well formed, can't be processed: "
@@ -51,7 +49,7 @@ def run(engine: Engine, statement: str, *parameters: Any, **more: Any) -> dict[s
     return answer(engine, "ExecuteStatement", {"Statement": statement, **given, **more})
 
 
-def told(engine: Engine, statement: str, *parameters: Any, **more: Any) -> str:
+def error_message(engine: Engine, statement: str, *parameters: Any, **more: Any) -> str:
     answered = run(engine, statement, *parameters, **more)
     assert answered.get("error") == "ValidationException", answered
     return str(answered["message"])
@@ -222,18 +220,18 @@ def sorts(answered: dict[str, Any]) -> list[str]:
         (f"EXISTS(SELECT * FROM orders {KEYED})", "EXISTS can only be used in ExecuteTransaction write requests."),
     ],
 )
-def test_what_is_wrong_with_statements(engine: Engine, statement: str, message: str) -> None:
-    assert told(engine, statement) == message
+def test_invalid_statements_are_rejected(engine: Engine, statement: str, message: str) -> None:
+    assert error_message(engine, statement) == message
 
 
 @pytest.mark.parametrize("source", ["orders", "none", "orders.ByG"])
-def test_a_condition_that_cannot_be_is_told_before_what_it_is_asked_of(engine: Engine, source: str) -> None:
+def test_invalid_condition_is_rejected_before_a_missing_table_or_index(engine: Engine, source: str) -> None:
     statement = f"DELETE FROM {source} WHERE pk = 'a' AND begins_with(text, 5)"
     fault = "Incorrect operand type for operator or function; operator or function: begins_with, operand type: N"
-    assert told(engine, statement) == fault
+    assert error_message(engine, statement) == fault
 
 
-def test_a_table_that_is_not_there(engine: Engine) -> None:
+def test_select_from_a_missing_table_is_rejected(engine: Engine) -> None:
     assert run(engine, "SELECT * FROM nowhere")["error"] == "ResourceNotFoundException"
 
 
@@ -275,11 +273,11 @@ def test_a_table_that_is_not_there(engine: Engine) -> None:
         ("text IS CHAR OR number IS DECIMAL AND text IS MISSING", "12345"),
     ],
 )
-def test_conditions(engine: Engine, where: str, text: str) -> None:
+def test_select_returns_items_that_match_the_condition(engine: Engine, where: str, text: str) -> None:
     assert "".join(sorts(run(engine, f"SELECT * FROM orders WHERE {where}"))) == text
 
 
-def test_projections(engine: Engine) -> None:
+def test_select_returns_projected_attributes(engine: Engine) -> None:
     shown = run(engine, f'SELECT pk, "map"."inner".deep, list[1], numbers, none FROM "orders" {KEYED};')
     assert shown == {"Items": [{"pk": s("a"), "deep": n(7), "list[1]": s("x"), "numbers": {"NS": ["1", "2"]}}]}
     assert run(engine, f"SELECT none FROM orders {KEYED}") == {"Items": [{}]}
@@ -296,9 +294,8 @@ GETS: list[tuple[str, list[Any]]] = [
 
 
 @pytest.mark.parametrize(("statement", "parameters"), GETS)
-def test_a_get_is_answered_as_any_read(engine: Engine, statement: str, parameters: list[Any]) -> None:
-    """In one SQL statement, and as where more is asked for, which isn't answered by the shorter way."""
-    assert get_of(statement) is not None
+def test_get_statement_takes_one_sql_statement(engine: Engine, statement: str, parameters: list[Any]) -> None:
+    """The result equals that of the general path, which ReturnConsumedCapacity selects."""
     before = engine.statements
     answered = run(engine, statement, *parameters)
     assert engine.statements - before == 1
@@ -322,7 +319,9 @@ def test_a_get_is_answered_as_any_read(engine: Engine, statement: str, parameter
         ("SELECT * FROM nowhere WHERE pk = ? AND sk = ?", [s("a"), s("1")]),
     ],
 )
-def test_what_only_looks_like_a_get(engine: Engine, statement: str, parameters: list[Any]) -> None:
+def test_statement_similar_to_a_get_returns_the_general_result(
+    engine: Engine, statement: str, parameters: list[Any]
+) -> None:
     more = {"ReturnConsumedCapacity": "TOTAL"}
     usual = run(engine, statement, *parameters, **more)
     usual.pop("ConsumedCapacity", None)
@@ -338,7 +337,7 @@ PLANNED: list[tuple[str, list[Any]]] = [
     ("SELECT sk FROM orders WHERE pk IN [?, ?] AND (number IS MISSING OR number = ?)", [s("a"), s("b"), n(3)]),
     ("SELECT sk FROM orders WHERE ? < number", [n(3)]),
 ]
-REFUSED_WITH_THESE: list[tuple[str, list[Any]]] = [
+REJECTED: list[tuple[str, list[Any]]] = [
     ("SELECT sk FROM orders WHERE pk = ? AND sk BETWEEN ? AND ?", [s("a"), s("4"), s("2")]),
     ("SELECT * FROM orders WHERE pk = ? AND begins_with(sk, ?)", [s("a"), n(1)]),
     ("SELECT * FROM orders WHERE pk = ? AND number BETWEEN ? AND ?", [s("a"), n(2), n(1)]),
@@ -348,8 +347,8 @@ REFUSED_WITH_THESE: list[tuple[str, list[Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("statement", "parameters"), PLANNED + REFUSED_WITH_THESE)
-def test_what_is_kept_of_a_text_says_the_same(
+@pytest.mark.parametrize(("statement", "parameters"), PLANNED + REJECTED)
+def test_cached_plan_returns_the_same_result(
     engine: Engine, monkeypatch: pytest.MonkeyPatch, statement: str, parameters: list[Any]
 ) -> None:
     def answers() -> list[Any]:
@@ -360,28 +359,7 @@ def test_what_is_kept_of_a_text_says_the_same(
     assert result == answers()
 
 
-def test_conditions_of_a_text_are_lowered_once(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    lowered: list[Any] = []
-
-    def condition(self: Lowering, node: Any) -> Any:
-        lowered.append(node)
-        return lower(self, node)
-
-    lower = Lowering.condition
-    monkeypatch.setattr(Lowering, "condition", condition)
-    writes: list[tuple[str, list[Any]]] = [
-        ("UPDATE orders SET number = ? WHERE pk = ? AND sk = ? AND number > ?", [n(6), s("a"), s("2"), n(0)]),
-        ("DELETE FROM orders WHERE pk = ? AND sk = ? AND number < ?", [s("a"), s("3"), n(9)]),
-    ]
-    for statement, parameters in PLANNED + writes:
-        lowered.clear()
-        statements.plan_of.cache_clear()
-        for _ in range(3):
-            run(engine, statement, *parameters)
-        assert len(lowered) == 1, statement
-
-
-def test_a_get_knows_that_its_table_was_made_anew(engine: Engine) -> None:
+def test_get_statement_notices_that_its_table_was_recreated(engine: Engine) -> None:
     statement = "SELECT * FROM orders WHERE pk = 'a' AND sk = '1'"
     assert run(engine, statement) == {"Items": [ITEM]}
     engine.call("DeleteTable", {"TableName": "orders"})
@@ -391,34 +369,34 @@ def test_a_get_knows_that_its_table_was_made_anew(engine: Engine) -> None:
     assert run(engine, statement, Limit=1) == {"Items": []}
 
 
-def test_order(engine: Engine) -> None:
+def test_order_by_sorts_partitions_and_sort_keys(engine: Engine) -> None:
     assert sorts(run(engine, "SELECT * FROM orders WHERE pk='a' ORDER BY sk DESC")) == list("54321")
     assert sorts(run(engine, "SELECT * FROM orders WHERE pk IN ['a','b'] ORDER BY pk DESC, sk ASC")) == list("01212345")
 
 
-def test_pages(engine: Engine) -> None:
+def test_select_returns_pages_and_checks_tokens(engine: Engine) -> None:
     statement = "SELECT sk FROM orders WHERE pk IN [?, 'a', 'none'] AND sk <> '1'"
-    asked: dict[str, Any] = {"Statement": statement, "Parameters": [s("b")]}
+    request: dict[str, Any] = {"Statement": statement, "Parameters": [s("b")]}
     result: list[str] = []
     pages = 0
     token: str | None = None
     while pages == 0 or token is not None:
-        page = engine.call("ExecuteStatement", {**asked, "Limit": 2, **({"NextToken": token} if token else {})})
+        page = engine.call("ExecuteStatement", {**request, "Limit": 2, **({"NextToken": token} if token else {})})
         assert len(page["Items"]) <= 2
         result += sorts(page)
         token = page.get("NextToken")
         pages += 1
     assert result == list("234502")
     assert pages == 5
-    first = engine.call("ExecuteStatement", {**asked, "Limit": 2})["NextToken"]
-    assert told(engine, statement, s("c"), NextToken=first) == "NextToken does not match request"
-    assert told(engine, "SELECT * FROM orders", NextToken=first) == "NextToken does not match request"
-    assert told(engine, "SELECT * FROM orders", NextToken="x") == "Invalid NextToken"
-    assert told(engine, "SELECT * FROM orders", NextToken="bnVsbA==") == "Invalid NextToken"
+    first = engine.call("ExecuteStatement", {**request, "Limit": 2})["NextToken"]
+    assert error_message(engine, statement, s("c"), NextToken=first) == "NextToken does not match request"
+    assert error_message(engine, "SELECT * FROM orders", NextToken=first) == "NextToken does not match request"
+    assert error_message(engine, "SELECT * FROM orders", NextToken="x") == "Invalid NextToken"
+    assert error_message(engine, "SELECT * FROM orders", NextToken="bnVsbA==") == "Invalid NextToken"
 
 
-def test_many_partitions_are_read_ten_a_page(engine: Engine) -> None:
-    """As the developer guide says of IN; more than fifty are refused."""
+def test_in_condition_reads_ten_partitions_per_page(engine: Engine) -> None:
+    """The developer guide documents this for IN. More than 50 partitions are rejected."""
     for number in range(51):
         engine.call("PutItem", {"TableName": "orders", "Item": {"pk": s(f"p{number:02}"), "sk": s("1")}})
     listed = [f"'p{number:02}'" for number in range(51)]
@@ -432,12 +410,12 @@ def test_many_partitions_are_read_ten_a_page(engine: Engine) -> None:
     assert sizes == [10, 10, 5]
     assert len(run(engine, f"SELECT * FROM orders WHERE pk IN [{', '.join(listed[:50])}]")["Items"]) == 10
     too_many = "Too many decomposed read operations for a given query."
-    assert told(engine, f"SELECT * FROM orders WHERE pk IN [{', '.join(listed)}]") == too_many
-    assert told(engine, f"SELECT * FROM orders WHERE pk = {' OR pk = '.join(listed)}") == too_many
+    assert error_message(engine, f"SELECT * FROM orders WHERE pk IN [{', '.join(listed)}]") == too_many
+    assert error_message(engine, f"SELECT * FROM orders WHERE pk = {' OR pk = '.join(listed)}") == too_many
 
 
 @pytest.mark.parametrize("consistent", [True, False])
-def test_a_page_of_many_partitions_ends_with_the_one_that_makes_a_megabyte(engine: Engine, consistent: bool) -> None:
+def test_page_of_several_partitions_ends_at_1_mb(engine: Engine, consistent: bool) -> None:
     listed = [f"p{number}" for number in range(9)]
     for pk in listed:
         engine.call("PutItem", {"TableName": "orders", "Item": {"pk": s(pk), "sk": s("1"), "x": s("x" * 300_000)}})
@@ -448,7 +426,7 @@ def test_a_page_of_many_partitions_ends_with_the_one_that_makes_a_megabyte(engin
     assert [item["pk"]["S"] for item in second["Items"]] == listed[4:8]
 
 
-def test_capacity_and_what_a_read_costs(engine: Engine) -> None:
+def test_consumed_capacity_of_statements(engine: Engine) -> None:
     element = run(engine, "SELECT * FROM orders WHERE pk='a'", ReturnConsumedCapacity="INDEXES", ConsistentRead=True)
     assert element["ConsumedCapacity"] == {"TableName": "orders", "CapacityUnits": 1.0, "Table": {"CapacityUnits": 1.0}}
     two = run(engine, "SELECT * FROM orders WHERE pk IN ['a','b']", ReturnConsumedCapacity="TOTAL")
@@ -458,8 +436,7 @@ def test_capacity_and_what_a_read_costs(engine: Engine) -> None:
     assert written == {"Items": [], "ConsumedCapacity": {"TableName": "orders", "CapacityUnits": 1.0}}
 
 
-def test_without_the_partition_key_all_is_read(engine: Engine) -> None:
-    """As with the service: one statement can read the whole table."""
+def test_select_without_partition_key_scans_the_table(engine: Engine) -> None:
     for number in range(10):
         item = {"pk": s(f"p{number}"), "sk": s("1"), "big": s("x" * 4096)}
         engine.call("PutItem", {"TableName": "orders", "Item": item})
@@ -470,15 +447,15 @@ def test_without_the_partition_key_all_is_read(engine: Engine) -> None:
     assert whole["Items"] == []
 
 
-def test_indexes(engine: Engine) -> None:
+def test_select_reads_an_index_in_order(engine: Engine) -> None:
     result = run(engine, "SELECT sk FROM \"orders\".\"ByG\" WHERE g = 'g1' AND h > '2' ORDER BY h DESC")
     assert sorts(result) == list("543")
-    told_text = told(engine, "SELECT * FROM orders.ByG WHERE g='g1'", ConsistentRead=True)
-    assert told_text == "Strongly consistent read is not supported on Global Secondary Indexes"
+    message = error_message(engine, "SELECT * FROM orders.ByG WHERE g='g1'", ConsistentRead=True)
+    assert message == "Strongly consistent read is not supported on Global Secondary Indexes"
 
 
 @pytest.mark.parametrize(
-    ("asked", "answered"),
+    ("selection", "answered"),
     [
         ("* FROM part.ByH WHERE pk = 'a'", [["h", "kept", "pk", "sk"]]),
         ("other, kept FROM part.ByH WHERE pk = 'a'", [["kept", "other"]]),
@@ -499,9 +476,11 @@ def test_indexes(engine: Engine) -> None:
         ("other, kept, another FROM part.ByG", "Global secondary index ByG does not project [other, another]"),
     ],
 )
-def test_what_an_index_does_not_hold(engine: Engine, asked: str, answered: list[list[str]] | str) -> None:
-    """A local index fetches from the table what is to be shown, a global one refuses it; a filter by what is not there
-    is refused where the key is given, and else holds for nothing.
+def test_attributes_outside_an_index_projection(
+    engine: Engine, selection: str, answered: list[list[str]] | str
+) -> None:
+    """A local index fetches them from the table to return them, a global index rejects them. A filter on them is rejected
+    if the key is given, else it matches nothing.
     """
     projection = {"ProjectionType": "INCLUDE", "NonKeyAttributes": ["kept"]}
     create(
@@ -513,12 +492,12 @@ def test_what_an_index_does_not_hold(engine: Engine, asked: str, answered: list[
     item = {name: s(value) for name, value in (("pk", "a"), ("sk", "1"), ("g", "g1"), ("h", "1"), ("kept", "k"))}
     engine.call("PutItem", {"TableName": "part", "Item": item | {"other": s("o"), "another": s("x")}})
     if isinstance(answered, str):
-        assert told(engine, f"SELECT {asked}") == f"One or more parameter values were invalid: {answered}"
+        assert error_message(engine, f"SELECT {selection}") == f"One or more parameter values were invalid: {answered}"
     else:
-        assert [sorted(item) for item in run(engine, f"SELECT {asked}")["Items"]] == answered
+        assert [sorted(item) for item in run(engine, f"SELECT {selection}")["Items"]] == answered
 
 
-def test_insert(engine: Engine) -> None:
+def test_insert_creates_an_item_once(engine: Engine) -> None:
     statement = (
         "INSERT INTO orders VALUE {'pk': 'n', 'sk': ?, 'it''s': -1.50, 'list': [1, 'x', {'y': true}], 'null': null, "
         "'texts': <<'a', 'b'>>, 'numbers': <<1, 2.0>>}"
@@ -538,7 +517,7 @@ def test_insert(engine: Engine) -> None:
     ]
 
 
-def test_update(engine: Engine) -> None:
+def test_update_changes_attributes_and_returns_them(engine: Engine) -> None:
     statement = (
         "UPDATE orders SET number = number + 1 - ? SET list = list_append(list, ['end']) "
         "SET numbers = set_add(numbers, <<3>>) SET fresh = if_not_exists(fresh, 'new') "
@@ -561,7 +540,7 @@ def test_update(engine: Engine) -> None:
     assert "numbers" not in new["Items"][0]
 
 
-def test_conditions_that_fail(engine: Engine) -> None:
+def test_failed_conditions_are_reported(engine: Engine) -> None:
     for statement in (
         "UPDATE orders SET x = 1 WHERE pk = 'none' AND sk = '1'",
         f"UPDATE orders SET x = 1 {KEYED} AND number = 6",
@@ -572,17 +551,17 @@ def test_conditions_that_fail(engine: Engine) -> None:
     assert failed["Item"] == ITEM
 
 
-def test_delete(engine: Engine) -> None:
+def test_delete_returns_the_old_item(engine: Engine) -> None:
     assert run(engine, f"DELETE FROM orders {KEYED} AND number = 5 RETURNING ALL OLD *") == {"Items": [ITEM]}
     assert run(engine, f"DELETE FROM orders {KEYED} RETURNING ALL OLD *") == {"Items": []}
     assert run(engine, f"DELETE FROM orders {KEYED}") == {"Items": []}
-    # Of an item that isn't there nothing is asked; so the developer guide has it.
+    # As the developer guide says, no condition is checked if the item doesn't exist.
     assert run(engine, f"DELETE FROM orders {KEYED} AND number = 5") == {"Items": []}
 
 
-def test_a_scan_is_told_to_the_log(engine: Engine, caplog: pytest.LogCaptureFixture) -> None:
+def test_scan_by_a_select_is_logged(engine: Engine, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("INFO", "keyplan.statements")
-    create(engine, "told-of-a-scan")
+    create(engine, "scanned-table")
     for statement in ("WHERE pk = 'a'", "WHERE sk = '1'", ""):
-        run(engine, f'SELECT * FROM "told-of-a-scan" {statement}')
-    assert caplog.messages == ["a SELECT without the partition key is a scan of told-of-a-scan"]
+        run(engine, f'SELECT * FROM "scanned-table" {statement}')
+    assert caplog.messages == ["a SELECT without the partition key is a scan of scanned-table"]

@@ -1,4 +1,4 @@
-"""Resource-based policies of tables: stored in one form, with revisions that a change may expect."""
+"""Resource-based policies of tables: normalized text, revisions and validation."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def policy(**members: Any) -> str:
     return json.dumps({"Version": "2012-10-17", "Statement": [statement]})
 
 
-def test_a_policy_is_put_got_and_deleted(engine: Engine) -> None:
+def test_policy_is_stored_read_and_deleted(engine: Engine) -> None:
     create(engine)
     none = answer(engine, "GetResourcePolicy", {"ResourceArn": ARN})
     assert none["error"] == "PolicyNotFoundException"
@@ -39,7 +39,7 @@ def test_a_policy_is_put_got_and_deleted(engine: Engine) -> None:
     assert answer(engine, "GetResourcePolicy", {"ResourceArn": ARN})["error"] == "PolicyNotFoundException"
 
 
-def test_a_policy_comes_back_in_one_form(engine: Engine) -> None:
+def test_policy_is_returned_in_normalized_form(engine: Engine) -> None:
     create(engine)
     statement = {
         "Resource": [ARN],
@@ -58,7 +58,7 @@ def test_a_policy_comes_back_in_one_form(engine: Engine) -> None:
     )
 
 
-def test_the_same_policy_again_keeps_its_revision(engine: Engine) -> None:
+def test_unchanged_policy_keeps_its_revision(engine: Engine) -> None:
     create(engine, ResourcePolicy=policy())
     first = engine.call("GetResourcePolicy", {"ResourceArn": ARN})["RevisionId"]
     again = json.dumps(json.loads(policy()), indent=2)
@@ -68,7 +68,7 @@ def test_the_same_policy_again_keeps_its_revision(engine: Engine) -> None:
 
 
 @pytest.mark.parametrize("operation", ["PutResourcePolicy", "DeleteResourcePolicy"])
-def test_a_change_may_expect_a_revision(engine: Engine, operation: str) -> None:
+def test_policy_change_checks_the_expected_revision(engine: Engine, operation: str) -> None:
     create(engine)
     request: dict[str, Any] = {"ResourceArn": ARN, "ExpectedRevisionId": "7"}
     if operation == "PutResourcePolicy":
@@ -110,7 +110,7 @@ def test_a_change_may_expect_a_revision(engine: Engine, operation: str) -> None:
         (" " * 20_480 + "x", "Maximum policy size of 20480 bytes exceeded"),
     ],
 )
-def test_what_is_no_policy(engine: Engine, text: str, message: str) -> None:
+def test_invalid_policies_are_rejected(engine: Engine, text: str, message: str) -> None:
     create(engine)
     refused = answer(engine, "PutResourcePolicy", {"ResourceArn": ARN, "Policy": text})
     assert refused["error"] == "ValidationException"
@@ -118,7 +118,7 @@ def test_what_is_no_policy(engine: Engine, text: str, message: str) -> None:
 
 
 @pytest.mark.parametrize("principal", ["*", {"AWS": "*"}, {"AWS": ["111122223333", "*"]}])
-def test_nobody_lets_everybody_in(engine: Engine, principal: Any) -> None:
+def test_policy_with_unbounded_access_is_rejected(engine: Engine, principal: Any) -> None:
     create(engine)
     refused = answer(engine, "PutResourcePolicy", {"ResourceArn": ARN, "Policy": policy(Principal=principal)})
     assert refused["message"] == (
@@ -130,7 +130,7 @@ def test_nobody_lets_everybody_in(engine: Engine, principal: Any) -> None:
 
 
 @pytest.mark.parametrize("action", ["dynamodb:PutResourcePolicy", "dynamodb:*", "*"])
-def test_a_policy_that_nobody_could_change_is_to_be_confirmed(engine: Engine, action: str) -> None:
+def test_policy_that_prevents_its_own_change_requires_confirmation(engine: Engine, action: str) -> None:
     create(engine)
     request = {"ResourceArn": ARN, "Policy": policy(Effect="Deny", Principal="*", Action=action)}
     assert answer(engine, "PutResourcePolicy", request) == {
@@ -172,14 +172,14 @@ def test_a_policy_that_nobody_could_change_is_to_be_confirmed(engine: Engine, ac
     ],
 )
 @pytest.mark.parametrize("operation", ["GetResourcePolicy", "PutResourcePolicy", "DeleteResourcePolicy"])
-def test_resources_that_have_no_policy(engine: Engine, operation: str, arn: str, message: str) -> None:
+def test_resources_without_policies_are_rejected(engine: Engine, operation: str, arn: str, message: str) -> None:
     create(engine)
     request = {"ResourceArn": arn, **({"Policy": policy()} if operation == "PutResourcePolicy" else {})}
     assert answer(engine, operation, request)["message"] == message
 
 
-def test_each_change_has_a_revision_of_its_own() -> None:
-    """One more than the last, where both are of the same millisecond."""
+def test_each_policy_change_increases_the_revision() -> None:
+    """Also for changes in the same millisecond."""
     now_s = [1_800_000_000.0]
     with Engine.open(":memory:", clock=lambda: now_s[0]) as engine:
         create(engine)

@@ -1,4 +1,4 @@
-"""Regions on one machine: replicas made and removed, and what becomes of writes in several regions."""
+"""Global tables across local regions: replicas, replication and concurrent writes."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def described(engine: Engine) -> dict[str, Any]:
     return table
 
 
-def test_a_replica_has_what_was_there_and_what_comes(regions: Regions, clock: Clock) -> None:
+def test_replica_contains_existing_and_new_items(regions: Regions, clock: Clock) -> None:
     east, west = regions.engines[EAST], regions.engines[WEST]
     put(east, "1", 1)
     assert answer(west, "DescribeTable", {"TableName": "orders"})["error"].endswith("ResourceNotFoundException")
@@ -69,7 +69,7 @@ def test_a_replica_has_what_was_there_and_what_comes(regions: Regions, clock: Cl
     assert [engine.check() for engine in regions.engines.values()] == [[], [], []]
 
 
-def test_the_last_writer_wins(regions: Regions, clock: Clock) -> None:
+def test_last_writer_wins(regions: Regions, clock: Clock) -> None:
     east, west = regions.engines[EAST], regions.engines[WEST]
     replicas(east, add(WEST))
     put(east, "1", 1)
@@ -82,7 +82,7 @@ def test_the_last_writer_wins(regions: Regions, clock: Clock) -> None:
     assert items(east) == items(west) == {"1": "2", "same": "2"}
 
 
-def test_all_regions_agree_after_any_writes(regions: Regions, clock: Clock) -> None:
+def test_regions_converge_after_random_writes(regions: Regions, clock: Clock) -> None:
     replicas(regions.engines[EAST], add(WEST))
     chance = random.Random(5)
     for step in range(400):
@@ -105,7 +105,7 @@ def test_all_regions_agree_after_any_writes(regions: Regions, clock: Clock) -> N
     assert [engine.check() for engine in regions.engines.values()] == [[], [], []]
 
 
-def test_what_cannot_be(regions: Regions) -> None:
+def test_invalid_replica_updates_are_rejected(regions: Regions) -> None:
     east, west = regions.engines[EAST], regions.engines[WEST]
 
     def message(*updates: dict[str, Any], **more: Any) -> str:
@@ -144,15 +144,15 @@ def test_what_cannot_be(regions: Regions) -> None:
         assert replicas(alone, add(WEST))["error"].endswith("ValidationException")
 
 
-def test_the_stream_of_a_replica_stays_as_long_as_it_is_one(regions: Regions) -> None:
+def test_stream_of_a_replica_cannot_be_disabled(regions: Regions) -> None:
     east = regions.engines[EAST]
 
     def change(**specification: Any) -> dict[str, Any]:
         return answer(east, "UpdateTable", {"TableName": "orders", "StreamSpecification": specification})
 
     replicas(east, add(WEST))
-    told = "One or more parameter values were invalid: Disabling Stream is not allowed for a Global Table replica."
-    assert change(StreamEnabled=False)["message"] == told
+    message = "One or more parameter values were invalid: Disabling Stream is not allowed for a Global Table replica."
+    assert change(StreamEnabled=False)["message"] == message
     keys = change(StreamEnabled=True, StreamViewType="KEYS_ONLY")
     assert keys["message"] == "Table already has an enabled stream: TableName: orders"
     assert described(east)["StreamSpecification"] == {"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"}
@@ -163,7 +163,7 @@ def test_the_stream_of_a_replica_stays_as_long_as_it_is_one(regions: Regions) ->
     assert "LatestStreamArn" in described(east)
 
 
-def test_what_is_set_apart_for_a_replica_is_described(regions: Regions) -> None:
+def test_replica_overrides_are_described(regions: Regions) -> None:
     east, west, south = regions.engines.values()
     on_demand = {"OnDemandThroughputOverride": {"MaxReadRequestUnits": 5}}
     of_index = {"IndexName": "ByG", "ProvisionedThroughputOverride": {"ReadCapacityUnits": 3}}
@@ -190,8 +190,8 @@ def test_what_is_set_apart_for_a_replica_is_described(regions: Regions) -> None:
     assert message.endswith("Please retry the request without these replicas: [mars].")
 
 
-def test_a_replica_becomes_a_table_by_itself(regions: Regions, clock: Clock) -> None:
-    """With what was written elsewhere up to then, as WAIT_FOR_REPLICATION says; it must be unprotected."""
+def test_disassociated_replica_becomes_a_table(regions: Regions, clock: Clock) -> None:
+    """WAIT_FOR_REPLICATION keeps the writes of other regions up to then. The replica must be unprotected."""
     east, west, south = regions.engines.values()
     leave = {"Disassociate": {"RegionName": WEST, "DisassociationMode": "WAIT_FOR_REPLICATION"}}
     alone = {"Disassociate": {**leave["Disassociate"], "RegionName": EAST}}
@@ -204,6 +204,7 @@ def test_a_replica_becomes_a_table_by_itself(regions: Regions, clock: Clock) -> 
     west.call("UpdateTable", {"TableName": "orders", "DisassociationProtectionEnabled": False})
     assert "can only be requested in the region of the replica" in replicas(east, leave)["message"]
     assert "must be the only replica update" in replicas(west, leave, add(SOUTH))["message"]
+    assert "must be the only replica update" in replicas(west, {**leave, "Update": {"RegionName": EAST}})["message"]
     assert "Replicas" not in replicas(west, leave)["TableDescription"]
     assert items(west) == {"1": "1"}
     assert "DisassociationProtectionEnabled" not in described(west)
@@ -221,7 +222,7 @@ def test_a_replica_becomes_a_table_by_itself(regions: Regions, clock: Clock) -> 
     assert "4" not in items(east)
 
 
-def test_replicas_go(regions: Regions, clock: Clock) -> None:
+def test_deleted_replicas_leave_the_group(regions: Regions, clock: Clock) -> None:
     east, west, south = regions.engines.values()
     replicas(east, add(WEST))
     replicas(east, add(SOUTH))
@@ -239,7 +240,7 @@ def test_replicas_go(regions: Regions, clock: Clock) -> None:
     assert items(west) == {"1": "1"}
 
 
-def test_settings_go_to_the_group(regions: Regions) -> None:
+def test_settings_are_replicated(regions: Regions) -> None:
     east, west = regions.engines[EAST], regions.engines[WEST]
     replicas(east, add(WEST))
     given = {"TableName": "orders", "TimeToLiveSpecification": {"Enabled": True, "AttributeName": "until"}}
@@ -253,7 +254,7 @@ def test_settings_go_to_the_group(regions: Regions) -> None:
     assert not described(west)["DeletionProtectionEnabled"]
 
 
-def test_strong_consistency_is_of_three_regions_at_once(regions: Regions) -> None:
+def test_strong_consistency_requires_three_regions(regions: Regions) -> None:
     east, west, south = regions.engines.values()
     strong = {"MultiRegionConsistency": "STRONG"}
     assert replicas(east, add(WEST), **strong)["error"].endswith("ValidationException")
@@ -269,8 +270,8 @@ def test_strong_consistency_is_of_three_regions_at_once(regions: Regions) -> Non
     assert items(east) == items(west) == {"1": "1", "2": "2"}
 
 
-def test_what_is_strong_does_not_hurry_the_rest(regions: Regions, clock: Clock) -> None:
-    """A write of a strongly consistent table is in all regions at once; another table's comes in its own time."""
+def test_strongly_consistent_writes_do_not_replicate_other_tables(regions: Regions, clock: Clock) -> None:
+    """A write to a strongly consistent table is in all regions immediately; other tables keep their lag."""
     east, west = regions.engines[EAST], regions.engines[WEST]
     create(east, name="others")
     replicas(east, add(WEST), TableName="others")
@@ -291,7 +292,7 @@ def drop(region: str) -> dict[str, Any]:
     return {"Delete": {"RegionName": region}}
 
 
-def test_what_makes_no_strongly_consistent_group(regions: Regions) -> None:
+def test_invalid_strongly_consistent_groups_are_rejected(regions: Regions) -> None:
     east = regions.engines[EAST]
     strong = {"MultiRegionConsistency": "STRONG"}
 
@@ -329,7 +330,7 @@ def test_what_makes_no_strongly_consistent_group(regions: Regions) -> None:
         assert alone["message"].startswith("At least one of ProvisionedThroughput, ")
 
 
-def test_a_strongly_consistent_group_stays_as_it_is_until_all_of_it_goes(regions: Regions) -> None:
+def test_strongly_consistent_group_is_deleted_as_a_whole(regions: Regions) -> None:
     east, west = regions.engines[EAST], regions.engines[WEST]
     strong = {"MultiRegionConsistency": "STRONG"}
     replicas(east, add(WEST), **strong, GlobalTableWitnessUpdates=[add(SOUTH)])
@@ -355,7 +356,7 @@ def test_a_strongly_consistent_group_stays_as_it_is_until_all_of_it_goes(regions
     east.call("DeleteTable", {"TableName": "orders"})
 
 
-def test_a_witness_stands_for_the_third(regions: Regions) -> None:
+def test_witness_replaces_the_third_replica(regions: Regions) -> None:
     east, west = regions.engines[EAST], regions.engines[WEST]
     witness = {"GlobalTableWitnessUpdates": [{"Create": {"RegionName": SOUTH}}], "MultiRegionConsistency": "STRONG"}
     table = replicas(east, add(WEST), **witness)["TableDescription"]
@@ -364,7 +365,7 @@ def test_a_witness_stands_for_the_third(regions: Regions) -> None:
     assert items(west) == {"1": "1"}
 
 
-def test_records_tell_the_region_of_their_store() -> None:
+def test_stream_records_name_their_region() -> None:
     stream = {"StreamEnabled": True, "StreamViewType": "KEYS_ONLY"}
     for regions in ((EAST, WEST), (WEST,)):
         with Regions.open(":memory:", regions) as group:
@@ -380,7 +381,7 @@ def test_records_tell_the_region_of_their_store() -> None:
 
 
 def arns_in(answer: object) -> set[str]:
-    """All texts in an answer that are ARNs."""
+    """All ARNs in a response."""
     result: set[str] = set()
     stack = [answer]
     while stack:
@@ -394,7 +395,7 @@ def arns_in(answer: object) -> set[str]:
     return result
 
 
-def test_arns_name_the_region_of_their_store(tmp_path: Path) -> None:
+def test_arns_name_their_region(tmp_path: Path) -> None:
     bucket = tmp_path / "bucket"
     (bucket / "in").mkdir(parents=True)
     (bucket / "in" / "one").write_text('{"Item": {"pk": {"S": "a"}}}\n', encoding="utf-8")
@@ -430,12 +431,12 @@ def test_arns_name_the_region_of_their_store(tmp_path: Path) -> None:
             arns = set().union(*map(arns_in, answers))
             assert len(arns) > 7
             assert {arn.split(":")[3] for arn in arns} == {region}
-            # Those of another region are taken, as every ARN is.
+            # ARNs of other regions are accepted.
             other = table["TableArn"].replace(region, "eu-west-1")
             assert engine.call("GetItem", {"TableName": other, "Key": {"pk": s("a"), "sk": s("b")}}) == {}
 
 
-def test_a_write_arrives_when_its_lag_is_over(regions: Regions, clock: Clock) -> None:
+def test_write_is_replicated_after_the_lag(regions: Regions, clock: Clock) -> None:
     clock.now_s = 1_800_000_000.0
     east, west = regions.engines[EAST], regions.engines[WEST]
     replicas(east, add(WEST))
@@ -445,26 +446,3 @@ def test_a_write_arrives_when_its_lag_is_over(regions: Regions, clock: Clock) ->
     clock.now_s += 0.0005
     assert regions.replicate() == 1
     assert items(west) == {"1": "1"}
-
-
-def test_a_replica_leaves_its_group_with_all_that_was_written() -> None:
-    leave = {"Disassociate": {"RegionName": WEST, "DisassociationMode": "WAIT_FOR_REPLICATION"}}
-    with Regions.open(":memory:", [EAST, WEST, SOUTH], lag_ms=1e9) as regions:
-        east, west, south = (regions.engines[name] for name in (EAST, WEST, SOUTH))
-        create(east)
-        for region in (WEST, SOUTH):
-            replicas(east, {"Create": {"RegionName": region}})
-        put(east, "1", 1)
-        assert items(west) == {}
-        assert "can only be requested in the region" in replicas(east, leave)["message"]
-        assert "only replica update" in replicas(west, leave, {"Delete": {"RegionName": EAST}})["message"]
-        assert "only replica update" in replicas(west, {**leave, "Update": {"RegionName": EAST}})["message"]
-        assert "disassociation protection is enabled" in replicas(west, leave)["message"]
-        west.call("UpdateTable", {"TableName": "orders", "DisassociationProtectionEnabled": False})
-        assert "error" not in replicas(west, leave)
-        others = [
-            [each["RegionName"] for each in described(engine).get("Replicas", ())] for engine in (east, west, south)
-        ]
-        assert others == [[SOUTH], [], [EAST]]
-        assert items(west) == {"1": "1"}
-        assert "not part of the global table" in replicas(west, leave)["message"]

@@ -1,4 +1,4 @@
-"""A query whose text was planned before, with other values: it answers, or is refused, as if it were the first one."""
+"""A repeated query with other values, whose plan is cached, returns what a first query would return."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def query(condition: str, values: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("condition", CONDITIONS)
-def test_a_repeated_query_answers_with_its_own_values(condition: str) -> None:
+def test_repeated_query_uses_its_own_values(condition: str) -> None:
     same = s("2")
     variants: list[dict[str, Any]] = [query(condition, values) for values in VALUES]
     more = ({"ScanIndexForward": False}, {"Select": "COUNT"}, {"FilterExpression": "attribute_exists(g)"},
@@ -54,7 +54,7 @@ def test_a_repeated_query_answers_with_its_own_values(condition: str) -> None:
     with filled() as engine:
         answer(engine, "Query", variants[0])
         repeated = [answer(engine, "Query", each) for each in variants]
-    for variant, told in zip(variants, repeated, strict=True):
+    for variant, result in zip(variants, repeated, strict=True):
         with filled() as fresh:
-            assert answer(fresh, "Query", variant) == told
+            assert answer(fresh, "Query", variant) == result
     assert repeated[1]["Items"], "one of them finds something"

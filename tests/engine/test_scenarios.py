@@ -1,4 +1,4 @@
-"""The engine answers the scenarios as recorded, or as the service does where the recording is known to differ."""
+"""The engine's responses equal those recorded from DynamoDB Local, or DynamoDB's where these are known to differ."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.engine.support import answer
 
 
 def steps() -> list[Any]:
-    """One test a step that is judged; the steps before it set the stage."""
+    """One test per compared step. The steps before it prepare the tables."""
     return [
         pytest.param(name, number, id=f"{name}-{number}-{step[0]}")
         for name, scenario in SCENARIOS.items()
@@ -39,10 +39,10 @@ def truth(name: str, number: int, step: Step) -> Any:
     if len(step) == 3:
         return step[2]
     recorded = json.loads((RECORDED / f"{name}.json").read_text())[number]
-    return in_current_words(step[0], recorded) if "error" in recorded else recorded
+    return in_current_wording(step[0], recorded) if "error" in recorded else recorded
 
 
-CURRENT_WORDS = (
+CURRENT_WORDING = (
     (r"^(ExpressionAttributeValues can only be specified when using expressions): .* null$", r"\1"),
     (r"^ExpressionAttributeValues contains invalid value: (.*) for key :\w+$", r"\1"),
     (r"^(Invalid operator used in Key|Invalid condition in Key)", r"Invalid KeyConditionExpression: \1"),
@@ -50,12 +50,12 @@ CURRENT_WORDS = (
 )
 
 
-def in_current_words(operation: str, error: dict[str, Any]) -> dict[str, Any]:
-    """An error of Local's in the service's current words, and within its envelope where the operation has it. (What
-    the words are is tested, one by one, in ``test_wording``.)
+def in_current_wording(operation: str, error: dict[str, Any]) -> dict[str, Any]:
+    """DynamoDB Local's error in DynamoDB's current wording, with the prefix that the operation adds (see
+    ``test_error_messages``).
     """
     message = error["message"]
-    for older, current in CURRENT_WORDS:
+    for older, current in CURRENT_WORDING:
         if OPERATIONS[operation].wording != "older" or operation == "TransactWriteItems":
             message = re.sub(older, current, message)
     of_select = operation == "Query" and re.search(OF_SELECT, message)
@@ -75,5 +75,5 @@ OF_SELECT = "when choosing to get|can be used only when Querying"
 
 
 @pytest.mark.parametrize(("name", "number"), steps())
-def test_a_step_answers_as_dynamodb_does(answers: dict[str, list[dict[str, Any]]], name: str, number: int) -> None:
+def test_step_returns_the_recorded_response(answers: dict[str, list[dict[str, Any]]], name: str, number: int) -> None:
     assert answers[name][number] == truth(name, number, SCENARIOS[name][number])

@@ -1,6 +1,4 @@
-"""The file under the store: removed, replaced, opened by two at once, forked, held by a reader, damaged, read-only, of
-the format before.
-"""
+"""The store file: deleted, replaced, opened concurrently, forked, damaged and read-only."""
 
 from __future__ import annotations
 
@@ -24,23 +22,23 @@ from keyplan.errors import StoreError
 from keyplan.store import Engine, check_file
 from keyplan.store.storage.sqlite import Storage
 from keyplan.store.storage.storage_transactions import Reader
-from tests.engine.support import create, get, index, n, put, s
+from tests.engine.support import create, get, index, keyed, n, put, s
 
 ROOT = Path(__file__).parents[2]
 
 
-def spoil(path: str, statement: str) -> None:
+def run_sql(path: str, statement: str) -> None:
     file = sqlite3.connect(path)
     file.execute(statement)
     file.commit()
     file.close()
 
 
-# --- removed and replaced
+# --- deleted and replaced files
 
 
 @pytest.mark.parametrize("how", ["removed", "replaced", "moved away"])
-def test_a_write_into_a_file_that_is_gone_is_not_acknowledged(path: str, tmp_path: Path, how: str) -> None:
+def test_write_to_a_deleted_or_replaced_file_is_not_acknowledged(path: str, tmp_path: Path, how: str) -> None:
     with Engine.open(path) as engine:
         create(engine)
         put(engine, "a", "1")
@@ -59,8 +57,8 @@ def test_a_write_into_a_file_that_is_gone_is_not_acknowledged(path: str, tmp_pat
             engine.call_together([("PutItem", {"TableName": "orders", "Item": {"pk": s("a"), "sk": s("3")}})])
 
 
-def test_connections_of_one_store_are_to_one_file(path: str, tmp_path: Path) -> None:
-    """A thread that needs a connection of its own must not get one to another file."""
+def test_connection_to_a_replaced_file_is_rejected(path: str, tmp_path: Path) -> None:
+    """All connections of a store use the same file."""
     storage = Storage.file(path)
     taken = storage.pool.take()
     Storage.file(str(tmp_path / "other.db")).close()
@@ -71,8 +69,8 @@ def test_connections_of_one_store_are_to_one_file(path: str, tmp_path: Path) -> 
     storage.close()
 
 
-def test_a_write_into_a_replaced_wal_is_not_acknowledged(path: str) -> None:
-    """What is committed is in the WAL alone, until SQLite copies it into the file."""
+def test_write_to_a_replaced_wal_is_not_acknowledged(path: str) -> None:
+    """Commits are only in the WAL until a checkpoint."""
     wal = Path(f"{path}-wal")
     with Engine.open(path) as engine:
         create(engine)
@@ -88,13 +86,13 @@ def test_a_write_into_a_replaced_wal_is_not_acknowledged(path: str) -> None:
         put(engine, "a", "4")
 
 
-def test_a_new_wal_is_no_other_one(path: str) -> None:
-    """SQLite removes the WAL with the last connection to the file, and makes another with the next one."""
+def test_recreated_wal_is_accepted(path: str) -> None:
+    """SQLite deletes the WAL with the last connection and creates it again with the next."""
     engine = Engine.open(path)
     create(engine)
     pool = engine._storage.pool
     for number in range(5):
-        Path(f"{path}-wal").rename(f"{path}-{number}")  # so that the next one has another inode
+        Path(f"{path}-wal").rename(f"{path}-{number}")  # the next file has another inode
         pool.discard(pool.take())  # the only one
         put(engine, "a", str(number))
         with Engine.open(path) as other:
@@ -106,7 +104,7 @@ def test_a_new_wal_is_no_other_one(path: str) -> None:
     engine.close()
 
 
-# --- two at once
+# --- concurrent processes
 
 
 def _open_and_write(path: str, name: str, start: Any) -> None:
@@ -115,9 +113,9 @@ def _open_and_write(path: str, name: str, start: Any) -> None:
         create(engine, name)
 
 
-def test_many_processes_open_a_new_file(tmp_path: Path) -> None:
+def test_processes_can_create_a_file_concurrently(tmp_path: Path) -> None:
     context = multiprocessing.get_context("fork")
-    for round_ in range(8):
+    for round_ in range(4):
         path = str(tmp_path / f"{round_}.db")
         start = context.Barrier(4)
         processes = [
@@ -136,7 +134,7 @@ def test_many_processes_open_a_new_file(tmp_path: Path) -> None:
 
 
 def in_child(work: Callable[[], None]) -> int:
-    """The exit status of a forked child that does it."""
+    """Run the work in a forked child and return its exit status."""
     process = os.fork()
     if process == 0:
         status = 1
@@ -148,7 +146,7 @@ def in_child(work: Callable[[], None]) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
 
 
-def test_a_child_forked_while_a_thread_writes_can_write(path: str) -> None:
+def test_child_forked_during_writes_can_write(path: str) -> None:
     with Engine.open(path, busy_timeout_s=5) as engine:
         create(engine)
         ends = threading.Event()
@@ -173,10 +171,8 @@ def test_a_child_forked_while_a_thread_writes_can_write(path: str) -> None:
     assert check_file(path) == []
 
 
-def test_a_child_keeps_what_it_writes_when_its_parent_closes(path: str) -> None:
-    """The locks that SQLite has in the parent are none of the child's: with the parent's last connection SQLite took
-    the WAL away, and the child went on writing into it.
-    """
+def test_writes_of_a_forked_child_survive_closing_the_parent(path: str) -> None:
+    """The parent doesn't see the child's locks: its last connection must not delete the WAL."""
     engine = Engine.open(path)
     create(engine)
     put(engine, "parent", "1")
@@ -201,7 +197,7 @@ def test_a_child_keeps_what_it_writes_when_its_parent_closes(path: str) -> None:
     assert check_file(path) == []
 
 
-def test_a_store_in_memory_that_was_at_work_says_so(path: str) -> None:
+def test_in_memory_store_forked_during_work_reports_it(path: str) -> None:
     storage = Storage.memory()
     connection = storage.pool.take()
 
@@ -215,27 +211,18 @@ def test_a_store_in_memory_that_was_at_work_says_so(path: str) -> None:
     storage.close()
 
 
-# --- waiting
-
-
 # --- damage
 
 
 @pytest.fixture(params=["plain", "indexed", "expiring", "streamed"])
 def damaged(request: pytest.FixtureRequest, path: str) -> str:
-    """A store with two damaged items among sound ones."""
+    """A store with two damaged items and three intact ones."""
     with Engine.open(path) as engine:
         more: dict[str, Any] = {"GlobalSecondaryIndexes": [index("ByG", "g", "h")]}
         if request.param == "streamed":
             more["StreamSpecification"] = {"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"}
         if request.param == "plain":
-            request_ = {
-                "TableName": "orders",
-                "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}, {"AttributeName": "sk", "KeyType": "RANGE"}],
-                "AttributeDefinitions": [{"AttributeName": name, "AttributeType": "S"} for name in ("pk", "sk")],
-                "BillingMode": "PAY_PER_REQUEST",
-            }
-            engine.call("CreateTable", request_)
+            create(engine, **keyed(pk="S", sk="S"))
         else:
             create(engine, **more)
         if request.param == "expiring":
@@ -243,23 +230,23 @@ def damaged(request: pytest.FixtureRequest, path: str) -> str:
             engine.call("UpdateTimeToLive", {"TableName": "orders", "TimeToLiveSpecification": specification})
         for number in range(5):
             put(engine, "a", str(number), g=s("g"), h=s(str(number)), until=n(4_000_000_000 + number))
-    spoil(path, "DROP TRIGGER IF EXISTS expires_1_update")
-    spoil(path, "UPDATE items_1_1 SET body = CAST(substr(CAST(body AS TEXT), 1, 20) AS BLOB) WHERE sk = '1'")
-    spoil(path, "UPDATE items_1_1 SET body = CAST('[1]' AS BLOB) WHERE sk = '2'")
+    run_sql(path, "DROP TRIGGER IF EXISTS expires_1_update")
+    run_sql(path, "UPDATE items_1_1 SET body = CAST(substr(CAST(body AS TEXT), 1, 20) AS BLOB) WHERE sk = '1'")
+    run_sql(path, "UPDATE items_1_1 SET body = CAST('[1]' AS BLOB) WHERE sk = '2'")
     return path
 
 
-def test_a_damaged_item_is_told_replaced_and_removed(damaged: str) -> None:
+def test_damaged_item_is_reported_and_can_be_replaced_or_deleted(damaged: str) -> None:
     key = {"TableName": "orders", "Key": {"pk": s("a"), "sk": s("1")}}
     with Engine.open(damaged) as engine:
-        asking: list[tuple[str, dict[str, Any]]] = [
+        requests: list[tuple[str, dict[str, Any]]] = [
             ("GetItem", key),
             ("Scan", {"TableName": "orders"}),
             ("UpdateItem", {**key, "UpdateExpression": "REMOVE x"}),
             ("DeleteItem", {**key, "ReturnValues": "ALL_OLD"}),
             ("DeleteItem", {**key, "ConditionExpression": "attribute_exists(pk)"}),
         ]
-        for operation, params in asking:
+        for operation, params in requests:
             with pytest.raises(StoreError, match="A stored item is damaged") as caught:
                 engine.call(operation, params)
             assert "without a condition" in str(caught.value.hint)
@@ -274,14 +261,14 @@ def test_a_damaged_item_is_told_replaced_and_removed(damaged: str) -> None:
         put(engine, "a", "9", until=n(1))
 
 
-def test_a_damaged_item_of_a_table_whose_items_expire(path: str) -> None:
+def test_damaged_item_of_a_table_with_ttl_can_be_replaced(path: str) -> None:
     with Engine.open(path) as engine:
         create(engine)
         put(engine, "a", "1")
         put(engine, "a", "2")
         specification = {"Enabled": True, "AttributeName": "until"}
         engine.call("UpdateTimeToLive", {"TableName": "orders", "TimeToLiveSpecification": specification})
-    # Flipped on the disk, behind SQLite's back.
+    # Flipped on disk, without SQLite.
     raw = Path(path).read_bytes()
     assert raw.count(b'{"pk":{"S":"a"},"sk":{"S":"1"}}') == 1
     Path(path).write_bytes(raw.replace(b'{"pk":{"S":"a"},"sk":{"S":"1"}}', b'{"pk":{"S":"a"},"sk":{"S":"1"}!'))
@@ -296,8 +283,7 @@ def test_a_damaged_item_of_a_table_whose_items_expire(path: str) -> None:
         assert engine.check() == []
 
 
-def test_flipped_bits_inside_values_are_seen(path: str) -> None:
-    """Those of items, and those of the records of streams."""
+def test_flipped_bits_in_items_and_stream_records_are_reported(path: str) -> None:
     with Engine.open(path) as engine:
         create(engine, StreamSpecification={"StreamEnabled": True, "StreamViewType": "NEW_IMAGE"})
         put(engine, "a", "1", x=s("unmistakable"))
@@ -318,8 +304,8 @@ def test_flipped_bits_inside_values_are_seen(path: str) -> None:
 
 
 @pytest.fixture
-def open_to_all() -> Iterator[Path]:
-    """A folder that other users may look into. What pytest makes is for one user, and each session sees to it again."""
+def readable_folder() -> Iterator[Path]:
+    """A folder that other users can read, unlike pytest's."""
     with tempfile.TemporaryDirectory() as folder:
         Path(folder).chmod(0o755)
         yield Path(folder)
@@ -327,8 +313,8 @@ def open_to_all() -> Iterator[Path]:
 
 @pytest.mark.skipif(not hasattr(os, "setuid") or os.getuid() != 0, reason="another user is needed")
 @pytest.mark.parametrize("wal", ["none", "full"])
-def test_a_file_that_nobody_may_write_can_be_checked(tmp_path: Path, open_to_all: Path, wal: str) -> None:
-    folder = open_to_all / "fixed"
+def test_read_only_file_can_be_checked(tmp_path: Path, readable_folder: Path, wal: str) -> None:
+    folder = readable_folder / "fixed"
     folder.mkdir()
     path = str(folder / "store?.db")
     with Engine.open(path) as engine:
@@ -337,7 +323,7 @@ def test_a_file_that_nobody_may_write_can_be_checked(tmp_path: Path, open_to_all
         if wal == "full":
             shutil.copyfile(path + "-wal", tmp_path / "wal")
     if wal == "full":
-        # As a crash leaves it: what was written last is in the WAL alone.
+        # As after a crash: the last write is only in the WAL.
         shutil.copyfile(tmp_path / "wal", path + "-wal")
         assert b"unmistakable" in Path(path + "-wal").read_bytes()
     for each in folder.iterdir():
@@ -363,18 +349,18 @@ def test_a_file_that_nobody_may_write_can_be_checked(tmp_path: Path, open_to_all
 
 @pytest.mark.parametrize("is_json", [True, False])
 def test_reads_of_stored_bytes_verify_their_checksums(path: str, is_json: bool) -> None:
-    """The server responds with stored bytes as they are."""
+    """The server returns stored bytes unchanged."""
     with Engine.open(path) as engine:
         create(engine)
         put(engine, "a", "1", x=s("value"), g=s("g"), h=s("1"))
         put(engine, "a", "2", g=s("g"), h=s("2"))
-    spoilt = "replace(CAST(body AS TEXT), 'value', 'valuf')" if is_json else "substr(CAST(body AS TEXT), 1, 20)"
-    spoil(path, f"UPDATE items_1_1 SET body = CAST({spoilt} AS BLOB) WHERE sk = '1'")
+    changed = "replace(CAST(body AS TEXT), 'value', 'valuf')" if is_json else "substr(CAST(body AS TEXT), 1, 20)"
+    run_sql(path, f"UPDATE items_1_1 SET body = CAST({changed} AS BLOB) WHERE sk = '1'")
     key, other = ({"pk": s("a"), "sk": s(sort)} for sort in "12")
     statement = "SELECT * FROM orders WHERE pk = 'a' AND sk = '1'"
     of_partition = {"KeyConditionExpression": "pk = :p", "ExpressionAttributeValues": {":p": s("a")}}
     of_index = {"IndexName": "ByG", "KeyConditionExpression": "g = :g", "ExpressionAttributeValues": {":g": s("g")}}
-    asked: list[tuple[str, dict[str, Any]]] = [
+    requests: list[tuple[str, dict[str, Any]]] = [
         ("GetItem", {"TableName": "orders", "Key": key}),
         ("GetItem", {"TableName": "orders", "Key": key, "ProjectionExpression": "x"}),
         ("Query", {"TableName": "orders", **of_partition}),
@@ -388,7 +374,7 @@ def test_reads_of_stored_bytes_verify_their_checksums(path: str, is_json: bool) 
         ("ExecuteTransaction", {"TransactStatements": [{"Statement": statement}]}),
     ]
     with Engine.open(path, raw_items=True) as engine:
-        for operation, request_ in asked:
+        for operation, request_ in requests:
             with pytest.raises(StoreError, match="A stored item is damaged"):
                 engine.call(operation, request_)
         assert engine.call("GetItem", {"TableName": "orders", "Key": other})["Item"]

@@ -1,4 +1,4 @@
-"""Shards of streams: their turns, iterators, and how long records are kept."""
+"""Stream shards: splits, iterators and retention."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ import pytest
 from keyplan.store import Engine
 from tests.engine import streaming
 from tests.engine.consumer import Checkpoints, consume, shards
-from tests.engine.streaming import HOUR, INVALID, START, Clock, iterator, put, read, records, refused, streamed, switch
-from tests.engine.support import answer, create, n, s
+from tests.engine.streaming import HOUR, INVALID, START, iterator, put, read, records, refused, streamed, switch
+from tests.engine.support import Clock, answer, create, n, s
 
-clock, engine = streaming.clock, streaming.engine
+clock = streaming.clock
 
 # --- shards
 
 
-def test_a_shard_is_followed_by_its_child(engine: Engine, clock: Clock) -> None:
+def test_shard_is_followed_by_its_child(engine: Engine, clock: Clock) -> None:
     arn = streamed(engine)
     put(engine, "a")
-    clock.now += 4 * HOUR
+    clock.now_s += 4 * HOUR
     put(engine, "b")
     put(engine, "c")
     parent, child = shards(engine.call, arn, page=1)
@@ -38,7 +38,7 @@ def test_a_shard_is_followed_by_its_child(engine: Engine, clock: Clock) -> None:
         "DescribeStream", {"StreamArn": arn, "ShardFilter": {"Type": "CHILD_SHARDS", "ShardId": parent["ShardId"]}}
     )["StreamDescription"]["Shards"]
     assert children == [child]
-    clock.now += 25 * HOUR
+    clock.now_s += 25 * HOUR
     engine.trim_streams()
     assert [shard["ShardId"] for shard in shards(engine.call, arn)] == [child["ShardId"]]
     no_parent = engine.call("DescribeStream", {"StreamArn": arn, "ShardFilter": {"Type": "CHILD_SHARDS"}})
@@ -49,8 +49,8 @@ def test_a_shard_is_followed_by_its_child(engine: Engine, clock: Clock) -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_a_consumer_sees_each_change_once_in_order(tmp_path: Any, clock: Clock, seed: int) -> None:
-    """Over splits, restarts of the store and of the consumer, and several processes' worth of engines."""
+def test_consumer_reads_each_change_once_in_order(tmp_path: Any, clock: Clock, seed: int) -> None:
+    """Across shard splits, restarts of the store and of the consumer, and several engines."""
     chance = random.Random(seed)
     path = tmp_path / "store.db"
 
@@ -67,7 +67,7 @@ def test_a_consumer_sees_each_change_once_in_order(tmp_path: Any, clock: Clock, 
         pk = f"k{chance.randrange(30)}"
         values[pk] = values.get(pk, -1) + 1
         put(engine, pk, value=n(values[pk]))
-        clock.now += chance.random() * 3
+        clock.now_s += chance.random() * 3
         if chance.random() < 0.05:
             seen += consume(engine.call, arn, checkpoints, limit=chance.randint(1, 9), pages_max=chance.randrange(20))
         if chance.random() < 0.02:
@@ -90,7 +90,7 @@ def test_a_consumer_sees_each_change_once_in_order(tmp_path: Any, clock: Clock, 
         engine.close()
 
 
-def test_another_process_learns_of_a_new_stream(tmp_path: Any) -> None:
+def test_another_engine_writes_to_a_new_stream(tmp_path: Any) -> None:
     path = tmp_path / "store.db"
     with Engine.open(path) as element, Engine.open(path) as other:
         create(element)
@@ -106,12 +106,12 @@ def test_another_process_learns_of_a_new_stream(tmp_path: Any) -> None:
 # --- iterators
 
 
-def test_iterators_of_each_type(engine: Engine, clock: Clock) -> None:
+def test_each_iterator_type_starts_at_its_position(engine: Engine, clock: Clock) -> None:
     arn = streamed(engine)
     latest = iterator(engine, arn, "LATEST")
     for pk in "abc":
         put(engine, pk)
-        clock.now += 10
+        clock.now_s += 10
     numbers = [record["dynamodb"]["SequenceNumber"] for record in records(engine, arn)]
     assert read(engine, latest) == ["a", "b", "c"]
     assert read(engine, iterator(engine, arn, "LATEST")) == []
@@ -122,45 +122,45 @@ def test_iterators_of_each_type(engine: Engine, clock: Clock) -> None:
     (shard,) = shards(engine.call, arn)
     start = shard["SequenceNumberRange"]["StartingSequenceNumber"]
     assert read(engine, iterator(engine, arn, "AT_SEQUENCE_NUMBER", SequenceNumber=start)) == ["a", "b", "c"]
-    for moment, expected in (
+    for timestamp, expected in (
         (START - 1, "abc"),
         (START, "abc"),
         (START + 0.5, "bc"),
         (START + 20, "c"),
         (START + 21, ""),
     ):
-        assert read(engine, iterator(engine, arn, "AT_TIMESTAMP", Timestamp=moment)) == list(expected)
+        assert read(engine, iterator(engine, arn, "AT_TIMESTAMP", Timestamp=timestamp)) == list(expected)
 
 
-def test_wrong_iterators(engine: Engine) -> None:
+def test_invalid_iterators_are_rejected(engine: Engine) -> None:
     arn = streamed(engine)
     (shard,) = shards(engine.call, arn)
     base = {"StreamArn": arn, "ShardId": shard["ShardId"]}
 
-    def told(**more: Any) -> tuple[str, str]:
+    def error(**more: Any) -> tuple[str, str]:
         return refused(engine, "GetShardIterator", {**base, **more})
 
     some = "1" * 21
     for kind in ("AT_SEQUENCE_NUMBER", "AFTER_SEQUENCE_NUMBER", "AT_TIMESTAMP"):
-        assert told(ShardIteratorType=kind)[0] == "ValidationException"
+        assert error(ShardIteratorType=kind)[0] == "ValidationException"
     for kind in ("TRIM_HORIZON", "LATEST", "AT_TIMESTAMP"):
-        assert told(ShardIteratorType=kind, SequenceNumber=some) == (
+        assert error(ShardIteratorType=kind, SequenceNumber=some) == (
             "ValidationException",
             INVALID + "SequenceNumber should not be passed for this iterator type",
         )
-    assert told(ShardIteratorType="AT_SEQUENCE_NUMBER", SequenceNumber="x" * 21)[0] == "ValidationException"
-    assert told(ShardIteratorType="AT_SEQUENCE_NUMBER", SequenceNumber="0" * 21) == (
+    assert error(ShardIteratorType="AT_SEQUENCE_NUMBER", SequenceNumber="x" * 21)[0] == "ValidationException"
+    assert error(ShardIteratorType="AT_SEQUENCE_NUMBER", SequenceNumber="0" * 21) == (
         "ValidationException",
         "Invalid SequenceNumber for the shard",
     )
-    assert told(ShardIteratorType="bulle")[0] == "ValidationException"
+    assert error(ShardIteratorType="bulle")[0] == "ValidationException"
     nowhere = ("ResourceNotFoundException", "Requested resource not found: Shard does not exist")
-    assert told(ShardIteratorType="LATEST", ShardId="s" * 30) == nowhere
-    assert told(ShardIteratorType="LATEST", StreamArn="x" * 40)[0] == "ValidationException"
-    for kind in ("LATEST", "AT_SEQUENCE_NUMBER"):  # the ARN is looked at first
-        assert told(ShardIteratorType=kind, StreamArn="x" * 40) == ("ValidationException", "Invalid StreamArn")
+    assert error(ShardIteratorType="LATEST", ShardId="s" * 30) == nowhere
+    assert error(ShardIteratorType="LATEST", StreamArn="x" * 40)[0] == "ValidationException"
+    for kind in ("LATEST", "AT_SEQUENCE_NUMBER"):  # the ARN is checked first
+        assert error(ShardIteratorType=kind, StreamArn="x" * 40) == ("ValidationException", "Invalid StreamArn")
     missing = arn.replace("table/orders", "table/others")
-    assert told(ShardIteratorType="LATEST", StreamArn=missing)[0] == "ResourceNotFoundException"
+    assert error(ShardIteratorType="LATEST", StreamArn=missing)[0] == "ResourceNotFoundException"
     good = iterator(engine, arn, "LATEST")
     assert refused(engine, "GetRecords", {"ShardIterator": good, "Limit": 1001})[0] == "ValidationException"
     for wrong in ("x", good[:-3], good + "x", good.replace("|1|", "|2|"), "|1|" + good.partition("|1|")[2]):
@@ -176,14 +176,14 @@ def test_wrong_iterators(engine: Engine) -> None:
 def test_iterators_expire(engine: Engine, clock: Clock) -> None:
     arn = streamed(engine)
     place = iterator(engine, arn, "TRIM_HORIZON")
-    clock.now += 15 * 60
+    clock.now_s += 15 * 60
     place_again = engine.call("GetRecords", {"ShardIterator": place})["NextShardIterator"]
-    clock.now += 1
+    clock.now_s += 1
     assert refused(engine, "GetRecords", {"ShardIterator": place})[0] == "ExpiredIteratorException"
     assert read(engine, place_again) == []
 
 
-def test_pages_hold_a_megabyte(engine: Engine) -> None:
+def test_get_records_returns_at_most_1_mb(engine: Engine) -> None:
     arn = streamed(engine, "NEW_IMAGE")
     for number in range(6):
         put(engine, f"k{number}", filler=s("x" * 300_000))
@@ -192,25 +192,25 @@ def test_pages_hold_a_megabyte(engine: Engine) -> None:
     assert len(engine.call("GetRecords", {"ShardIterator": answer["NextShardIterator"]})["Records"]) == 3
 
 
-# --- a day
+# --- retention
 
 
 @pytest.mark.parametrize("trims", [False, True])
-def test_records_are_kept_for_a_day(engine: Engine, clock: Clock, trims: bool) -> None:
-    """Whether what is too old was removed yet or not can't be seen."""
+def test_records_are_kept_for_24_hours(engine: Engine, clock: Clock, trims: bool) -> None:
+    """Whether or not expired records have been trimmed."""
     arn = streamed(engine)
     put(engine, "a")
-    clock.now += HOUR
+    clock.now_s += HOUR
     put(engine, "b")
     old = iterator(engine, arn, "TRIM_HORIZON")
     first, second = [record["dynamodb"]["SequenceNumber"] for record in records(engine, arn)]
-    clock.now += 10 * 60
-    clock.now += 23 * HOUR - 30 * 60
+    clock.now_s += 10 * 60
+    clock.now_s += 23 * HOUR - 30 * 60
     old = iterator(engine, arn, "TRIM_HORIZON")
-    clock.now += 10 * 60
+    clock.now_s += 10 * 60
     assert read(engine, old) == ["a", "b"]
     old = iterator(engine, arn, "TRIM_HORIZON")
-    clock.now += 11 * 60
+    clock.now_s += 11 * 60
     if trims:
         assert engine.trim_streams() == 1
     gone = ("TrimmedDataAccessException", "The data you are trying to access has been trimmed")
@@ -220,7 +220,7 @@ def test_records_are_kept_for_a_day(engine: Engine, clock: Clock, trims: bool) -
     name = shards(engine.call, arn)[0]["ShardId"]
     params = {"StreamArn": arn, "ShardId": name, "ShardIteratorType": "AT_SEQUENCE_NUMBER", "SequenceNumber": first}
     assert refused(engine, "GetShardIterator", params)[0] == "TrimmedDataAccessException"
-    clock.now += 25 * HOUR
+    clock.now_s += 25 * HOUR
     if trims:
         engine.trim_streams()
     assert read(engine, iterator(engine, arn, "TRIM_HORIZON")) == []
@@ -229,11 +229,11 @@ def test_records_are_kept_for_a_day(engine: Engine, clock: Clock, trims: bool) -
     assert int(third["dynamodb"]["SequenceNumber"]) > int(second)
 
 
-def test_closed_shards_go_with_their_records(engine: Engine, clock: Clock) -> None:
+def test_closed_shards_are_deleted_with_their_records(engine: Engine, clock: Clock) -> None:
     arn = streamed(engine)
     for number in range(12):
         put(engine, f"k{number}")
-        clock.now += 4 * HOUR
+        clock.now_s += 4 * HOUR
     while engine.trim_streams():
         pass
     known = shards(engine.call, arn)
@@ -246,7 +246,7 @@ def test_closed_shards_go_with_their_records(engine: Engine, clock: Clock) -> No
 
 @pytest.mark.parametrize("kind", ["AT_SEQUENCE_NUMBER", "AFTER_SEQUENCE_NUMBER"])
 @pytest.mark.parametrize("digits", [21, 40])
-def test_a_sequence_number_beyond_any_record(engine: Engine, kind: str, digits: int) -> None:
+def test_sequence_number_after_the_last_record_is_rejected(engine: Engine, kind: str, digits: int) -> None:
     arn = streamed(engine)
     put(engine, "a")
     (shard,) = shards(engine.call, arn)

@@ -1,4 +1,4 @@
-"""Streams: what is recorded of each change, and the lives of streams."""
+"""DynamoDB Streams: recorded changes, and the life cycle of streams."""
 
 from __future__ import annotations
 
@@ -9,40 +9,22 @@ import pytest
 from keyplan.errors import DynamoDBError
 from keyplan.store import Engine
 from tests.engine import streaming
-from tests.engine.streaming import HOUR, INVALID, ITEM, START, Clock, delete, put, records, refused, streamed, switch
-from tests.engine.support import create, n, s
+from tests.engine.streaming import HOUR, INVALID, ITEM, START, delete, put, records, refused, streamed, switch
+from tests.engine.support import Clock, create, keyed, n, s
 
-clock, engine = streaming.clock, streaming.engine
+clock = streaming.clock
 
-# --- what is recorded
+# --- records
 
 
-def test_the_examples_of_the_developer_guide() -> None:
-    """Sizes and members of the three records that "Reading and processing a stream" shows."""
-    with Engine.open(":memory:", clock=Clock()) as engine:
-        made = engine.call(
-            "CreateTable",
-            {
-                "TableName": "guide",
-                "KeySchema": [{"AttributeName": "Id", "KeyType": "HASH"}],
-                "AttributeDefinitions": [{"AttributeName": "Id", "AttributeType": "N"}],
-                "BillingMode": "PAY_PER_REQUEST",
-                "StreamSpecification": {"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"},
-            },
-        )
-        key = {"Id": n(101)}
-        engine.call("PutItem", {"TableName": "guide", "Item": {**key, "Message": s("New item!")}})
-        engine.call(
-            "UpdateItem",
-            {
-                "TableName": "guide",
-                "Key": key,
-                "UpdateExpression": "SET Message = :m",
-                "ExpressionAttributeValues": {":m": s("This item has changed")},
-            },
-        )
-        engine.call("DeleteItem", {"TableName": "guide", "Key": key})
-        result = records(engine, made["TableDescription"]["LatestStreamArn"])
+def test_records_match_the_developer_guide(engine: Engine) -> None:
+    """Sizes and members of the three records in "Reading and processing a stream"."""
+    arn = streamed(engine, name="guide", **keyed(Id="N"))
+    key = {"Id": n(101)}
+    for message in ("New item!", "This item has changed"):
+        engine.call("PutItem", {"TableName": "guide", "Item": {**key, "Message": s(message)}})
+    engine.call("DeleteItem", {"TableName": "guide", "Key": key})
+    result = records(engine, arn)
     assert [record["dynamodb"]["SizeBytes"] for record in result] == [26, 59, 38]
     assert [record["eventName"] for record in result] == ["INSERT", "MODIFY", "REMOVE"]
     first = result[0]
@@ -70,7 +52,7 @@ def test_the_examples_of_the_developer_guide() -> None:
         ("NEW_AND_OLD_IMAGES", {"NewImage", "OldImage"}),
     ],
 )
-def test_view_types(engine: Engine, view: str, images: set[str]) -> None:
+def test_view_type_selects_the_images(engine: Engine, view: str, images: set[str]) -> None:
     arn = streamed(engine, view)
     put(engine, x=n(1))
     put(engine, x=n(2))
@@ -84,7 +66,7 @@ def test_view_types(engine: Engine, view: str, images: set[str]) -> None:
     assert all(each["Keys"] == ITEM for each in (made, changed, removed))
 
 
-def test_what_changes_nothing_is_not_recorded(engine: Engine) -> None:
+def test_unchanged_items_are_not_recorded(engine: Engine) -> None:
     arn = streamed(engine)
     key = {"TableName": "orders", "Key": ITEM}
     put(engine, x=n(1), tags={"SS": ["b", "a"]})
@@ -100,7 +82,7 @@ def test_what_changes_nothing_is_not_recorded(engine: Engine) -> None:
     assert [record["eventName"] for record in records(engine, arn)] == ["INSERT"]
 
 
-def test_every_way_to_write(engine: Engine, clock: Clock) -> None:
+def test_every_write_operation_is_recorded(engine: Engine, clock: Clock) -> None:
     arn = streamed(engine)
     engine.call(
         "UpdateTimeToLive",
@@ -153,31 +135,19 @@ def test_every_way_to_write(engine: Engine, clock: Clock) -> None:
     assert all("userIdentity" not in record for record in result[:-1])
 
 
-def test_keys_of_every_type(engine: Engine) -> None:
-    made = engine.call(
-        "CreateTable",
-        {
-            "TableName": "typed",
-            "KeySchema": [{"AttributeName": "p", "KeyType": "HASH"}, {"AttributeName": "s", "KeyType": "RANGE"}],
-            "AttributeDefinitions": [
-                {"AttributeName": "p", "AttributeType": "B"},
-                {"AttributeName": "s", "AttributeType": "N"},
-            ],
-            "BillingMode": "PAY_PER_REQUEST",
-            "StreamSpecification": {"StreamEnabled": True, "StreamViewType": "KEYS_ONLY"},
-        },
-    )
+def test_keys_of_every_type_are_recorded(engine: Engine) -> None:
+    arn = streamed(engine, "KEYS_ONLY", "typed", **keyed(p="B", s="N"))
     key = {"p": {"B": "AAEC/w=="}, "s": n("-12.5")}
     engine.call("PutItem", {"TableName": "typed", "Item": key})
     engine.call("DeleteItem", {"TableName": "typed", "Key": key})
-    result = records(engine, made["TableDescription"]["LatestStreamArn"])
+    result = records(engine, arn)
     assert [record["dynamodb"]["Keys"] for record in result] == [key, key]
 
 
-# --- the lives of streams
+# --- life cycle
 
 
-def test_a_table_tells_of_its_stream(engine: Engine) -> None:
+def test_table_describes_its_stream(engine: Engine) -> None:
     arn = streamed(engine)
     described = engine.call("DescribeTable", {"TableName": "orders"})["Table"]
     assert described["StreamSpecification"] == {"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"}
@@ -201,7 +171,7 @@ def test_a_table_tells_of_its_stream(engine: Engine) -> None:
     assert shard["SequenceNumberRange"].keys() == {"StartingSequenceNumber"}
 
 
-def test_disabled_and_enabled_again(engine: Engine, clock: Clock) -> None:
+def test_stream_is_disabled_and_enabled_again(engine: Engine, clock: Clock) -> None:
     first = streamed(engine, "KEYS_ONLY")
     put(engine, "a")
     described = switch(engine, None)
@@ -218,47 +188,47 @@ def test_disabled_and_enabled_again(engine: Engine, clock: Clock) -> None:
     assert all("EndingSequenceNumber" in shard["SequenceNumberRange"] for shard in stream["Shards"])
     listed = [each["StreamArn"] for each in engine.call("ListStreams", {"TableName": "orders"})["Streams"]]
     assert listed == [first, second]
-    clock.now += 24 * HOUR + 1
+    clock.now_s += 24 * HOUR + 1
     assert [each["StreamArn"] for each in engine.call("ListStreams", {})["Streams"]] == [second]
     assert refused(engine, "DescribeStream", {"StreamArn": first})[0] == "ResourceNotFoundException"
     assert engine.trim_streams() > 0
     assert engine.trim_streams() == 0
 
 
-def test_a_deleted_tables_stream(engine: Engine, clock: Clock) -> None:
+def test_stream_of_a_deleted_table_is_readable_for_24_hours(engine: Engine, clock: Clock) -> None:
     arn = streamed(engine)
     put(engine, "a")
     engine.call("DeleteTable", {"TableName": "orders"})
-    clock.now += HOUR
+    clock.now_s += HOUR
     assert len(records(engine, arn)) == 1
     again = streamed(engine)
     assert again != arn
     assert records(engine, again) == []
-    clock.now += 23 * HOUR
+    clock.now_s += 23 * HOUR
     assert refused(engine, "DescribeStream", {"StreamArn": arn}) == (
         "ResourceNotFoundException",
         f"Requested resource not found: Stream: {arn} not found",
     )
 
 
-def test_enabling_and_disabling_what_cannot_be(engine: Engine) -> None:
+def test_invalid_stream_changes_are_rejected(engine: Engine) -> None:
     create(engine)
 
-    def told(specification: dict[str, Any], **more: Any) -> tuple[str, str]:
+    def error(specification: dict[str, Any], **more: Any) -> tuple[str, str]:
         return refused(engine, "UpdateTable", {"TableName": "orders", "StreamSpecification": specification, **more})
 
     keys = {"StreamEnabled": True, "StreamViewType": "KEYS_ONLY"}
     off = {"StreamEnabled": False}
-    assert told(off) == ("ValidationException", "Table has no stream to disable: TableName: orders")
-    assert told({"StreamEnabled": True})[1] == INVALID + "If stream is being enabled then UpdateViewType is required"
+    assert error(off) == ("ValidationException", "Table has no stream to disable: TableName: orders")
+    assert error({"StreamEnabled": True})[1] == INVALID + "If stream is being enabled then UpdateViewType is required"
     switch(engine, "KEYS_ONLY")
-    assert told(keys) == ("ValidationException", "Table already has an enabled stream: TableName: orders")
-    assert told({**keys, "StreamViewType": "NEW_IMAGE"})[1] == "Table already has an enabled stream: TableName: orders"
-    assert told({**keys, **off})[1] == (
+    assert error(keys) == ("ValidationException", "Table already has an enabled stream: TableName: orders")
+    assert error({**keys, "StreamViewType": "NEW_IMAGE"})[1] == "Table already has an enabled stream: TableName: orders"
+    assert error({**keys, **off})[1] == (
         INVALID + "If stream is being disabled, then UpdateViewType must not be specified"
     )
-    assert told(off, ProvisionedThroughput={"ReadCapacityUnits": 1, "WriteCapacityUnits": 1})[1]
-    assert told(off, GlobalSecondaryIndexUpdates=[{"Delete": {"IndexName": "ByG"}}])[1] == (
+    assert error(off, ProvisionedThroughput={"ReadCapacityUnits": 1, "WriteCapacityUnits": 1})[1]
+    assert error(off, GlobalSecondaryIndexUpdates=[{"Delete": {"IndexName": "ByG"}}])[1] == (
         INVALID + "You cannot create or delete index while changing stream status"
     )
     request = {
@@ -277,7 +247,7 @@ def test_enabling_and_disabling_what_cannot_be(engine: Engine) -> None:
     assert not {"StreamSpecification", "LatestStreamArn"} & made.keys()
 
 
-def test_listing_by_pages(engine: Engine) -> None:
+def test_streams_are_listed_in_pages(engine: Engine) -> None:
     arns = sorted(streamed(engine, name=f"table{number}") for number in range(5))
     result: list[str] = []
     start = None
@@ -294,7 +264,7 @@ def test_listing_by_pages(engine: Engine) -> None:
 # --- Kinesis
 
 
-def test_kinesis_destinations_cannot_be_reached(engine: Engine) -> None:
+def test_kinesis_destinations_fail(engine: Engine) -> None:
     create(engine)
     table = {"TableName": "orders"}
     kinesis = "arn:aws:kinesis:eu-west-1:000000000000:stream/clicks"

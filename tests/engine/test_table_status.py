@@ -1,4 +1,4 @@
-"""States that last: what tables and indexes tell while they are created, changed and deleted, and what they refuse."""
+"""Delayed states: what tables and indexes report and reject while they are created, changed and deleted."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def settled(engine: Engine, clock: Clock) -> None:
     clock.now_s += 20
 
 
-def test_a_new_table_isnt_there_yet(engine: Engine, clock: Clock) -> None:
+def test_new_table_is_creating(engine: Engine, clock: Clock) -> None:
     made = create(engine)["TableDescription"]
     assert made["TableStatus"] == "CREATING"
     assert {each["IndexStatus"] for each in made["GlobalSecondaryIndexes"]} == {"CREATING"}
@@ -64,10 +64,10 @@ def test_a_new_table_isnt_there_yet(engine: Engine, clock: Clock) -> None:
         ("Scan", {}),
     ):
         assert refused(engine, operation, TABLE | params) == "ResourceNotFoundException: Requested resource not found"
-    being = f"ResourceInUseException: {IN_USE}Table is being created: orders"
-    assert refused(engine, "CreateTable", CREATE) == being
-    assert refused(engine, "DeleteTable", TABLE) == being
-    assert refused(engine, "UpdateTable", TABLE | {"DeletionProtectionEnabled": True}) == being
+    busy = f"ResourceInUseException: {IN_USE}Table is being created: orders"
+    assert refused(engine, "CreateTable", CREATE) == busy
+    assert refused(engine, "DeleteTable", TABLE) == busy
+    assert refused(engine, "UpdateTable", TABLE | {"DeletionProtectionEnabled": True}) == busy
     assert refused(engine, "DescribeTimeToLive", TABLE) == (
         "ValidationException: Cannot describe time to live while table is in CREATING state: "
         "Current table state is CREATING"
@@ -79,16 +79,16 @@ def test_a_new_table_isnt_there_yet(engine: Engine, clock: Clock) -> None:
     assert engine.call("PutItem", TABLE | {"Item": {"pk": s("a"), "sk": s("b")}}) == {}
 
 
-def test_a_new_table_isnt_backed_up_yet(engine: Engine, clock: Clock) -> None:
-    """Recorded of the service: backups are enabled some seconds after a table is ACTIVE."""
+def test_new_table_cannot_be_backed_up_yet(engine: Engine, clock: Clock) -> None:
+    """Recorded from DynamoDB: backups are enabled seconds after a table is ACTIVE."""
     create(engine)
     on = TABLE | {"PointInTimeRecoverySpecification": {"PointInTimeRecoveryEnabled": True}}
-    asked = (("CreateBackup", TABLE | {"BackupName": "early"}), ("UpdateContinuousBackups", on))
-    for operation, params in asked:
+    requests = (("CreateBackup", TABLE | {"BackupName": "early"}), ("UpdateContinuousBackups", on))
+    for operation, params in requests:
         assert refused(engine, operation, params) == "TableNotFoundException: Table not found: orders"
     clock.now_s += 10
     assert described(engine)["TableStatus"] == "ACTIVE"
-    for operation, params in asked:
+    for operation, params in requests:
         assert refused(engine, operation, params) == (
             "ContinuousBackupsUnavailableException: Backups are being enabled for the table: orders. Please retry later"
         )
@@ -97,11 +97,11 @@ def test_a_new_table_isnt_backed_up_yet(engine: Engine, clock: Clock) -> None:
     clock.now_s += 10
     backups = engine.call("DescribeContinuousBackups", TABLE)["ContinuousBackupsDescription"]
     assert backups["ContinuousBackupsStatus"] == "ENABLED"
-    for operation, params in asked:
+    for operation, params in requests:
         engine.call(operation, params)
 
 
-def test_a_settled_table_costs_no_statement_more(engine: Engine, clock: Clock) -> None:
+def test_active_table_takes_no_extra_statements(engine: Engine, clock: Clock) -> None:
     settled(engine, clock)
     put = TABLE | {"Item": {"pk": s("a"), "sk": s("b")}}
     engine.call("PutItem", put)
@@ -110,12 +110,12 @@ def test_a_settled_table_costs_no_statement_more(engine: Engine, clock: Clock) -
     with Engine.open(":memory:") as plain:
         create(plain)
         plain.call("PutItem", put)
-        began = plain.statements
+        start = plain.statements
         plain.call("PutItem", put)
-        assert engine.statements - before == plain.statements - began
+        assert engine.statements - before == plain.statements - start
 
 
-def test_an_index_gets_its_room_and_is_filled(engine: Engine, clock: Clock) -> None:
+def test_new_index_is_allocated_then_backfilled(engine: Engine, clock: Clock) -> None:
     settled(engine, clock)
     engine.call("PutItem", TABLE | {"Item": {"pk": s("a"), "sk": s("b"), "x": s("1")}})
     add = TABLE | {
@@ -140,7 +140,7 @@ def test_an_index_gets_its_room_and_is_filled(engine: Engine, clock: Clock) -> N
         "LimitExceededException: Subscriber limit exceeded: "
         "Only 1 online index can be created or deleted simultaneously per table"
     )
-    # Items can be written all the while.
+    # Items can be written meanwhile.
     engine.call("PutItem", TABLE | {"Item": {"pk": s("a"), "sk": s("c"), "x": s("1")}})
     clock.now_s += 10
     assert states(engine) == ("ACTIVE", {"ByX": ("CREATING", True)})
@@ -156,7 +156,7 @@ def test_an_index_gets_its_room_and_is_filled(engine: Engine, clock: Clock) -> N
     assert states(engine) == ("ACTIVE", {})
 
 
-def test_an_index_that_is_being_filled_can_be_deleted(engine: Engine, clock: Clock) -> None:
+def test_backfilling_index_can_be_deleted(engine: Engine, clock: Clock) -> None:
     settled(engine, clock)
     attributes = [{"AttributeName": "x", "AttributeType": "S"}]
     add = {"AttributeDefinitions": attributes, "GlobalSecondaryIndexUpdates": [{"Create": BY_X}]}
@@ -186,7 +186,7 @@ def test_an_index_that_is_being_filled_can_be_deleted(engine: Engine, clock: Clo
         ),
     ],
 )
-def test_changes_of_a_table(
+def test_table_is_updating_during_a_change(
     engine: Engine, clock: Clock, change: dict[str, Any], second: dict[str, Any], message: str
 ) -> None:
     create(engine, GlobalSecondaryIndexes=None, AttributeDefinitions=PLAIN)
@@ -237,7 +237,7 @@ OF_CLASS = "TableClassUpdateInProgress: STANDARD_INFREQUENT_ACCESS"
         (ENCRYPTED, ENCRYPTED, "Server-Side Encryption is still being updated"),
     ],
 )  # fmt: skip
-def test_what_a_change_of_the_table_keeps_out(
+def test_change_in_progress_blocks_other_changes(
     engine: Engine, clock: Clock, change: dict[str, Any], second: dict[str, Any], message: str
 ) -> None:
     create(engine, GlobalSecondaryIndexes=None, AttributeDefinitions=PLAIN)
@@ -247,18 +247,18 @@ def test_what_a_change_of_the_table_keeps_out(
     assert refused(engine, "UpdateTable", TABLE | second) == (
         f"ResourceInUseException: {IN_USE}{message.format(label=label)}"
     )
-    # What its own status tells goes beside.
+    # A change with a status of its own is allowed.
     assert engine.call("UpdateTable", TABLE | {"WarmThroughput": {"ReadUnitsPerSecond": 13_000}})
 
 
-def test_a_switch_of_payment_that_is_under_way(engine: Engine, clock: Clock) -> None:
+def test_billing_mode_change_in_progress_blocks_the_reverse_change(engine: Engine, clock: Clock) -> None:
     create(engine, GlobalSecondaryIndexes=None, AttributeDefinitions=PLAIN)
     clock.now_s += 20
-    # What is said again changes nothing.
+    # A repeated setting changes nothing.
     engine.call("UpdateTable", TABLE | {"BillingMode": "PAY_PER_REQUEST"})
     assert described(engine)["TableStatus"] == "ACTIVE"
     engine.call("UpdateTable", TABLE | PROVISIONED)
-    # The way back is acknowledged and lost.
+    # The reverse change is acknowledged and ignored.
     engine.call("UpdateTable", TABLE | {"BillingMode": "PAY_PER_REQUEST"})
     assert described(engine)["BillingModeSummary"]["BillingMode"] == "PROVISIONED"
     clock.now_s += 20
@@ -269,7 +269,7 @@ def test_a_switch_of_payment_that_is_under_way(engine: Engine, clock: Clock) -> 
     assert "BillingMode is PROVISIONED" in refused(engine, "UpdateTable", TABLE | MAXIMUM)
 
 
-def test_what_belongs_to_a_table_that_isnt_there_yet(engine: Engine) -> None:
+def test_settings_of_a_creating_table_are_rejected(engine: Engine) -> None:
     made = engine.call("CreateTable", CREATE)["TableDescription"]
     expiry = TABLE | {"TimeToLiveSpecification": {"Enabled": True, "AttributeName": "until"}}
     assert refused(engine, "UpdateTimeToLive", expiry) == (
@@ -286,7 +286,7 @@ def test_what_belongs_to_a_table_that_isnt_there_yet(engine: Engine) -> None:
 PLAIN = [{"AttributeName": name, "AttributeType": "S"} for name in ("pk", "sk")]
 
 
-def test_what_only_its_own_status_tells(engine: Engine, clock: Clock) -> None:
+def test_encryption_and_warm_throughput_have_their_own_status(engine: Engine, clock: Clock) -> None:
     settled(engine, clock)
     engine.call("UpdateTable", TABLE | {"SSESpecification": {"Enabled": True}})
     engine.call("UpdateTable", TABLE | {"WarmThroughput": {"ReadUnitsPerSecond": 13_000}})
@@ -299,10 +299,10 @@ def test_what_only_its_own_status_tells(engine: Engine, clock: Clock) -> None:
     warm = {"ReadUnitsPerSecond": 13_000, "WriteUnitsPerSecond": 4000}
     assert table["WarmThroughput"] == {**warm, "Status": "ACTIVE"}
     engine.call("UpdateTable", TABLE | {"WarmThroughput": warm})
-    assert described(engine)["WarmThroughput"]["Status"] == "ACTIVE"  # what is only said again changes nothing
+    assert described(engine)["WarmThroughput"]["Status"] == "ACTIVE"  # a repeated setting changes nothing
 
 
-def test_a_time_to_live_is_switched_in_its_time(engine: Engine, clock: Clock) -> None:
+def test_time_to_live_changes_after_the_delay(engine: Engine, clock: Clock) -> None:
     engine.call("CreateTable", CREATE)
     clock.now_s += 30
 
@@ -311,8 +311,8 @@ def test_a_time_to_live_is_switched_in_its_time(engine: Engine, clock: Clock) ->
         return answer(engine, "UpdateTimeToLive", TABLE | wanted)
 
     def status() -> dict[str, Any]:
-        told: dict[str, Any] = engine.call("DescribeTimeToLive", TABLE)["TimeToLiveDescription"]
-        return told
+        description: dict[str, Any] = engine.call("DescribeTimeToLive", TABLE)["TimeToLiveDescription"]
+        return description
 
     for enabled, meanwhile, then in ((True, "ENABLING", "ENABLED"), (False, "DISABLING", "DISABLED")):
         switch(enabled)
@@ -327,14 +327,14 @@ def test_a_time_to_live_is_switched_in_its_time(engine: Engine, clock: Clock) ->
     assert "Settling" not in engine.database.known_tables()[0].definition
 
 
-def test_a_deleted_table_goes_later(engine: Engine, clock: Clock) -> None:
+def test_deleted_table_is_deleting(engine: Engine, clock: Clock) -> None:
     settled(engine, clock)
     engine.call("PutItem", TABLE | {"Item": {"pk": s("a"), "sk": s("b")}})
     assert engine.call("DeleteTable", TABLE)["TableDescription"]["TableStatus"] == "DELETING"
     assert described(engine)["TableStatus"] == "DELETING"
     assert engine.call("ListTables", {})["TableNames"] == ["orders"]
-    being = f"ResourceInUseException: {IN_USE}Table is being deleted: orders"
-    assert refused(engine, "DeleteTable", TABLE) == being
+    busy = f"ResourceInUseException: {IN_USE}Table is being deleted: orders"
+    assert refused(engine, "DeleteTable", TABLE) == busy
     assert refused(engine, "CreateTable", CREATE) == "ResourceInUseException: Table already exists: orders"
     assert "ResourceNotFoundException" in refused(engine, "Scan", TABLE)
     clock.now_s += 10
@@ -346,7 +346,7 @@ def test_a_deleted_table_goes_later(engine: Engine, clock: Clock) -> None:
     assert engine.call("Scan", TABLE)["Count"] == 0
 
 
-def test_others_see_the_states_too_and_they_survive_a_restart(tmp_path: Path, clock: Clock) -> None:
+def test_states_are_shared_and_survive_a_restart(tmp_path: Path, clock: Clock) -> None:
     path = tmp_path / "store.db"
     with Engine.open(path, state_delay_s=10.0, clock=clock) as engine, Engine.open(path, clock=clock) as other:
         create(engine)
@@ -357,15 +357,15 @@ def test_others_see_the_states_too_and_they_survive_a_restart(tmp_path: Path, cl
         assert engine.check() == []
 
 
-def test_without_it_everything_is_so_at_once() -> None:
+def test_states_change_immediately_without_a_delay() -> None:
     with Engine.open(":memory:") as engine:
         assert create(engine)["TableDescription"]["TableStatus"] == "ACTIVE"
         engine.call("DeleteTable", TABLE)
         assert engine.call("ListTables", {})["TableNames"] == []
 
 
-def test_a_restored_table_is_there_later(engine: Engine, clock: Clock) -> None:
-    """What each operation answers meanwhile is recorded of the service, and that nothing tells of it afterwards."""
+def test_restored_table_is_creating(engine: Engine, clock: Clock) -> None:
+    """The responses meanwhile, and that none remain afterwards, are recorded from DynamoDB."""
     settled(engine, clock)
     engine.call("PutItem", TABLE | {"Item": {"pk": s("a"), "sk": s("b")}})
     arn = engine.call("CreateBackup", TABLE | {"BackupName": "first"})["BackupDetails"]["BackupArn"]
@@ -411,7 +411,7 @@ def test_a_restored_table_is_there_later(engine: Engine, clock: Clock) -> None:
     assert engine.call("Scan", copy)["Count"] == 1
     engine.call("TagResource", tag)
     clock.now_s += 10
-    # A name whose deletion is over is free, though nobody has looked since.
+    # The name of a deleted table is free, even if no request followed.
     engine.call("DeleteTable", copy)
     assert answer(engine, "RestoreTableFromBackup", restore)["error"] == "TableAlreadyExistsException"
     clock.now_s += 10

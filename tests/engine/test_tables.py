@@ -1,4 +1,4 @@
-"""Tables: what may be made, what is described, and how indexes come and go."""
+"""Tables: definitions, descriptions, and the creation and deletion of indexes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.engine.support import answer, create, get, n, pages, put, s
 AB = attributes(pk="S", sk="S", a="S", b="S")
 UNITS = {"ReadCapacityUnits": 1, "WriteCapacityUnits": 1}
 
-REFUSED: list[tuple[dict[str, Any], dict[str, str]]] = [
+REJECTED: list[tuple[dict[str, Any], dict[str, str]]] = [
     (
         {"BillingMode": "PROVISIONED"},
         invalid("ReadCapacityUnits and WriteCapacityUnits must both be specified when BillingMode is PROVISIONED"),
@@ -78,7 +78,7 @@ REFUSED: list[tuple[dict[str, Any], dict[str, str]]] = [
         {"AttributeDefinitions": AB, "GlobalSecondaryIndexes": [index("ByA", "a")]},
         invalid("Some AttributeDefinitions are not used. AttributeDefinitions: [sk, a, b, pk], keys used: [a, sk, pk]"),
     ),
-    # Unused definitions are told before anything else of the indexes.
+    # Unused definitions are reported before index errors.
     (
         {
             "AttributeDefinitions": attributes(pk="S", sk="S", a="S", b="S", c="S"),
@@ -157,22 +157,22 @@ REFUSED: list[tuple[dict[str, Any], dict[str, str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("change", "expected"), REFUSED)
-def test_what_can_not_be_a_table(change: dict[str, Any], expected: dict[str, str]) -> None:
+@pytest.mark.parametrize(("change", "expected"), REJECTED)
+def test_invalid_table_definitions_are_rejected(change: dict[str, Any], expected: dict[str, str]) -> None:
     with Engine.open(":memory:") as engine:
         operation, params, _ = created(**change)
         assert answer(engine, operation, params) == expected
         assert engine.call("ListTables", {}) == {"TableNames": []}
 
 
-def test_a_new_table_is_described(engine: Engine) -> None:
+def test_new_table_is_described(engine: Engine) -> None:
     description = create(engine)["TableDescription"]
     assert description["TableStatus"] == "ACTIVE"
     assert description["ItemCount"] == description["TableSizeBytes"] == 0
     assert description["BillingModeSummary"]["BillingMode"] == "PAY_PER_REQUEST"
     assert description["GlobalSecondaryIndexes"][0]["IndexStatus"] == "ACTIVE"
     described = engine.call("DescribeTable", {"TableName": "orders"})["Table"]
-    # What the service tells only later: the warm throughput that wasn't asked for, and since when it is on demand.
+    # Only DescribeTable returns the default warm throughput and the time of the switch to on-demand.
     assert described.pop("WarmThroughput") == {
         "ReadUnitsPerSecond": 12_000,
         "WriteUnitsPerSecond": 4_000,
@@ -189,7 +189,7 @@ def test_a_new_table_is_described(engine: Engine) -> None:
     assert table["GlobalSecondaryIndexes"][0]["ItemCount"] == 1
 
 
-def test_a_provisioned_table(engine: Engine) -> None:
+def test_provisioned_table_can_be_changed_to_on_demand(engine: Engine) -> None:
     indexes = [{**index("ByG", "g", "h"), "ProvisionedThroughput": UNITS}]
     create(engine, BillingMode="PROVISIONED", ProvisionedThroughput=UNITS, GlobalSecondaryIndexes=indexes)
     table = engine.call("DescribeTable", {"TableName": "orders"})["Table"]
@@ -203,7 +203,7 @@ def test_a_provisioned_table(engine: Engine) -> None:
     assert table["ProvisionedThroughput"]["WriteCapacityUnits"] == 0
 
 
-def test_names_are_listed_in_order(engine: Engine) -> None:
+def test_tables_are_listed_by_name(engine: Engine) -> None:
     for name in ("ccc", "aaa", "bbb"):
         create(engine, name)
     assert engine.call("ListTables", {}) == {"TableNames": ["aaa", "bbb", "ccc"]}
@@ -212,31 +212,33 @@ def test_names_are_listed_in_order(engine: Engine) -> None:
 
 
 @pytest.mark.parametrize("operation", ["DescribeTable", "DeleteTable", "DescribeTimeToLive"])
-def test_a_missing_table_is_named(engine: Engine, operation: str) -> None:
+def test_error_names_the_missing_table(engine: Engine, operation: str) -> None:
     assert answer(engine, operation, {"TableName": "none"}) == fault(
         "Requested resource not found: Table: none not found", "ResourceNotFoundException"
     )
 
 
-def test_a_table_can_not_be_made_twice(engine: Engine) -> None:
+def test_existing_table_cannot_be_created_again(engine: Engine) -> None:
     create(engine)
     operation, params, _ = created()
     assert answer(engine, operation, params) == fault("Table already exists: orders", "ResourceInUseException")
 
 
-def test_a_deleted_table_is_gone_and_may_come_again(engine: Engine) -> None:
+def test_deleted_table_can_be_created_again(engine: Engine) -> None:
     create(engine)
     put(engine, "a", "1")
     deleted = engine.call("DeleteTable", {"TableName": "orders"})["TableDescription"]
     assert deleted["TableStatus"] == "DELETING"
     assert uuid.UUID(deleted["TableId"]).version == 4
-    assert deleted.keys().isdisjoint({"KeySchema", "AttributeDefinitions", "GlobalSecondaryIndexes"})
+    assert deleted.keys().isdisjoint(
+        {"KeySchema", "AttributeDefinitions", "GlobalSecondaryIndexes", "CreationDateTime"}
+    )
     assert engine.call("ListTables", {}) == {"TableNames": []}
     create(engine)
     assert get(engine, "a", "1") is None
 
 
-def test_deletion_protection(engine: Engine) -> None:
+def test_deletion_protection_prevents_deletion(engine: Engine) -> None:
     create(engine, DeletionProtectionEnabled=True)
     assert answer(engine, "DeleteTable", {"TableName": "orders"}) == fault(
         "Resource cannot be deleted as it is currently protected against deletion. Disable deletion protection first."
@@ -254,7 +256,7 @@ def change(engine: Engine, *updates: dict[str, Any], **types: str) -> dict[str, 
     return answer(engine, "UpdateTable", params)
 
 
-def test_an_index_is_filled_when_it_is_added(engine: Engine) -> None:
+def test_added_index_contains_existing_items(engine: Engine) -> None:
     create(engine)
     put(engine, "a", "1", k=n(2))
     put(engine, "a", "2", k=n(10))
@@ -270,7 +272,7 @@ def test_an_index_is_filled_when_it_is_added(engine: Engine) -> None:
         "ExpressionAttributeValues": {":p": s("a")},
     }
     assert [item["sk"]["S"] for item in pages(engine, "Query", query)] == ["1", "2"]
-    # An item that was there before the index may keep what doesn't fit, until its attribute is written.
+    # An existing item may keep a value of another type until the attribute is written.
     update = {"TableName": "orders", "Key": {"pk": s("a"), "sk": s("3")}}
     engine.call("UpdateItem", {**update, "UpdateExpression": "SET x = :v", "ExpressionAttributeValues": {":v": n(1)}})
     wrong = {**update, "UpdateExpression": "SET k = :v", "ExpressionAttributeValues": {":v": s("x")}}
@@ -286,7 +288,7 @@ def test_an_index_is_filled_when_it_is_added(engine: Engine) -> None:
     assert engine.check() == []
 
 
-def test_what_can_not_be_changed(engine: Engine) -> None:
+def test_invalid_index_changes_are_rejected(engine: Engine) -> None:
     create(engine)
     assert "At least one of" in answer(engine, "UpdateTable", {"TableName": "orders"})["message"]
     assert "must not be null" in change(engine, {})["message"]
@@ -301,7 +303,7 @@ def test_what_can_not_be_changed(engine: Engine) -> None:
         "Existing schema: Schema:[SchemaElement: key{pk:S:HASH}, SchemaElement: key{sk:S:RANGE}] "
         "New schema: Schema:[SchemaElement: key{g:N:HASH}]"
     )
-    # A type given to what the new index has no use of is not looked at.
+    # The type of an attribute that the new index doesn't use is ignored.
     kept = change(engine, {"Create": index("Kept", "k")}, k="S", pk="N")["TableDescription"]["AttributeDefinitions"]
     assert {"AttributeName": "pk", "AttributeType": "S"} in kept
     change(engine, {"Delete": {"IndexName": "Kept"}})
@@ -316,7 +318,7 @@ def test_what_can_not_be_changed(engine: Engine) -> None:
     )
 
 
-def test_time_to_live_is_stored(engine: Engine) -> None:
+def test_time_to_live_is_enabled_and_disabled(engine: Engine) -> None:
     create(engine)
     table = {"TableName": "orders"}
 
@@ -336,7 +338,9 @@ def test_time_to_live_is_stored(engine: Engine) -> None:
 
 
 @pytest.mark.parametrize(("partition", "names"), [(4, "abcdefgh"), (1, "abcde"), (4, "abcd"), (1, "a")])
-def test_an_index_has_four_attributes_of_either_kind_at_most(engine: Engine, partition: int, names: str) -> None:
+def test_index_key_has_at_most_four_partition_and_four_sort_attributes(
+    engine: Engine, partition: int, names: str
+) -> None:
     wide = index("Wide", *names, partition=partition)
     made = create(
         engine,

@@ -1,4 +1,4 @@
-"""Tags of tables; and the operations that tell of the account, of endpoints, and of what isn't there."""
+"""Tags, and the operations that describe limits, endpoints and continuous backups."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from keyplan.store import Engine
-from tests.engine.support import answer, create
+from tests.engine.support import answer, create, keyed
 
 LIMITS = 50
 
@@ -26,7 +26,7 @@ def listed(engine: Engine) -> list[dict[str, str]]:
     return result
 
 
-def test_tags_come_and_go(engine: Engine) -> None:
+def test_tags_are_added_replaced_and_removed(engine: Engine) -> None:
     create(engine, Tags=tags(("owner", "blue team"), ("cost", "42")))
     arn = arn_of(engine)
     assert listed(engine) == tags(("owner", "blue team"), ("cost", "42"))
@@ -38,7 +38,7 @@ def test_tags_come_and_go(engine: Engine) -> None:
     assert listed(engine) == tags(("owner", "blue team"), ("Größe", ""))
 
 
-def test_any_region_and_account(engine: Engine) -> None:
+def test_tagging_accepts_any_region_but_listing_is_denied(engine: Engine) -> None:
     create(engine)
     arn = "arn:aws:dynamodb:eu-west-1:123456789012:table/orders"
     engine.call("TagResource", {"ResourceArn": arn, "Tags": tags(("a", "b"))})
@@ -68,7 +68,9 @@ def test_any_region_and_account(engine: Engine) -> None:
         ),
     ],
 )
-def test_resources(engine: Engine, operation: str, arn: str | None, type_: str, message: str) -> None:
+def test_invalid_resource_arns_are_rejected(
+    engine: Engine, operation: str, arn: str | None, type_: str, message: str
+) -> None:
     create(engine)
     params: dict[str, Any] = {"ResourceArn": arn, "Tags": tags(("a", "b")), "TagKeys": ["a"]}
     answered = answer(engine, operation, params)
@@ -96,27 +98,19 @@ def test_resources(engine: Engine, operation: str, arn: str | None, type_: str, 
         ),
     ],
 )
-def test_tags_that_can_not_be(engine: Engine, given: list[dict[str, str]], message: str) -> None:
+def test_invalid_tags_are_rejected(engine: Engine, given: list[dict[str, str]], message: str) -> None:
     create(engine, Tags=tags(("before", "1")))
     answered = answer(engine, "TagResource", {"ResourceArn": arn_of(engine), "Tags": given})
     assert answered["error"] == "ValidationException"
     assert message in answered["message"]
     assert listed(engine) == tags(("before", "1"))
     if given:
-        made = answer(engine, "CreateTable", {**_OTHER, "Tags": given})
+        made = answer(engine, "CreateTable", {**keyed(pk="S"), "TableName": "others", "Tags": given})
         assert (made["error"], message in made["message"]) == ("ValidationException", True)
         assert engine.call("ListTables", {})["TableNames"] == ["orders"]
 
 
-_OTHER: dict[str, Any] = {
-    "TableName": "others",
-    "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}],
-    "AttributeDefinitions": [{"AttributeName": "pk", "AttributeType": "S"}],
-    "BillingMode": "PAY_PER_REQUEST",
-}
-
-
-def test_the_fiftieth_tag_and_one_more(engine: Engine) -> None:
+def test_at_most_50_tags_are_stored(engine: Engine) -> None:
     create(engine, Tags=tags(*((f"key{number}", "") for number in range(LIMITS))))
     arn = arn_of(engine)
     engine.call("TagResource", {"ResourceArn": arn, "Tags": tags(("key0", "again"))})
@@ -134,22 +128,22 @@ def test_the_fiftieth_tag_and_one_more(engine: Engine) -> None:
         ([str(number) for number in range(51)], "Number of Tags exceed the current limit for the provided ResourceArn"),
     ],
 )
-def test_tags_that_can_not_be_removed(engine: Engine, keys: list[str], message: str) -> None:
+def test_invalid_tag_keys_cannot_be_removed(engine: Engine, keys: list[str], message: str) -> None:
     create(engine, Tags=tags(("before", "1")))
     refused = answer(engine, "UntagResource", {"ResourceArn": arn_of(engine), "TagKeys": ["before", *keys][-51:]})
     assert refused == {"error": "ValidationException", "message": message}
     assert listed(engine) == tags(("before", "1"))
 
 
-def test_tokens_and_empty_lists(engine: Engine) -> None:
+def test_empty_tag_keys_are_rejected_and_tokens_ignored(engine: Engine) -> None:
     create(engine)
     arn = arn_of(engine)
     assert answer(engine, "UntagResource", {"ResourceArn": arn, "TagKeys": []})["message"].startswith("Atleast one")
-    # A token that none was is no matter.
+    # An unknown token is ignored.
     assert engine.call("ListTagsOfResource", {"ResourceArn": arn, "NextToken": "x"}) == {"Tags": []}
 
 
-def test_limits_endpoints_and_backups(engine: Engine) -> None:
+def test_limits_endpoints_and_continuous_backups_are_described(engine: Engine) -> None:
     create(engine)
     assert engine.call("DescribeLimits", {}) == {
         "AccountMaxReadCapacityUnits": 80_000,
@@ -163,15 +157,3 @@ def test_limits_endpoints_and_backups(engine: Engine) -> None:
     assert description["PointInTimeRecoveryDescription"] == {"PointInTimeRecoveryStatus": "DISABLED"}
     missing = answer(engine, "DescribeContinuousBackups", {"TableName": "none"})
     assert missing == {"error": "TableNotFoundException", "message": "Table not found: none"}
-
-
-def test_tags_that_cannot_be_hold_nobody_up(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    """However many: they are judged before the transaction that stores them, for which others would wait."""
-    arn = create(engine)["TableDescription"]["TableArn"]
-    begun: list[Any] = []
-    monkeypatch.setattr(engine.database.storage, "write", begun.append)
-    many = [(f"k{number}", "v") for number in range(2000)]
-    for wanted in (many, [("k", "v")] * 2000, [("k", "!")]):
-        refused = answer(engine, "TagResource", {"ResourceArn": arn, "Tags": tags(*wanted)})
-        assert refused["error"] == "ValidationException"
-    assert begun == []

@@ -1,4 +1,4 @@
-"""Throttling on request: who is let in, who isn't and why, and when again. Time stands until it is set."""
+"""Simulated throttling: which requests are rejected, why, and when they are accepted again."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def opened(clock: Clock, **settings: Any) -> Engine:
 
 
 def provisioned(read: int, write: int, index_write: int = 1000) -> dict[str, Any]:
-    """Settings of a provisioned table, and of its index."""
+    """Settings of a provisioned table and its index."""
     units = {"ReadCapacityUnits": index_write, "WriteCapacityUnits": index_write}
     return {
         "BillingMode": "PROVISIONED",
@@ -47,14 +47,13 @@ def item(pk: str, sk: str = "1", kb: int = 0, **more: Any) -> dict[str, Any]:
 KEY = {"Key": {"pk": s("a"), "sk": s("1")}}
 
 
-def test_nothing_is_throttled_unless_asked(clock: Clock) -> None:
-    with Engine.open(":memory:", clock=clock) as engine:
-        create(engine, **provisioned(1, 1, 1))
-        for number in range(50):
-            put(engine, "a", str(number), g=s("g"), h=s("h"))
+def test_requests_are_not_throttled_by_default(engine: Engine) -> None:
+    create(engine, **provisioned(1, 1, 1))
+    for number in range(50):
+        put(engine, "a", str(number), g=s("g"), h=s("h"))
 
 
-def test_a_provisioned_table_saves_five_minutes(clock: Clock) -> None:
+def test_provisioned_table_has_five_minutes_of_burst_capacity(clock: Clock) -> None:
     with opened(clock, **provisioned(3, 3)) as engine:
         for number in range(3):
             put(engine, "a", str(number))
@@ -62,7 +61,7 @@ def test_a_provisioned_table_saves_five_minutes(clock: Clock) -> None:
         assert error.type == "ProvisionedThroughputExceededException"
         assert error.message.startswith("The level of configured provisioned throughput for the table was exceeded.")
         assert reasons(error) == [("TableWriteProvisionedThroughputExceeded", ARN)]
-        assert get(engine, "a", "6") is None  # nothing was written, and reads are counted apart
+        assert get(engine, "a", "6") is None  # nothing was written, and reads have their own capacity
         clock.now_s += 1
         for number in range(3):
             put(engine, "b", str(number))
@@ -74,7 +73,7 @@ def test_a_provisioned_table_saves_five_minutes(clock: Clock) -> None:
         assert engine.check() == []
 
 
-def test_one_large_request_is_let_in_and_owes(clock: Clock) -> None:
+def test_large_request_is_accepted_and_delays_later_ones(clock: Clock) -> None:
     with opened(clock, **provisioned(1, 1)) as engine:
         engine.call("PutItem", {"TableName": "orders", **item("a", kb=100)})
         refusal(engine, "PutItem", item("b"))
@@ -93,7 +92,7 @@ def test_one_large_request_is_let_in_and_owes(clock: Clock) -> None:
         ("Scan", {}),
     ],
 )
-def test_reads(clock: Clock, operation: str, params: dict[str, Any]) -> None:
+def test_reads_are_throttled(clock: Clock, operation: str, params: dict[str, Any]) -> None:
     with opened(clock, **provisioned(2, 1000)) as engine:
         put(engine, "a", "1")
         for _ in range(4):  # eventually consistent: half a unit each
@@ -104,24 +103,24 @@ def test_reads(clock: Clock, operation: str, params: dict[str, Any]) -> None:
         engine.call(operation, {"TableName": "orders", **params})
 
 
-def test_an_index_has_its_own_throughput_and_holds_up_its_table(clock: Clock) -> None:
-    question = {"IndexName": "ByG", "KeyConditionExpression": "g = :g", "ExpressionAttributeValues": {":g": s("g")}}
+def test_throttled_index_blocks_writes_to_its_table(clock: Clock) -> None:
+    query = {"IndexName": "ByG", "KeyConditionExpression": "g = :g", "ExpressionAttributeValues": {":g": s("g")}}
     with opened(clock, **provisioned(1000, 1000, 2)) as engine:
         put(engine, "a", "1", g=s("g"), h=s("h"))
         put(engine, "a", "2", g=s("g"), h=s("h"))
-        # Even a write that doesn't touch the index.
+        # Even a write that doesn't change the index.
         error = refusal(engine, "PutItem", item("a", "3"))
         assert error.type == "ProvisionedThroughputExceededException"
         assert "global secondary indexes" in error.message
         assert reasons(error) == [("IndexWriteProvisionedThroughputExceeded", f"{ARN}/index/ByG")]
         for _ in range(4):
-            engine.call("Query", {"TableName": "orders", **question})
-        error = refusal(engine, "Query", question)
+            engine.call("Query", {"TableName": "orders", **query})
+        error = refusal(engine, "Query", query)
         assert reasons(error) == [("IndexReadProvisionedThroughputExceeded", f"{ARN}/index/ByG")]
         assert get(engine, "a", "1") is not None
 
 
-def test_a_local_index_takes_from_its_table(clock: Clock) -> None:
+def test_local_index_consumes_table_capacity(clock: Clock) -> None:
     local = {"LocalSecondaryIndexes": [index("ByH", "pk", "h")]}
     with opened(clock, **{**provisioned(1000, 4), **local}) as engine:
         put(engine, "a", "1", h=s("h"))
@@ -129,7 +128,7 @@ def test_a_local_index_takes_from_its_table(clock: Clock) -> None:
         assert reasons(refusal(engine, "PutItem", item("b")))[0][0] == "TableWriteProvisionedThroughputExceeded"
 
 
-def test_a_global_index_beside_a_local_one_has_its_own_throughput(clock: Clock) -> None:
+def test_global_index_next_to_a_local_one_has_its_own_capacity(clock: Clock) -> None:
     local = {"LocalSecondaryIndexes": [index("ByH", "pk", "h")]}
     with opened(clock, **{**provisioned(1000, 1000, 2), **local}) as engine:
         put(engine, "a", "1", g=s("g"), h=s("h"))
@@ -139,7 +138,7 @@ def test_a_global_index_beside_a_local_one_has_its_own_throughput(clock: Clock) 
         ]
 
 
-def test_a_partition_has_its_ceiling(clock: Clock) -> None:
+def test_partition_writes_are_limited(clock: Clock) -> None:
     with opened(clock) as engine:
         for number in range(10):
             engine.call("PutItem", {"TableName": "orders", **item("hot", str(number), kb=100)})
@@ -160,7 +159,7 @@ def test_a_partition_has_its_ceiling(clock: Clock) -> None:
         put(engine, "hot", "y")
 
 
-def test_a_partition_of_an_index_too(clock: Clock) -> None:
+def test_index_partition_writes_are_limited(clock: Clock) -> None:
     with opened(clock) as engine:
         for number in range(10):
             engine.call("PutItem", {"TableName": "orders", **item(f"{number}", kb=100, g=s("open"), h=s("h"))})
@@ -169,16 +168,16 @@ def test_a_partition_of_an_index_too(clock: Clock) -> None:
         put(engine, "x", "1")
 
 
-def test_reads_of_a_partition(clock: Clock) -> None:
+def test_partition_reads_are_limited(clock: Clock) -> None:
     with opened(clock) as engine:
         engine.call("PutItem", {"TableName": "orders", **item("a", kb=400 - 1)})
-        for _ in range(30):  # 3,000 units a second, 100 each
+        for _ in range(30):  # 3,000 units per second, 100 each
             engine.call("GetItem", {"TableName": "orders", **KEY, "ConsistentRead": True})
         error = refusal(engine, "GetItem", {**KEY, "ConsistentRead": True})
         assert reasons(error) == [("TableReadKeyRangeThroughputExceeded", ARN)]
 
 
-def test_on_demand_begins_with_4000_and_doubles_its_peak(clock: Clock) -> None:
+def test_on_demand_capacity_starts_at_4000_and_doubles_its_peak(clock: Clock) -> None:
     def write_all(engine: Engine) -> int:
         written = 0
         for number in range(400):
@@ -195,7 +194,7 @@ def test_on_demand_begins_with_4000_and_doubles_its_peak(clock: Clock) -> None:
         first = write_all(engine)
         assert first == 40
         clock.now_s += 60
-        assert write_all(engine) == 40  # not yet: the peak is young
+        assert write_all(engine) == 40  # the peak is less than 30 minutes old
         clock.now_s += 1800
         put(engine, "a", "1")
         clock.now_s += 1
@@ -203,7 +202,7 @@ def test_on_demand_begins_with_4000_and_doubles_its_peak(clock: Clock) -> None:
     assert refused == {"TableWriteKeyRangeThroughputExceeded"}
 
 
-def test_maximum_throughput_on_demand(clock: Clock) -> None:
+def test_on_demand_maximum_throughput_is_enforced(clock: Clock) -> None:
     maximum = {"OnDemandThroughput": {"MaxReadRequestUnits": 1, "MaxWriteRequestUnits": 2}}
     with opened(clock, **maximum) as engine:
         put(engine, "a", "1")
@@ -216,7 +215,7 @@ def test_maximum_throughput_on_demand(clock: Clock) -> None:
         assert reasons(refusal(engine, "GetItem", KEY)) == [("TableReadMaxOnDemandThroughputExceeded", ARN)]
 
 
-def test_the_quota_of_the_account(clock: Clock) -> None:
+def test_account_quota_is_enforced(clock: Clock) -> None:
     warm = {"WarmThroughput": {"ReadUnitsPerSecond": 12_000, "WriteUnitsPerSecond": 40_000}}
     with opened(clock, **warm) as engine:
         error = None
@@ -231,7 +230,7 @@ def test_the_quota_of_the_account(clock: Clock) -> None:
         assert reasons(error) == [("TableWriteAccountLimitExceeded", ARN)]
 
 
-def test_settings_count_from_when_they_change(clock: Clock) -> None:
+def test_changed_capacity_applies_immediately(clock: Clock) -> None:
     with opened(clock, **provisioned(1, 1)) as engine:
         put(engine, "a", "1")
         refusal(engine, "PutItem", item("a", "2"))
@@ -241,7 +240,7 @@ def test_settings_count_from_when_they_change(clock: Clock) -> None:
             put(engine, "a", str(number))
 
 
-def test_batches_leave_what_is_throttled(clock: Clock) -> None:
+def test_batches_return_throttled_items_as_unprocessed(clock: Clock) -> None:
     puts = [{"PutRequest": item("a", str(number))} for number in range(5)]
     keys = [{"pk": s("a"), "sk": s(str(number))} for number in range(5)]
     with opened(clock, **provisioned(1, 2)) as engine:
@@ -257,7 +256,7 @@ def test_batches_leave_what_is_throttled(clock: Clock) -> None:
         assert engine.check() == []
 
 
-def test_transactions_are_cancelled(clock: Clock) -> None:
+def test_throttled_transactions_are_cancelled(clock: Clock) -> None:
     def puts(*sorts: str) -> dict[str, Any]:
         return {"TransactItems": [{"Put": {"TableName": "orders", **item("a", sort)}} for sort in sorts]}
 
@@ -286,15 +285,7 @@ def test_transactions_are_cancelled(clock: Clock) -> None:
         assert error.fields["CancellationReasons"][0]["Code"] == "ThrottlingError"
 
 
-def test_transact_get(clock: Clock) -> None:
-    request = {"TransactItems": [{"Get": {"TableName": "orders", **KEY}}]}
-    with opened(clock, **provisioned(2, 4)) as engine:
-        engine.call("TransactGetItems", request)
-        error = refusal(engine, "TransactGetItems", request)
-        assert error.fields["CancellationReasons"][0]["Code"] == "ProvisionedThroughputExceeded"
-
-
-def test_a_failed_condition_costs(clock: Clock) -> None:
+def test_failed_condition_consumes_capacity(clock: Clock) -> None:
     with opened(clock, **provisioned(1, 2)) as engine:
         put(engine, "a", "1", count=n(1))
         condition = {**item("a"), "ConditionExpression": "attribute_not_exists(pk)"}
@@ -302,7 +293,7 @@ def test_a_failed_condition_costs(clock: Clock) -> None:
         assert refusal(engine, "PutItem", condition).type == "ProvisionedThroughputExceededException"
 
 
-def test_a_batch_of_statements_and_a_transaction_report_each_throttled_part(clock: Clock) -> None:
+def test_batch_statements_and_transactions_report_each_throttled_part(clock: Clock) -> None:
     statements = [{"Statement": f"SELECT * FROM orders WHERE pk = 'a' AND sk = '{number}'"} for number in range(4)]
     gets = [{"Get": {"TableName": name, "Key": {"pk": s("a"), "sk": s("1")}}} for name in ("orders", "other")]
     with opened(clock, **provisioned(1, 9)) as engine:

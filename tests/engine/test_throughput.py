@@ -1,12 +1,9 @@
-# ruff: noqa: E501 - messages stand whole, as the service prints them
-"""Throughput, encryption and class of tables and indexes: how they are described, and what is refused, as recorded of
-the service in October 2026.
-"""
+# ruff: noqa: E501 - messages are on one line, as DynamoDB returns them
+"""Throughput, encryption and table class: descriptions and rejected changes, recorded from DynamoDB in October 2026."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -29,12 +26,6 @@ ON_DEMAND = {"ReadUnitsPerSecond": 12_000, "WriteUnitsPerSecond": 4000, "Status"
 
 def units(read: int, write: int) -> dict[str, int]:
     return {"ReadCapacityUnits": read, "WriteCapacityUnits": write}
-
-
-@pytest.fixture
-def engine(clock: Clock) -> Iterator[Engine]:
-    with Engine.open(":memory:", clock=clock) as engine:
-        yield engine
 
 
 def provisioned(engine: Engine) -> None:
@@ -60,7 +51,7 @@ def refused(engine: Engine, operation: str, **members: Any) -> str:
     return f"{result['error']}: {result['message']}"
 
 
-def test_a_new_table_on_demand(engine: Engine) -> None:
+def test_new_on_demand_table_is_described(engine: Engine) -> None:
     create(engine)
     table = described(engine)
     assert table["WarmThroughput"] == table["GlobalSecondaryIndexes"][0]["WarmThroughput"] == ON_DEMAND
@@ -69,7 +60,7 @@ def test_a_new_table_on_demand(engine: Engine) -> None:
     assert not table.keys() & {"OnDemandThroughput", "SSEDescription", "TableClassSummary", "RestoreSummary"}
 
 
-def test_warm_throughput_keeps_the_highest_there_was(engine: Engine) -> None:
+def test_warm_throughput_keeps_its_highest_value(engine: Engine) -> None:
     provisioned(engine)
     table = described(engine)
     assert table["WarmThroughput"] == {"ReadUnitsPerSecond": 1, "WriteUnitsPerSecond": 1, "Status": "ACTIVE"}
@@ -87,7 +78,7 @@ def test_warm_throughput_keeps_the_highest_there_was(engine: Engine) -> None:
     assert table["BillingModeSummary"]["BillingMode"] == "PROVISIONED"
 
 
-def test_when_throughput_was_changed(engine: Engine, clock: Clock) -> None:
+def test_times_of_throughput_changes_are_described(engine: Engine, clock: Clock) -> None:
     provisioned(engine)
     clock.now_s += 5
     update(engine, ProvisionedThroughput=units(5, 5))
@@ -104,7 +95,7 @@ def test_when_throughput_was_changed(engine: Engine, clock: Clock) -> None:
     assert described(engine)["ProvisionedThroughput"]["NumberOfDecreasesToday"] == 0
 
 
-def test_warm_throughput_is_raised_member_by_member(engine: Engine) -> None:
+def test_warm_throughput_is_raised_per_member(engine: Engine) -> None:
     create(engine)
     update(engine, WarmThroughput={"ReadUnitsPerSecond": 12_001})
     assert described(engine)["WarmThroughput"] == {**ON_DEMAND, "ReadUnitsPerSecond": 12_001}
@@ -114,21 +105,21 @@ def test_warm_throughput_is_raised_member_by_member(engine: Engine) -> None:
     assert described(engine)["GlobalSecondaryIndexes"][0]["WarmThroughput"]["WriteUnitsPerSecond"] == 4001
 
 
-def test_a_maximum_is_merged_and_taken_away(engine: Engine) -> None:
+def test_on_demand_maximum_is_merged_and_removed(engine: Engine) -> None:
     create(engine, OnDemandThroughput={"MaxReadRequestUnits": 100})
     assert described(engine)["OnDemandThroughput"] == {"MaxReadRequestUnits": 100}
     update(engine, OnDemandThroughput={"MaxWriteRequestUnits": 50})
     assert described(engine)["OnDemandThroughput"] == {"MaxReadRequestUnits": 100, "MaxWriteRequestUnits": 50}
-    taken_away = {"MaxReadRequestUnits": -1}
-    answer = engine.call("UpdateTable", {"TableName": "orders", "OnDemandThroughput": taken_away})["TableDescription"]
-    # The answer says it once more.
+    removed = {"MaxReadRequestUnits": -1}
+    answer = engine.call("UpdateTable", {"TableName": "orders", "OnDemandThroughput": removed})["TableDescription"]
+    # The response repeats the removed value.
     assert answer["OnDemandThroughput"] == {"MaxReadRequestUnits": -1, "MaxWriteRequestUnits": 50}
     assert described(engine)["OnDemandThroughput"] == {"MaxWriteRequestUnits": 50}
     update(engine, OnDemandThroughput={"MaxReadRequestUnits": -1, "MaxWriteRequestUnits": -1})
     assert "OnDemandThroughput" not in described(engine)
 
 
-def test_more_than_an_account_is_given(engine: Engine) -> None:
+def test_account_limits_are_enforced(engine: Engine) -> None:
     limit = "LimitExceededException: "
     per = "is above the per {0} maximum for the account in local. Per {0} maximum: 40000."
     exceeds = "exceeds TableMaxReadCapacityUnits of the account in region local"
@@ -151,7 +142,7 @@ def test_more_than_an_account_is_given(engine: Engine) -> None:
         assert refused(engine, "UpdateTable", **changes) == requested + message
 
 
-def test_encryption_and_class(engine: Engine, clock: Clock) -> None:
+def test_encryption_and_table_class_can_be_changed(engine: Engine, clock: Clock) -> None:
     create(engine, TableClass="STANDARD", SSESpecification={"Enabled": True})
     table = described(engine)
     assert table["TableClassSummary"] == {"TableClass": "STANDARD"}
@@ -179,17 +170,17 @@ def test_encryption_and_class(engine: Engine, clock: Clock) -> None:
         ("arn:aws:kms:eu-west-1:111111111111:key/9", "arn:aws:kms:eu-west-1:111111111111:key/9"),
     ],
 )
-def test_a_key_is_described_by_its_arn_however_it_was_named(engine: Engine, given: str | None, key: str) -> None:
+def test_encryption_key_is_described_by_its_arn(engine: Engine, given: str | None, key: str) -> None:
     create(
         engine,
         SSESpecification={"Enabled": True, **({} if given is None else {"SSEType": "KMS", "KMSMasterKeyId": given})},
     )
-    told = described(engine)["SSEDescription"]
-    assert (told["Status"], told["SSEType"]) == ("ENABLED", "KMS")
-    assert re.fullmatch(key, told["KMSMasterKeyArn"])
+    description = described(engine)["SSEDescription"]
+    assert (description["Status"], description["SSEType"]) == ("ENABLED", "KMS")
+    assert re.fullmatch(key, description["KMSMasterKeyArn"])
 
 
-def test_what_a_table_doesnt_say_before_it_changes(engine: Engine) -> None:
+def test_summaries_are_described_after_the_first_change(engine: Engine) -> None:
     create(engine, GlobalSecondaryIndexes=None, AttributeDefinitions=attributes(pk="S", sk="S"))
     update(engine, TableClass="STANDARD")
     assert "TableClassSummary" not in described(engine)
@@ -199,7 +190,7 @@ def test_what_a_table_doesnt_say_before_it_changes(engine: Engine) -> None:
     assert described(engine)["BillingModeSummary"] == summary
 
 
-def test_names_come_sorted(engine: Engine) -> None:
+def test_attributes_and_indexes_are_described_in_order(engine: Engine) -> None:
     wide = {**index("Wide", "g", projection="INCLUDE"), "Projection": {}}
     wide["Projection"] = {"ProjectionType": "INCLUDE", "NonKeyAttributes": ["z", "a"]}
     create(engine, GlobalSecondaryIndexes=[index("ByG", "g", "h"), wide])
@@ -234,7 +225,7 @@ def test_names_come_sorted(engine: Engine) -> None:
         ),
     ],
 )  # fmt: skip
-def test_what_a_new_table_cant_be(engine: Engine, members: dict[str, Any], message: str) -> None:
+def test_invalid_settings_of_a_new_table_are_rejected(engine: Engine, members: dict[str, Any], message: str) -> None:
     with pytest.raises(Exception, match="ValidationException") as raised:
         create(engine, **members)
     assert str(raised.value) == f"ValidationException: {INVALID}{message}"
@@ -265,7 +256,9 @@ def test_what_a_new_table_cant_be(engine: Engine, members: dict[str, Any], messa
         ({"OnDemandThroughput": {"MaxReadRequestUnits": 5}, "StreamSpecification": {"StreamEnabled": False}}, f"{INVALID}OnDemandThroughput can only be combined with BillingMode in an UpdateTable request"),
     ],
 )  # fmt: skip
-def test_what_a_table_on_demand_cant_become(engine: Engine, members: dict[str, Any], message: str) -> None:
+def test_invalid_changes_of_an_on_demand_table_are_rejected(
+    engine: Engine, members: dict[str, Any], message: str
+) -> None:
     create(engine)
     assert refused(engine, "UpdateTable", **members) == f"ValidationException: {message}"
 
@@ -286,12 +279,14 @@ def test_what_a_table_on_demand_cant_become(engine: Engine, members: dict[str, A
         ),
     ],
 )  # fmt: skip
-def test_what_a_provisioned_table_cant_become(engine: Engine, members: dict[str, Any], message: str) -> None:
+def test_invalid_changes_of_a_provisioned_table_are_rejected(
+    engine: Engine, members: dict[str, Any], message: str
+) -> None:
     provisioned(engine)
     assert refused(engine, "UpdateTable", **members) == f"ValidationException: {message}"
 
 
-def test_indexes_that_arent_there(engine: Engine) -> None:
+def test_changes_of_missing_indexes_are_rejected(engine: Engine) -> None:
     local = {**index("ByL", "pk", "h"), "Projection": {"ProjectionType": "ALL"}}
     create(engine, LocalSecondaryIndexes=[local])
     for verb, members in (("update", {"WarmThroughput": {"ReadUnitsPerSecond": 13_000}}), ("delete", {})):
@@ -303,7 +298,7 @@ def test_indexes_that_arent_there(engine: Engine) -> None:
             assert refused(engine, "UpdateTable", GlobalSecondaryIndexUpdates=[change]) == message
 
 
-def test_one_index_more_than_there_may_be(engine: Engine) -> None:
+def test_global_index_limit_is_20_per_table(engine: Engine) -> None:
     create(engine, GlobalSecondaryIndexes=[index(f"Index{number}", "g", "h") for number in range(20)])
     message = refused(
         engine,
@@ -327,6 +322,8 @@ def test_one_index_more_than_there_may_be(engine: Engine) -> None:
         ({}, False),
     ],
 )
-def test_a_key_of_ones_own_is_asked_for_by_any_member(engine: Engine, members: dict[str, Any], encrypted: bool) -> None:
+def test_encryption_is_described_if_any_member_requests_it(
+    engine: Engine, members: dict[str, Any], encrypted: bool
+) -> None:
     create(engine, SSESpecification=members)
     assert ("SSEDescription" in described(engine)) == encrypted

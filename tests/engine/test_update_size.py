@@ -1,4 +1,4 @@
-"""What an UpdateItem says is limited by itself, beside the item that it makes (decision 0011)."""
+"""The size limit of an UpdateItem request is separate from the limit of the item (decision 0011)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from keyplan.store import Engine
 from tests.engine.support import n, s
-from tests.engine.test_wording import engine, message, transact
+from tests.engine.test_error_messages import engine, message, transact
 
 __all__ = ["engine"]
 
@@ -18,7 +18,7 @@ LIMIT_BYTES = 409_600
 ONE = n(1)
 TEN = s("y" * 10)
 READ = 15
-"""A path that is read counts so many bytes, and its name."""
+"""Bytes for a path that is read, in addition to its name."""
 SIZE_TO_UPDATE = "Item size to update has exceeded the maximum allowed size"
 
 
@@ -45,10 +45,10 @@ SIZE_TO_UPDATE = "Item size to update has exceeded the maximum allowed size"
         ("DELETE ss :c", {"ss": {"SS": ["p", "q"]}}, {"SS": ["q"]}, 1 + 2),
     ],
 )
-def test_what_an_update_item_says_is_limited_by_itself(
+def test_update_request_size_is_limited(
     engine: Engine, action: str, seed: dict[str, Any], value: Any, cost: int
 ) -> None:
-    """Recorded of the service: neither the key nor what the statement leaves alone counts, but each part of it does."""
+    """Recorded from DynamoDB: the key and unchanged attributes don't count, but each part of the expression does."""
     expression = f"SET b = :pad, {action[4:]}" if action.startswith("SET") else f"SET b = :pad {action}"
     params: dict[str, Any] = {"TableName": "flat", "Key": {"pk": s("K")}, "UpdateExpression": expression}
     if "#c" in action:
@@ -62,27 +62,27 @@ def test_what_an_update_item_says_is_limited_by_itself(
     padding = LIMIT_BYTES - 3 - 19 - 1 - cost
     over = update(padding + 1)
     assert message(engine, "UpdateItem", over) == SIZE_TO_UPDATE
-    # It is said before a condition is judged.
+    # It is checked before the condition.
     assert message(engine, "UpdateItem", {**over, "ConditionExpression": "attribute_exists(absent)"}) == SIZE_TO_UPDATE
     assert engine.call("UpdateItem", update(padding)) == {}
 
 
-def test_the_item_is_limited_whatever_an_update_says(engine: Engine) -> None:
+def test_item_size_is_limited_for_any_update(engine: Engine) -> None:
     long_key = {"TableName": "flat", "Key": {"pk": s("k" * 100)}}
     padding = LIMIT_BYTES - len("pk") - 100 - len("b")
     for size, fits in ((padding + 1, False), (padding, True)):
         value = s("x" * size)
         expression = {"UpdateExpression": "SET b = :b", "ExpressionAttributeValues": {":b": value}}
-        # Statements of transactions, and the old parameters, count by their items alone.
-        old = {**long_key, "Key": {"pk": s("o" * 100)}, "AttributeUpdates": {"b": {"Value": value}}}
+        # For updates in transactions and legacy parameters, only the size of the item counts.
+        legacy = {**long_key, "Key": {"pk": s("o" * 100)}, "AttributeUpdates": {"b": {"Value": value}}}
         in_transaction = {**long_key, "Key": {"pk": s("t" * 100)}, **expression}
         if fits:
             assert engine.call("UpdateItem", {**long_key, **expression}) == {}
-            assert engine.call("UpdateItem", old) == {}
+            assert engine.call("UpdateItem", legacy) == {}
             assert transact(engine, {"Update": in_transaction}) == {}
         else:
             assert message(engine, "UpdateItem", {**long_key, **expression}) == SIZE_TO_UPDATE
-            assert message(engine, "UpdateItem", old) == SIZE_TO_UPDATE
+            assert message(engine, "UpdateItem", legacy) == SIZE_TO_UPDATE
             result = transact(engine, {"Update": in_transaction})
             assert result["CancellationReasons"][0]["Message"] == SIZE_TO_UPDATE
     short = {"TableName": "flat", "Key": {"pk": s("K")}}

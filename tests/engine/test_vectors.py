@@ -1,4 +1,4 @@
-"""Vector indexes: what they may be, what is in them, and the items that are nearest to a vector."""
+"""Vector indexes: definitions, entries and searches for the nearest items."""
 
 from __future__ import annotations
 
@@ -48,14 +48,14 @@ def put(engine: Engine, sk: str, *numbers: object, **attributes: dict[str, Any])
 
 
 def search(engine: Engine, *numbers: object, **more: Any) -> dict[str, Any]:
-    asked = {
+    request = {
         "TableName": "orders",
         "IndexName": "plain",
         "SearchVector": [n(number) for number in numbers],
         "TopK": 10,
         **more,
     }
-    return answer(engine, "SearchVectors", asked)
+    return answer(engine, "SearchVectors", request)
 
 
 def found(engine: Engine, *numbers: object, **more: Any) -> list[tuple[str, float]]:
@@ -78,7 +78,7 @@ def shop(engine: Engine) -> Engine:
     return engine
 
 
-def test_the_nearest_come_first(shop: Engine) -> None:
+def test_search_returns_the_nearest_items_first(shop: Engine) -> None:
     for sk, numbers in (("far", (9, 9, 9)), ("near", (1, 0, 0)), ("here", (0, 0, 0)), ("same", (0, 1, 0))):
         put(shop, sk, *numbers)
     put(shop, "without")
@@ -95,7 +95,9 @@ def test_the_nearest_come_first(shop: Engine) -> None:
         ("EUCLIDEAN", [("one", 1.0), ("double", 0.0), ("zero", 2.0), ("aside", math.sqrt(5)), ("back", 3.0)]),
     ],
 )
-def test_functions(engine: Engine, function: str, scores: list[tuple[str, float]]) -> None:
+def test_distance_functions_score_and_order_results(
+    engine: Engine, function: str, scores: list[tuple[str, float]]
+) -> None:
     create(engine, VectorIndexes=[vectors("plain", DistanceFunction=function)])
     items = {"one": (1, 0, 0), "double": (2, 0, 0), "aside": (0, 1, 0), "zero": (0, 0, 0), "back": (-1, 0, 0)}
     for sk, numbers in items.items():
@@ -107,7 +109,9 @@ def test_functions(engine: Engine, function: str, scores: list[tuple[str, float]
 
 
 @pytest.mark.parametrize("function", ["COSINE", "DOT_PRODUCT", "EUCLIDEAN"])
-def test_sqlite_and_python_say_the_same(engine: Engine, function: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sqlite_vec_and_python_return_the_same_results(
+    engine: Engine, function: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pytest.importorskip("sqlite_vec")
     create(engine, VectorIndexes=[vectors("plain", DistanceFunction=function)])
     chance = random.Random(3)
@@ -120,7 +124,7 @@ def test_sqlite_and_python_say_the_same(engine: Engine, function: str, monkeypat
 
 
 @pytest.mark.parametrize("has_sqlite_vec", [False, True])
-def test_as_a_list_of_floats_says_over_many_changes(
+def test_search_matches_brute_force_after_random_writes(
     shop: Engine, monkeypatch: pytest.MonkeyPatch, *, has_sqlite_vec: bool
 ) -> None:
     if not has_sqlite_vec:
@@ -150,7 +154,7 @@ def test_as_a_list_of_floats_says_over_many_changes(
     assert shop.check() == []
 
 
-def test_those_as_near_come_by_their_keys(engine: Engine) -> None:
+def test_equal_distances_are_ordered_by_key(engine: Engine) -> None:
     create(engine, VectorIndexes=[vectors("plain")])
     keys = [("b", "1"), ("a", "2"), ("c", "0"), ("a", "1")]
     for pk, sk in keys:
@@ -160,7 +164,7 @@ def test_those_as_near_come_by_their_keys(engine: Engine) -> None:
     assert [(item["pk"]["S"], item["sk"]["S"]) for item in items] == sorted(keys)
 
 
-def test_conditions_filter_by_equality(shop: Engine) -> None:
+def test_search_conditions_filter_by_equality(shop: Engine) -> None:
     put(shop, "1", 0, 0, 1, g=s("x"), h=s("red"))
     put(shop, "2", 0, 0, 2, g=s("x"), h=s("blue"))
     put(shop, "3", 0, 0, 3, g=s("y"), h=s("red"))
@@ -176,7 +180,7 @@ def test_conditions_filter_by_equality(shop: Engine) -> None:
     assert len(found(shop, 0, 0, 0)) == 5
 
 
-def test_what_makes_an_item_leave(shop: Engine) -> None:
+def test_item_without_the_indexed_attributes_leaves_the_index(shop: Engine) -> None:
     put(shop, "1", 0, 0, 1, g=s("x"))
     key = {"TableName": "orders", "Key": {"pk": s("a"), "sk": s("1")}}
     shop.call("UpdateItem", {**key, "UpdateExpression": "REMOVE g"})
@@ -191,7 +195,7 @@ def test_what_makes_an_item_leave(shop: Engine) -> None:
     assert found(shop, 0, 0, 0) == []
 
 
-def test_projections(engine: Engine) -> None:
+def test_search_returns_projected_attributes(engine: Engine) -> None:
     keys = vectors("plain", Projection={"ProjectionType": "KEYS_ONLY"})
     some = vectors("some", Projection={"ProjectionType": "INCLUDE", "NonKeyAttributes": ["x"]})
     create(engine, VectorIndexes=[keys, some, vectors("all")])
@@ -202,12 +206,12 @@ def test_projections(engine: Engine) -> None:
         assert results[0]["Item"] == {**key, **more}
     shown = search(engine, 0, 0, 0, ProjectionExpression="sk, embedding")["SearchResults"][0]["Item"]
     assert shown == {"sk": s("1"), "embedding": vector("1.0", "0.1", "1e+20")}
-    # What isn't there isn't given, and is no fault.
+    # A missing attribute is omitted.
     assert search(engine, 0, 0, 0, ProjectionExpression="y, sk")["SearchResults"][0]["Item"] == {"sk": s("1")}
     assert search(engine, 0, 0, 0, ProjectionExpression="y")["SearchResults"][0]["Item"] == {}
 
 
-def test_a_filter_may_be_empty_text_and_a_partition_may_not(engine: Engine) -> None:
+def test_filter_attribute_can_be_empty_but_partition_cannot(engine: Engine) -> None:
     create(engine, VectorIndexes=[vectors("tenants", **TENANTS)], GlobalSecondaryIndexes=None)
     put(engine, "1", 1, 2, 3, g=s("t"), h=s(""))
     both = "g = :g AND h = :h"
@@ -217,7 +221,7 @@ def test_a_filter_may_be_empty_text_and_a_partition_may_not(engine: Engine) -> N
     assert "cannot contain an empty string value" in put(engine, "2", 1, 2, 3, g=s(""), h=s("x"))["message"]
 
 
-def test_decimals_of_whole_numbers_are_cut_off(engine: Engine) -> None:
+def test_fractions_of_integer_parameters_are_truncated(engine: Engine) -> None:
     create(engine, VectorIndexes=[vectors("plain", Dimensions=3.9)])
     described = engine.call("DescribeTable", {"TableName": "orders"})["Table"]["VectorIndexes"]
     assert described[0]["Dimensions"] == 3
@@ -233,7 +237,7 @@ def test_decimals_of_whole_numbers_are_cut_off(engine: Engine) -> None:
 KEYS = [{"AttributeName": name, "AttributeType": "S"} for name in ("pk", "sk")]
 
 
-def test_indexes_come_and_go(engine: Engine) -> None:
+def test_vector_index_is_added_and_deleted(engine: Engine) -> None:
     create(engine)
     put(engine, "1", 1, 2, 3, g=s("x"))
     put(engine, "2", 1, 2)
@@ -274,7 +278,7 @@ def test_indexes_come_and_go(engine: Engine) -> None:
     assert engine.check() == []
 
 
-def test_bytes(engine: Engine) -> None:
+def test_write_bytes_of_a_vector_index(engine: Engine) -> None:
     keys = {"ProjectionType": "KEYS_ONLY"}
     large = vectors("plain", Dimensions=1000, Projection=keys, SearchSchema=TENANTS["SearchSchema"][1:])
     create(engine, VectorIndexes=[large])
@@ -295,14 +299,14 @@ def test_bytes(engine: Engine) -> None:
     assert engine.call("DeleteItem", key)["ConsumedCapacity"].keys() == {"TableName", "CapacityUnits"}
 
 
-def test_the_larger_side_of_an_entry_counts(engine: Engine) -> None:
+def test_larger_side_of_a_replaced_entry_is_billed(engine: Engine) -> None:
     create(engine, VectorIndexes=[vectors("plain")])
     given = [put(engine, "1", 1, 0, 0, pad=s("x" * length)) for length in (3000, 1500)]
     size = {"VectorWriteRequestBytes": 3000 + 4 * 3 + len("pkask1embeddingpad")}
     assert [each["ConsumedCapacity"]["VectorIndexes"] for each in given] == [{"plain": size}] * 2
 
 
-def test_copies_have_them(engine: Engine) -> None:
+def test_restored_table_has_its_vector_index(engine: Engine) -> None:
     create(engine, VectorIndexes=[vectors("plain")])
     put(engine, "1", 1, 2, 3)
     backup = engine.call("CreateBackup", {"TableName": "orders", "BackupName": "first"})["BackupDetails"]
@@ -311,7 +315,7 @@ def test_copies_have_them(engine: Engine) -> None:
     assert engine.check() == []
 
 
-def test_a_search_counts_what_it_examines(shop: Engine) -> None:
+def test_search_bills_the_examined_bytes(shop: Engine) -> None:
     for number in range(50):
         put(shop, str(number), number, 0, 0)
     given = search(shop, 0, 0, 0, ReturnConsumedCapacity="TOTAL")
@@ -322,7 +326,7 @@ def test_a_search_counts_what_it_examines(shop: Engine) -> None:
     assert given["ConsumedCapacity"] == {"VectorSearchRequestBytes": 1024}
 
 
-def test_the_check_finds_what_does_not_agree(engine: Engine) -> None:
+def test_check_reports_damaged_vector_entries(engine: Engine) -> None:
     create(engine, VectorIndexes=[vectors("plain")])
     put(engine, "1", 1, 2, 3)
     put(engine, "2", 1, 2, 3)
@@ -339,13 +343,13 @@ WIDE = 12345678901234567890123456789012345678
 
 
 @pytest.mark.parametrize(("billed", "units"), [(1024, 1), (1025, 2), (4096, 4)])
-def test_a_write_is_billed_by_the_dimensions_and_a_read_by_the_numbers(engine: Engine, billed: int, units: int) -> None:
+def test_writes_bill_dimensions_and_reads_bill_numbers(engine: Engine, billed: int, units: int) -> None:
     create(engine, VectorIndexes=[vectors("plain"), vectors("again", Projection={"ProjectionType": "KEYS_ONLY"})])
     item = {"pk": s("a"), "sk": s("1"), "embedding": vector(WIDE, WIDE, WIDE)}
     item["pad"] = s("x" * (billed - len("pkask1embeddingpad") - 3 * 4))
     capacity = {"TableName": "orders", "ReturnConsumedCapacity": "TOTAL"}
     assert engine.call("PutItem", {**capacity, "Item": item})["ConsumedCapacity"]["CapacityUnits"] == units
-    # The larger of both sides counts.
+    # The larger of both sides is billed.
     small = {"pk": s("a"), "sk": s("1")}
     assert engine.call("PutItem", {**capacity, "Item": small})["ConsumedCapacity"]["CapacityUnits"] == units
     engine.call("PutItem", {"TableName": "orders", "Item": item})
@@ -354,7 +358,7 @@ def test_a_write_is_billed_by_the_dimensions_and_a_read_by_the_numbers(engine: E
 
 
 @pytest.mark.parametrize(
-    ("changes", "error", "told"),
+    ("changes", "error", "message"),
     [
         ({"TableName": None}, "SerializationException", "invalid type: null, expected a string at line 1 column 17"),
         ({"TopK": None}, "SerializationException", "invalid type: null, expected i32 at line 1 column 78"),
@@ -374,7 +378,7 @@ def test_a_write_is_billed_by_the_dimensions_and_a_read_by_the_numbers(engine: E
         ({"TableName": ..., "IndexName": "ab"}, "ValidationException", "missing field `TableName` at line 1 column 54"),
     ],
 )
-def test_a_search_is_read_strictly(engine: Engine, changes: dict[str, Any], error: str, told: str) -> None:
+def test_search_request_is_parsed_strictly(engine: Engine, changes: dict[str, Any], error: str, message: str) -> None:
     params = {"TableName": "absent", "IndexName": "vix", "SearchVector": [n(1)], "TopK": 1, **changes}
     params = {name: value for name, value in params.items() if value is not ...}
-    assert answer(engine, "SearchVectors", params) == {"error": error, "message": told}
+    assert answer(engine, "SearchVectors", params) == {"error": error, "message": message}

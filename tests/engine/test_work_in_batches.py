@@ -1,5 +1,5 @@
-"""What takes a whole table is done in pieces: others read and write in between, and it comes out as if they hadn't
-been in the way. Between two pieces, the tests let others do something, in the very same order each time.
+"""Operations on a whole table work in batches, between which other requests run. The tests run other work between the
+batches, in the same order each time.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import pytest
 
 from keyplan.errors import StoreError
 from keyplan.store import Engine
-from tests.engine.pieces import (
+from tests.engine.batches import (
     ADD,
     ADD_VECTORS,
     BY_X,
@@ -20,7 +20,7 @@ from tests.engine.pieces import (
     ROWS,
     SEARCH,
     TABLE,
-    Others,
+    Writers,
     between,
     by_key,
     engines,
@@ -42,8 +42,8 @@ def statuses(engine: Engine) -> dict[str, tuple[str, bool | None]]:
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_an_index_is_filled_while_others_write(engines: list[Engine], between: Any, seed: int) -> None:
-    others = Others(engines, seed)
+def test_index_is_filled_while_others_write(engines: list[Engine], between: Any, seed: int) -> None:
+    others = Writers(engines, seed)
     create(engines[0])
     others.write(60)
 
@@ -70,8 +70,8 @@ def test_an_index_is_filled_while_others_write(engines: list[Engine], between: A
 
 
 @pytest.mark.parametrize("seed", range(1))
-def test_a_vector_index_is_filled_while_others_write(engines: list[Engine], between: Any, seed: int) -> None:
-    others = Others(engines, seed)
+def test_vector_index_is_filled_while_others_write(engines: list[Engine], between: Any, seed: int) -> None:
+    others = Writers(engines, seed)
     create(engines[0])
     others.write(60)
 
@@ -93,25 +93,27 @@ def test_a_vector_index_is_filled_while_others_write(engines: list[Engine], betw
 
 
 @pytest.mark.parametrize(("add", "drop", "name"), [(ADD, DROP, "ByX"), (ADD_VECTORS, DROP_VECTORS, "ByV")])
-def test_what_is_refused_while_an_index_is_filled(between: Any, add: Any, drop: Any, name: str) -> None:
+def test_conflicting_requests_are_rejected_while_an_index_is_filled(
+    between: Any, add: Any, drop: Any, name: str
+) -> None:
     with Engine.open(":memory:") as engine:
         create(engine)
         for number in range(20):
             put(engine, "a", str(number), x=s("p"), v={"L": [n(1), n(2)]})
         second = {**BY_X, "IndexName": "ByY"}
-        met: list[Any] = []
+        results: list[Any] = []
 
         def meanwhile() -> None:
-            if met:
+            if results:
                 return
-            met.append(answer(engine, "UpdateTable", {**ADD, "GlobalSecondaryIndexUpdates": [{"Create": second}]}))
-            met.append(answer(engine, "DeleteTable", TABLE))
+            results.append(answer(engine, "UpdateTable", {**ADD, "GlobalSecondaryIndexUpdates": [{"Create": second}]}))
+            results.append(answer(engine, "DeleteTable", TABLE))
             engine.call("UpdateTable", drop)
             assert name not in statuses(engine)
 
         between(meanwhile)
         described = engine.call("UpdateTable", add)["TableDescription"]
-        assert [each["error"] for each in met] == ["LimitExceededException", "ResourceInUseException"]
+        assert [each["error"] for each in results] == ["LimitExceededException", "ResourceInUseException"]
         indexes = [*described.get("GlobalSecondaryIndexes", []), *described.get("VectorIndexes", [])]
         assert [each["IndexName"] for each in indexes] == ["ByG"]
         assert engine.check() == []
@@ -120,15 +122,15 @@ def test_what_is_refused_while_an_index_is_filled(between: Any, add: Any, drop: 
         assert statuses(engine)[name] == ("ACTIVE", None)
 
 
-@pytest.mark.parametrize("fault", [KeyboardInterrupt, StoreError("The disk failed")])
-def test_an_index_that_cant_be_filled_isnt_there(between: Any, fault: BaseException | type[BaseException]) -> None:
+@pytest.mark.parametrize("error", [KeyboardInterrupt, StoreError("The disk failed")])
+def test_failed_index_creation_leaves_nothing(between: Any, error: BaseException | type[BaseException]) -> None:
     with Engine.open(":memory:") as engine:
         create(engine)
         for number in range(20):
             put(engine, "a", str(number), x=s("p"))
 
         def fail() -> None:
-            raise fault
+            raise error
 
         between(fail)
         for add in (ADD, ADD_VECTORS):
@@ -142,25 +144,25 @@ def test_an_index_that_cant_be_filled_isnt_there(between: Any, fault: BaseExcept
         assert len(pages(engine, "Scan", {**TABLE, "IndexName": "ByX"})) == 20
 
 
-# --- items that expire ------------------------------------------------------------------------------------
+# --- time to live -----------------------------------------------------------------------------------------
 
 EXPIRE = {**TABLE, "TimeToLiveSpecification": {"AttributeName": "times", "Enabled": True}}
 
 
 @pytest.mark.parametrize("fails", [False, True])
-def test_a_table_is_looked_through_while_others_write(engines: list[Engine], between: Any, fails: bool) -> None:
-    """An item's ``times`` is over when it is at most 500. Who fails leaves it to the next who starts."""
+def test_ttl_is_enabled_while_others_write(engines: list[Engine], between: Any, fails: bool) -> None:
+    """Items with ``times`` up to 500 have expired. After a failure, the next sweep completes the work."""
     for engine in engines:
         engine.database.clock = engine._storage.clock = lambda: 500.0
-    others = Others(engines, 4)
+    others = Writers(engines, 4)
     create(engines[0])
     others.write(60)
-    met: list[int] = []
+    results: list[int] = []
 
     def meanwhile() -> None:
         others.write()
-        met.append(1)
-        if fails and len(met) == 2:
+        results.append(1)
+        if fails and len(results) == 2:
             raise StoreError("The disk failed")
 
     between(meanwhile)
@@ -171,12 +173,12 @@ def test_a_table_is_looked_through_while_others_write(engines: list[Engine], bet
         between(others.write)
     else:
         engines[0].call("UpdateTimeToLive", EXPIRE)
-    assert len(met) >= 2
-    engines[-1].sweep(0)  # looks whether something was left half done
+    assert len(results) >= 2
+    engines[-1].sweep(0)  # completes unfinished work
     between(lambda: None)
-    left = {key: item for key, item in others.stored.items() if int(item.get("times", n(501))["N"]) > 500}
-    assert engines[-1].sweep() == len(others.stored) - len(left)
-    others.stored = left
+    kept = {key: item for key, item in others.stored.items() if int(item.get("times", n(501))["N"]) > 500}
+    assert engines[-1].sweep() == len(others.stored) - len(kept)
+    others.stored = kept
     others.check()
     engines[0].call(
         "UpdateTimeToLive", {**TABLE, "TimeToLiveSpecification": {"AttributeName": "times", "Enabled": False}}
@@ -187,7 +189,7 @@ def test_a_table_is_looked_through_while_others_write(engines: list[Engine], bet
 @pytest.mark.parametrize(
     ("operation", "params"), [("UpdateTable", ADD), ("UpdateTable", ADD_VECTORS), ("UpdateTimeToLive", EXPIRE)]
 )
-def test_what_is_filled_ends_however_much_is_written(between: Any, operation: str, params: Any) -> None:
+def test_filling_ends_despite_continuous_writes(between: Any, operation: str, params: Any) -> None:
     with Engine.open(":memory:") as engine:
         create(engine)
         numbers = iter(range(1000))
@@ -197,9 +199,9 @@ def test_what_is_filled_ends_however_much_is_written(between: Any, operation: st
                 put(engine, "a", str(next(numbers)), x=s("p"), times=n(1), v={"L": [n(1), n(2)]})
 
         write(20)
-        pieces = between(write)
+        batches = between(write)
         engine.call(operation, params)
-        assert 3 <= len(pieces) <= 6
+        assert 3 <= len(batches) <= 6
         assert engine.check() == []
         if operation == "UpdateTable":
             shown = engine.call("DescribeTable", TABLE)["Table"]
@@ -209,6 +211,3 @@ def test_what_is_filled_ends_however_much_is_written(between: Any, operation: st
                 if each["IndexName"] != "ByG"
             ]
             assert index["ItemCount"] == shown["ItemCount"]
-
-
-# --- how much a transaction does --------------------------------------------------------------------------

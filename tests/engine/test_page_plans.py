@@ -1,4 +1,4 @@
-"""What the storage promises, in a file and in memory."""
+"""SQLite's query plans for pages, in a file and in memory."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ def table(storage: Storage) -> StoredTable:
         Bounds(),
     ],
 )
-def test_a_page_is_read_in_the_order_of_an_index(
+def test_page_is_read_in_index_order(
     storage: Storage, table: StoredTable, index: int | None, forward: bool, bounds: Bounds
 ) -> None:
-    """Nothing is sorted, and what lies outside the bounds isn't walked over, however large the table is."""
+    """Without sorting, and without scanning rows outside the bounds."""
     after = bounds.after if bounds.after is None or index is not None else bounds.after[:2]
-    asked = replace(bounds, forward=forward, after=after)
-    text, values = table.texts.page(index, asked), page_values(asked, 10)
+    page = replace(bounds, forward=forward, after=after)
+    text, values = table.texts.page(index, page), page_values(page, 10)
     connection = storage.pool.take()
     steps = [row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {text}", tuple(values))]
     storage.pool.give(connection)
@@ -52,5 +52,5 @@ def test_a_page_is_read_in_the_order_of_an_index(
         assert len(steps) == 2
         assert "INTEGER PRIMARY KEY" in steps[1], steps
     if after is not None:
-        sought = ">" if forward else "<"
-        assert f"sk){sought}(" in steps[0] or f"sk{sought}?" in steps[0], steps
+        operator = ">" if forward else "<"
+        assert f"sk){operator}(" in steps[0] or f"sk{operator}?" in steps[0], steps

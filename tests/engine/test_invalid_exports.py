@@ -1,8 +1,7 @@
-"""Exports that are refused, in the service's words, and what is told first."""
+"""Exports that are rejected, with DynamoDB's messages, and the reported times of exports."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -11,18 +10,6 @@ from keyplan.store import Engine
 from tests.engine.support import Clock, answer, create
 from tests.engine.test_backups import START_S, keep_history
 from tests.engine.test_exports import ARN, export
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock(START_S)
-
-
-@pytest.fixture
-def engine(clock: Clock) -> Iterator[Engine]:
-    with Engine.open(":memory:", clock=clock) as opened:
-        yield opened
-
 
 INVALID = "Invalid Request: "
 INCREMENTAL = {"ExportType": "INCREMENTAL_EXPORT"}
@@ -36,7 +23,7 @@ def period(begin_s: float, end_s: float | None = None) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("more", "told"),
+    ("more", "message"),
     [
         ({"TableArn": ""}, "Invalid TableArn: Invalid Table ARN"),
         (
@@ -76,34 +63,37 @@ def period(begin_s: float, end_s: float | None = None) -> dict[str, Any]:
         (period(START_S + 59), AVAILABLE),
         (
             period(START_S - 86_400, START_S),
-            f"{PERIOD}from time cannot be less than the table creation time : 2026-09-20T14:13:20Z",
+            f"{PERIOD}from time cannot be less than the table creation time : 2027-01-14T08:00:00Z",
         ),
         (
             period(START_S + 60, START_S + 86_400),
-            f"{PERIOD}to time cannot be greater than the current time : 2026-09-22T14:13:20Z",
+            f"{PERIOD}to time cannot be greater than the current time : 2027-01-16T08:00:00Z",
         ),
     ],
 )
-def test_exports_are_refused_in_the_services_words(
-    engine: Engine, clock: Clock, more: dict[str, Any], told: str
-) -> None:
+def test_invalid_exports_are_rejected(engine: Engine, clock: Clock, more: dict[str, Any], message: str) -> None:
     create(engine)
     clock.now_s += 60
     keep_history(engine)
     clock.now_s += 540
     result = answer(engine, "ExportTableToPointInTime", {"TableArn": ARN, "S3Bucket": "bucket", **more})
-    assert result["message"] == told
+    assert result["message"] == message
 
 
-def test_changes_of_a_time_without_the_table_are_refused_first(engine: Engine) -> None:
+def test_incremental_period_is_checked_before_point_in_time_recovery(engine: Engine) -> None:
     create(engine)
-    asked = {"TableArn": ARN, "S3Bucket": "bucket"}
-    assert answer(engine, "ExportTableToPointInTime", {**asked, **period(0)})["error"] == "InvalidExportTimeException"
-    refused = answer(engine, "ExportTableToPointInTime", {**asked, "ExportTime": 0})
-    assert refused["error"] == "PointInTimeRecoveryUnavailableException"
+    request = {"TableArn": ARN, "S3Bucket": "bucket"}
+
+    def error(**more: Any) -> str:
+        name: str = answer(engine, "ExportTableToPointInTime", {**request, **more})["error"]
+        return name
+
+    assert error(**period(0)) == "InvalidExportTimeException"
+    assert error(ExportTime=0) == "PointInTimeRecoveryUnavailableException"
+    assert error(TableArn=f"{ARN}x") == "TableNotFoundException"
 
 
-def test_an_export_has_a_token_of_its_own(engine: Engine) -> None:
+def test_export_without_a_token_gets_a_new_one(engine: Engine) -> None:
     create(engine)
     keep_history(engine)
     first, second = export(engine), export(engine)
@@ -111,7 +101,7 @@ def test_an_export_has_a_token_of_its_own(engine: Engine) -> None:
     assert "ExportType" not in first
 
 
-def test_the_ends_of_an_export_are_told_in_milliseconds(engine: Engine, clock: Clock) -> None:
+def test_export_times_are_reported_in_milliseconds(engine: Engine, clock: Clock) -> None:
     create(engine)
     keep_history(engine)
     clock.now_s += 100
@@ -124,17 +114,17 @@ def test_the_ends_of_an_export_are_told_in_milliseconds(engine: Engine, clock: C
     }
 
 
-def test_an_incremental_export_is_of_some_time_and_of_a_day_at_most(engine: Engine, clock: Clock) -> None:
+def test_incremental_export_covers_at_most_24_hours(engine: Engine, clock: Clock) -> None:
     create(engine)
     keep_history(engine)
     clock.now_s += 2 * 86_400
 
-    def told(begin_s: float, end_s: float) -> str | None:
-        asked = {"TableArn": ARN, "S3Bucket": "bucket", **period(begin_s, end_s)}
-        message: str | None = answer(engine, "ExportTableToPointInTime", asked).get("message")
+    def error_of(begin_s: float, end_s: float) -> str | None:
+        request = {"TableArn": ARN, "S3Bucket": "bucket", **period(begin_s, end_s)}
+        message: str | None = answer(engine, "ExportTableToPointInTime", request).get("message")
         return message
 
-    assert told(START_S + 10, START_S + 86_410) is None
-    assert told(START_S + 10, START_S + 86_411) == "An incremental export covers 24 hours at most"
-    assert told(START_S + 10, START_S + 11) is None
-    assert told(START_S + 10, START_S + 10) == "ExportFromTime must be before ExportToTime"
+    assert error_of(START_S + 10, START_S + 86_410) is None
+    assert error_of(START_S + 10, START_S + 86_411) == "An incremental export covers 24 hours at most"
+    assert error_of(START_S + 10, START_S + 11) is None
+    assert error_of(START_S + 10, START_S + 10) == "ExportFromTime must be before ExportToTime"

@@ -1,4 +1,4 @@
-"""Where a query or a scan may be told to begin, in which words it is refused elsewhere, and what is behind."""
+"""Pages of Query: together they are the unlimited result."""
 
 from __future__ import annotations
 
@@ -28,15 +28,12 @@ CONDITIONS = {
 def engine() -> Iterator[Engine]:
     with Engine.open(":memory:") as opened:
         create(opened, LocalSecondaryIndexes=[index("ByH", "pk", "h")])
-        opened.call(
-            "CreateTable",
-            {
-                "TableName": "single",
-                "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}],
-                "AttributeDefinitions": attributes(pk="S", g="S"),
-                "GlobalSecondaryIndexes": [index("OfG", "g")],
-                "BillingMode": "PAY_PER_REQUEST",
-            },
+        create(
+            opened,
+            "single",
+            KeySchema=[{"AttributeName": "pk", "KeyType": "HASH"}],
+            AttributeDefinitions=attributes(pk="S", g="S"),
+            GlobalSecondaryIndexes=[index("OfG", "g")],
         )
         for pk, sk in product("ab", "123"):
             put(opened, pk, sk, g=s("a" if sk < "3" else "b"), h=s(chr(100 - ord(sk))))
@@ -48,22 +45,22 @@ def engine() -> Iterator[Engine]:
 @pytest.mark.parametrize("limit", range(1, 8))
 @pytest.mark.parametrize("forward", [True, False])
 @pytest.mark.parametrize("target", CONDITIONS)
-def test_pages_put_together_are_the_whole(engine: Engine, target: str, forward: bool, limit: int) -> None:
-    """Each page is full but the last, which may be."""
+def test_pages_together_equal_the_unlimited_query(engine: Engine, target: str, forward: bool, limit: int) -> None:
+    """Every page but the last is full."""
     table, _, name = target.partition(" ")
     for condition in CONDITIONS[target]:
-        asked: dict[str, Any] = {
+        request: dict[str, Any] = {
             "TableName": table,
             "KeyConditionExpression": condition,
             "ExpressionAttributeValues": {":p": s("a"), **({":s": s("2")} if ":s" in condition else {})},
             "ScanIndexForward": forward,
             **({"IndexName": name} if name else {}),
         }
-        whole = engine.call("Query", asked)
+        unlimited = engine.call("Query", request)
         items: list[Any] = []
         start: dict[str, Any] = {}
         while True:
-            page = engine.call("Query", {**asked, **start, "Limit": limit})
+            page = engine.call("Query", {**request, **start, "Limit": limit})
             items += page["Items"]
             assert page["Count"] == page["ScannedCount"] == len(page["Items"])
             if "LastEvaluatedKey" not in page:
@@ -71,6 +68,6 @@ def test_pages_put_together_are_the_whole(engine: Engine, target: str, forward: 
                 break
             assert page["Count"] == limit
             start = {"ExclusiveStartKey": page["LastEvaluatedKey"]}
-        assert items == whole["Items"]
-        turned = engine.call("Query", {**asked, "ScanIndexForward": not forward})["Items"]
-        assert turned == whole["Items"][::-1]
+        assert items == unlimited["Items"]
+        reverse = engine.call("Query", {**request, "ScanIndexForward": not forward})["Items"]
+        assert reverse == unlimited["Items"][::-1]

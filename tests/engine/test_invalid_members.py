@@ -1,5 +1,5 @@
-"""Each member of each request is given what it can't be: a JSON value of another type, a number, a text or a list
-beyond its limits. The service reads a request whole, and judges its members, before it does anything.
+"""Each member of each request with values of a wrong type or beyond its limits. Requests are validated before they have
+any effect.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tests.engine import tour
 OTHERS: tuple[Any, ...] = (5, 1.5, True, "x", [], {}, [1], {"x": 1}, [[]], 10**30, "")
 TYPES: dict[type[Shape], tuple[type, ...]] = {
     Text: (str,),
-    Whole: (int, float),  # decimals are cut off
+    Whole: (int, float),  # fractions are truncated
     Real: (int, float),
     Flag: (bool,),
     ListOf: (list,),
@@ -27,7 +27,7 @@ TYPES: dict[type[Shape], tuple[type, ...]] = {
     Value: (dict,),
 }
 TEXT_MAX = 70_000
-"""Longer texts aren't tried."""
+"""Longer strings aren't tested."""
 Path = tuple[str | int, ...]
 
 
@@ -42,13 +42,13 @@ def engine() -> Iterator[Engine]:
 
 
 @pytest.fixture(scope="module")
-def right() -> dict[str, dict[str, Any]]:
-    """A request of each operation that was answered on the tour."""
+def valid() -> dict[str, dict[str, Any]]:
+    """A valid request for each operation, from the tour."""
     return {operation: requests[0] for operation, requests in tour.travel().requests.items()}
 
 
 def places(shape: Shape, path: Path = ()) -> Iterator[tuple[Path, Shape]]:
-    """Every place of a request."""
+    """Every path of a request and its shape."""
     yield path, shape
     match shape:
         case Structure():
@@ -62,8 +62,8 @@ def places(shape: Shape, path: Path = ()) -> Iterator[tuple[Path, Shape]]:
             pass
 
 
-def least(shape: Shape) -> Any:
-    """The least value of a shape."""
+def minimal(shape: Shape) -> Any:
+    """A minimal value of a shape."""
     match shape:
         case Text():
             return shape.enum[0] if shape.enum else "orders"
@@ -76,27 +76,27 @@ def least(shape: Shape) -> Any:
         case Value():
             return {"S": "x"}
         case ListOf():
-            return [least(shape.of)]
+            return [minimal(shape.of)]
         case MapOf():
-            return {"orders": least(shape.of)}
+            return {"orders": minimal(shape.of)}
         case Structure():
-            return {name: least(shape.members[name]) for name in shape.required}
+            return {name: minimal(shape.members[name]) for name in shape.required}
 
 
 def replaced(base: Any, shape: Shape, path: Path, value: Any) -> Any:
-    """The request with another value in a place; what leads there is made where it isn't."""
+    """The request with another value at a path. Missing parents are created."""
     if not path:
         return value
     step, rest = path[0], path[1:]
     match shape:
         case Structure():
-            members = {**least(shape), **(base if isinstance(base, dict) else {})}
+            members = {**minimal(shape), **(base if isinstance(base, dict) else {})}
             return {**members, step: replaced(members.get(str(step)), shape.members[str(step)], rest, value)}
         case ListOf():
-            elements = base if isinstance(base, list) and base else [least(shape.of)]
+            elements = base if isinstance(base, list) and base else [minimal(shape.of)]
             return [replaced(elements[0], shape.of, rest, value), *elements[1:]]
         case MapOf():
-            members = base if isinstance(base, dict) and base else {"orders": least(shape.of)}
+            members = base if isinstance(base, dict) and base else {"orders": minimal(shape.of)}
             name = next(iter(members))
             return {**members, name: replaced(members[name], shape.of, rest, value)}
         case _:
@@ -104,7 +104,7 @@ def replaced(base: Any, shape: Shape, path: Path, value: Any) -> Any:
 
 
 def beyond(shape: Shape) -> Iterator[Any]:
-    """Values of the right type that aren't within the limits of a shape."""
+    """Values of the correct type beyond the limits of a shape."""
     match shape:
         case Text(enum=enum) if enum:
             yield "none of them"
@@ -122,7 +122,7 @@ def beyond(shape: Shape) -> Iterator[Any]:
             if shape.min:
                 yield [] if isinstance(shape, ListOf) else {}
             if shape.max is not None:
-                elements = [least(shape.of) for _ in range(shape.max + 1)]
+                elements = [minimal(shape.of) for _ in range(shape.max + 1)]
                 names = (f"orders{number}" for number in range(shape.max + 1))
                 yield elements if isinstance(shape, ListOf) else dict(zip(names, elements, strict=True))
         case _:
@@ -138,9 +138,9 @@ def error(engine: Engine, operation: str, request: Any) -> str | None:
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)
-def test_members_of_another_type(engine: Engine, right: dict[str, dict[str, Any]], operation: str) -> None:
+def test_members_of_a_wrong_type_are_rejected(engine: Engine, valid: dict[str, dict[str, Any]], operation: str) -> None:
     shape = OPERATIONS[operation].request
-    base = right.get(operation, least(shape))
+    base = valid.get(operation, minimal(shape))
     for path, at in places(shape):
         for value in OTHERS:
             fits = isinstance(value, TYPES[type(at)]) and (isinstance(at, Flag) or not isinstance(value, bool))
@@ -150,9 +150,11 @@ def test_members_of_another_type(engine: Engine, right: dict[str, dict[str, Any]
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)
-def test_members_beyond_their_limits(engine: Engine, right: dict[str, dict[str, Any]], operation: str) -> None:
+def test_members_beyond_their_limits_are_rejected(
+    engine: Engine, valid: dict[str, dict[str, Any]], operation: str
+) -> None:
     shape = OPERATIONS[operation].request
-    base = right.get(operation, least(shape))
+    base = valid.get(operation, minimal(shape))
     for path, at in places(shape):
         for value in beyond(at):
             request = replaced(base, shape, path, value)
@@ -168,8 +170,8 @@ def test_members_beyond_their_limits(engine: Engine, right: dict[str, dict[str, 
         ("TagResource", {"ResourceArn": tour.ARN, "Tags": [{"Key": "\ud800", "Value": "a"}]}),
     ],
 )
-def test_half_a_character_is_refused(engine: Engine, operation: str, members: dict[str, Any]) -> None:
-    """By HTTP it can't come, in process it can."""
+def test_unpaired_surrogates_are_rejected(engine: Engine, operation: str, members: dict[str, Any]) -> None:
+    """They can't arrive over HTTP, but in process."""
     assert error(engine, operation, {"TableName": "orders", **members}) in {
         "SerializationException",
         "ValidationException",

@@ -1,9 +1,9 @@
-"""The parameters from before there were expressions do what the expressions do that say the same."""
+"""Legacy conditional parameters work like the equivalent expressions."""
 
 from __future__ import annotations
 
-# ruff: noqa: ISC004, E501 - texts of the service, some of them long
-from collections.abc import Iterator
+# ruff: noqa: E501 - some of DynamoDB's messages are long
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pytest
@@ -88,7 +88,9 @@ CONDITIONS: list[tuple[str, dict[str, Any], bool]] = [
 
 
 @pytest.mark.parametrize(("name", "given", "holds"), CONDITIONS)
-def test_each_operator_everywhere(engine: Engine, name: str, given: dict[str, Any], holds: bool) -> None:
+def test_legacy_operators_work_in_every_operation(
+    engine: Engine, name: str, given: dict[str, Any], holds: bool
+) -> None:
     result = engine.call("Scan", {**TABLE, "ScanFilter": {name: given}})
     assert (result["Count"], result["ScannedCount"]) == (int(holds), 1)
     keys = {"pk": condition("EQ", s("a"))}
@@ -122,13 +124,13 @@ def test_each_operator_everywhere(engine: Engine, name: str, given: dict[str, An
         ({}, None, True),
     ],
 )
-def test_expected(engine: Engine, expected: dict[str, Any], operator: str | None, holds: bool) -> None:
+def test_expected_conditions(engine: Engine, expected: dict[str, Any], operator: str | None, holds: bool) -> None:
     more = {} if operator is None else {"ConditionalOperator": operator}
     result = answer(engine, "PutItem", {**TABLE, "Item": ITEM, "Expected": expected, **more})
     assert ("error" not in result) is holds
 
 
-def test_a_failed_expectation_hands_back_the_item_where_that_is_asked_for(engine: Engine) -> None:
+def test_failed_expected_condition_returns_the_item_on_request(engine: Engine) -> None:
     params = {**TABLE, "Key": KEY, "Expected": {"text": {"Exists": False}}}
     result = answer(engine, "DeleteItem", {**params, "ReturnValuesOnConditionCheckFailure": "ALL_OLD"})
     assert result["Item"] == answer(engine, "GetItem", {**TABLE, "Key": KEY})["Item"]
@@ -138,7 +140,7 @@ def test_a_failed_expectation_hands_back_the_item_where_that_is_asked_for(engine
     ("updates", "changed"),
     [
         ({"text": {"Action": "PUT", "Value": s("new")}}, {"text": s("new")}),
-        ({"new": {"Value": s("put when nothing is said")}}, {"new": s("put when nothing is said")}),
+        ({"new": {"Value": s("PUT is the default")}}, {"new": s("PUT is the default")}),
         ({"text": {"Action": "DELETE"}}, {"text": None}),
         ({"missing": {"Action": "DELETE"}}, {}),
         ({"texts": {"Action": "DELETE", "Value": {"SS": ["x", "z"]}}}, {"texts": {"SS": ["y"]}}),
@@ -153,17 +155,17 @@ def test_a_failed_expectation_hands_back_the_item_where_that_is_asked_for(engine
         ({}, {}),
     ],
 )
-def test_attribute_updates(engine: Engine, updates: dict[str, Any], changed: dict[str, Any]) -> None:
+def test_attribute_updates_change_the_item(engine: Engine, updates: dict[str, Any], changed: dict[str, Any]) -> None:
     params = {**TABLE, "Key": KEY, "AttributeUpdates": updates, "ReturnValues": "ALL_NEW"}
-    wanted = {name: value for name, value in {**ITEM, **changed}.items() if value is not None}
-    assert engine.call("UpdateItem", params)["Attributes"] == wanted
+    expected_item = {name: value for name, value in {**ITEM, **changed}.items() if value is not None}
+    assert engine.call("UpdateItem", params)["Attributes"] == expected_item
     touched = engine.call(
         "UpdateItem", {**TABLE, "Key": KEY, "AttributeUpdates": updates, "ReturnValues": "UPDATED_NEW"}
     )
     assert touched.get("Attributes", {}).keys() <= updates.keys()
 
 
-def test_updates_of_an_item_that_is_not_there(engine: Engine) -> None:
+def test_attribute_updates_of_a_missing_item(engine: Engine) -> None:
     other = {"pk": s("a"), "sk": s("2")}
 
     def update(updates: dict[str, Any]) -> None:
@@ -175,7 +177,7 @@ def test_updates_of_an_item_that_is_not_there(engine: Engine) -> None:
     assert engine.call("GetItem", {**TABLE, "Key": other})["Item"] == {**other, "y": n(1)}
 
 
-def test_key_conditions_go_with_filters_that_are_expressions(engine: Engine) -> None:
+def test_key_conditions_combine_with_filter_expressions(engine: Engine) -> None:
     engine.call("PutItem", {**TABLE, "Item": {"pk": s("a"), "sk": s("2"), "g": s("g"), "h": s("h")}})
     keys = {"pk": condition("EQ", s("a")), "sk": condition("BETWEEN", s("1"), s("2"))}
     result = engine.call(
@@ -188,18 +190,18 @@ def test_key_conditions_go_with_filters_that_are_expressions(engine: Engine) -> 
     assert engine.call("Query", {**TABLE, "IndexName": "ByG", "KeyConditions": by_index})["Count"] == 1
 
 
-def test_attributes_to_get(engine: Engine) -> None:
-    wanted = {"text": s("hello")}
+def test_attributes_to_get_projects_top_level_attributes(engine: Engine) -> None:
+    expected_item = {"text": s("hello")}
     names = ["text", "missing", "map.a"]
-    assert engine.call("GetItem", {**TABLE, "Key": KEY, "AttributesToGet": names})["Item"] == wanted
-    assert engine.call("Scan", {**TABLE, "AttributesToGet": names})["Items"] == [wanted]
-    asked = {"orders": {"Keys": [KEY], "AttributesToGet": names}}
-    assert engine.call("BatchGetItem", {"RequestItems": asked})["Responses"] == {"orders": [wanted]}
+    assert engine.call("GetItem", {**TABLE, "Key": KEY, "AttributesToGet": names})["Item"] == expected_item
+    assert engine.call("Scan", {**TABLE, "AttributesToGet": names})["Items"] == [expected_item]
+    requested = {"orders": {"Keys": [KEY], "AttributesToGet": names}}
+    assert engine.call("BatchGetItem", {"RequestItems": requested})["Responses"] == {"orders": [expected_item]}
     names += ["", ""]
     for operation, params in (
         ("GetItem", {**TABLE, "Key": KEY, "AttributesToGet": names}),
         ("Scan", {"TableName": "missing", "AttributesToGet": names}),
-        ("BatchGetItem", {"RequestItems": asked}),
+        ("BatchGetItem", {"RequestItems": requested}),
     ):
         assert "Empty attribute name" in answer(engine, operation, params)["message"], operation
 
@@ -207,136 +209,112 @@ def test_attributes_to_get(engine: Engine) -> None:
 GET = {**TABLE, "Key": KEY}
 PUT = {**TABLE, "Item": KEY}
 EQ = condition("EQ", s("a"))
-MIXED = (
-    "Can not use both expression and non-expression parameters in the same request: "
-    "Non-expression parameters: {{{}}} Expression parameters: {{{}}}"
-)
+ABSENT = {"a": {"Exists": False}}
+QUERY = {**TABLE, "KeyConditions": {"pk": EQ}}
 MANY = "ConditionalOperator can only be used when Filter or Expected has two or more elements"
 ENUM = "Failed to satisfy constraint: Member must satisfy enum value set: [ALL, OR]"
 UPDATE = {"a": {"Action": "PUT", "Value": s("x")}}
+LENGTH = "failed to satisfy constraint: Member must have length greater than or equal to 1"
+COUNT = "Invalid number of argument(s) for the {} ComparisonOperator"
+TYPE = "ComparisonOperator {} is not valid for {} AttributeValue type"
+TOGETHER = "cannot be used together for Attribute: a"
+
+
+def mixed(legacy: Iterable[str], expressions: Iterable[str]) -> str:
+    return (
+        "Can not use both expression and non-expression parameters in the same request: "
+        f"Non-expression parameters: {{{', '.join(legacy)}}} Expression parameters: {{{', '.join(expressions)}}}"
+    )
 
 
 @pytest.mark.parametrize(
-    ("operation", "params", "told"),
+    ("operation", "params", "legacy", "expressions"),
     [
-        # What doesn't go together.
+        ("PutItem", PUT, {"Expected": ABSENT}, {"ConditionExpression": "a = b"}),
+        ("UpdateItem", GET, {"AttributeUpdates": UPDATE, "Expected": {}}, {"UpdateExpression": "REMOVE a"}),
+        ("GetItem", GET, {"AttributesToGet": ["a"]}, {"ProjectionExpression": "a"}),
+        ("Query", QUERY, {"QueryFilter": {"x": EQ}}, {"ProjectionExpression": "a"}),
+        ("Query", TABLE, {"KeyConditions": {"pk": EQ}}, {"KeyConditionExpression": "pk = :p"}),
+        ("Scan", TABLE, {"ScanFilter": {"x": EQ}}, {"FilterExpression": "a = b"}),
+    ],
+)
+def test_legacy_parameters_and_expressions_are_mutually_exclusive(
+    engine: Engine, operation: str, params: dict[str, Any], legacy: dict[str, Any], expressions: dict[str, Any]
+) -> None:
+    result = answer(engine, operation, {**params, **legacy, **expressions})
+    prefix = ENVELOPE if operation in {"PutItem", "UpdateItem"} else ""
+    assert result == {"error": "ValidationException", "message": prefix + mixed(legacy, expressions)}
+
+
+@pytest.mark.parametrize(
+    "requested",
+    [
+        {"orders": {"Keys": [KEY], "AttributesToGet": ["a"], "ProjectionExpression": "a"}},
+        {
+            "orders": {"Keys": [KEY], "AttributesToGet": ["a"]},
+            "others": {"Keys": [KEY], "ProjectionExpression": "a"},
+        },
+    ],
+)
+def test_batch_get_rejects_legacy_parameters_with_expressions(engine: Engine, requested: dict[str, Any]) -> None:
+    message = answer(engine, "BatchGetItem", {"RequestItems": requested})["message"]
+    assert message == mixed(["AttributesToGet"], ["ProjectionExpression"])
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"Exists": True}, "Value must be provided when Exists is true for Attribute: a"),
+        ({}, "Value must be provided when Exists is null for Attribute: a"),
+        ({"Exists": False, "Value": s("x")}, "Value cannot be used when Exists is false for Attribute: a"),
+        ({"Value": s("x"), **EQ}, f"Value and AttributeValueList {TOGETHER}"),
+        (condition("EQ"), "Value or AttributeValueList must be used with ComparisonOperator: EQ for Attribute: a"),
+        ({"Exists": True, **EQ}, f"Exists and ComparisonOperator {TOGETHER}"),
         (
-            "PutItem",
-            {**PUT, "Expected": {"pk": {"Exists": False}}, "ConditionExpression": "a = b"},
-            ENVELOPE + MIXED.format("Expected", "ConditionExpression"),
+            {"AttributeValueList": [s("x")]},
+            "AttributeValueList can only be used with a ComparisonOperator for Attribute: a",
         ),
-        (
-            "UpdateItem",
-            {**GET, "AttributeUpdates": UPDATE, "Expected": {}, "UpdateExpression": "REMOVE a"},
-            ENVELOPE + MIXED.format("AttributeUpdates, Expected", "UpdateExpression"),
-        ),
-        (
-            "GetItem",
-            {**GET, "AttributesToGet": ["a"], "ProjectionExpression": "a"},
-            MIXED.format("AttributesToGet", "ProjectionExpression"),
-        ),
-        (
-            "Query",
-            {**TABLE, "KeyConditions": {"pk": EQ}, "QueryFilter": {"x": EQ}, "ProjectionExpression": "a"},
-            MIXED.format("QueryFilter", "ProjectionExpression"),
-        ),
-        (
-            "Query",
-            {**TABLE, "KeyConditions": {"pk": EQ}, "KeyConditionExpression": "pk = :p"},
-            MIXED.format("KeyConditions", "KeyConditionExpression"),
-        ),
-        (
-            "Scan",
-            {**TABLE, "ScanFilter": {"x": EQ}, "FilterExpression": "a = b"},
-            MIXED.format("ScanFilter", "FilterExpression"),
-        ),
-        (
-            "BatchGetItem",
-            {"RequestItems": {"orders": {"Keys": [KEY], "AttributesToGet": ["a"], "ProjectionExpression": "a"}}},
-            MIXED.format("AttributesToGet", "ProjectionExpression"),
-        ),
-        (
-            "BatchGetItem",
-            {
-                "RequestItems": {
-                    "orders": {"Keys": [KEY], "AttributesToGet": ["a"]},
-                    "others": {"Keys": [KEY], "ProjectionExpression": "a"},
-                }
-            },
-            MIXED.format("AttributesToGet", "ProjectionExpression"),
-        ),
+        (condition("BETWEEN", s("x")), COUNT.format("BETWEEN")),
+        (condition("NULL", s("x")), COUNT.format("NULL")),
+        ({"ComparisonOperator": "IN", "AttributeValueList": []}, COUNT.format("IN")),
+        (condition("IN", s("x"), n(1)), "AttributeValues inside AttributeValueList must be of same type"),
+        (condition("LT", {"BOOL": True}), TYPE.format("LT", "BOOL")),
+        (condition("CONTAINS", {"SS": ["a"]}), TYPE.format("CONTAINS", "SS")),
+        (condition("BEGINS_WITH", n(1)), TYPE.format("BEGINS_WITH", "N")),
+    ],
+)
+@pytest.mark.parametrize(("operation", "params"), [("PutItem", PUT), ("DeleteItem", GET), ("UpdateItem", GET)])
+def test_invalid_expected_conditions_are_rejected(
+    engine: Engine, operation: str, params: dict[str, Any], given: dict[str, Any], message: str
+) -> None:
+    result = answer(engine, operation, {**params, "Expected": {"a": given}})
+    assert result == {"error": "ValidationException", "message": f"{ENVELOPE}{INVALID}{message}"}
+
+
+@pytest.mark.parametrize(
+    ("operation", "params", "message"),
+    [
         (
             "DeleteItem",
-            {**GET, "Expected": {"a": {"Exists": False}}, "ExpressionAttributeNames": {"#a": "a"}},
+            {**GET, "Expected": ABSENT, "ExpressionAttributeNames": {"#a": "a"}},
             f"{ENVELOPE}ExpressionAttributeNames can only be specified when using expressions",
         ),
         # Lists of names.
-        (
-            "GetItem",
-            {**GET, "AttributesToGet": []},
-            f"{ENVELOPE}Value at 'AttributesToGet' failed to satisfy constraint: Member must have length greater than or "
-            "equal to 1",
-        ),
-        (
-            "Query",
-            {**TABLE, "KeyConditions": {"pk": EQ}, "AttributesToGet": []},
-            f"{ENVELOPE}Value at 'AttributesToGet' failed to satisfy constraint: Member must have length greater than or "
-            "equal to 1",
-        ),
+        ("GetItem", {**GET, "AttributesToGet": []}, f"{ENVELOPE}Value at 'AttributesToGet' {LENGTH}"),
+        ("Query", {**QUERY, "AttributesToGet": []}, f"{ENVELOPE}Value at 'AttributesToGet' {LENGTH}"),
         (
             "BatchGetItem",
             {"RequestItems": {"orders": {"Keys": [KEY], "AttributesToGet": []}}},
-            f"{ENVELOPE}Value at 'RequestItems.orders.member.AttributesToGet' failed to satisfy constraint: Member must "
-            "have length greater than or equal to 1",
+            f"{ENVELOPE}Value at 'RequestItems.orders.member.AttributesToGet' {LENGTH}",
         ),
-        (
-            "Scan",
-            {**TABLE, "AttributesToGet": []},
-            f"{ENVELOPE}Value '[]' at 'attributesToGet' failed to satisfy constraint: Member must have length greater "
-            "than or equal to 1",
-        ),
+        ("Scan", {**TABLE, "AttributesToGet": []}, f"{ENVELOPE}Value '[]' at 'attributesToGet' {LENGTH}"),
         ("GetItem", {**GET, "AttributesToGet": ["a", "a"]}, f"{INVALID}Duplicate value in attribute name: a"),
         (
             "Query",
-            {**TABLE, "KeyConditions": {"pk": EQ}, "AttributesToGet": ["a"], "Select": "COUNT"},
+            {**QUERY, "AttributesToGet": ["a"], "Select": "COUNT"},
             f"{ENVELOPE}Cannot specify the AttributesToGet when choosing to get only the Count",
         ),
-        # Expected.
-        *[
-            (operation, {**params, "Expected": {"a": given}}, f"{ENVELOPE}{INVALID}{text}")
-            for operation, params in (("PutItem", PUT), ("DeleteItem", GET), ("UpdateItem", GET))
-            for given, text in (
-                ({"Exists": True}, "Value must be provided when Exists is true for Attribute: a"),
-                ({}, "Value must be provided when Exists is null for Attribute: a"),
-                ({"Exists": False, "Value": s("x")}, "Value cannot be used when Exists is false for Attribute: a"),
-                ({"Value": s("x"), **EQ}, "Value and AttributeValueList cannot be used together for Attribute: a"),
-                (
-                    {"ComparisonOperator": "EQ"},
-                    "Value or AttributeValueList must be used with ComparisonOperator: EQ for Attribute: a",
-                ),
-                ({"Exists": True, **EQ}, "Exists and ComparisonOperator cannot be used together for Attribute: a"),
-                (
-                    {"AttributeValueList": [s("x")]},
-                    "AttributeValueList can only be used with a ComparisonOperator for Attribute: a",
-                ),
-                (condition("BETWEEN", s("x")), "Invalid number of argument(s) for the BETWEEN ComparisonOperator"),
-                (condition("NULL", s("x")), "Invalid number of argument(s) for the NULL ComparisonOperator"),
-                (
-                    {"ComparisonOperator": "IN", "AttributeValueList": []},
-                    "Invalid number of argument(s) for the IN ComparisonOperator",
-                ),
-                (condition("IN", s("x"), n(1)), "AttributeValues inside AttributeValueList must be of same type"),
-                (condition("LT", {"BOOL": True}), "ComparisonOperator LT is not valid for BOOL AttributeValue type"),
-                (
-                    condition("CONTAINS", {"SS": ["a"]}),
-                    "ComparisonOperator CONTAINS is not valid for SS AttributeValue type",
-                ),
-                (
-                    condition("BEGINS_WITH", n(1)),
-                    "ComparisonOperator BEGINS_WITH is not valid for N AttributeValue type",
-                ),
-            )
-        ],
+        # Filters and Expected.
         (
             "Scan",
             {**TABLE, "ScanFilter": {"a": condition("BETWEEN", n(2), n(1))}},
@@ -359,29 +337,22 @@ UPDATE = {"a": {"Action": "PUT", "Value": s("x")}}
             {**PUT, "ConditionalOperator": "AND"},
             f"{ENVELOPE}ConditionalOperator cannot be used without Filter or Expected",
         ),
-        ("PutItem", {**PUT, "Expected": {"a": {"Exists": False}}, "ConditionalOperator": "AND"}, ENVELOPE + MANY),
+        ("PutItem", {**PUT, "Expected": ABSENT, "ConditionalOperator": "AND"}, ENVELOPE + MANY),
         ("Scan", {**TABLE, "ScanFilter": {"a": EQ}, "ConditionalOperator": "OR"}, MANY),
         (
             "PutItem",
-            {**PUT, "Expected": {"a": {"Exists": False}, "b": {"Exists": False}}, "ConditionalOperator": "XOR"},
+            {**PUT, "Expected": {**ABSENT, "b": {"Exists": False}}, "ConditionalOperator": "XOR"},
             ENVELOPE + ENUM,
         ),
         (
             "Query",
-            {
-                **TABLE,
-                "KeyConditions": {"pk": EQ},
-                "QueryFilter": {"b": condition("NULL"), "c": condition("NULL")},
-                "ConditionalOperator": "XOR",
-                "Select": "BOGUS",
-            },
+            {**QUERY, "QueryFilter": {"b": condition("NULL"), "c": condition("NULL")}, "ConditionalOperator": "XOR"},
             ENUM,
         ),
         (
             "UpdateItem",
             {**TABLE, "AttributeUpdates": UPDATE, "ConditionalOperator": "XOR"},
-            "2 validation errors detected: Value 'XOR' at 'conditionalOperator' failed to satisfy constraint: Member must "
-            "satisfy enum value set: [OR, AND]; Value null at 'key' failed to satisfy constraint: Member must not be null",
+            "2 validation errors detected: Value 'XOR' at 'conditionalOperator' failed to satisfy constraint: Member must satisfy enum value set: [OR, AND]; Value null at 'key' failed to satisfy constraint: Member must not be null",
         ),
         # AttributeUpdates.
         *[
@@ -423,7 +394,7 @@ UPDATE = {"a": {"Action": "PUT", "Value": s("x")}}
         ),
         (
             "Query",
-            {**TABLE, "KeyConditions": {"pk": EQ}, "QueryFilter": {"sk": EQ}},
+            {**QUERY, "QueryFilter": {"sk": EQ}},
             "QueryFilter can only contain non-primary key attributes: Primary key attribute: sk",
         ),
         (
@@ -433,6 +404,8 @@ UPDATE = {"a": {"Action": "PUT", "Value": s("x")}}
         ),
     ],
 )
-def test_what_is_refused(engine: Engine, operation: str, params: dict[str, Any], told: str) -> None:
-    assert answer(engine, operation, params) == {"error": "ValidationException", "message": told}
+def test_invalid_legacy_parameters_are_rejected(
+    engine: Engine, operation: str, params: dict[str, Any], message: str
+) -> None:
+    assert answer(engine, operation, params) == {"error": "ValidationException", "message": message}
     assert engine.call("Scan", TABLE)["Items"] == [ITEM]

@@ -1,4 +1,4 @@
-"""A transaction that was done before is answered again, with nothing written; and what is asked of one is told."""
+"""Responses to writes: item collection metrics, repeated transactions, duplicate keys and group commits."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ def with_collections(engine: Engine) -> None:
 
 
 @pytest.mark.parametrize("size", [True, False])
-def test_collections_are_told_of_when_asked_and_when_something_was_written(engine: Engine, size: bool) -> None:
+def test_item_collection_metrics_are_returned_on_request_for_writes(engine: Engine, size: bool) -> None:
     with_collections(engine)
-    asked: dict[str, Any] = {
+    request: dict[str, Any] = {
         "TransactItems": [{"Put": {"TableName": "orders", "Item": ITEM}}],
         "ClientRequestToken": "t",
         "ReturnItemCollectionMetrics": "SIZE" if size else "NONE",
     }
-    first = answer(engine, "TransactWriteItems", asked)
+    first = answer(engine, "TransactWriteItems", request)
     assert ("ItemCollectionMetrics" in first) is size
-    assert answer(engine, "TransactWriteItems", asked) == {}
+    assert answer(engine, "TransactWriteItems", request) == {}
 
 
-def test_keys_twice_are_told_of_before_a_table_that_is_not_there(engine: Engine) -> None:
+def test_duplicate_batch_keys_are_rejected_before_a_missing_table(engine: Engine) -> None:
     for keys in ([{"pk": s("a")}, {"pk": s("a")}], [{"pk": s("a")}, {"pk": n(1)}, {"pk": n(1)}]):
         refused = answer(engine, "BatchGetItem", {"RequestItems": {"none": {"Keys": keys}}})
         assert refused["message"] == DUPLICATES
@@ -42,8 +42,8 @@ def test_keys_twice_are_told_of_before_a_table_that_is_not_there(engine: Engine)
     assert answer(engine, "BatchGetItem", {"RequestItems": {"none": apart}})["error"].endswith("NotFoundException")
 
 
-def test_what_is_written_together_is_answered_each(engine: Engine) -> None:
-    """With one commit for all of it."""
+def test_group_commit_returns_a_result_per_write(engine: Engine) -> None:
+    """All writes share one commit."""
     create(engine)
     key = {"TableName": "orders", "Key": {"pk": s("a"), "sk": s("1")}, "ReturnValues": "ALL_NEW"}
     add = {"UpdateExpression": "ADD c :c", "ExpressionAttributeValues": {":c": n(1)}}

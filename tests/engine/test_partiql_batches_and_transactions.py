@@ -1,8 +1,7 @@
-"""Several PartiQL statements at once: each by itself in a batch, all or none in a transaction."""
+"""PartiQL statements in BatchExecuteStatement and ExecuteTransaction."""
 
 from __future__ import annotations
 
-# ruff: noqa: E501 - texts of the service, some of them long, and statements
 from typing import Any
 
 import pytest
@@ -14,7 +13,7 @@ from tests.engine.test_partiql import BAD, KEYED, engine
 __all__ = ["engine"]
 
 
-def test_a_batch_of_reads(engine: Engine) -> None:
+def test_batch_of_selects_returns_items_or_errors(engine: Engine) -> None:
     statements = [
         {"Statement": f"SELECT number FROM orders {KEYED}"},
         {"Statement": "SELECT * FROM orders WHERE pk = 'none' AND sk = '1'", "ConsistentRead": True},
@@ -54,13 +53,13 @@ def test_a_batch_of_reads(engine: Engine) -> None:
         ("9 > size(text)", False),
     ],
 )
-def test_a_condition_beside_the_key_names_no_item(engine: Engine, condition: str, is_read: bool) -> None:
+def test_batch_select_rejects_conditions_outside_the_key(engine: Engine, condition: str, is_read: bool) -> None:
     statement = {"Statement": f"SELECT number FROM orders {KEYED} AND {condition}"}
     (answered,) = engine.call("BatchExecuteStatement", {"Statements": [statement]})["Responses"]
     assert ("Item" in answered, "Error" in answered) == (is_read, not is_read)
 
 
-def test_a_filter_may_want_all_that_an_index_holds_and_no_more() -> None:
+def test_filter_on_an_index_is_limited_to_projected_attributes() -> None:
     with Engine.open(":memory:") as engine:
         create(engine, GlobalSecondaryIndexes=[index("ByG", "g", "h", projection="KEYS_ONLY")])
         put(engine, "a", "1", g=s("g"), h=s("h"), x=n(1))
@@ -71,7 +70,7 @@ def test_a_filter_may_want_all_that_an_index_holds_and_no_more() -> None:
         assert "does not project one or more filter attributes: [x]" in refused["message"]
 
 
-def test_a_batch_of_writes(engine: Engine) -> None:
+def test_batch_of_writes_returns_a_result_per_statement(engine: Engine) -> None:
     statements = [
         {"Statement": "INSERT INTO orders VALUE {'pk': 'a', 'sk': '1'}"},
         {"Statement": "INSERT INTO orders VALUE {'pk': ?, 'sk': '1'}", "Parameters": [s("new")]},
@@ -110,7 +109,7 @@ def transact(engine: Engine, *statements: str, **more: Any) -> dict[str, Any]:
     return answer(engine, "ExecuteTransaction", {"TransactStatements": given, **more})
 
 
-def test_transactions(engine: Engine) -> None:
+def test_transactions_are_atomic_and_idempotent(engine: Engine) -> None:
     read = f"SELECT number FROM orders {KEYED}"
     missing = "SELECT * FROM orders WHERE pk='none' AND sk='1'"
     assert transact(engine, read, missing) == {"Responses": [{"Item": {"number": n(5)}}, {}]}
@@ -131,49 +130,47 @@ def test_transactions(engine: Engine) -> None:
     ]
 
 
+NEEDS_KEY = "Select statements within ExecuteTransaction must specify the primary key in the where clause."
+
+
 @pytest.mark.parametrize(
-    ("statements", "message"),
+    ("statements", "number", "message"),
     [
-        (("SELECT",), "Validation failed in TransactStatements[0]: " + BAD + "Unexpected term"),
+        (("SELECT",), 0, BAD + "Unexpected term"),
         (
             (f"DELETE FROM orders {KEYED}", f"DELETE FROM orders {KEYED} RETURNING ALL OLD *"),
-            "Validation failed in TransactStatements[1]: RETURNING clause is not supported in ExecuteTransaction.",
+            1,
+            "RETURNING clause is not supported in ExecuteTransaction.",
         ),
-        (
-            ("SELECT * FROM orders.ByG WHERE g='g1'",),
-            "Validation failed in TransactStatements[0]: Reads on indices are not supported within transactions.",
-        ),
-        (
-            ("SELECT * FROM orders WHERE pk='a'",),
-            "Validation failed in TransactStatements[0]: Select statements within ExecuteTransaction must specify the primary key in the where clause.",
-        ),
-        (
-            (f"SELECT * FROM orders {KEYED}", f"SELECT * FROM orders {KEYED} AND begins_with(text, 'h')"),
-            "Validation failed in TransactStatements[1]: Select statements within ExecuteTransaction must specify the primary key in the where clause.",
-        ),
-        (
-            (f"SELECT * FROM orders {KEYED} AND NOT (number = 6 OR contains(text, 'h'))",),
-            "Validation failed in TransactStatements[0]: Select statements within ExecuteTransaction must specify the primary key in the where clause.",
-        ),
+        (("SELECT * FROM orders.ByG WHERE g='g1'",), 0, "Reads on indices are not supported within transactions."),
+        (("SELECT * FROM orders WHERE pk='a'",), 0, NEEDS_KEY),
+        ((f"SELECT * FROM orders {KEYED}", f"SELECT * FROM orders {KEYED} AND begins_with(text, 'h')"), 1, NEEDS_KEY),
+        ((f"SELECT * FROM orders {KEYED} AND NOT (number = 6 OR contains(text, 'h'))",), 0, NEEDS_KEY),
         (
             (f"EXISTS(SELECT * FROM orders {KEYED})",),
-            "Validation failed in TransactStatements[0]: EXISTS() must contain a single item read with additional condition",
+            0,
+            "EXISTS() must contain a single item read with additional condition",
         ),
         (
             (f"DELETE FROM orders {KEYED}", f"UPDATE orders SET x = 1 {KEYED}"),
+            None,
             "Transaction request cannot include multiple operations on one item",
         ),
         (
             (f"SELECT * FROM orders {KEYED}", f"DELETE FROM orders {KEYED}"),
+            None,
             "ExecuteTransaction API does not support both read and write operations in the same request.",
         ),
     ],
 )
-def test_what_is_wrong_with_transactions(engine: Engine, statements: tuple[str, ...], message: str) -> None:
-    assert transact(engine, *statements)["message"] == message
+def test_invalid_transactions_are_rejected(
+    engine: Engine, statements: tuple[str, ...], number: int | None, message: str
+) -> None:
+    prefix = "" if number is None else f"Validation failed in TransactStatements[{number}]: "
+    assert transact(engine, *statements)["message"] == prefix + message
 
 
-def test_a_cancelled_transaction_gives_the_items_that_are_asked_for(engine: Engine) -> None:
+def test_cancelled_transaction_returns_items_on_request(engine: Engine) -> None:
     failing = f"UPDATE orders SET number = 6 {KEYED} AND number = 9"
     for wanted, shown in (("ALL_OLD", True), ("NONE", False), (None, False)):
         more = {} if wanted is None else {"ReturnValuesOnConditionCheckFailure": wanted}

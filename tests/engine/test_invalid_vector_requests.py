@@ -1,4 +1,4 @@
-"""What is refused of vector indexes, of what stands in them and of searches."""
+"""Rejected vector indexes, vectors and searches."""
 
 from __future__ import annotations
 
@@ -6,14 +6,16 @@ from typing import Any
 
 import pytest
 
+from keyplan.errors import DynamoDBError
 from keyplan.store import Engine
-from tests.engine.scenarios import fault
-from tests.engine.support import answer, create, n, s
+from tests.engine.scenarios import attributes, fault
+from tests.engine.support import answer, create, index, n, s
 from tests.engine.test_vectors import KEYS, TENANTS, found, in_tenant, put, search, shop, vector, vectors
 
 __all__ = ["shop"]
 
 BEGIN = "One or more parameter values were invalid"
+G = attributes(pk="S", sk="S", g="S")
 
 
 @pytest.mark.parametrize(
@@ -43,7 +45,7 @@ BEGIN = "One or more parameter values were invalid"
         ),
     ],
 )
-def test_what_is_no_vector_is_refused(shop: Engine, value: dict[str, Any], message: str) -> None:
+def test_invalid_vectors_are_rejected(shop: Engine, value: dict[str, Any], message: str) -> None:
     given = put(shop, "1", embedding=value)
     assert given["message"] == message
     put(shop, "1")
@@ -143,12 +145,12 @@ def test_what_is_no_vector_is_refused(shop: Engine, value: dict[str, Any], messa
                     "All values in the search vector must be a 32-bit floating-point number attribute"
                 ),
             )
-            # What is no number comes before how many there are.
+            # Types are checked before the number of elements.
             for wrong in ([n(1), n(2), s("x")], [{"L": [n(1), n(2), n(3)]}], [n(1), n("Infinity"), n(3)])
         ],
     ],
 )
-def test_searches_that_are_refused(shop: Engine, more: dict[str, Any], message: str) -> None:
+def test_invalid_searches_are_rejected(shop: Engine, more: dict[str, Any], message: str) -> None:
     given = search(shop, 0, 0, 0, **more)
     assert (given["error"].rpartition("#")[2], given["message"]) == ("ValidationException", message)
 
@@ -218,25 +220,13 @@ def test_searches_that_are_refused(shop: Engine, more: dict[str, Any], message: 
         ),
     ],
 )
-def test_indexes_that_cannot_be(engine: Engine, indexes: list[dict[str, Any]], message: str) -> None:
-    given = {
-        "TableName": "orders",
-        "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}],
-        "AttributeDefinitions": [{"AttributeName": name, "AttributeType": "S"} for name in ("pk", "g")],
-        "GlobalSecondaryIndexes": [
-            {
-                "IndexName": "ByG",
-                "KeySchema": [{"AttributeName": "g", "KeyType": "HASH"}],
-                "Projection": {"ProjectionType": "ALL"},
-            }
-        ],
-        "BillingMode": "PAY_PER_REQUEST",
-        "VectorIndexes": indexes,
-    }
-    assert answer(engine, "CreateTable", given)["message"] == f"{BEGIN}: {message}"
+def test_invalid_vector_indexes_are_rejected(engine: Engine, indexes: list[dict[str, Any]], message: str) -> None:
+    with pytest.raises(DynamoDBError) as error:
+        create(engine, AttributeDefinitions=G, GlobalSecondaryIndexes=[index("ByG", "g")], VectorIndexes=indexes)
+    assert error.value.message == f"{BEGIN}: {message}"
 
 
-def test_only_tables_on_demand(engine: Engine) -> None:
+def test_vector_indexes_require_on_demand_tables(engine: Engine) -> None:
     units = {"ReadCapacityUnits": 1, "WriteCapacityUnits": 1}
     given = {
         "TableName": "orders",
@@ -260,7 +250,7 @@ def change(engine: Engine, create: dict[str, Any], **types: str) -> dict[str, An
     return answer(engine, "UpdateTable", {key: value for key, value in update.items() if value})
 
 
-def test_indexes_that_cannot_be_added(shop: Engine) -> None:
+def test_invalid_vector_indexes_cannot_be_added(shop: Engine) -> None:
     def redefined(existing: str, new: str) -> str:
         return (
             f"{BEGIN}: Attributes cannot be redefined. "
@@ -272,19 +262,15 @@ def test_indexes_that_cannot_be_added(shop: Engine) -> None:
     by_key = vectors("one", VectorAttribute={"AttributeName": "pk"})
     assert change(shop, by_key)["message"] == redefined(keys, "VectorIndexSchema:[VectorAttribute: key{pk:L:3}]")
     conflict = "An attribute cannot be defined in AttributeDefinitions when used as a VectorAttribute."
-    told = f"{BEGIN}: Conflicting attribute definition for 'embedding'. {conflict}"
-    assert change(shop, vectors("one"), embedding="S")["message"] == told
+    expected = f"{BEGIN}: Conflicting attribute definition for 'embedding'. {conflict}"
+    assert change(shop, vectors("one"), embedding="S")["message"] == expected
     vector_of = "VectorIndexSchema:[VectorAttribute: key{{embedding:L:{}}}]".format
     assert change(shop, vectors("one", Dimensions=4))["message"] == redefined(vector_of(3), vector_of(4))
-    index = {
-        "IndexName": "keyed",
-        "KeySchema": [{"AttributeName": "embedding", "KeyType": "HASH"}],
-        "Projection": {"ProjectionType": "ALL"},
-    }
+    keyed_by_vector = index("keyed", "embedding")
     update = {
         "TableName": "orders",
         "AttributeDefinitions": [{"AttributeName": "embedding", "AttributeType": "S"}],
-        "GlobalSecondaryIndexUpdates": [{"Create": index}],
+        "GlobalSecondaryIndexUpdates": [{"Create": keyed_by_vector}],
     }
     assert answer(shop, "UpdateTable", update)["message"] == redefined(
         vector_of(3), "Schema:[SchemaElement: key{embedding:S:HASH}]"
@@ -292,7 +278,7 @@ def test_indexes_that_cannot_be_added(shop: Engine) -> None:
     undefined = f"{BEGIN}: One element in SearchSchema is not defined in attribute definitions"
     assert change(shop, vectors("one", **TENANTS))["message"] == undefined
     assert "cannot be redefined" in change(shop, vectors("one", **TENANTS), g="N", h="S")["message"]
-    # What the new index has no use of stays as it is.
+    # Definitions that the new index doesn't use are ignored.
     described = change(shop, vectors("one"), pk="N", unused="S")["TableDescription"]["AttributeDefinitions"]
     assert [(each["AttributeName"], each["AttributeType"]) for each in described if each["AttributeName"] == "pk"] == [
         ("pk", "S")
@@ -306,11 +292,11 @@ def test_indexes_that_cannot_be_added(shop: Engine) -> None:
     )
 
 
-def test_attributes_of_a_search_schema(shop: Engine) -> None:
-    told = f"{BEGIN}. Attribute 'g' type mismatch. Expected: S, Actual: N. IndexName: tenants"
+def test_search_schema_attributes_are_checked_on_writes(shop: Engine) -> None:
+    expected = f"{BEGIN}. Attribute 'g' type mismatch. Expected: S, Actual: N. IndexName: tenants"
     create(shop, "only", VectorIndexes=[vectors("tenants", **TENANTS)], GlobalSecondaryIndexes=None)
     item = {"pk": s("a"), "sk": s("1")}
-    assert answer(shop, "PutItem", {"TableName": "only", "Item": {**item, "g": n(1)}})["message"] == told
+    assert answer(shop, "PutItem", {"TableName": "only", "Item": {**item, "g": n(1)}})["message"] == expected
     empty = {
         "TableName": "only",
         "Key": item,
@@ -340,8 +326,10 @@ def test_attributes_of_a_search_schema(shop: Engine) -> None:
         ("Scan", {"ConsistentRead": True}, "Scan operation not supported on this index type"),
     ],
 )
-def test_neither_query_nor_scan_reads_them(shop: Engine, operation: str, more: dict[str, Any], message: str) -> None:
-    asked = {"TableName": "orders", "IndexName": "plain", **more}
+def test_query_and_scan_of_a_vector_index_are_rejected(
+    shop: Engine, operation: str, more: dict[str, Any], message: str
+) -> None:
+    request = {"TableName": "orders", "IndexName": "plain", **more}
     if operation == "Query":
-        asked = {"KeyConditionExpression": "pk = :pk", "ExpressionAttributeValues": {":pk": s("a")}, **asked}
-    assert answer(shop, operation, asked)["message"] == message
+        request = {"KeyConditionExpression": "pk = :pk", "ExpressionAttributeValues": {":pk": s("a")}, **request}
+    assert answer(shop, operation, request)["message"] == message

@@ -1,4 +1,4 @@
-"""Backups and restores are made in pieces: they are what the table was at one moment, whatever others do meanwhile."""
+"""Backups, restores and replicas are copied in batches: each copy is consistent while other writers continue."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from keyplan.dynamodb.values import item_size
 from keyplan.errors import StoreError
 from keyplan.store import Engine, Regions
 from keyplan.store.storage.storage_transactions import Reader, Writer
-from tests.engine.pieces import (
+from tests.engine.batches import (
     ADD_ATTRIBUTES,
     ADD_VECTORS,
     COPY,
@@ -25,7 +25,7 @@ from tests.engine.pieces import (
     TABLE,
     Item,
     Key,
-    Others,
+    Writers,
     back_up,
     between,
     by_key,
@@ -41,15 +41,15 @@ __all__ = ["between", "engines"]
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_a_backup_is_what_the_table_was_when_it_began(engines: list[Engine], between: Any, seed: int) -> None:
-    others = Others(engines, seed)
+def test_backup_contains_the_items_at_its_start(engines: list[Engine], between: Any, seed: int) -> None:
+    others = Writers(engines, seed)
     create(engines[0])
     others.write(60)
     expected = dict(others.stored)
     seen: list[Any] = []
 
     def meanwhile() -> None:
-        # The highest rows go, and their numbers are taken anew.
+        # The last rows are deleted, and their row ids are reused.
         for sk in range(others.chance.randrange(8)):
             others.engines[0].call("DeleteItem", {**TABLE, "Key": {"pk": s("b"), "sk": s(f"{sk:02}")}})
             others.stored.pop(("b", f"{sk:02}"), None)
@@ -76,17 +76,15 @@ def test_a_backup_is_what_the_table_was_when_it_began(engines: list[Engine], bet
         assert described["BackupDetails"]["BackupSizeBytes"] == sizes
         assert restored(engine, arn, f"copy{number}") == expected
         assert engine.check() == []
-    # A table that isn't being backed up pays nothing.
+    # A write to a table without a running backup takes no extra statements.
     before = engines[0].statements
     engines[0].call("PutItem", {**TABLE, "Item": {"pk": s("c"), "sk": s("d")}})
     assert engines[0].statements - before <= 5
 
 
 @pytest.mark.parametrize("row", [15, 20])
-def test_a_new_item_in_the_row_of_an_old_one_isnt_backed_up(between: Any, row: int) -> None:
-    """SQLite gives the numbers of the highest rows again when these are gone, those among them of rows that were gone
-    before the backup began.
-    """
+def test_item_in_a_reused_row_is_not_backed_up(between: Any, row: int) -> None:
+    """SQLite reuses the highest row ids, also those of rows deleted before the backup started."""
     with Engine.open(":memory:") as engine:
         create(engine)
         for number in range(20):
@@ -112,16 +110,16 @@ def test_a_new_item_in_the_row_of_an_old_one_isnt_backed_up(between: Any, row: i
         assert restored(engine, back_up(engine)) == expected
 
 
-@pytest.mark.parametrize("fault", [KeyboardInterrupt, StoreError("The disk failed")])
-def test_a_backup_that_cant_be_made_isnt_there(between: Any, fault: BaseException | type[BaseException]) -> None:
+@pytest.mark.parametrize("error", [KeyboardInterrupt, StoreError("The disk failed")])
+def test_failed_backup_leaves_nothing(between: Any, error: BaseException | type[BaseException]) -> None:
     with Engine.open(":memory:") as engine:
-        others = Others([engine], 5)
+        others = Writers([engine], 5)
         create(engine)
         others.write(60)
         before = tables_of(engine) - {"keyplan_records"}
 
         def fail() -> None:
-            raise fault
+            raise error
 
         between(fail)
         with pytest.raises((KeyboardInterrupt, StoreError)):
@@ -133,10 +131,10 @@ def test_a_backup_that_cant_be_made_isnt_there(between: Any, fault: BaseExceptio
         assert restored(engine, back_up(engine)) == others.stored
 
 
-def test_a_deleted_table_leaves_its_items_as_they_are(
+def test_deleting_a_table_keeps_its_items_in_place_as_a_backup(
     engines: list[Engine], between: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    others = Others(engines, 8)
+    others = Writers(engines, 8)
     create(engines[0])
     engines[0].call(
         "UpdateContinuousBackups", {**TABLE, "PointInTimeRecoverySpecification": {"PointInTimeRecoveryEnabled": True}}
@@ -166,21 +164,21 @@ def test_a_deleted_table_leaves_its_items_as_they_are(
 # --- restores ---------------------------------------------------------------------------------------------
 
 
-def meet(engine: Engine, operation: str, params: dict[str, Any]) -> None:
-    """See a table that is being restored."""
+def check_restoring(engine: Engine, operation: str, params: dict[str, Any]) -> None:
+    """Assert that the copy is reported as being restored."""
     shown = engine.call("DescribeTable", COPY)["Table"]
     assert (shown["TableStatus"], shown["RestoreSummary"]["RestoreInProgress"]) == ("CREATING", True)
     assert {each["IndexStatus"] for each in shown["GlobalSecondaryIndexes"]} == {"CREATING"}
-    for asked, more, error in (
+    for name, more, error in (
         ("Scan", COPY, "ResourceNotFoundException"),
         ("DeleteTable", COPY, "ResourceInUseException"),
         (operation, params, "TableInUseException"),
     ):
-        assert answer(engine, asked, more)["error"] == error
+        assert answer(engine, name, more)["error"] == error
 
 
-def test_a_backup_is_restored_in_pieces(engines: list[Engine], between: Any) -> None:
-    others = Others(engines, 9)
+def test_backup_is_restored_in_batches(engines: list[Engine], between: Any) -> None:
+    others = Writers(engines, 9)
     create(engines[0], GlobalSecondaryIndexes=[index("ByX", "x")], AttributeDefinitions=[*KEYS, *ADD_ATTRIBUTES])
     engines[0].call("UpdateTable", ADD_VECTORS)
     others.write(60)
@@ -190,14 +188,14 @@ def test_a_backup_is_restored_in_pieces(engines: list[Engine], between: Any) -> 
     def meanwhile() -> None:
         others.write()
         for engine in engines:
-            meet(engine, "RestoreTableFromBackup", restore)
+            check_restoring(engine, "RestoreTableFromBackup", restore)
             assert answer(engine, "DeleteBackup", {"BackupArn": restore["BackupArn"]})["error"] == (
                 "BackupInUseException"
             )
 
-    pieces = between(meanwhile)
+    batches = between(meanwhile)
     engines[0].call("RestoreTableFromBackup", restore)
-    assert len(pieces) >= 3
+    assert len(batches) >= 3
     check_copy(engines, expected)
 
 
@@ -214,9 +212,11 @@ def check_copy(engines: list[Engine], expected: dict[Key, Item]) -> None:
 
 
 @pytest.mark.parametrize(("seed", "writes"), [(0, 3), (1, 12), (2, 3), (3, 12)])
-def test_a_moment_is_restored_while_others_write(engines: list[Engine], between: Any, seed: int, writes: int) -> None:
-    """Also while they write more between two pieces than a piece takes."""
-    others = Others(engines, seed)
+def test_point_in_time_is_restored_while_others_write(
+    engines: list[Engine], between: Any, seed: int, writes: int
+) -> None:
+    """Also if they write more between two batches than a batch copies."""
+    others = Writers(engines, seed)
     create(engines[0], GlobalSecondaryIndexes=[index("ByX", "x")], AttributeDefinitions=[*KEYS, *ADD_ATTRIBUTES])
     engines[0].call("UpdateTable", ADD_VECTORS)
     others.write(40)
@@ -231,23 +231,23 @@ def test_a_moment_is_restored_while_others_write(engines: list[Engine], between:
     restore = {**LATEST, "UseLatestRestorableTime": False, "RestoreDateTime": moment_s}
 
     def meanwhile() -> None:
-        assert len(pieces) < 80
+        assert len(batches) < 80
         others.write(writes)
-        meet(engines[-1], "RestoreTableToPointInTime", restore)
+        check_restoring(engines[-1], "RestoreTableToPointInTime", restore)
         assert answer(engines[-1], "DeleteTable", TABLE)["error"] == "ResourceInUseException"
         off = {**TABLE, "PointInTimeRecoverySpecification": {"PointInTimeRecoveryEnabled": False}}
         assert answer(engines[-1], "UpdateContinuousBackups", off)["error"] == "ContinuousBackupsUnavailableException"
 
-    pieces = between(meanwhile, 5 * ROWS)
+    batches = between(meanwhile, 5 * ROWS)
     engines[0].call("RestoreTableToPointInTime", restore)
-    assert len(pieces) >= 3
+    assert len(batches) >= 3
     others.check()
     check_copy(engines, expected)
 
 
-def test_a_restore_that_fails_leaves_nothing(between: Any) -> None:
+def test_failed_restore_leaves_nothing(between: Any) -> None:
     with Engine.open(":memory:") as engine:
-        others = Others([engine], 5)
+        others = Writers([engine], 5)
         create(engine)
         others.write(60)
         engine.call("UpdateContinuousBackups", HISTORY)
@@ -271,8 +271,8 @@ def test_a_restore_that_fails_leaves_nothing(between: Any) -> None:
 REGIONS = ["us-east-1", "us-west-2", "eu-west-1"]
 
 
-class InTheirRegions(Others):
-    """Others who each write keys of their own: what they write at once in two regions isn't put together."""
+class RegionalWriters(Writers):
+    """Writers with separate keys: concurrent writes of a key in two regions would conflict."""
 
     def engine_of(self, key: Key) -> Engine:
         return self.engines["ab".index(key[0])]
@@ -284,24 +284,24 @@ def add_region(engine: Engine, region: str) -> None:
 
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("fails", [False, True])
-def test_a_replica_is_filled_while_others_write(between: Any, seed: int, fails: bool) -> None:
-    """Writes of two regions, brought over now and then, while a third one joins them: in the end all have the same."""
-    moments = count(1_800_000_000)
-    with Regions.open(":memory:", REGIONS, clock=lambda: float(next(moments))) as regions:
+def test_replica_is_filled_while_others_write(between: Any, seed: int, fails: bool) -> None:
+    """Two regions write, with replication in between, while a third is added. All have the same items at the end."""
+    times = count(1_800_000_000)
+    with Regions.open(":memory:", REGIONS, clock=lambda: float(next(times))) as regions:
         east, west, eu = (regions.engines[name] for name in REGIONS)
         create(east, GlobalSecondaryIndexes=[index("ByX", "x")], AttributeDefinitions=[*KEYS, *ADD_ATTRIBUTES])
         east.call("UpdateTimeToLive", {**TABLE, "TimeToLiveSpecification": {"AttributeName": "t", "Enabled": True}})
-        Others([east], seed).write(60)
+        Writers([east], seed).write(60)
         between(lambda: None)
         add_region(east, REGIONS[1])
         regions.finish()
-        others = InTheirRegions([east, west], seed)
+        others = RegionalWriters([east, west], seed)
         others.stored = by_key(pages(east, "Scan", TABLE))
-        met: list[Any] = []
+        statuses: list[Any] = []
 
         def meanwhile() -> None:
             others.write()
-            met.append(eu.call("DescribeTable", TABLE)["Table"]["TableStatus"])
+            statuses.append(eu.call("DescribeTable", TABLE)["Table"]["TableStatus"])
             shown = east.call("DescribeTable", TABLE)["Table"]["Replicas"]
             assert {each["RegionName"]: each["ReplicaStatus"] for each in shown} == {
                 REGIONS[1]: "ACTIVE",
@@ -310,7 +310,7 @@ def test_a_replica_is_filled_while_others_write(between: Any, seed: int, fails: 
             assert answer(eu, "Scan", TABLE)["error"] == "ResourceNotFoundException"
             if others.chance.random() < 0.6:
                 regions.finish()
-            if fails and len(met) == 2:
+            if fails and len(statuses) == 2:
                 raise StoreError("The disk failed")
 
         between(meanwhile, 8 * ROWS)
@@ -321,8 +321,8 @@ def test_a_replica_is_filled_while_others_write(between: Any, seed: int, fails: 
             replicas = east.call("DescribeTable", TABLE)["Table"]["Replicas"]
             assert [each["RegionName"] for each in replicas] == [REGIONS[1]]
         add_region(east, REGIONS[2])
-        assert len(met) >= 3
-        assert set(met) == {"CREATING"}
+        assert len(statuses) >= 3
+        assert set(statuses) == {"CREATING"}
         between(lambda: None)
         regions.finish()
         shown = east.call("DescribeTable", TABLE)["Table"]["Replicas"]
@@ -337,10 +337,10 @@ def test_a_replica_is_filled_while_others_write(between: Any, seed: int, fails: 
         eu.call("PutItem", {**TABLE, "Item": {"pk": s("c"), "sk": s("d")}})
         regions.finish()
         assert east.call("GetItem", {**TABLE, "Key": {"pk": s("c"), "sk": s("d")}})["Item"]
-        for region, engine in regions.engines.items():  # each removes what has expired, which it knows without a look
+        for region, engine in regions.engines.items():  # each deletes expired items through its own index
             table = engine._storage.read(engine._database.fresh)["orders"]
             assert engine._storage.read(partial(Reader.expires, table=table.stored))
             key = {"pk": s("expired"), "sk": s(region)}
-            engine.call("PutItem", {**TABLE, "Item": {**key, "t": {"N": str(next(moments) - 10_000)}}})
+            engine.call("PutItem", {**TABLE, "Item": {**key, "t": {"N": str(next(times) - 10_000)}}})
             assert engine.sweep(100) >= 1
             assert "Item" not in engine.call("GetItem", {**TABLE, "Key": key})

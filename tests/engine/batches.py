@@ -1,4 +1,4 @@
-"""What the tests of what is done in pieces share: stores, others who write between two pieces, and what they wrote."""
+"""Helpers for tests of work in batches: stores, concurrent writers, and the items they wrote."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from tests.engine.support import index, n, pages, s
 
 TABLE = {"TableName": "orders"}
 ROWS = 4
-"""Items of a piece."""
+"""Items per batch."""
 Item = dict[str, Any]
 Key = tuple[str, str]
 
 
 @pytest.fixture(params=[*(pytest.param(each, marks=pytest.mark.nightly) for each in ("memory", "file")), "two"])
 def engines(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[list[Engine]]:
-    """A store, by one who has it, or by two."""
+    """A store opened by one engine or by two."""
     path = ":memory:" if request.param == "memory" else str(tmp_path / "store.db")
     with Engine.open(path) as engine:
         if request.param != "two":
@@ -35,7 +35,7 @@ def engines(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[list[Eng
 
 @pytest.fixture
 def between(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], None]], list[int]]:
-    """Let something be done between all pieces from now on; how often that was."""
+    """Return a function that runs work between all following batches and counts the batches."""
 
     def begin(work: Callable[[], None], rows: int = ROWS) -> list[int]:
         monkeypatch.setattr(effort, "PIECE_ROWS", rows)
@@ -43,7 +43,7 @@ def between(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], None]], l
 
         def let_others_in(storage: Storage) -> None:
             count.append(len(count))
-            monkeypatch.setattr(Storage, "let_others_in", lambda _: None)  # what is done in between is left alone
+            monkeypatch.setattr(Storage, "let_others_in", lambda _: None)  # the work itself isn't interrupted
             try:
                 work()
             finally:
@@ -55,8 +55,8 @@ def between(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], None]], l
     return begin
 
 
-class Others:
-    """Others who write at random, and a plain dict of what stands in the table."""
+class Writers:
+    """Writers of random items, and a dict of the expected table contents."""
 
     def __init__(self, engines: list[Engine], seed: int) -> None:
         self.engines = engines
@@ -64,7 +64,7 @@ class Others:
         self.stored: dict[Key, Item] = {}
 
     def write(self, count: int = 3) -> None:
-        """Write some items, through any of the engines."""
+        """Write items at random, through any of the engines."""
         for _ in range(count):
             chance = self.chance
             key = (chance.choice("ab"), f"{chance.randrange(24):02}")
@@ -89,7 +89,7 @@ class Others:
                 self.stored.pop(key, None)
 
     def engine_of(self, key: Key) -> Engine:
-        """By whom a key is written."""
+        """The engine that writes a key."""
         return self.chance.choice(self.engines)
 
     def attributes(self) -> Item:
@@ -99,7 +99,7 @@ class Others:
         return {**more, "times": n(chance.randrange(1000)), **({"v": vector} if chance.random() < 0.8 else {})}
 
     def check(self) -> None:
-        """What is in the table is what was written."""
+        """Assert that the table contains exactly the written items."""
         for engine in self.engines:
             assert by_key(pages(engine, "Scan", {**TABLE, "ConsistentRead": True})) == self.stored
 

@@ -1,10 +1,10 @@
-"""What the service says, to the letter, where its own answers are recorded and DynamoDB Local's differ (decision 0029):
-which layer has which words, what is within the envelope, and what is told first.
+"""DynamoDB's error messages, where its recorded responses differ from DynamoDB Local's (decision 0029): the wording of
+each operation, the validation prefix, and which error is reported first.
 """
 
 from __future__ import annotations
 
-# ruff: noqa: ISC004 - texts of the service, some of them long
+# ruff: noqa: ISC004 - some of DynamoDB's messages are long
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,7 +12,7 @@ import pytest
 
 from keyplan.store import Engine
 from tests.engine.scenarios import attributes
-from tests.engine.support import answer, create, n, s
+from tests.engine.support import add_index, answer, create, index, keyed, n, s
 
 ENVELOPE = "1 validation error detected: "
 INVALID = "One or more parameter values were invalid: "
@@ -37,13 +37,7 @@ KEY = {"pk": s("a"), "sk": s("1")}
 def engine() -> Iterator[Engine]:
     with Engine.open(":memory:") as engine:
         create(engine)
-        create(
-            engine,
-            "flat",
-            KeySchema=[{"AttributeName": "pk", "KeyType": "HASH"}],
-            GlobalSecondaryIndexes=None,
-            AttributeDefinitions=[{"AttributeName": "pk", "AttributeType": "S"}],
-        )
+        create(engine, "flat", **keyed(pk="S"))
         yield engine
 
 
@@ -61,8 +55,8 @@ def deep(levels: int) -> dict[str, Any]:
 
 
 def requests(value: dict[str, Any]) -> dict[str, tuple[str, dict[str, Any]]]:
-    """A request for each place where a value can stand, by what is said of it: within the envelope, in the current
-    words, in the older ones, and in the older ones with the placeholder's name.
+    """A request for each place of a value. The first word of its name selects the expected message: with the prefix, in
+    current wording, in older wording, or in older wording with the placeholder's name.
     """
     condition = {"ConditionExpression": "x = :v", "ExpressionAttributeValues": {":v": value}}
     update = {"UpdateExpression": "SET x = :v", "ExpressionAttributeValues": {":v": value}}
@@ -131,16 +125,16 @@ VALUES = [
 
 @pytest.mark.parametrize("place", requests({}))
 @pytest.mark.parametrize(("value", "current", "older"), VALUES, ids=[str(each[0])[:40] for each in VALUES])
-def test_each_layer_has_its_words_for_values(
+def test_invalid_values_are_reported_in_the_wording_of_the_operation(
     engine: Engine, value: dict[str, Any], current: str, older: str, place: str
 ) -> None:
-    wanted = {
+    complete = {
         "enveloped": f"{ENVELOPE}{current}",
         "current": current,
         "older": older,
         "named": f"ExpressionAttributeValues contains invalid value: {older} for key :v",
     }[place.split(maxsplit=1)[0]]
-    assert message(engine, *requests(value)[place]) == wanted
+    assert message(engine, *requests(value)[place]) == complete
 
 
 PUT = {**TABLE, "Item": KEY}
@@ -150,7 +144,7 @@ ONLY = "can only be specified when using expressions"
 
 
 @pytest.mark.parametrize(
-    ("operation", "params", "told"),
+    ("operation", "params", "expected"),
     [
         ("PutItem", {**PUT, **V}, f"{ENVELOPE}ExpressionAttributeValues {ONLY}"),
         ("UpdateItem", {**UPDATE, **V}, f"{ENVELOPE}ExpressionAttributeValues {ONLY}"),
@@ -241,14 +235,12 @@ ONLY = "can only be specified when using expressions"
         ),
     ],
 )
-def test_what_is_wrong_with_a_request_and_what_only_the_table_shows(
-    engine: Engine, operation: str, params: dict[str, Any], told: str
-) -> None:
-    assert message(engine, operation, params) == told
+def test_invalid_requests_are_rejected(engine: Engine, operation: str, params: dict[str, Any], expected: str) -> None:
+    assert message(engine, operation, params) == expected
 
 
 @pytest.mark.parametrize(
-    ("value", "told"),
+    ("value", "expected"),
     [
         ({"N": 123}, "NUMBER_VALUE cannot be converted to String"),
         ({"L": [{"M": {"a": {"S": True}}}]}, "TRUE_VALUE cannot be converted to String"),
@@ -259,20 +251,20 @@ def test_what_is_wrong_with_a_request_and_what_only_the_table_shows(
         ({"BS": ["AA==", "A==="]}, "Invalid last non-pad Base64 character dectected"),
     ],
 )
-def test_wrong_json_types_within_values_are_told_first(engine: Engine, value: dict[str, Any], told: str) -> None:
-    fault = {"error": "SerializationException", "message": told}
+def test_wrong_json_types_in_values_are_reported_first(engine: Engine, value: dict[str, Any], expected: str) -> None:
+    error = {"error": "SerializationException", "message": expected}
     for operation, params in requests(value).values():
-        assert answer(engine, operation, params) == fault
+        assert answer(engine, operation, params) == error
     statement = {"Statement": "SELECT * FROM orders WHERE pk = ?", "Parameters": [value]}
     for operation, params in (
         ("ExecuteStatement", statement),
         ("BatchExecuteStatement", {"Statements": [{"Statement": "SELECT"}, statement]}),
         ("ExecuteTransaction", {"TransactStatements": [statement]}),
     ):
-        assert answer(engine, operation, params) == fault
-    # Whatever else is wrong.
+        assert answer(engine, operation, params) == error
+    # Whatever else is invalid.
     both = {**PUT, "ConditionExpression": "(", "ExpressionAttributeValues": {":v": value}}
-    assert answer(engine, "PutItem", both) == fault
+    assert answer(engine, "PutItem", both) == error
 
 
 XOR = {"a": {"Exists": False}, "b": {"Exists": False}}
@@ -295,16 +287,16 @@ OLD_ENUM = (
         (100, OLD_ENUM, "", ""),
     ],
 )
-def test_what_nests_very_deep_is_read_by_the_older_layer(
+def test_deeply_nested_requests_get_the_older_wording(
     engine: Engine, levels: int, xor: str, returned: str, nested: str
 ) -> None:
     put = {**PUT, "Item": {**KEY, "d": deep(levels)}}
     assert message(engine, "PutItem", {**put, "Expected": XOR, "ConditionalOperator": "XOR"}) == xor
     assert message(engine, "PutItem", put) == f"{nested}{NESTING}"
     delete = {**UPDATE, "ConditionExpression": "a = :v", "ExpressionAttributeValues": {":v": deep(levels)}}
-    told = message(engine, "DeleteItem", {**delete, "ReturnValues": "UPDATED_NEW"})
-    assert told == f"{returned}ReturnValues can only be ALL_OLD or NONE"
-    # An element of a list is two levels of JSON as well.
+    expected = message(engine, "DeleteItem", {**delete, "ReturnValues": "UPDATED_NEW"})
+    assert expected == f"{returned}ReturnValues can only be ALL_OLD or NONE"
+    # A list element also adds two levels of JSON.
     value: dict[str, Any] = s("leaf")
     for _ in range(levels):
         value = {"L": [value]}
@@ -312,7 +304,7 @@ def test_what_nests_very_deep_is_read_by_the_older_layer(
 
 
 @pytest.mark.parametrize("number", [2**31, 2**63 - 1, 2**63, 2**64, -(2**31) - 1])
-def test_integers_have_their_bits(engine: Engine, number: int) -> None:
+def test_integers_have_32_or_64_bits(engine: Engine, number: int) -> None:
     for operation, member in (("Scan", "Limit"), ("Query", "Limit"), ("Scan", "Segment"), ("ListTables", "Limit")):
         result = answer(engine, operation, {**TABLE, member: number})
         assert result == {"error": "SerializationException", "message": "NUMBER_VALUE cannot be converted to Integer"}
@@ -336,14 +328,14 @@ def action(kind: str, key: dict[str, Any], table: str = "orders", **more: Any) -
 
 
 @pytest.mark.parametrize("kind", ["Put", "Update", "Delete", "ConditionCheck"])
-def test_an_empty_key_is_the_request_s_fault(engine: Engine, kind: str) -> None:
-    fault = {"error": "ValidationException", "message": EMPTY_KEY}
-    assert transact(engine, action("Put", KEY), action(kind, {"pk": s(""), "sk": s("1")})) == fault
+def test_empty_key_is_an_error_of_the_request(engine: Engine, kind: str) -> None:
+    error = {"error": "ValidationException", "message": EMPTY_KEY}
+    assert transact(engine, action("Put", KEY), action(kind, {"pk": s(""), "sk": s("1")})) == error
     get = {"Get": {**TABLE, "Key": {"pk": s(""), "sk": s("1")}}}
-    assert answer(engine, "TransactGetItems", {"TransactItems": [get]}) == fault
+    assert answer(engine, "TransactGetItems", {"TransactItems": [get]}) == error
 
 
-def test_a_transaction_stops_at_the_first_action_that_does_not_fit(engine: Engine) -> None:
+def test_transaction_stops_at_the_first_invalid_action(engine: Engine) -> None:
     wrong = action("Delete", {"pk": n(5), "sk": s("1")})
     failing = action("ConditionCheck", KEY, ConditionExpression="attribute_exists(pk)")
     for actions, reasons in (
@@ -364,7 +356,7 @@ NO_VALUES, NO_NAMES = (f"ExpressionAttribute{kind} must not be empty" for kind i
 
 
 @pytest.mark.parametrize(
-    ("actions", "told"),
+    ("actions", "expected"),
     [
         ([action("Put", {**B, "d": deep(40)}), action("Put", {**KEY, "": s("x")})], NESTING),
         ([action("Put", {**KEY, "": s("x")}), action("Put", {**B, "d": deep(100)})], "Empty attribute name"),
@@ -395,32 +387,32 @@ NO_VALUES, NO_NAMES = (f"ExpressionAttribute{kind} must not be empty" for kind i
         ),
     ],
 )
-def test_actions_are_checked_one_after_the_other_before_any_table(
-    engine: Engine, actions: list[dict[str, Any]], told: str
+def test_actions_are_checked_in_order_before_any_table(
+    engine: Engine, actions: list[dict[str, Any]], expected: str
 ) -> None:
     absent = [{kind: {**each, "TableName": "absent"} for kind, each in element.items()} for element in actions]
-    assert transact(engine, *absent) == {"error": "ValidationException", "message": told}
+    assert transact(engine, *absent) == {"error": "ValidationException", "message": expected}
 
 
 @pytest.mark.parametrize(("levels", "named"), [(32, False), (33, False), (60, False), (61, True), (100, True)])
-def test_a_value_that_nests_too_deep_in_a_transaction(engine: Engine, levels: int, named: bool) -> None:
+def test_too_deep_values_in_transactions_are_rejected(engine: Engine, levels: int, named: bool) -> None:
     """Recorded in eu-west-2 in October 2026: at 32 levels no region names the placeholder."""
-    told = f"ExpressionAttributeValues contains invalid value: {NESTING} for key :v" if named else NESTING
+    expected = f"ExpressionAttributeValues contains invalid value: {NESTING} for key :v" if named else NESTING
     for kind in ("Put", "Update", "Delete", "ConditionCheck"):
         values = {":v": deep(levels)}
         result = transact(engine, action(kind, KEY, ConditionExpression="x = :v", ExpressionAttributeValues=values))
-        assert result == {"error": "ValidationException", "message": told}
-    # What else is wrong with a value has the older words still.
+        assert result == {"error": "ValidationException", "message": expected}
+    # Other errors of a value keep the older wording.
     wrong = action("Put", KEY, ConditionExpression="x = :v", ExpressionAttributeValues={":v": n("abc")})
     older = f"ExpressionAttributeValues contains invalid value: {NOT_NUMERIC}: abc for key :v"
     assert transact(engine, wrong) == {"error": "ValidationException", "message": older}
 
 
-# --- deeds --------------------------------------------------------------------------------------------------
+# --- effects ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("expression", ["REMOVE x", "REMOVE x.y", "REMOVE x[0]", "DELETE x :v", "REMOVE a DELETE x :v"])
-def test_an_update_that_only_removes_makes_nothing(engine: Engine, expression: str) -> None:
+def test_update_that_only_removes_creates_no_item(engine: Engine, expression: str) -> None:
     values = {"ExpressionAttributeValues": {":v": {"SS": ["a"]}}} if ":v" in expression else {}
     params = {**UPDATE, "UpdateExpression": expression, **values, "ReturnConsumedCapacity": "TOTAL"}
     for returned in ("ALL_NEW", "UPDATED_NEW", "ALL_OLD", "NONE"):
@@ -428,30 +420,27 @@ def test_an_update_that_only_removes_makes_nothing(engine: Engine, expression: s
         assert result == {"ConsumedCapacity": {"TableName": "orders", "CapacityUnits": 1.0}}
     transact(engine, {"Update": {**UPDATE, "UpdateExpression": expression, **values}})
     assert engine.call("Scan", {**TABLE})["Count"] == 0
-    # One that does nothing, or sets something, makes it.
+    # An update that sets something, or has no expression, creates it.
     engine.call("UpdateItem", UPDATE)
     assert engine.call("Scan", {**TABLE})["Count"] == 1
 
 
-def test_a_query_of_an_index_with_two_partition_attributes_and_no_sort_attribute(engine: Engine) -> None:
-    index = {
-        "IndexName": "Two",
-        "KeySchema": [{"AttributeName": name, "KeyType": "HASH"} for name in ("g", "h")],
-        "Projection": {"ProjectionType": "ALL"},
-    }
-    create(engine, "two", GlobalSecondaryIndexes=[index])
+def test_query_of_an_index_with_two_partition_attributes(engine: Engine) -> None:
+    two = index("Two", "g", "h")
+    two["KeySchema"][1]["KeyType"] = "HASH"
+    create(engine, "two", GlobalSecondaryIndexes=[two])
     engine.call("PutItem", {"TableName": "two", "Item": {**KEY, "g": s("g"), "h": s("h")}})
-    asked = {"TableName": "two", "IndexName": "Two"}
+    request = {"TableName": "two", "IndexName": "Two"}
     values = {"ExpressionAttributeValues": {":g": s("g"), ":h": s("h")}}
-    result = engine.call("Query", {**asked, "KeyConditionExpression": "g = :g AND h = :h", **values})
+    result = engine.call("Query", {**request, "KeyConditionExpression": "g = :g AND h = :h", **values})
     assert result["Count"] == 1
-    params = {**asked, "KeyConditionExpression": "g = :g", "ExpressionAttributeValues": {":g": s("g")}}
+    params = {**request, "KeyConditionExpression": "g = :g", "ExpressionAttributeValues": {":g": s("g")}}
     assert (
         message(engine, "Query", params) == "HASH key attributes h must have equality conditions specified in the query"
     )
 
 
-def test_a_query_of_one_item_can_not_be_restarted(engine: Engine) -> None:
+def test_query_of_a_single_item_cannot_be_restarted(engine: Engine) -> None:
     text = "The query can return at most one row and cannot be restarted"
     params = {"TableName": "flat", "KeyConditionExpression": "pk = :v", **V, "ExclusiveStartKey": {"pk": s("x")}}
     assert message(engine, "Query", params) == text
@@ -463,27 +452,19 @@ def test_a_query_of_one_item_can_not_be_restarted(engine: Engine) -> None:
 
 
 @pytest.mark.parametrize("key", [{"pk": n(5), "sk": s("1")}, {"pk": {"L": []}, "sk": s("1")}, {"pk": s("a")}])
-def test_a_batch_has_one_text_for_every_wrong_key(engine: Engine, key: dict[str, Any]) -> None:
-    for request in ({"PutRequest": {"Item": key}}, {"DeleteRequest": {"Key": key}}):
-        assert message(engine, "BatchWriteItem", {"RequestItems": {"orders": [request]}}) == MISMATCH
+def test_batch_write_rejects_invalid_keys_with_one_message(engine: Engine, key: dict[str, Any]) -> None:
+    for each in ({"PutRequest": {"Item": key}}, {"DeleteRequest": {"Key": key}}):
+        assert message(engine, "BatchWriteItem", {"RequestItems": {"orders": [each]}}) == MISMATCH
 
 
-def test_a_new_index_leaves_out_what_does_not_fit_its_key(engine: Engine) -> None:
+def test_added_index_omits_items_with_oversized_keys(engine: Engine) -> None:
     for number, (k, m) in enumerate([("x" * 2048, "y" * 1024), ("x" * 2049, "y"), ("x", "y" * 1025), ("x", "é" * 513)]):
         engine.call("PutItem", {**TABLE, "Item": {"pk": s("a"), "sk": s(str(number)), "k": s(k), "m": s(m)}})
-    index = {
-        "IndexName": "ByK",
-        "KeySchema": [{"AttributeName": "k", "KeyType": "HASH"}, {"AttributeName": "m", "KeyType": "RANGE"}],
-        "Projection": {"ProjectionType": "ALL"},
-    }
-    attributes = [{"AttributeName": name, "AttributeType": "S"} for name in ("k", "m")]
-    engine.call(
-        "UpdateTable", {**TABLE, "AttributeDefinitions": attributes, "GlobalSecondaryIndexUpdates": [{"Create": index}]}
-    )
+    add_index(engine, index("ByK", "k", "m"), k="S", m="S")
     result = engine.call("Scan", {**TABLE, "IndexName": "ByK"})["Items"]
     assert [item["sk"] for item in result] == [s("0")]
     assert engine.check() == []
-    # They may be changed and removed.
+    # These items can still be changed and deleted.
     for number in range(4):
         key = {"pk": s("a"), "sk": s(str(number))}
         engine.call("UpdateItem", {**TABLE, "Key": key, "UpdateExpression": "SET n = :v", **V})
@@ -491,39 +472,17 @@ def test_a_new_index_leaves_out_what_does_not_fit_its_key(engine: Engine) -> Non
     assert engine.check() == []
 
 
-def test_a_projection_names_an_attribute_once(engine: Engine) -> None:
-    index = {
-        "IndexName": "ByG",
-        "KeySchema": [{"AttributeName": "g", "KeyType": "HASH"}],
-        "Projection": {"ProjectionType": "INCLUDE", "NonKeyAttributes": ["a", "a"]},
-    }
+def test_duplicate_projected_attributes_are_rejected(engine: Engine) -> None:
+    projection = {"ProjectionType": "INCLUDE", "NonKeyAttributes": ["a", "a"]}
     params = {
         "TableName": "other",
-        "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}],
-        "AttributeDefinitions": [{"AttributeName": name, "AttributeType": "S"} for name in ("pk", "g")],
-        "BillingMode": "PAY_PER_REQUEST",
-        "GlobalSecondaryIndexes": [index],
+        **keyed(pk="S", g="S"),
+        "GlobalSecondaryIndexes": [{**index("ByG", "g"), "Projection": projection}],
     }
     assert message(engine, "CreateTable", params) == f"{INVALID}Duplicate element in NonKeyAttributes: a"
 
 
-def test_what_is_told_of_a_table_that_goes(engine: Engine) -> None:
-    described = engine.call("DeleteTable", TABLE)["TableDescription"]
-    assert described["TableStatus"] == "DELETING"
-    assert not {"KeySchema", "AttributeDefinitions", "CreationDateTime"} & described.keys()
-
-
-def test_an_arn_that_is_none(engine: Engine) -> None:
-    for operation, more in (
-        ("TagResource", {"Tags": []}),
-        ("UntagResource", {"TagKeys": ["a"]}),
-        ("ListTagsOfResource", {}),
-    ):
-        text = message(engine, operation, {"ResourceArn": "orders", **more})
-        assert text == f"{INVALID}ARNs must start with 'arn:': orders" or operation == "TagResource"
-
-
-def test_a_sum_beyond_38_digits_is_an_overflow(engine: Engine) -> None:
+def test_sum_over_38_digits_is_an_overflow(engine: Engine) -> None:
     engine.call("PutItem", {**TABLE, "Item": {**KEY, "x": n("1e50")}})
     params = {**UPDATE, "UpdateExpression": "SET x = x - :v", "ExpressionAttributeValues": {":v": n(1)}}
     assert message(engine, "UpdateItem", params) == OVERFLOW
@@ -540,12 +499,10 @@ OF_AN_UPDATE = "The update expression attempted to update a secondary index key 
 
 
 @pytest.mark.parametrize(
-    ("kind", "told"),
+    ("kind", "expected"),
     [("Put", f"{OF_AN_INDEX} {OF_A_KEY} IndexName: First, IndexKey: g"), ("Update", f"{OF_AN_UPDATE} {OF_A_KEY}")],
 )
-def test_an_empty_key_of_an_index_is_the_requests_fault_in_a_transaction_too(
-    engine: Engine, kind: str, told: str
-) -> None:
+def test_empty_index_key_is_an_error_of_the_transaction_request(engine: Engine, kind: str, expected: str) -> None:
     two = [{**each, "Projection": {"ProjectionType": "ALL"}} for each in BOTH]
     create(engine, "two", GlobalSecondaryIndexes=two, AttributeDefinitions=attributes(pk="S", sk="S", g="S"))
 
@@ -556,10 +513,10 @@ def test_an_empty_key_of_an_index_is_the_requests_fault_in_a_transaction_too(
         }
         return {**kinds[kind], "TableName": "two"}
 
-    wanted = f"One or more parameter values are not valid. {told}"
-    assert message(engine, "TransactWriteItems", {"TransactItems": [{kind: writes(s(""))}]}) == wanted
-    assert message(engine, f"{kind}Item", writes(s(""))) == wanted
-    # Another type is a reason of its action, and names the first index by name.
+    complete = f"One or more parameter values are not valid. {expected}"
+    assert message(engine, "TransactWriteItems", {"TransactItems": [{kind: writes(s(""))}]}) == complete
+    assert message(engine, f"{kind}Item", writes(s(""))) == complete
+    # A wrong type is a reason of its action, and names the first index by name.
     cancelled = answer(engine, "TransactWriteItems", {"TransactItems": [{kind: writes(n(1))}]})
     (reason,) = cancelled["CancellationReasons"]
     assert reason["Message"] == f"{INVALID}Type mismatch for Index Key g Expected: S Actual: N IndexName: First"

@@ -1,6 +1,4 @@
-"""Statements of PartiQL as the service answered them in September 2026 (eu-west-2), where it can't be guessed
-(decision 0011).
-"""
+"""PartiQL statements with responses recorded from DynamoDB in September 2026 (eu-west-2; decision 0011)."""
 
 from __future__ import annotations
 
@@ -10,7 +8,7 @@ import pytest
 
 from keyplan.store import Engine
 from tests.engine.support import answer, create, n, put, s
-from tests.engine.test_wording import engine
+from tests.engine.test_error_messages import engine
 
 __all__ = ["engine"]
 
@@ -29,7 +27,7 @@ def run(engine: Engine, statement: str, *parameters: dict[str, Any], **more: Any
     return answer(engine, "ExecuteStatement", {"Statement": statement, **given, **more})
 
 
-def together(engine: Engine, *statements: str) -> dict[str, Any]:
+def transact(engine: Engine, *statements: str) -> dict[str, Any]:
     return answer(engine, "ExecuteTransaction", {"TransactStatements": [{"Statement": each} for each in statements]})
 
 
@@ -38,7 +36,7 @@ def listed(count: int) -> str:
 
 
 @pytest.mark.parametrize(
-    ("statement", "told"),
+    ("statement", "message"),
     [
         (f"SELECT l[-1] FROM orders {KEYED}", "List index is not within the allowable range; index: [-1] at 1:11:1"),
         (
@@ -73,20 +71,20 @@ def listed(count: int) -> str:
         ),
     ],
 )
-def test_what_is_refused(engine: Engine, statement: str, told: str) -> None:
+def test_invalid_statements_are_rejected(engine: Engine, statement: str, message: str) -> None:
     put(engine, "a", "1", n={"NS": ["1"]}, l={"L": [s("x")]})
-    assert run(engine, statement) == {"error": "ValidationException", "message": told}
+    assert run(engine, statement) == {"error": "ValidationException", "message": message}
 
 
-def test_a_parameter_is_judged_before_the_statement_and_stands_in_no_literal(engine: Engine) -> None:
+def test_parameters_are_checked_first_and_rejected_in_literals(engine: Engine) -> None:
     twice = {"SS": ["a", "a"]}
     assert run(engine, "UPDATE orders SET WHERE", twice)["message"] == DUPLICATES
     before = "UPDATE orders SET x = ["
-    told = f"Unsupported data type: Parameter under key root[0] at 1:{len(before) + 1}:1"
-    assert run(engine, f"{before}?] {KEYED}", s("v"))["message"] == told
+    message = f"Unsupported data type: Parameter under key root[0] at 1:{len(before) + 1}:1"
+    assert run(engine, f"{before}?] {KEYED}", s("v"))["message"] == message
     before = "INSERT INTO orders VALUE {'pk': 'a', 'sk': '1', 'm': {'k': "
-    told = f"Unsupported data type: Parameter under key root.k at 1:{len(before) + 1}:1"
-    assert run(engine, f"{before}?}}}}", s("v"))["message"] == told
+    message = f"Unsupported data type: Parameter under key root.k at 1:{len(before) + 1}:1"
+    assert run(engine, f"{before}?}}}}", s("v"))["message"] == message
     assert run(engine, "INSERT INTO orders VALUE {'pk': ?, 'sk': '1', 'x': 1}", s("a")) == {"Items": []}
     assert run(engine, "SELECT x FROM orders WHERE pk = 'a' AND x IN [?, 2]", n(1)) == {"Items": [{"x": n(1)}]}
 
@@ -95,7 +93,7 @@ def test_a_parameter_is_judged_before_the_statement_and_stands_in_no_literal(eng
     ("condition", "is_shown"),
     [("x = - - 1", True), ("x > -/* c */-1", False), ("x BETWEEN - 2 AND +5 AND x IN [- 1, 1]", True)],
 )
-def test_signs_may_stand_apart(engine: Engine, condition: str, is_shown: bool) -> None:
+def test_signs_can_be_separated_from_numbers(engine: Engine, condition: str, is_shown: bool) -> None:
     put(engine, "a", "1", x=n(1))
     assert run(engine, f"SELECT x FROM orders {KEYED} AND {condition}") == {"Items": [{"x": n(1)}] * is_shown}
     assert run(engine, f"SELECT x[-0] FROM orders {KEYED}") == {"Items": [{}]}
@@ -111,7 +109,7 @@ def test_signs_may_stand_apart(engine: Engine, condition: str, is_shown: bool) -
         ("(x = 1 OR x = 2)", ["1", "2"]),
     ],
 )
-def test_ranges_of_the_sort_key_may_be_chosen_among(engine: Engine, condition: str, shown: list[str]) -> None:
+def test_alternative_sort_key_ranges_are_read_in_order(engine: Engine, condition: str, shown: list[str]) -> None:
     for number in (1, 2, 3):
         put(engine, "a", str(number), x=n(number))
     statement = f"SELECT sk FROM orders WHERE pk = 'a' AND {condition}"
@@ -122,14 +120,14 @@ def test_ranges_of_the_sort_key_may_be_chosen_among(engine: Engine, condition: s
     assert page["Items"] + rest["Items"] == items
 
 
-def test_a_key_may_be_said_twice_in_a_write(engine: Engine) -> None:
+def test_key_condition_can_be_repeated_in_a_write(engine: Engine) -> None:
     put(engine, "a", "1")
     assert run(engine, f"UPDATE orders SET x = 1 {KEYED} AND pk = 'a'") == {"Items": []}
     refused = run(engine, f"UPDATE orders SET x = 1 {KEYED} AND pk = 'b'")
     assert refused["message"].startswith("Multiple conditions on same key pk.")
 
 
-def test_what_is_ordered_by_its_partition_alone_comes_backward(engine: Engine) -> None:
+def test_order_by_partition_key_alone_reverses_the_sort_keys(engine: Engine) -> None:
     for partition in ("a", "b"):
         for number in ("1", "2"):
             put(engine, partition, number)
@@ -144,7 +142,7 @@ def test_what_is_ordered_by_its_partition_alone_comes_backward(engine: Engine) -
     assert order("ORDER BY pk DESC, sk ASC") == ["b1", "b2", "a1", "a2"]
 
 
-def test_names_that_an_index_does_not_hold_stand_in_the_order_of_a_hash_table() -> None:
+def test_unprojected_attributes_are_listed_in_hash_table_order() -> None:
     with Engine.open(":memory:") as engine:
         parts = {"IndexName": "ByG", "KeySchema": [{"AttributeName": "g", "KeyType": "HASH"}]}
         create(
@@ -172,19 +170,19 @@ UPDATE = "UPDATE orders SET x = 1 WHERE"
 NO_TABLE = ("ResourceNotFound", "Requested resource not found")
 
 
-def test_all_that_does_not_fit_its_table_cancels_a_transaction(engine: Engine) -> None:
+def test_statements_that_do_not_fit_their_table_cancel_a_transaction(engine: Engine) -> None:
     wrong = ("ValidationError", MISMATCH)
     writes = (f"{UPDATE} pk = 'a'", f"{UPDATE} pk IN ['a'] AND sk = '1'", f"{UPDATE} pk = 'a' AND sk = 1")
-    assert reasons(together(engine, *writes, f"{UPDATE} pk = 'a' AND sk = '1'")) == [wrong] * 3 + [("None", None)]
-    assert reasons(together(engine, "SELECT * FROM orders WHERE pk = 'a' AND sk = 1")) == [wrong]
+    assert reasons(transact(engine, *writes, f"{UPDATE} pk = 'a' AND sk = '1'")) == [wrong] * 3 + [("None", None)]
+    assert reasons(transact(engine, "SELECT * FROM orders WHERE pk = 'a' AND sk = 1")) == [wrong]
     absent = f"SELECT * FROM absent {KEYED}"
-    assert reasons(together(engine, f"SELECT * FROM orders {KEYED}", absent)) == [("None", None), NO_TABLE]
+    assert reasons(transact(engine, f"SELECT * FROM orders {KEYED}", absent)) == [("None", None), NO_TABLE]
     returning = f"UPDATE absent SET x = 1 {KEYED} RETURNING ALL NEW *"
-    assert reasons(together(engine, returning, f"DELETE FROM absent {KEYED}")) == [NO_TABLE] * 2
+    assert reasons(transact(engine, returning, f"DELETE FROM absent {KEYED}")) == [NO_TABLE] * 2
 
 
 @pytest.mark.parametrize(
-    ("statements", "told"),
+    ("statements", "message"),
     [
         (
             (f"UPDATE absent SET x = 1 {KEYED}", f"UPDATE orders SET x = 1 {KEYED} RETURNING ALL NEW *"),
@@ -198,31 +196,31 @@ def test_all_that_does_not_fit_its_table_cancels_a_transaction(engine: Engine) -
         (("SELECT * FROM orders WHERE pk IN ['a', 'a'] AND sk = '1'",), f"{IN_TRANSACTION}{OVERLAP}"),
     ],
 )
-def test_what_is_wrong_with_a_statement_comes_before_what_cancels(
-    engine: Engine, statements: tuple[str, ...], told: str
+def test_invalid_statement_is_reported_before_a_cancellation(
+    engine: Engine, statements: tuple[str, ...], message: str
 ) -> None:
-    assert together(engine, *statements) == {"error": "ValidationException", "message": told}
+    assert transact(engine, *statements) == {"error": "ValidationException", "message": message}
 
 
-# --- what is added and taken away ---------------------------------------------------------------------------
+# --- ADD and DELETE -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("expression", "value", "told"),
+    ("expression", "value", "message"),
     [
         ("ADD x :v", {"BOOL": True}, "ADD, operand type: BOOL"),
         ("DELETE x :v", {"L": [s("m")]}, "DELETE, operand type: LIST"),
         ("DELETE x :v", n(1), "DELETE, operand type: NUMBER"),
     ],
 )
-def test_add_and_delete_have_one_set_of_types(
-    engine: Engine, expression: str, value: dict[str, Any], told: str
+def test_add_and_delete_reject_other_operand_types(
+    engine: Engine, expression: str, value: dict[str, Any], message: str
 ) -> None:
     update = {"TableName": "orders", "Key": {"pk": s("a"), "sk": s("1")}, "UpdateExpression": expression}
     params = {**update, "ExpressionAttributeValues": {":v": value}}
-    message = (
+    expected = (
         "Invalid UpdateExpression: Incorrect operand type for operator or function; "
-        f"operator: {told}, typeSet: ALLOWED_FOR_ADD_OPERAND"
+        f"operator: {message}, typeSet: ALLOWED_FOR_ADD_OPERAND"
     )
-    assert answer(engine, "UpdateItem", params)["message"] == f"1 validation error detected: {message}"
-    assert answer(engine, "TransactWriteItems", {"TransactItems": [{"Update": params}]})["message"] == message
+    assert answer(engine, "UpdateItem", params)["message"] == f"1 validation error detected: {expected}"
+    assert answer(engine, "TransactWriteItems", {"TransactItems": [{"Update": params}]})["message"] == expected

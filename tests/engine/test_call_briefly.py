@@ -1,4 +1,4 @@
-"""A request that would take long is given up where others wait (``call_briefly``), with nothing done."""
+"""``call_briefly`` abandons a request that would take long, without any effect."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def count_of(engine: Engine) -> Any:
 
 
 @pytest.mark.parametrize(("name", "params"), WRITES)
-def test_a_long_write_is_given_up_with_nothing_done(engine: Engine, name: str, params: dict[str, Any]) -> None:
+def test_long_write_is_abandoned_without_effect(engine: Engine, name: str, params: dict[str, Any]) -> None:
     large(engine)
     with pytest.raises(LongError):
         engine.call_briefly(name, params)
@@ -58,7 +58,7 @@ def test_a_long_write_is_given_up_with_nothing_done(engine: Engine, name: str, p
         ("BatchExecuteStatement", {"Statements": [{"Statement": "SELECT c FROM orders WHERE pk = 'a' AND sk = '1'"}]}),
     ],
 )
-def test_a_long_read_is_given_up(engine: Engine, name: str, params: dict[str, Any]) -> None:
+def test_long_read_is_abandoned(engine: Engine, name: str, params: dict[str, Any]) -> None:
     large(engine)
     with pytest.raises(LongError):
         engine.call_briefly(name, params)
@@ -67,7 +67,7 @@ def test_a_long_read_is_given_up(engine: Engine, name: str, params: dict[str, An
     assert engine.call_briefly(name, params) == engine.call(name, params)
 
 
-def test_a_large_write_among_others_of_one_commit(engine: Engine) -> None:
+def test_large_write_in_a_group_commit_succeeds(engine: Engine) -> None:
     large(engine)
     small = ("PutItem", {"TableName": "orders", "Item": {"pk": s("a"), "sk": s("2")}})
     condition = {"ConditionExpression": "c = :c", "ExpressionAttributeValues": {":c": n(9)}}
@@ -77,7 +77,7 @@ def test_a_large_write_among_others_of_one_commit(engine: Engine) -> None:
     assert count_of(engine) == n(1)
 
 
-def test_large_sets_are_not_repeated(engine: Engine) -> None:
+def test_large_set_with_duplicates_is_rejected(engine: Engine) -> None:
     create(engine)
     item = {**KEY, "x": {"SS": ["same"] * 100_000}}
     result = answer(engine, "PutItem", {"TableName": "orders", "Item": item})["message"]

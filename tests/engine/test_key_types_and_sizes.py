@@ -1,39 +1,19 @@
-"""Keys of each type in the segments of a parallel scan, and the longest keys of indexes."""
+"""Keys of each type in parallel scans, and the size limits of index keys."""
 
 from __future__ import annotations
 
-import base64
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from keyplan.dynamodb.limits import PARTITION_KEY_BYTES_MAX, SORT_KEY_BYTES_MAX
 from keyplan.store import Engine
-from tests.engine.support import answer, create, n, s
-
-
-@pytest.fixture
-def engine() -> Iterator[Engine]:
-    with Engine.open(":memory:") as opened:
-        yield opened
-
-
-def binary(raw: bytes) -> dict[str, str]:
-    return {"B": base64.b64encode(raw).decode()}
+from tests.engine.support import answer, binary, create, keyed, n, s
 
 
 @pytest.mark.parametrize("kind", ["S", "N", "B"])
-def test_segments_have_each_item_once(engine: Engine, kind: str) -> None:
-    engine.call(
-        "CreateTable",
-        {
-            "TableName": "orders",
-            "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}],
-            "AttributeDefinitions": [{"AttributeName": "pk", "AttributeType": kind}],
-            "BillingMode": "PAY_PER_REQUEST",
-        },
-    )
+def test_parallel_scan_returns_each_item_once(engine: Engine, kind: str) -> None:
+    create(engine, **keyed(pk=kind))
     numbers = range(40)
     stored = [s(str(each)) if kind == "S" else n(each) if kind == "N" else binary(bytes([each])) for each in numbers]
     for each in stored:
@@ -49,7 +29,7 @@ def test_segments_have_each_item_once(engine: Engine, kind: str) -> None:
 @pytest.mark.parametrize("operation", ["PutItem", "UpdateItem", "TransactWriteItems", "BatchWriteItem"])
 @pytest.mark.parametrize(("name", "size_max"), [("g", PARTITION_KEY_BYTES_MAX), ("h", SORT_KEY_BYTES_MAX)])
 @pytest.mark.parametrize("character", ["x", "\u00e4", "\U0001f600"])
-def test_an_indexs_key_may_be_as_long_as_a_tables(
+def test_index_keys_have_the_size_limits_of_table_keys(
     engine: Engine, operation: str, name: str, size_max: int, character: str
 ) -> None:
     create(engine)
@@ -57,7 +37,7 @@ def test_an_indexs_key_may_be_as_long_as_a_tables(
     key = {"pk": s("a"), "sk": s("1")}
     plain = {"g": s("g"), "h": s("h")}
 
-    def told(text: str) -> str | None:
+    def error_of(text: str) -> str | None:
         item = {**key, **plain, name: s(text)}
         put = {"TableName": "orders", "Item": item}
         changes = {
@@ -75,5 +55,5 @@ def test_an_indexs_key_may_be_as_long_as_a_tables(
         error: str | None = answer(engine, operation, params[operation]).get("error")
         return error
 
-    assert told(character * count) is None
-    assert told(character * count + "x") in {"ValidationException", "TransactionCanceledException"}
+    assert error_of(character * count) is None
+    assert error_of(character * count + "x") in {"ValidationException", "TransactionCanceledException"}

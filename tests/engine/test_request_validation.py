@@ -1,4 +1,4 @@
-"""What is said and used by nothing, ARNs in place of names, and texts too long: as recorded of the service by ExtendDB
+"""Unused expression attributes, ARNs as table names, and length limits, as ExtendDB recorded them from DynamoDB
 (August and September 2026).
 """
 
@@ -18,31 +18,31 @@ NAMES = {"ExpressionAttributeNames": {"#n": "x"}}
 VALUES = {"ExpressionAttributeValues": {":v": n(1)}}
 
 
-@pytest.mark.parametrize("idle", [NAMES, VALUES, {**NAMES, **VALUES}])
-def test_transactions_dont_mind_what_no_expression_can_use(engine: Engine, idle: dict[str, Any]) -> None:
+@pytest.mark.parametrize("unused", [NAMES, VALUES, {**NAMES, **VALUES}])
+def test_transactions_ignore_unused_names_and_values(engine: Engine, unused: dict[str, Any]) -> None:
     create(engine)
-    engine.call("TransactWriteItems", {"TransactItems": [{"Put": {**TABLE, "Item": KEY, **idle}}]})
-    if "ExpressionAttributeValues" not in idle:
-        given = engine.call("TransactGetItems", {"TransactItems": [{"Get": {**TABLE, "Key": KEY, **idle}}]})
+    engine.call("TransactWriteItems", {"TransactItems": [{"Put": {**TABLE, "Item": KEY, **unused}}]})
+    if "ExpressionAttributeValues" not in unused:
+        given = engine.call("TransactGetItems", {"TransactItems": [{"Get": {**TABLE, "Key": KEY, **unused}}]})
         assert given["Responses"] == [{"Item": KEY}]
-    engine.call("TransactWriteItems", {"TransactItems": [{"Delete": {**TABLE, "Key": KEY, **idle}}]})
+    engine.call("TransactWriteItems", {"TransactItems": [{"Delete": {**TABLE, "Key": KEY, **unused}}]})
     assert "Item" not in engine.call("GetItem", {**TABLE, "Key": KEY})
-    alone = answer(engine, "PutItem", {**TABLE, "Item": KEY, **idle})
+    alone = answer(engine, "PutItem", {**TABLE, "Item": KEY, **unused})
     assert "can only be specified when using expressions" in alone["message"]
 
 
 @pytest.mark.parametrize(
-    ("idle", "told"),
+    ("unused", "message"),
     [
         ({"ExpressionAttributeNames": {}}, "ExpressionAttributeNames must not be empty"),
         ({"ConditionExpression": "pk = :v", **NAMES, **VALUES}, "unused in expressions: keys: {#n}"),
         ({"ExpressionAttributeValues": {":v": {}}}, "Supplied AttributeValue is empty"),
     ],
 )
-def test_but_what_is_wrong_with_it(engine: Engine, idle: dict[str, Any], told: str) -> None:
+def test_transactions_reject_invalid_names_and_values(engine: Engine, unused: dict[str, Any], message: str) -> None:
     create(engine)
-    request = {"TransactItems": [{"Put": {**TABLE, "Item": KEY, **idle}}]}
-    assert told in answer(engine, "TransactWriteItems", request)["message"]
+    request = {"TransactItems": [{"Put": {**TABLE, "Item": KEY, **unused}}]}
+    assert message in answer(engine, "TransactWriteItems", request)["message"]
 
 
 LONG = "a" * 255
@@ -51,7 +51,7 @@ SIZE = "Expression size has exceeded the maximum allowed size;"
 
 
 @pytest.mark.parametrize(
-    ("operation", "more", "told"),
+    ("operation", "more", "message"),
     [
         (
             "Scan",
@@ -76,19 +76,21 @@ SIZE = "Expression size has exceeded the maximum allowed size;"
         ),
     ],
 )
-def test_told(engine: Engine, operation: str, more: dict[str, Any], told: str) -> None:
+def test_too_long_names_and_expressions_are_rejected(
+    engine: Engine, operation: str, more: dict[str, Any], message: str
+) -> None:
     create(engine)
-    assert answer(engine, operation, {**TABLE, **more})["message"] == told
+    assert answer(engine, operation, {**TABLE, **more})["message"] == message
 
 
 @pytest.mark.parametrize("bad", [{"SS": ["a", None]}, {"L": [{"SS": ["a", None]}]}, {"M": {"k": {"SS": ["a", None]}}}])
-def test_a_set_with_null_in_it(engine: Engine, bad: dict[str, Any]) -> None:
+def test_set_with_a_null_member_is_rejected(engine: Engine, bad: dict[str, Any]) -> None:
     create(engine)
-    told = answer(engine, "PutItem", {**TABLE, "Item": {**KEY, "bad": bad}})["message"]
-    assert told.endswith("invalid: An string set may not have a null string as a member")
+    message = answer(engine, "PutItem", {**TABLE, "Item": {**KEY, "bad": bad}})["message"]
+    assert message.endswith("invalid: An string set may not have a null string as a member")
 
 
-def test_capacity_is_told_of_the_name_that_was_given(engine: Engine) -> None:
+def test_consumed_capacity_reports_the_requested_table_name(engine: Engine) -> None:
     create(engine)
     asked = {"TableName": ARN, "ReturnConsumedCapacity": "TOTAL"}
     assert engine.call("PutItem", {**asked, "Item": KEY})["ConsumedCapacity"]["TableName"] == ARN
@@ -104,15 +106,15 @@ def test_capacity_is_told_of_the_name_that_was_given(engine: Engine) -> None:
         (ARN.removesuffix("ders"), "Table name of ARN must have length greater than or equal to 3"),
     ],
 )
-def test_an_arn_that_is_no_tables(engine: Engine, arn: str, rule: str) -> None:
+def test_arn_of_another_resource_is_rejected(engine: Engine, arn: str, rule: str) -> None:
     create(engine)
-    told = answer(engine, "GetItem", {"TableName": arn, "Key": KEY})["message"]
+    message = answer(engine, "GetItem", {"TableName": arn, "Key": KEY})["message"]
     place = f"Value '{arn}' at 'tableName' failed to satisfy constraint: "
-    assert told.startswith(f"1 validation error detected: {place}{rule}")
+    assert message.startswith(f"1 validation error detected: {place}{rule}")
 
 
-def test_a_table_that_is_named_twice_is_answered_once(engine: Engine) -> None:
-    """By its name and by its ARN (measured by ExtendDB: the entries collapse)."""
+def test_batch_get_merges_a_table_requested_by_name_and_by_arn(engine: Engine) -> None:
+    """ExtendDB measured that DynamoDB merges the entries."""
     create(engine)
     for sort in "12":
         put(engine, "a", sort)
