@@ -120,13 +120,15 @@ def test_conditions_select_the_exported_items(school: School) -> None:
     assert made["text"].splitlines() == ["pupil_id,number,text", "p0,2,good", "p0,1,good"]
 
 
-@pytest.mark.parametrize("title", ["=1+1", "+1+1", "-1+1", "@x", "'=1", "''=1", "'plain", "-5", "\tx"])
+@pytest.mark.parametrize(
+    "title", ["=1+1", "+1+1", "-1+1", "@x", "'=1", "''=1", "'plain", "-5", "\tx", "\n=1", "\uff1d1"]
+)
 def test_formulas_in_csv_are_quoted_and_imported_unchanged(school: School, title: str) -> None:
     subject = of_design(school)
     school.put(Course(course_id="art", title=title))
     text = taken_json(subject, {"form": "csv", "entity": "Course"})["text"]
     cells = [cell for row in csv.reader(io.StringIO(text)) for cell in row]
-    assert title == "-5" or not [cell for cell in cells if cell[:1] in tuple("=+-@\t")]
+    assert title == "-5" or not [cell for cell in cells if cell[:1] in tuple("=+-@\t\n\uff1d")]
     assert brought_json(subject, {"form": "csv", "entity": "Course", "text": text})["edits"] == []
 
 

@@ -88,7 +88,7 @@ def _cell(value: Any) -> str:
     return _quoted(value) if isinstance(value, str) else json_text(value)
 
 
-_FORMULA = re.compile(r"'*[=+\-@\t\r]")
+_FORMULA = re.compile(r"'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")  # Excel accepts the full-width signs, too
 _NUMBER = re.compile(r"-?\d+(\.\d+)?([eE][+-]?\d+)?")
 
 
