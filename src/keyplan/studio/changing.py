@@ -35,6 +35,8 @@ from keyplan.studio.reviewing import REGION
 __all__ = ["Source", "change_json", "change_made", "loaded", "source_of", "version_of", "write_module"]
 
 MODULE = "keyplan_studio_module"
+MESSAGE_MAX = 5_000
+"""Characters of an exception's message that are reported."""
 _MARKS = {Severity.BREAKING: "delete", Severity.MIGRATION: "update", Severity.API: "check", Severity.SAFE: "put"}
 
 
@@ -159,7 +161,7 @@ def loaded(source: Source, text: str) -> type[Design] | dict[str, Any]:
     except (Exception, SystemExit) as error:
         if is_interrupt(error):
             raise KeyboardInterrupt from error
-        return _problem(f"{type(error).__name__}: {error}", line_in(source.path, error))
+        return _problem(f"{type(error).__name__}: {error}"[:MESSAGE_MAX], line_in(source.path, error))
     result = module.__dict__.get(source.class_name)
     if (
         not isinstance(result, type)

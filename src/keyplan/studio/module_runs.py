@@ -26,6 +26,8 @@ __all__ = ["ModuleRunner"]
 
 KEPT_MAX = 8
 """Results that are kept, by the task, the text and the options."""
+LINE_MAX = 32_000_000
+"""Characters of a result."""
 OUTPUT_MAX = 2000
 """Characters of the error output of a failed process that are reported."""
 STOP_SECONDS = 10
@@ -53,9 +55,19 @@ class _Job:
         """Ask for the best result so far; kill the process if it doesn't end."""
         with suppress(OSError):
             self._input.close()
-        timer = threading.Timer(STOP_SECONDS, self.process.kill)
+        timer = threading.Timer(STOP_SECONDS, self.kill)
         timer.daemon = True
         timer.start()
+
+    def kill(self) -> None:
+        """Kill the process and those that it started, if it hasn't ended."""
+        if self.state != "running":
+            return
+        if os.name == "posix":
+            with suppress(ProcessLookupError, PermissionError):  # the group has ended
+                os.killpg(self.process.pid, signal.SIGKILL)
+        else:
+            self.process.kill()
 
     @property
     def _input(self) -> IO[str]:
@@ -66,14 +78,18 @@ class _Job:
         output: list[str] = []
         errors = threading.Thread(target=lambda: output.append(_tail(_pipe(self.process.stderr))), daemon=True)
         errors.start()
-        for line in _pipe(self.process.stdout):
-            answer = json.loads(line)
+        while line := _pipe(self.process.stdout).readline(LINE_MAX):
+            answer = _parsed(line)
             if "progress" in answer:
                 self.progress = answer["progress"]
             else:
                 self.result = answer
+                break
+        if self.result:
+            self.kill()  # its threads would keep it running
         status = self.process.wait()
-        errors.join()
+        self.kill()
+        errors.join(STOP_SECONDS)
         if not self.result:
             self.result = {"error": _ended(status, "".join(output).strip())}
         self.state = "failed" if self.result.get("error") else "done"
@@ -85,6 +101,17 @@ class _Job:
 def _pipe(stream: IO[str] | None) -> IO[str]:
     assert stream is not None  # noqa: S101 - each is a pipe
     return stream
+
+
+def _parsed(line: str) -> dict[str, Any]:
+    """A line of the process's output."""
+    if not line.endswith("\n"):
+        return {"error": _error("the module's result is too large")}
+    try:
+        answer = json.loads(line)
+    except (ValueError, RecursionError):
+        answer = None
+    return answer if isinstance(answer, dict) else {"error": _error("the process ended without a valid result")}
 
 
 def _tail(stream: IO[str]) -> str:
@@ -163,15 +190,15 @@ class ModuleRunner:
         with self._lock:
             for job in self._jobs.values():
                 if job.state == "running":
-                    job.process.kill()
+                    job.kill()
 
     def _start(self, name: str, wanted: Mapping[str, Any]) -> _Job:
         for other, job in list(self._jobs.items()):
             if job.state == "running" and job.task == wanted["task"]:
-                job.process.kill()
+                job.kill()
                 del self._jobs[other]
         while len(self._jobs) >= KEPT_MAX:
-            self._jobs.pop(next(iter(self._jobs))).process.kill()
+            self._jobs.pop(next(iter(self._jobs))).kill()
         process = subprocess.Popen(
             [sys.executable, "-P", "-m", "keyplan.studio.module_process"],  # -P: not the working directory's modules
             stdin=subprocess.PIPE,
