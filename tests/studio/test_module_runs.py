@@ -9,12 +9,13 @@ from typing import Any
 
 import pytest
 
-from keyplan.errors import RequestError
+from keyplan.errors import Refused, RequestError
 from keyplan.studio import module_process
 from keyplan.studio.actions import Studio, run
 from keyplan.studio.changing import source_of
+from keyplan.studio.home import Home
 from keyplan.studio.module_runs import ModuleRunner
-from keyplan.studio.subject import of_design
+from keyplan.studio.subject import of_design, of_file
 from tests.studio.school import School
 
 SOURCE = source_of(School)
@@ -75,6 +76,13 @@ def test_read_only_studio_never_runs_text(school: School, tmp_path: Path, task: 
     assert not mark.exists()
 
 
+def test_read_only_studio_writes_no_file(tmp_path: Path) -> None:
+    home: Home[Studio] = Home(lambda name, _: Studio(of_file(name)), writable=False)
+    with pytest.raises(Refused, match="read-only"):
+        run(Studio(of_file("Studio"), home=home), "open", {"path": str(tmp_path / "design.py")})
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize("task", ["change", "plan"])
 def test_endless_loop_is_stopped(studio: Studio, task: str) -> None:
     assert run(studio, task, {"run": True, "text": LOOP})["state"] == "running"
@@ -104,6 +112,30 @@ def test_dying_process_reports_its_output(studio: Studio) -> None:
     dying = "import os, sys\nprint('long ' * 500, 'dying', file=sys.stderr, flush=True)\nos._exit(3)\n"
     answer = ended(studio, "plan", text=dying)
     assert (answer["state"], answer["error"]["hint"][-6:]) == ("failed", " dying")
+
+
+def test_stopped_run_leaves_no_process(studio: Studio, tmp_path: Path) -> None:
+    """Processes of the module end with it, and keep no run from ending."""
+    mark = tmp_path / "pid"
+    text = f"import subprocess as s\np = s.Popen(['sleep', '600'])\nopen({str(mark)!r}, 'w').write(str(p.pid))\n"
+    assert "no design" in ended(studio, "change", text=text)["error"]["message"]
+    path = Path(f"/proc/{mark.read_text()}/stat")
+    while path.exists() and path.read_text().split()[2] != "Z":  # pytest's timeout is the limit
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("import os\nos.write(3, b'x' * (1 << 26))\nos._exit(0)", "result is too large"),
+        ("import os\nos.write(3, b'[1]\\n')\nos._exit(0)", "without a valid result"),
+        ("raise ValueError('x' * (1 << 27))", "ValueError: xxx"),
+    ],
+)
+def test_large_and_malformed_results_are_reported(studio: Studio, text: str, message: str) -> None:
+    error = ended(studio, "change", text=text)["error"]
+    assert message in error["message"]
+    assert len(error["message"]) < 10_000
 
 
 def test_missing_file_is_reported(tmp_path: Path) -> None:

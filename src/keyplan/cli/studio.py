@@ -98,7 +98,11 @@ def command(
     with listen(port) as listener, ExitStack() as stack:
         address = f"http://{HOST}:{listener.getsockname()[1]}/studio/?token={access.token}"
         if name is None:
-            home = Home(lambda other, store: _opened(stack, other, store, writable=writable), system_names())
+            home = Home(
+                lambda other, store: _opened(stack, other, store, writable=writable),
+                system_names(),
+                writable=writable is not False,
+            )
             studio = Studio(of_file("Studio"), home=home)
             click.echo(f"  studio   {address}\nCtrl-C stops it.")
         else:

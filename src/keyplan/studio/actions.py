@@ -150,7 +150,7 @@ def _start(studio: Studio, _given: Given) -> dict[str, Any]:
     if studio.home is not None:
         start["views"] = [*start["views"], "home"]
     if studio.home is not None and studio.subject.table_name == NO_TABLE:
-        start |= {"views": ["home"], "store": "", "writable": True}
+        start |= {"views": ["home"], "store": "", "writable": studio.home.writable}
     plans_only = studio.subject.design is None and studio.runner is not None
     fault = None if studio.file is None or plans_only else studio.file.as_json()
     return {

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from keyplan.errors import RequestError
+from keyplan.errors import Refused, RequestError
 from keyplan.formats.workbench.compiling import working_module
 from keyplan.formats.workbench.reading import read_model
 
@@ -73,10 +73,13 @@ def remember(name: str, db: str | None) -> None:
 
 @dataclass
 class Home(Generic[Opened]):
-    """What can be opened. ``open_name`` opens a design or the tables at a URL: its name, and its store or None."""
+    """What can be opened. ``open_name`` opens a design or the tables at a URL: its name, and its store or None.
+    ``writable``: whether new files can be written.
+    """
 
     open_name: Callable[[str, str | None], Opened]
     systems: Sequence[str] = ()
+    writable: bool = True
 
     def as_json(self) -> dict[str, Any]:
         """The recent designs and the systems as JSON data."""
@@ -84,8 +87,10 @@ class Home(Generic[Opened]):
 
     def create(self, given: Mapping[str, Any]) -> str:
         """Write a new file: a small design, or that of a Workbench model. Returns the name to open. Raises
-        RequestError.
+        RequestError, Refused.
         """
+        if not self.writable:
+            raise Refused("this studio is read-only", hint="start it without --read-only to write files")
         path = Path(str(given.get("path") or "")).expanduser()
         if path.suffix != ".py":
             raise RequestError("a design is a Python file", place="path", hint="enter a name that ends with .py")
