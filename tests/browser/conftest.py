@@ -1,4 +1,4 @@
-"""A browser, and a server of the library for it. Without Chromium on this machine its tests skip, and say why."""
+"""A browser and a server of the library. Without Chromium, the tests are skipped with the reason."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TIMEOUT_MS = 10_000
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
 
-# While it drives a browser, Playwright has an event loop running in this thread: no longer than these tests.
+# Playwright runs an event loop in this thread while it drives a browser: end it after these tests
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     if CHROMIUM is None:
@@ -57,7 +57,7 @@ def address(library: Library) -> Iterator[str]:
 
 @pytest.fixture
 def page(browser: Browser, address: str) -> Iterator[Page]:
-    """The page, opened. What it asks of another host, or says in the console, fails the test."""
+    """The open page. Console messages and requests to other hosts fail the test."""
     context = browser.new_context(viewport={"width": 1280, "height": 900})
     context.set_default_timeout(TIMEOUT_MS)
     opened = context.new_page()

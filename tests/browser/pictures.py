@@ -1,4 +1,4 @@
-"""The pictures of the README and of docs/: the studio on the systems' samples. ``make pictures`` updates them."""
+"""Screenshots for the README and docs/: the studio with the systems' samples. ``make pictures`` updates them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ PICTURES: tuple[tuple[str, str, str, Scheme, int], ...] = (
 
 @contextmanager
 def studio(name: str) -> Iterator[tuple[str, str]]:
-    """The studio of a system with its sample: its address, and its token."""
+    """The address and the token of a studio of a system with sample data."""
     result = system(name)
     with result.design.open(":memory:", secret="s") as design:
         result.sample(design, 40, silent)
@@ -44,7 +44,7 @@ def studio(name: str) -> Iterator[tuple[str, str]]:
 
 
 def take(browser: Browser, name: str, address: str, token: str, query: str, scheme: Scheme, width: int) -> None:
-    """One picture."""
+    """Save one screenshot."""
     page = browser.new_page(viewport={"width": width, "height": 860}, color_scheme=scheme, device_scale_factor=1)
     page.goto(f"{address}?token={token}", wait_until="networkidle")
     page.goto(f"{address}{query}", wait_until="networkidle")
@@ -54,7 +54,7 @@ def take(browser: Browser, name: str, address: str, token: str, query: str, sche
 
 
 def main() -> None:
-    """Make all of them."""
+    """Save all screenshots."""
     from playwright.sync_api import sync_playwright  # noqa: PLC0415 - only this needs it
 
     FOLDER.mkdir(exist_ok=True)

@@ -1,4 +1,4 @@
-"""The systems' sites on ports, for the tests that look at them: small samples, people at browsers of their own."""
+"""The systems' sites on local ports, for browser tests: small samples, and one browser context per person."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ Arrive = Callable[..., "Page"]
 
 @contextmanager
 def serving(name: str, count: int, settings: Path | None = None) -> Iterator[tuple[Any, str]]:
-    """A system with a sample, and the address of its site beside its API, with a settings file of its own."""
+    """A system with sample data, and the address of its site and API, with its own settings file."""
     brought = system(name)
     assert brought.site is not None
     with brought.design.open(":memory:", secret="s") as design, socket.socket() as listener:
@@ -72,8 +72,8 @@ def serving(name: str, count: int, settings: Path | None = None) -> Iterator[tup
 
 @contextmanager
 def arriving(browser: Browser, address: str) -> Iterator[Arrive]:
-    """Lets people arrive, each at a browser of their own. What a page asks of another host, or says in the console,
-    fails.
+    """A function that opens a browser context for a person. Requests to other hosts and console messages fail the
+    test.
     """
     contexts: list[BrowserContext] = []
     said: list[str] = []
@@ -98,18 +98,18 @@ def arriving(browser: Browser, address: str) -> Iterator[Arrive]:
 
 @contextmanager
 def hearing() -> Iterator[tuple[str, queue.Queue[tuple[dict[str, str], bytes]]]]:
-    """An address on this machine, and what is sent to it: headers and body."""
+    """A local address, and the headers and bodies that it receives."""
     heard: queue.Queue[tuple[dict[str, str], bytes]] = queue.Queue()
 
     class Hearing(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
-            """Take what was sent."""
+            """Record the request."""
             heard.put((dict(self.headers), self.rfile.read(int(self.headers["Content-Length"]))))
             self.send_response(204)
             self.end_headers()
 
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - its name there
-            """Say nothing."""
+            """Log nothing."""
 
     with ThreadingHTTPServer((HOST, 0), Hearing) as server:
         thread = threading.Thread(target=server.serve_forever)
@@ -122,20 +122,20 @@ def hearing() -> Iterator[tuple[str, queue.Queue[tuple[dict[str, str], bytes]]]]
 
 
 class _Letters(logging.Handler):
-    """Holds what a site without a mail server writes into the log instead."""
+    """Records messages that a site without a mail server logs."""
 
     def __init__(self) -> None:
         super().__init__()
         self.texts: queue.Queue[str] = queue.Queue()
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Take a letter."""
+        """Record a message."""
         self.texts.put(record.getMessage())
 
 
 @contextmanager
 def letter() -> Iterator[Callable[[], str]]:
-    """Gives the link of the letter that is sent meanwhile."""
+    """The link in the message that is sent meanwhile."""
     letters = _Letters()
     logger = logging.getLogger("keyplan.mail")
     logger.addHandler(letters)
@@ -152,7 +152,7 @@ def letter() -> Iterator[Callable[[], str]]:
 
 
 def sign_in(page: Page, label: str, login: str, password: str) -> None:
-    """Sign in by the form, as people do."""
+    """Sign in with the form."""
     page.goto("/sign-in")
     page.get_by_label(label).fill(login)
     page.get_by_label("Password").fill(password)
@@ -178,13 +178,13 @@ LENGTHEN = """(() => {
 
 
 def faults_of_load(page: Page) -> list[str]:
-    """What is wrong with a page, from one load of it: its colours, what the accessibility checker says where there is
-    one, and the widths that it doesn't fit.
+    """Problems of a page, from one load: colours, accessibility (axe, if installed), and widths at which it
+    overflows.
     """
     faults: list[str] = []
     for width, scheme in LOOKS:
         page.set_viewport_size({"width": width, "height": 900})
-        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # no colour is on its way to another
+        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # disable colour transitions
         background = page.evaluate("getComputedStyle(document.body).backgroundColor")
         brightness = sum(int(part) for part in re.findall(r"\d+", background)[:3]) / 3
         faults += [] if (brightness > 128) is (scheme == "light") else [f"isn't {scheme}"]
@@ -202,7 +202,7 @@ def faults_of_load(page: Page) -> list[str]:
 
 
 def error_details_of(page: Page) -> list[str]:
-    """What the accessibility checker finds on a page."""
+    """Violations that axe finds on a page."""
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE.read_text(encoding="utf-8"))
     result = page.evaluate("axe.run(document, {resultTypes: ['violations']})")

@@ -1,4 +1,4 @@
-"""The studio of an open design on a port, for the tests and the pictures that look at it in a browser."""
+"""The studio of an open design on a local port, for browser tests and screenshots."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ HOST = "127.0.0.1"
 
 @contextmanager
 def serving(studio: Studio, access: Access | None = None, port: int = 0) -> Generator[tuple[str, str]]:
-    """A studio's address, and its token; ``access`` and ``port`` of an earlier server for a restart."""
+    """The address and token of a studio; a restarted server gets the ``access`` and ``port`` of the previous one."""
     with socket.socket() as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((HOST, port))
@@ -43,6 +43,6 @@ def serving(studio: Studio, access: Access | None = None, port: int = 0) -> Gene
 
 @contextmanager
 def serving_studio(design: Design, *, executes: bool = True) -> Generator[tuple[str, str]]:
-    """The address of a design's studio, and its token."""
+    """The address and token of a design's studio."""
     with serving(Studio(of_design(design), executes=executes)) as result:
         yield result

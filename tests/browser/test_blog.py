@@ -1,4 +1,4 @@
-"""The blog in a browser: what a reader, an author and a moderator do, from joining to moderation; and how it looks."""
+"""The blog in a browser: readers, authors and moderators, from joining to moderation, and its appearance."""
 
 from __future__ import annotations
 
@@ -60,18 +60,18 @@ def blog(served: tuple[Blog, str]) -> Blog:
 
 @pytest.fixture
 def visitor(browser: Browser, served: tuple[Blog, str]) -> Iterator[Arrive]:
-    """Lets people arrive, each at a browser of their own."""
+    """A function that opens a browser context per person."""
     with arriving(browser, served[1]) as arrive:
         yield arrive
 
 
 def sign_in(page: Page, login: str) -> None:
-    """Sign in as somebody of the sample."""
+    """Sign in as a user of the sample."""
     sign_in_at(page, "Email or username", login, DEMO_PASSWORD)
 
 
 def join(page: Page, name: str, *, writes: bool = True) -> None:
-    """Join by the form, and by the letter that comes then."""
+    """Join with the form and the confirmation message."""
     page.goto("/")
     page.get_by_role("link", name="Join", exact=True).click()
     page.get_by_label("Name", exact=True).fill(name)
@@ -90,7 +90,7 @@ def test_a_reader_reads_joins_likes_and_rates(visitor: Arrive) -> None:
     page = visitor()
     page.goto("/")
     page.locator(".card.lead h3 a").click()
-    page.wait_for_url("**/posts/*")  # all of it: before, the last link is the head's
+    page.wait_for_url("**/posts/*")  # the last link is in the footer
     page.get_by_role("link", name="Sign in").last.click()
     page.wait_for_url("**/sign-in?next=**")
     post = page.url.partition("next=")[2]
@@ -110,7 +110,7 @@ def test_a_reader_reads_joins_likes_and_rates(visitor: Arrive) -> None:
 
 
 def forget_and_leave(page: Page) -> None:
-    """Set a forgotten password by mail, take one's data along, and delete the account."""
+    """Reset a forgotten password by mail, export personal data, and delete the account."""
     page.locator(".menu summary").click()
     page.get_by_role("button", name="Sign out").click()
     page.get_by_role("link", name="Join", exact=True).wait_for()
@@ -207,7 +207,7 @@ def test_an_author_writes_previews_publishes_and_edits_in_two_windows(visitor: A
 
 
 @pytest.mark.nightly
-def test_a_preview_that_came_too_often_comes_by_itself_a_little_later(visitor: Arrive) -> None:
+def test_a_rate_limited_preview_is_retried(visitor: Arrive) -> None:
     page = visitor()
     join(page, "Petra Preview")
     page.goto("/write")
@@ -258,7 +258,7 @@ def test_a_moderator_suspends_an_author_and_reads_the_inbox(visitor: Arrive) -> 
 
 
 @pytest.mark.nightly
-def test_on_a_phone_at_night_comments_are_made_hidden_and_a_post_taken_down_and_deleted(
+def test_a_phone_in_dark_mode_comments_moderates_and_deletes_a_post(
     visitor: Arrive, blog: Blog, tmp_path: Path
 ) -> None:
     author, reader, moderator = (visitor(390, "dark") for _ in range(3))
@@ -325,7 +325,7 @@ def test_everything_works_without_scripts(visitor: Arrive, blog: Blog) -> None:
 
 
 @pytest.mark.nightly
-def test_light_or_dark_is_chosen_and_kept(visitor: Arrive) -> None:
+def test_the_chosen_theme_is_kept(visitor: Arrive) -> None:
     page = visitor(scheme="light")
     page.goto("/")
     before = page.evaluate("getComputedStyle(document.body).backgroundColor")
@@ -350,7 +350,7 @@ def test_the_menu_opens_and_closes_by_keyboard(visitor: Arrive) -> None:
 
 
 def every_page(visitor: Arrive) -> Iterator[tuple[str, Page]]:
-    """Every kind of page, for those who may see it."""
+    """Every kind of page, with the role that can see it."""
     anybody, author, moderator = (visitor() for _ in range(3))
     sign_in(author, "author")
     sign_in(moderator, "moderator")
@@ -372,7 +372,7 @@ def every_page(visitor: Arrive) -> Iterator[tuple[str, Page]]:
 
 
 @pytest.mark.nightly
-def test_every_page_fits_and_can_be_used_by_everybody(visitor: Arrive) -> None:
-    """One load of each page: its widths, its colours, and what the accessibility checker says, where there is one."""
+def test_every_page_is_responsive_and_accessible(visitor: Arrive) -> None:
+    """Widths, colours and accessibility of each page, in one load."""
     wrong = {path: faults for path, page in every_page(visitor) if (faults := faults_of_load(page))}
     assert wrong == {}

@@ -1,4 +1,4 @@
-"""The documentation site builds with warnings as errors, and its search finds the page that a reader looks for."""
+"""The documentation site builds with warnings as errors, and its search finds the expected pages."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class _Quiet(http.server.SimpleHTTPRequestHandler):
 
 @pytest.fixture(scope="module")
 def site() -> Iterator[str]:
-    """The site's address. Building it checks every link and anchor."""
+    """The address of the site. The build checks every link and anchor."""
     handler = functools.partial(_Quiet, directory=str(build()))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         thread = threading.Thread(target=server.serve_forever)
@@ -35,7 +35,7 @@ def site() -> Iterator[str]:
 
 
 def first_result(page: Page, site: str, query: str) -> str:
-    """The heading of the first result of a search, with the page that it is on."""
+    """The heading of the first search result, with its page."""
     page.goto(site, wait_until="networkidle")
     page.keyboard.press("/")
     page.keyboard.type(query)
@@ -56,7 +56,7 @@ def first_result(page: Page, site: str, query: str) -> str:
     ],
 )
 def test_search_finds_the_page(browser: Browser, site: str, query: str, expected: str) -> None:
-    """A search for a term of the field shows the section about it first."""
+    """The first result is the section about the term."""
     page = browser.new_page()
     page.set_default_timeout(10_000)
     assert expected.lower() in first_result(page, site, query).lower()
@@ -64,7 +64,7 @@ def test_search_finds_the_page(browser: Browser, site: str, query: str, expected
 
 
 def test_pages_load_nothing_from_other_hosts(browser: Browser, site: str) -> None:
-    """Fonts and scripts are on the site itself."""
+    """Fonts and scripts are part of the site."""
     page = browser.new_page()
     foreign: list[str] = []
     page.on("request", lambda request: None if request.url.startswith(site) else foreign.append(request.url))

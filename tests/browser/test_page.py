@@ -1,4 +1,4 @@
-"""The page of a design in a browser: forms, answers, requests; by mouse and by keyboard; wide and narrow."""
+"""The page of a design in a browser: forms, results and requests, by mouse and keyboard, wide and narrow."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ TIMEOUT_MS = 10_000
 Scheme = Literal["light", "dark"]
 
 
-def test_a_form_is_filled_and_the_answer_seen_with_its_request(page: Page) -> None:
+def test_a_completed_form_shows_the_result_and_its_request(page: Page) -> None:
     page.get_by_role("link", name=re.compile(r"^on_shelf\b")).click()
     pattern = page.locator("#on_shelf")
     assert pattern.get_attribute("open") is not None
-    assert pattern.get_by_label("shelf", exact=True).input_value() == "c#"  # from what is stored
+    assert pattern.get_by_label("shelf", exact=True).input_value() == "c#"  # from stored items
     pattern.get_by_label("limit").fill("2")
     pattern.get_by_label("title").fill("Title")
     assert pattern.locator(".line").inner_text() == "GET /api/on_shelf?shelf=c%23&title=Title&limit=2"
@@ -39,12 +39,12 @@ def test_a_form_is_filled_and_the_answer_seen_with_its_request(page: Page) -> No
     assert answer.get_by_role("button", name="Next page").count() == 0
 
 
-def test_before_a_try_the_request_stands_there_with_names_for_values(page: Page) -> None:
+def test_the_request_is_shown_with_parameter_names_before_a_run(page: Page) -> None:
     page.goto(f"{page.url}#on_shelf")
     assert '"SHELF#{shelf}"' in page.locator("#on_shelf .requests").inner_text()
 
 
-def test_faults_stand_beside_their_fields(page: Page) -> None:
+def test_errors_are_shown_at_their_fields(page: Page) -> None:
     page.goto(f"{page.url}#copy")
     pattern = page.locator("#copy")
     number = pattern.get_by_label("number")
@@ -76,14 +76,14 @@ def test_a_write_by_keyboard_alone(page: Page, library: Library) -> None:
     assert "attribute_not_exists" in page.get_by_label("Requests of add_book").inner_text()
 
 
-def test_json_that_is_none_is_told_before_it_is_sent(page: Page) -> None:
+def test_invalid_json_is_reported_before_it_is_sent(page: Page) -> None:
     page.goto(f"{page.url}#add_book")
     page.get_by_label("book", exact=True).and_(page.locator("textarea")).fill("{")
     page.locator("#add_book").get_by_role("button").first.click()
     page.locator("#add_book .fault").get_by_text("isn't JSON").wait_for(timeout=TIMEOUT_MS)
 
 
-def test_many_values_are_lines(page: Page) -> None:
+def test_several_values_are_entered_on_separate_lines(page: Page) -> None:
     page.goto(f"{page.url}#books")
     pattern = page.locator("#books")
     pattern.locator("textarea").fill("i4\n\n i0 \n")
@@ -96,7 +96,7 @@ def test_many_values_are_lines(page: Page) -> None:
 @pytest.mark.parametrize(
     "width", [320, *(pytest.param(width, marks=pytest.mark.nightly) for width in (390, 768, 1280))]
 )
-def test_it_fits_every_width_in_both_schemes(browser: Browser, address: str, width: int, scheme: Scheme) -> None:
+def test_the_page_fits_every_width_in_both_themes(browser: Browser, address: str, width: int, scheme: Scheme) -> None:
     context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)
     page = context.new_page()
     page.goto(address)
@@ -113,7 +113,7 @@ def test_it_fits_every_width_in_both_schemes(browser: Browser, address: str, wid
     context.close()
 
 
-def test_the_server_gone_is_told(browser: Browser, address: str) -> None:
+def test_an_unreachable_server_is_reported(browser: Browser, address: str) -> None:
     context = browser.new_context()
     page = context.new_page()
     page.goto(f"{address}#book")

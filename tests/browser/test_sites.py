@@ -1,5 +1,5 @@
-"""The sites of the shop, the network, the papers and the CMS in a browser: what each kind of user does, by mouse and
-keyboard, on a desktop and on a phone; and how every kind of page looks.
+"""The sites of shop, social network, papers and CMS in a browser: the tasks of each kind of user, by mouse and
+keyboard, on desktop and phone; and the appearance of every kind of page.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ COUNTS = {"shop": 40, "social": 20, "papers": 30, "cms": 25}
 
 
 class Place(NamedTuple):
-    """A site, and how somebody arrives there."""
+    """A site, and a function that opens it for a person."""
 
     design: Any
     arrive: Arrive
@@ -53,7 +53,7 @@ def hook() -> Iterator[tuple[str, Heard]]:
 
 @pytest.fixture(scope="module")
 def served(hook: tuple[str, Heard], tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, tuple[Any, str]]]:
-    """Each site; the CMS tells a webhook what was published, without waiting long."""
+    """Each site; the CMS notifies a webhook of publications without a delay."""
     settings = tmp_path_factory.mktemp("cms") / "cms.toml"
     settings.write_text(f'[[webhooks]]\nname = "site"\nurl = "{hook[0]}"\nsecret = "{SECRET}"\n', encoding="utf-8")
     with ExitStack() as stack, pytest.MonkeyPatch.context() as patch:
@@ -89,7 +89,7 @@ def cms(browser: Browser, served: dict[str, tuple[Any, str]]) -> Iterator[Place]
 
 
 def join(page: Page, label: str, login: str, name: str) -> None:
-    """Join by the form, from wherever one is; who gives an address goes on by the letter that comes there."""
+    """Join with the form on the current page; a given mail address is confirmed by its message."""
     page.get_by_role("link", name="Join", exact=True).first.click()
     page.get_by_label(label).fill(login)
     page.get_by_label("Name", exact=True).fill(name)
@@ -103,7 +103,7 @@ def join(page: Page, label: str, login: str, name: str) -> None:
 
 
 def add_address(page: Page) -> None:
-    """Fill in an address, by keyboard."""
+    """Fill in an address by keyboard."""
     page.get_by_role("link", name="Add your address").click()
     page.get_by_label("Name", exact=True).focus()
     for text in ("Nora Brook", "1 Mill Lane", "BS1 4DJ", "Bristol", "gb"):
@@ -113,8 +113,8 @@ def add_address(page: Page) -> None:
     page.get_by_text("The address is saved.").wait_for()
 
 
-def test_from_the_shelf_to_the_parcel(shop: Place) -> None:
-    """A new customer on a phone buys something; the merchant at a desk ships it."""
+def test_a_customer_buys_and_the_merchant_ships(shop: Place) -> None:
+    """A new customer on a phone buys a product, and the merchant on a desktop ships it."""
     page = shop.arrive(390, "dark")
     page.goto("/categories/tea")
     page.get_by_role("link", name="Green Tea", exact=True).click()
@@ -153,7 +153,7 @@ def test_from_the_shelf_to_the_parcel(shop: Place) -> None:
 
 
 def an_order_that_nobody_pays_is_released(shop: Place, page: Page) -> None:
-    """Its stock can be sold again after a day, and the customer sees why."""
+    """After a day its stock is available again, and the customer sees the reason."""
     before = shop.design.product("green-tea").stock
     page.goto("/products/green-tea")
     page.get_by_role("button", name="Put in the cart").click()
@@ -164,7 +164,7 @@ def an_order_that_nobody_pays_is_released(shop: Place, page: Page) -> None:
     page.reload()
     page.locator(".badge", has_text="Cancelled").wait_for()
     assert page.get_by_label("Card number").count() == 0
-    assert shop.design.product("green-tea").stock >= before  # other unpaid orders are released, too
+    assert shop.design.product("green-tea").stock >= before  # other unpaid orders are released as well
     page.goto("/account")
     with page.expect_download() as started:
         page.get_by_role("link", name="Download your data").click()
@@ -179,7 +179,7 @@ def an_order_that_nobody_pays_is_released(shop: Place, page: Page) -> None:
 
 @pytest.mark.nightly
 def test_a_merchant_goes_through_the_orders_by_keyboard(shop: Place) -> None:
-    """Orders of every status are found on a phone; one is cancelled, and pieces come into stock."""
+    """On a phone, find orders of every status, cancel one and restock a product."""
     seller = shop.arrive(390, "dark")
     sign_in(seller, "Email", MERCHANT, SHOP_PASSWORD)
     seller.goto("/selling")
@@ -229,7 +229,7 @@ def test_a_merchant_adds_a_product_with_a_picture(shop: Place, tmp_path: Path, s
     assert shop.design.products_of_merchant("leafhouse", limit=1).items[0].stock == 5
 
 
-def test_people_meet_post_and_write(social: Place) -> None:
+def test_users_follow_post_and_send_messages(social: Place) -> None:
     page, handle = social.arrive(390, "dark"), SOCIAL_USERS[0]
     page.goto("/")
     join(page, "Handle", "nora", "Nora Brook")
@@ -266,13 +266,13 @@ def test_people_meet_post_and_write(social: Place) -> None:
     other.get_by_role("button", name="Unblock").wait_for()
     page.get_by_label("Your message").fill("Please?")
     page.get_by_role("button", name="Send").click()
-    page.get_by_role("heading", name="There is nothing here").wait_for()  # who is blocked doesn't see the other
+    page.get_by_role("heading", name="There is nothing here").wait_for()  # blocked users don't see the blocker
     assert page.get_by_label("Text").input_value() == "Please?"
 
 
 @pytest.mark.nightly
-def test_a_visitor_looks_around_and_at_a_day(social: Place) -> None:
-    """Without a sign-in: the public timeline, who likes a post, a profile, its posts of one day."""
+def test_a_visitor_browses_the_timeline_and_the_posts_of_a_day(social: Place) -> None:
+    """Without signing in: the public timeline, likes of a post, a profile, and its posts of one day."""
     page = social.arrive(390, "dark")
     page.goto("/")
     page.get_by_role("heading", name="People to follow").wait_for()
@@ -290,7 +290,7 @@ def test_a_visitor_looks_around_and_at_a_day(social: Place) -> None:
 
 @pytest.mark.nightly
 def test_a_reader_finds_and_cites_a_paper(papers: Place) -> None:
-    """One that was added by hand, which stands first in its collection."""
+    """A paper added by hand, the first in its collection."""
     paper = Paper(paper_id="by-hand", title="Added by hand", collection="data-and-storage", status="published")
     papers.design.add_paper(paper, {"ada-almeida": "author"})
     page = papers.arrive()
@@ -333,7 +333,7 @@ def test_an_author_writes_and_publishes_a_draft(papers: Place) -> None:
 
 @pytest.mark.nightly
 def test_an_author_writes_by_keyboard_and_an_editor_publishes(cms: Place, hook: tuple[str, Heard]) -> None:
-    """An author on a phone writes by keyboard; an editor at a desk corrects, compares, schedules and publishes."""
+    """An author on a phone writes by keyboard; an editor on a desktop corrects, compares, schedules and publishes."""
     page = cms.arrive(390, "dark")
     sign_in(page, "Email", "author@example.com", CMS_PASSWORD)
     page.get_by_role("link", name="New article").first.click()
@@ -401,7 +401,7 @@ def test_the_editor_works_without_scripts(cms: Place) -> None:
 
 
 def pages_of(place: Place, name: str) -> Iterator[tuple[str, Page]]:
-    """Every kind of page of a site, for those who may see it."""
+    """Every kind of page of a site, with the role that can see it."""
     design, stranger = place.design, place.arrive()
     seen: list[tuple[Page, tuple[str, ...]]] = []
     if name == "shop":
@@ -472,8 +472,8 @@ def pages_of(place: Place, name: str) -> Iterator[tuple[str, Page]]:
 @pytest.mark.parametrize(
     "name", [name if name == "shop" else pytest.param(name, marks=pytest.mark.nightly) for name in COUNTS]
 )
-def test_every_page_fits_and_can_be_used_by_everybody(request: pytest.FixtureRequest, name: str) -> None:
-    """One load of each page: its widths, its colours, and what the accessibility checker says, where there is one."""
+def test_every_page_is_responsive_and_accessible(request: pytest.FixtureRequest, name: str) -> None:
+    """Widths, colours and accessibility of each page, in one load."""
     place: Place = request.getfixturevalue(name)
     wrong = {path: faults for path, page in pages_of(place, name) if (faults := faults_of_load(page))}
     assert wrong == {}

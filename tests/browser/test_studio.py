@@ -1,4 +1,6 @@
-"""The studio in a browser: each view's work by mouse, and again by keyboard alone; what axe says; the exported page."""
+"""The studio in a browser: the tasks of each view, by mouse and by keyboard alone, axe's findings, and the exported
+page.
+"""
 
 from __future__ import annotations
 
@@ -47,13 +49,13 @@ def served(school: School) -> Iterator[tuple[str, str]]:
 
 @pytest.fixture(scope="module")
 def messages() -> list[str]:
-    """Console messages and requests to other hosts: none."""
+    """Console messages and requests to other hosts; there must be none."""
     return []
 
 
 @pytest.fixture(scope="module")
 def page(browser: Browser, served: tuple[str, str], messages: list[str]) -> Iterator[Page]:
-    """One page for all tests of this file."""
+    """One page for all tests of this module."""
     address, token = served
     context = browser.new_context(viewport={"width": 1360, "height": 860})
     context.set_default_timeout(TIMEOUT_MS)
@@ -71,7 +73,7 @@ def show(page: Page, served: tuple[str, str], query: str = "") -> None:
     page.goto(f"{served[0]}{query}")
 
 
-def test_the_token_leaves_the_address_and_little_is_loaded_first(browser: Browser, served: tuple[str, str]) -> None:
+def test_the_token_is_removed_from_the_address(browser: Browser, served: tuple[str, str]) -> None:
     address, token = served
     context = browser.new_context(viewport={"width": 1360, "height": 860})
     page = context.new_page()
@@ -148,7 +150,7 @@ def test_highlighted_lines_are_behind_the_text(page: Page, served: tuple[str, st
     assert page.evaluate(behind)
 
 
-def test_each_legend_entry_has_the_sign_of_its_rows(page: Page, served: tuple[str, str]) -> None:
+def test_each_legend_entry_has_the_symbol_of_its_rows(page: Page, served: tuple[str, str]) -> None:
     show(page, served)
     page.locator(".card").first.wait_for()
     entries = [text.split(None, 1) for text in page.locator(".legend li:not(.quiet)").all_inner_texts()]
@@ -167,7 +169,7 @@ def test_the_first_link_leads_to_the_map(page: Page, served: tuple[str, str]) ->
     assert page.evaluate("document.activeElement.matches('.row')")
 
 
-def test_palette_draws_a_partition_that_the_map_lacks(page: Page, served: tuple[str, str], school: School) -> None:
+def test_the_palette_adds_a_partition_to_the_map(page: Page, served: tuple[str, str], school: School) -> None:
     for number in range(30):
         school.put(Course(course_id=f"extra{number}", title="Extra", room="1"))
     show(page, served, "?show=items")
@@ -183,7 +185,7 @@ def test_palette_draws_a_partition_that_the_map_lacks(page: Page, served: tuple[
         school.delete(Course, course_id=f"extra{number}")
 
 
-def test_map_opens_on_templates_and_its_legend_leads_to_collections(page: Page, served: tuple[str, str]) -> None:
+def test_map_opens_with_templates_and_its_legend_links_to_collections(page: Page, served: tuple[str, str]) -> None:
     show(page, served)
     page.locator('.card[data-title="COURSE#{course_id}"]').first.wait_for()
     page.locator(".row").filter(has_text="Pupil").first.click()
@@ -201,7 +203,7 @@ def test_views_refresh_and_flash_what_another_program_changes(
 ) -> None:
     course = Course(course_id="flash", title="Before", room="1")
     school.put(course)
-    studio = page.context.new_page()  # another tab, whose write the first one notices
+    studio = page.context.new_page()  # the first tab notices the write of another tab
     show(page, served, "?view=data&entity=Course")
     cell(page, "title", "COURSE#flash").get_by_text("Before").wait_for()
     studio.goto(f"{served[0]}?token={served[1]}&view=data&entity=Course")
@@ -266,7 +268,7 @@ def test_a_rule_page_has_no_markup_left(page: Page, served: tuple[str, str]) -> 
 
 
 @pytest.mark.nightly
-def test_the_palette_leads_anywhere(page: Page, served: tuple[str, str]) -> None:
+def test_the_palette_opens_every_view(page: Page, served: tuple[str, str]) -> None:
     show(page, served)
     page.locator(".card").first.wait_for()
     page.keyboard.press("Control+k")
@@ -298,7 +300,7 @@ def stored(school: School) -> list[str]:
 
 
 def cell(page: Page, column: str, row: str) -> Locator:
-    """The cell of a column in the first row that contains a text."""
+    """The cell of a column in the first row that contains a string."""
     page.get_by_role("columnheader", name=column, exact=True).wait_for()
     at = page.locator(".grid-box thead th").all_inner_texts().index(column)
     return page.get_by_role("row").filter(has_text=row).locator("[data-at]").nth(at)
@@ -363,9 +365,7 @@ def test_cell_is_edited_undone_and_undone_again_after_saving(
 
 
 @pytest.mark.parametrize("text", ["one\ntwo", "one\r\ntwo\r\n", "\nthree", "mixed\r\nends\n \t"])
-def test_texts_of_several_lines_keep_their_bytes(
-    page: Page, served: tuple[str, str], school: School, text: str
-) -> None:
+def test_multiline_strings_keep_their_bytes(page: Page, served: tuple[str, str], school: School, text: str) -> None:
     school.put(Course(course_id="lines", title=text))
     before = stored(school)
     show(page, served, "?view=data&entity=Course")
@@ -429,7 +429,7 @@ def test_export_and_import_keep_every_byte(page: Page, served: tuple[str, str], 
     school.delete(Course, course_id="lines")
 
 
-def test_what_is_unfolded_is_in_the_address(page: Page, served: tuple[str, str]) -> None:
+def test_the_address_contains_the_expanded_sections(page: Page, served: tuple[str, str]) -> None:
     show(page, served, "?view=data&entity=Course")
     page.get_by_text("The exact request").click()
     page.wait_for_url("**turned=request1**")
@@ -438,7 +438,7 @@ def test_what_is_unfolded_is_in_the_address(page: Page, served: tuple[str, str])
 
 
 class Presses:
-    """Keys that are pressed, counted."""
+    """Counts key presses."""
 
     def __init__(self, page: Page) -> None:
         self.page = page
@@ -454,7 +454,7 @@ class Presses:
         self.count += len(text)
 
     def go_to(self, text: str, label: str) -> None:
-        """Choose in the palette."""
+        """Choose an entry in the palette."""
         self.press("Control+k")
         self.type(text)
         self.page.get_by_role("option", name=label).first.and_(self.page.locator("[aria-selected=true]")).wait_for()
@@ -559,7 +559,7 @@ def test_sliders_price_the_traffic(page: Page, served: tuple[str, str]) -> None:
     page.wait_for_function("before => document.querySelector('.bar h2').innerText !== before", arg=price)
 
 
-def test_a_scratch_copy_is_compiled(page: Page, served: tuple[str, str]) -> None:
+def test_a_scratch_copy_of_the_module_is_compiled(page: Page, served: tuple[str, str]) -> None:
     show(page, served, "?view=change")
     page.get_by_role("button", name="Edit a scratch copy").click()
     editor = page.get_by_role("textbox", name="The scratch copy of the design's module")
@@ -573,7 +573,7 @@ def test_a_scratch_copy_is_compiled(page: Page, served: tuple[str, str]) -> None
 
 @pytest.mark.nightly
 def test_plans_are_compared_by_keyboard(browser: Browser, messages: list[str]) -> None:
-    """A design without keys: its plans are all that the studio has of it."""
+    """A design without keys: the studio has only its plans."""
     source = Source(SHOP, "Store", None)
     with deferred():
         design = loaded(source, source.text())
@@ -593,7 +593,7 @@ def test_plans_are_compared_by_keyboard(browser: Browser, messages: list[str]) -
         page.get_by_role("link", name="Declarations").first.press("Enter")
         page.get_by_role("region", name="Declarations of plan 1").get_by_text("+    by_email = Key(").wait_for()
         assert {"only=1", "declares=1"} <= {*page.url.partition("?")[2].split("&")}
-        page.reload()  # the address restores it, and what was planned is kept
+        page.reload()  # the address restores the plan
         page.get_by_role("region", name="Declarations of plan 1").wait_for()
         assert keys.count() == 0
         if AXE.is_file():
@@ -640,8 +640,8 @@ EVIL = '<img src=x onerror="hacked=1"><script>hacked=1</script>"\'`${hacked=1}\u
 
 
 @pytest.mark.nightly
-def test_what_is_stored_is_only_text_in_every_view(browser: Browser) -> None:
-    """Markup, scripts, text from the right, control characters, huge names, deep and binary values."""
+def test_stored_values_are_escaped_in_every_view(browser: Browser) -> None:
+    """Markup, scripts, right-to-left text, control characters, long names, deep and binary values."""
     deep: Any = {"S": EVIL}
     for _ in range(12):
         deep = {"L": [{"M": {EVIL[:200]: deep}}]}

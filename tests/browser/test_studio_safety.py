@@ -1,4 +1,4 @@
-"""Links to the studio in a browser: they execute nothing, need the token in each tab, and keep their view."""
+"""Links to the studio in a browser: they run nothing, require the token in each tab, and keep their view."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def packed(text: str) -> str:
-    """A text as a link carries it after ``#scratch=``."""
+    """A string encoded as after ``#scratch=`` in a link."""
     deflate = zlib.compressobj(wbits=-15)
     return base64.urlsafe_b64encode(deflate.compress(text.encode()) + deflate.flush()).decode().rstrip("=")
 
@@ -44,7 +44,7 @@ def school() -> Iterator[School]:
 
 @contextmanager
 def opened(browser: Browser, school: School, *, executes: bool = True) -> Iterator[tuple[Page, str]]:
-    """A tab that has the token, and the studio's address."""
+    """A tab with the token, and the address of the studio."""
     with serving_studio(school, executes=executes) as (address, token):
         page = browser.new_page()
         page.goto(f"{address}?token={token}", wait_until="networkidle")
@@ -63,7 +63,7 @@ def test_link_runs_only_after_run_is_pressed(browser: Browser, school: School, t
         page.goto(f"{address}?view={view}#scratch={packed(marking(mark))}")
         page.get_by_text("This text hasn't run.").wait_for()
         page.locator(".cm-content, .page > pre").get_by_text("open(").first.wait_for()
-        page.wait_for_timeout(1500)  # a poll of the page
+        page.wait_for_timeout(1500)  # the page polls once
         assert not mark.exists()
         page.get_by_role("button", name="Run", exact=True).click()
         page.get_by_text("has no design School").wait_for()
@@ -91,7 +91,7 @@ def test_pasted_text_runs_only_after_run_is_pressed(browser: Browser, school: Sc
         )
         page.get_by_text("This text hasn't run.").wait_for()
         page.keyboard.type("# ")
-        page.wait_for_timeout(1500)  # a poll of the page
+        page.wait_for_timeout(1500)  # the page polls once
         assert not mark.exists()
         page.get_by_role("button", name="Run", exact=True).click()
         page.get_by_role("heading", name="No changes yet").wait_for()
@@ -119,7 +119,7 @@ def test_read_only_studio_ignores_the_text_of_a_link(browser: Browser, school: S
 VALID = Path(school_module.__file__).read_text(encoding="utf-8")
 
 
-def test_faulty_file_shows_its_error_at_its_line_and_opens_when_saved(browser: Browser, tmp_path: Path) -> None:
+def test_an_invalid_file_shows_its_error_and_opens_once_corrected(browser: Browser, tmp_path: Path) -> None:
     file = tmp_path / "half_written.py"
     file.write_text("import keyplan\n\nclass School(keyplan.Design:\n", encoding="utf-8")
     with ExitStack() as stack:
@@ -143,7 +143,7 @@ def test_faulty_file_shows_its_error_at_its_line_and_opens_when_saved(browser: B
         page.close()
 
 
-def test_saved_design_is_taken_over_and_a_faulty_one_is_reported(browser: Browser, tmp_path: Path) -> None:
+def test_a_saved_design_is_reloaded_and_an_invalid_one_reported(browser: Browser, tmp_path: Path) -> None:
     file = tmp_path / "edited.py"
     file.write_text(VALID, encoding="utf-8")
     with find(f"{file}:School").open(":memory:") as design:

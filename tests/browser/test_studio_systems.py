@@ -1,6 +1,6 @@
-"""The studio on all five systems: each view's work by mouse and again by keys alone, what axe says of each view in both
-themes, and the exported page opened from a file. One page load a system. Keys and mouse work all systems and axe goes
-through all of them in ``make nightly`` (``KEYPLAN_STUDIO=all``); otherwise the mouse and axe go through one system.
+"""The studio with all five systems: the tasks of each view by mouse and by keyboard alone, axe's findings in both
+themes, and the exported page. One page load per system. ``make nightly`` (``KEYPLAN_STUDIO=all``) covers every
+system with both; otherwise mouse and axe cover one system.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator, Page
 
 SYSTEMS = ("blog", "cms", "papers", "shop", "social")
-VIEWS = ("map", "questions", "run", "data", "cost", "check", "change")  # plans of a system take long
+VIEWS = ("map", "questions", "run", "data", "cost", "check", "change")  # planning a system takes long
 THOROUGH = os.environ.get("KEYPLAN_STUDIO") == "all"
 SAMPLE = 6
 TIMEOUT_MS = 90_000
@@ -66,7 +66,7 @@ EDITED = {
 
 @dataclass
 class Visit:
-    """One system's studio in a browser."""
+    """The studio of one system in a browser."""
 
     name: str
     page: Page
@@ -79,7 +79,7 @@ class Visit:
         self.page.goto(f"{self.address}{query}")
 
     def write(self) -> tuple[str, dict[str, str]]:
-        """A write, with arguments that mean something in the store."""
+        """Store a value by a write with valid arguments."""
         name, entity, arguments = WRITES[self.name]
         item = next(element for element in self.items() if self.entity_of(element) == entity)
         known = type(self.design).compiled.by_name[entity]
@@ -87,21 +87,21 @@ class Visit:
         return name, {word: text or str(fields[word]) for word, text in arguments.items()}
 
     def items(self) -> list[dict[str, Any]]:
-        """Every item."""
+        """All items."""
         result: list[dict[str, Any]] = self.design.store.transport.call(
             "Scan", {"TableName": self.design.store.table_name}
         )["Items"]
         return result
 
     def entity_of(self, item: dict[str, Any]) -> str:
-        """Whose an item is."""
+        """The entity of an item."""
         known = type(self.design).compiled.entity_of(item)
         return "" if known is None else known.name
 
 
 @pytest.fixture(scope="module", params=SYSTEMS)
 def visit(request: pytest.FixtureRequest, browser: Browser) -> Iterator[Visit]:
-    """A system's studio, opened. What the page says in the console, or asks of other hosts, fails the tests."""
+    """The open studio of a system. Console messages and requests to other hosts fail the tests."""
     result = system(request.param)
     said: list[str] = []
     with result.design.open(":memory:", secret="s") as design:
@@ -120,17 +120,17 @@ def visit(request: pytest.FixtureRequest, browser: Browser) -> Iterator[Visit]:
     assert [text for text in said if not text.startswith(("blob:", "data:"))] == []
 
 
-# Both do the same work; they differ in how a thing is reached and used
+# Both do the same tasks and differ in the input device
 
 
 @dataclass
 class Hand:
-    """How a person works the page."""
+    """Mouse input."""
 
     visit: Visit
 
     def press(self, what: Locator) -> None:
-        """Use a link or a button."""
+        """Click a link or a button."""
         what.click()
 
     def write(self, what: Locator, text: str) -> None:
@@ -139,19 +139,19 @@ class Hand:
         what.blur()
 
     def choose(self, what: Locator, text: str) -> None:
-        """Choose of a list."""
+        """Choose from a list."""
         what.select_option(text)
 
     def view(self, name: str, path: str = "") -> None:
-        """Go to a view, whose part of the address is ``path`` unless it is the name."""
+        """Open a view; ``path`` is its part of the address if it differs from the name."""
         self.visit.page.get_by_role("navigation").get_by_role("link", name=name, exact=True).click()
 
 
 class Keys(Hand):
-    """By keys alone: what is used is reached with Tab, and views with the palette."""
+    """Keyboard input: elements are reached with Tab, views with the palette."""
 
     def reach(self, what: Locator) -> None:
-        """Press Tab until it has the focus."""
+        """Press Tab until the element has the focus."""
         page = self.visit.page
         what.wait_for()
         wanted = what.element_handle()
@@ -184,7 +184,7 @@ class Keys(Hand):
 
 
 @pytest.mark.parametrize("by", [Hand, Keys], ids=["mouse", "keys"])
-def test_each_view_does_its_work(visit: Visit, by: Callable[[Visit], Hand]) -> None:
+def test_each_view_works(visit: Visit, by: Callable[[Visit], Hand]) -> None:
     if not THOROUGH and visit.name not in (() if by is Keys else ("papers",)):
         pytest.skip("make nightly works all of them, by mouse and by keys")
     hand = by(visit)
@@ -243,7 +243,7 @@ def run_work(visit: Visit, hand: Hand) -> None:
 
 
 def write_work(visit: Visit, hand: Hand) -> None:
-    """A dry run lists what would change, and writes nothing."""
+    """A dry run lists the changes and writes nothing."""
     page = visit.page
     name, arguments = visit.write()
     before = visit.items()
@@ -257,7 +257,7 @@ def write_work(visit: Visit, hand: Hand) -> None:
 
 
 def data_work(visit: Visit, hand: Hand) -> None:
-    """A field is edited, shown before and after, and discarded."""
+    """A field is edited, previewed and discarded."""
     page = visit.page
     entity, field = EDITED[visit.name]
     hand.view("Data")
@@ -288,7 +288,7 @@ def data_work(visit: Visit, hand: Hand) -> None:
 
 
 def cost_work(visit: Visit, hand: Hand) -> None:
-    """Ten times the traffic is priced."""
+    """Price ten times the traffic."""
     page = visit.page
     hand.view("Cost")
     hand.press(page.get_by_role("button", name="One call of each per second"))
@@ -299,7 +299,7 @@ def cost_work(visit: Visit, hand: Hand) -> None:
 
 
 def check_work(visit: Visit, hand: Hand) -> None:
-    """Show findings, also ignored ones, and a rule's page."""
+    """Show findings, including ignored ones, and a rule's page."""
     page = visit.page
     hand.view("Check")
     page.get_by_text("rules,").wait_for()
@@ -335,7 +335,7 @@ def change_work(visit: Visit, hand: Hand) -> None:
 
 
 @pytest.mark.skipif(not AXE.is_file(), reason="axe-core isn't there: make system gets it")
-def test_axe_finds_nothing_in_any_view(visit: Visit) -> None:
+def test_axe_finds_no_violation_in_any_view(visit: Visit) -> None:
     if not THOROUGH and visit.name != "papers":
         pytest.skip("make nightly looks at all of them")
     page, result = visit.page, list[str]()

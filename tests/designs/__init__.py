@@ -1,1 +1,1 @@
-"""Designs made at random, run on stores with generated items against brute force, ``check`` and ``cost`` included."""
+"""Random designs on stores with generated items, compared with brute force, including ``check`` and ``cost``."""

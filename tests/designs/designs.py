@@ -1,7 +1,7 @@
-"""What a generated design is: its entities, keys, reads and writes as data, made from a number.
+"""A generated design as data: entities, keys, reads and writes, derived from a number.
 
-Reads are derived from keys, so each can be served; what they mean stands here and is never taken from the compiler.
-The text of the design is written in ``source.py``, its answers are judged in ``running.py``.
+Reads are derived from keys, so that each is supported. Their meaning is defined here and never taken from the
+compiler. ``source.py`` writes the source of the design, ``running.py`` checks its results.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = ["Attribute", "DesignSpec", "EntitySpec", "KeySpec", "ReadSpec", "Text
 
 @dataclass(frozen=True)
 class Variable:
-    """A field in a key: as it is written, and whether it is turned."""
+    """A field in a key: its format, and whether it is reversed."""
 
     name: str
     written: str
@@ -27,7 +27,7 @@ class Variable:
 
 @dataclass(frozen=True)
 class Text:
-    """A fixed text in a key."""
+    """A constant string in a key."""
 
     written: str
 
@@ -37,7 +37,7 @@ Attribute = tuple[Variable | Text, ...]
 
 @dataclass(frozen=True)
 class IndexSpec:
-    """An index: its attributes' names; ``numbers`` are native ones. ``several``: multi-attribute keys."""
+    """An index: its attribute names; ``numbers`` are numeric. ``several``: multi-attribute keys."""
 
     name: str
     partition: tuple[str, ...]
@@ -68,7 +68,7 @@ class KeySpec:
 
 @dataclass(frozen=True)
 class EntitySpec:
-    """An entity: fields and keys, the primary first."""
+    """An entity: fields and keys, the primary key first."""
 
     name: str
     fields: dict[str, FieldSpec]
@@ -85,7 +85,7 @@ class EntitySpec:
 
 @dataclass(frozen=True)
 class ReadSpec:
-    """A read: what it means. ``equal``: fields known by equality; the rest is named for its options."""
+    """A read and its meaning. ``equal``: fields fixed by equality; the other members are named after their options."""
 
     name: str
     entities: tuple[EntitySpec, ...]
@@ -115,14 +115,14 @@ class ReadSpec:
 
     @property
     def fixed(self) -> frozenset[str]:
-        """The fields of which all items of an answer have one value: they order nothing."""
+        """The fields with the same value in all items of a result: they don't affect the order."""
         single = (name for name, values in self.members if len(values) == 1)
         return frozenset({*self.equal, *(name for name, _ in self.constants), *single})
 
 
 @dataclass(frozen=True)
 class WriteSpec:
-    """A write: its kind, the entity, and the field that it changes."""
+    """A write: its kind, entity and changed field."""
 
     name: str
     kind: str
@@ -134,7 +134,7 @@ class WriteSpec:
 
 @dataclass(frozen=True)
 class DesignSpec:
-    """A whole design."""
+    """A complete design."""
 
     number: int
     indexes: tuple[IndexSpec, ...]
@@ -144,7 +144,7 @@ class DesignSpec:
 
 
 def design_of(number: int) -> DesignSpec:
-    """The design of a number: always the same one."""
+    """The design of a number, always the same."""
     return _Maker(Random(f"design {number}"), Random(f"words {number}")).design(number)
 
 
@@ -230,7 +230,7 @@ class _Maker:
         return fields[name]
 
     def _excluded(self, entity: str, key: KeySpec, fields: dict[str, FieldSpec]) -> list[KeySpec]:
-        """Another key on the same index, for the other values of what the first one waits for."""
+        """Another key on the same index, for the other values of the first key's ``when=``."""
         if key.when is None or key.index is None or self.words.random() < 0.4:
             return []
         others = tuple(text for text in STATUSES if text not in key.when[1])
@@ -260,7 +260,7 @@ class _Maker:
         return KeySpec(f"by_{index.name.lower()}", index, tuple(partition), tuple(sort), when, shards)
 
     def _key_field(self, fields: dict[str, FieldSpec], used: set[str], *, sort: bool) -> Variable:
-        """A field that is there, or a new one."""
+        """An existing field or a new one."""
         known = [spec for spec in fields.values() if spec.kind in KEY_KINDS and spec.name not in used]
         if known and self.chance.random() < 0.6:
             chosen = self.chance.choice(known)
@@ -335,7 +335,7 @@ class _Maker:
         return replace(read, newest_first=chance.random() < 0.5, consistent=consistent, directed=directed)
 
     def _sparse(self, read: ReadSpec, key: KeySpec) -> ReadSpec:
-        """A key with ``when=`` answers questions that fix those fields: by a constant, several, or a parameter."""
+        """Reads for keys with ``when=`` fix those fields, by a constant, several constants or a parameter."""
         if key.when is None:
             return read
         name, values = key.when
@@ -351,7 +351,7 @@ class _Maker:
         return replace(read, members=((name, values),))
 
     def _filtered(self, read: ReadSpec) -> ReadSpec:
-        """The read with a filter that no key answers."""
+        """The read with a filter that no key supports."""
         taken = {
             *read.equal,
             read.each,
@@ -372,7 +372,7 @@ class _Maker:
         return read
 
     def _collections(self, entities: tuple[EntitySpec, ...]) -> list[ReadSpec]:
-        """Several entities of one partition in one question."""
+        """Several entities of one partition in one read."""
         reads: list[ReadSpec] = []
         for group in sorted({entity.group for entity in entities if entity.group}):
             members = tuple(entity for entity in entities if entity.group == group)

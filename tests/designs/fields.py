@@ -1,6 +1,5 @@
-"""Fields of generated designs: what annotation each kind has, which values, and how it may stand in a key.
-
-Values lie where keys go wrong: delimiters, escapes, changes of digits, times that differ only by their zone.
+"""Fields of generated designs: annotations, values and key formats by kind. Values include edge cases of keys:
+delimiters, escapes, changes in the number of digits, times that differ only in their time zone.
 """
 
 from __future__ import annotations
@@ -73,7 +72,7 @@ VALUE_KINDS = (*sorted({*KEY_KINDS}), *sorted(_VALUES.keys() - {*KEY_KINDS}))
 
 @dataclass(frozen=True)
 class FieldSpec:
-    """One field of an entity. ``domain``: the values that items and questions draw from."""
+    """One field of an entity. ``domain``: the values of items and parameters."""
 
     name: str
     kind: str
@@ -82,7 +81,7 @@ class FieldSpec:
 
     @property
     def annotation(self) -> str:
-        """Its type, as it stands in the source of a parameter."""
+        """Its type as the annotation of a parameter."""
         return _ANNOTATIONS[self.kind]
 
     @property
@@ -95,7 +94,7 @@ class FieldSpec:
         return f"{self.name}: {self.annotation}{default}"
 
     def template(self, chance: Random, *, sort: bool) -> tuple[str, bool]:
-        """How it stands in a template of text, and whether it is turned."""
+        """Its placeholder in a key template, and whether it is reversed."""
         turned = sort and self.kind in {"int", "date", "datetime"} and chance.random() < 0.3
         if sort and self.kind == "int":
             return f"{{{self.name}:06d{':desc' * turned}}}", turned
@@ -103,6 +102,6 @@ class FieldSpec:
 
 
 def values_of(kind: str, chance: Random) -> tuple[Any, ...]:
-    """A few values of a kind: few, so that fields of different items are often equal."""
+    """Values of a kind: few, so that fields of different items are often equal."""
     values = _VALUES[kind]
     return tuple(chance.sample(values, min(len(values), chance.randint(2, 4))))

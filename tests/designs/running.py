@@ -1,6 +1,5 @@
-"""A generated design on a store: items are written by its verbs and writes, every read is compared with brute force.
-
-What a read means, and what a write leaves, is taken from the generator's own data, never from the compiled design.
+"""A generated design on a store: its CRUD methods and writes write items, and every read is compared with brute
+force. The expected results come from the generator's own data, never from the compiled design.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ Identity = tuple[Any, ...]
 
 @dataclass
 class Run:
-    """One store of one design. ``log`` says what was done, for a failure to be repeated by hand."""
+    """One store of one design. ``log`` records the calls, to reproduce a failure by hand."""
 
     design: Settled
     store: Any
@@ -41,7 +40,7 @@ class Run:
     counts: Counter[str] = field(default_factory=Counter)
 
     def go(self) -> None:
-        """Fill the store and ask every read. Raises AssertionError."""
+        """Fill the store and run every read. Raises AssertionError."""
         try:
             for _ in range(STEPS):
                 self._step()
@@ -52,7 +51,7 @@ class Run:
             done = "\n".join(self.log)
             raise AssertionError(f"{error}\n\n{source_of(self.design.spec)}\n{done}") from error.__cause__
 
-    # Writing
+    # Writes
 
     def _step(self) -> None:
         chance = self.chance
@@ -74,7 +73,7 @@ class Run:
             return None
         value = self.chance.choice(spec.domain)
         if spec.optional and spec.kind == "texts" and not value:
-            return None  # an empty set isn't stored
+            return None  # empty sets aren't stored
         return self.design.module.Colour(value) if spec.kind == "enum" else value
 
     def _new(self, entity: EntitySpec) -> Any:
@@ -88,7 +87,7 @@ class Run:
         return self.chance.choice(mine) if mine else None
 
     def _do(self, what: str, call: Callable[[], Any], *expected: type[Exception]) -> tuple[Any, Exception | None]:
-        """Carry out a call. Gives its answer, or the error that it was expected to raise."""
+        """Run a call, and return its result or the expected error."""
         self.log.append(what)
         try:
             return call(), None
@@ -99,7 +98,7 @@ class Run:
             raise AssertionError(f"{what} raised {type(error).__name__}: {error}") from error
 
     def _taken(self, entity: EntitySpec, item: Any) -> bool:
-        """Whether the item's unique value belongs to another one."""
+        """Whether another item has the same unique value."""
         if not entity.unique or getattr(item, entity.unique) is None:
             return False
         identity = self._identity(entity, item)
@@ -213,7 +212,7 @@ class Run:
             f"{what}: {got!r}, expected {expected!r}"
         )
 
-    # Asking
+    # Reads
 
     def _ask(self, read: ReadSpec) -> None:
         arguments = self._arguments(read)
@@ -239,7 +238,7 @@ class Run:
         self.counts[read.name] += any(map(any, expected))
         problem = judged(read, expected, got, arguments.get("limit"))
         if problem is not None and judged(read, [[items] for items in held], got, arguments.get("limit")) is None:
-            return  # another key serves, which holds those items too that lack a field of the read's own key
+            return  # another key supports the read, and also has items that lack a field of the read's own key
         assert problem is None, f"{read.name}({call}) {problem}:\n  {got!r}\nexpected\n  {expected!r}"
 
     def _of(self, entity: EntitySpec) -> list[Any]:
@@ -255,7 +254,7 @@ class Run:
         return self.design.module.Colour(value) if read.entity.fields[name].kind == "enum" else value
 
     def _domain(self, read: ReadSpec, name: str) -> tuple[Any, ...]:
-        """The values that a parameter may have."""
+        """The possible values of a parameter."""
         is_literal = read.literal is not None and read.literal[0] == name
         return read.literal[1] if is_literal and read.literal is not None else read.entity.fields[name].domain
 
@@ -315,11 +314,11 @@ class Run:
         raise AssertionError(f"{read.name}: 200 pages, and no end")
 
 
-# Judging
+# Checks
 
 
 def within(value: Any, bounds: Range[Any]) -> bool:
-    """Whether a value lies in a range, by its own order."""
+    """Whether a value is in a range, by its own order."""
     return value is not None and not (
         (bounds.ge is not None and value < bounds.ge)
         or (bounds.gt is not None and value <= bounds.gt)
@@ -329,7 +328,7 @@ def within(value: Any, bounds: Range[Any]) -> bool:
 
 
 def in_key(read: ReadSpec, item: Any) -> bool:
-    """Whether an item stands under the key that the read was made from: not while it lacks a field of it."""
+    """Whether an item has the key of the read: not if it lacks a field of the key."""
     if read.key is None or read.shape in {"batch", "union", "union list", "named"}:
         return True
     fields = [*read.key.partition_fields, *(variable.name for variable in read.key.sort_variables)]
@@ -337,7 +336,7 @@ def in_key(read: ReadSpec, item: Any) -> bool:
 
 
 def place(key: KeySpec, item: Any) -> list[tuple[Any, bool]]:
-    """What orders an item under a key: its fields in the order of the sort key, and whether each is turned."""
+    """The sort position of an item within a key: its fields in sort key order, and whether each is reversed."""
     return [(getattr(item, variable.name), variable.turned) for variable in key.sort_variables]
 
 
@@ -349,8 +348,8 @@ def compared(element: list[tuple[Any, bool]], other: list[tuple[Any, bool]]) -> 
 
 
 def backwards(read: ReadSpec) -> bool:
-    """Whether the key is read from its end: the first field that the question doesn't fix ascends, or descends where
-    that is asked for, however the key is turned.
+    """Whether the key is read backwards: the first field that the read doesn't fix ascends, or descends if requested,
+    even if the key reverses it.
     """
     keys = [entity.keys[0] for entity in read.entities] if len(read.entities) > 1 else [read.key]
     open_ = [variable for key in keys if key for variable in key.sort_variables if variable.name not in read.fixed]
@@ -359,7 +358,7 @@ def backwards(read: ReadSpec) -> bool:
 
 
 def sorted_by_key(read: ReadSpec, entity: EntitySpec, items: list[Any]) -> list[list[Any]]:
-    """The items in the order of the read's key, those that stand alike in one group."""
+    """The items in the order of the read's key; items with equal positions are one group."""
     if read.key is None or read.shape in {"scan", "batch", "one"}:
         return [items] if items else []
     key = next(spec for spec in entity.keys if spec.name == read.key.name)
@@ -376,7 +375,7 @@ def sorted_by_key(read: ReadSpec, entity: EntitySpec, items: list[Any]) -> list[
 
 
 def judged(read: ReadSpec, expected: list[list[list[Any]]], got: Any, limit: int | None) -> str | None:
-    """What is wrong with an answer, or None."""
+    """The error in a result, or None."""
     if read.shape == "one":
         wanted = [item for groups in expected for group in groups for item in group]
         right = got in wanted if wanted else got is None
@@ -394,7 +393,7 @@ def judged(read: ReadSpec, expected: list[list[list[Any]]], got: Any, limit: int
 
 
 def in_order(groups: list[list[Any]], got: Iterable[Any], limit: int | None = None) -> str | None:
-    """Group by group, and no more than the limit; within a group in any order."""
+    """Groups in order, up to the limit; any order within a group."""
     rest = list(got)
     total = sum(map(len, groups))
     total = total if limit is None else min(total, limit)

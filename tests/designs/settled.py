@@ -1,8 +1,8 @@
-"""A generated design that compiles: what it says in two ways is settled as the compiler asks for.
+"""Generated designs that compile: ambiguous reads are resolved as the compiler's errors demand.
 
-The generator may ask a question that two keys serve in different orders, or for an order where nothing is open, or for
-entities without a common order. Then the compiler must refuse it, and say so; any other refusal of a generated design
-is a failure.
+The generator may create a read that two keys support in different orders, or with an order that can't vary, or of
+entities without a common order. The compiler must reject these with a specific error; any other rejection is a
+failure.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ ROUNDS = 12
 
 @dataclass(frozen=True)
 class Settled:
-    """A design's class, with what it means."""
+    """The class of a design, with its meaning."""
 
     spec: DesignSpec
     cls: type[Any]
@@ -34,7 +34,7 @@ class Settled:
 
 @cache
 def settled(number: int) -> Settled:
-    """The design of a number, compiled. Raises AssertionError for a refusal that it doesn't deserve."""
+    """The compiled design of a number. Raises AssertionError for an unexpected rejection."""
     spec = design_of(number)
     for _ in range(ROUNDS):
         try:
@@ -47,7 +47,7 @@ def settled(number: int) -> Settled:
 
 
 def _answered(spec: DesignSpec, error: DesignError) -> DesignSpec:
-    """The design as the compiler asks for it."""
+    """The design after applying the compiler's hints."""
     reads = {read_spec.name: read_spec for read_spec in spec.reads}
     for fault in error.errors or (ErrorDetail(error.place or "", error.message),):
         name = fault.place.rpartition(".")[2]
@@ -73,7 +73,7 @@ _DESERVED = ("so they have no common order", "several keys match")
 
 
 def _ordered(read: ReadSpec) -> ReadSpec | None:
-    """The read with the order of its key said by name; None where the key has no open field."""
+    """The read with an explicit order, or None if the key has no open field."""
     if read.key is None:
         return None
     if read.directed or len(read.name) % 2:

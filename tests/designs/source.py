@@ -1,4 +1,4 @@
-"""The text of a generated design, as a person would write it, and the module made of it."""
+"""The source of a generated design, and its module."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ def source_of(design: DesignSpec) -> str:
 
 
 def module_of(design: DesignSpec) -> types.ModuleType:
-    """The module, run. Raises what running it raises."""
+    """The executed module. Raises the errors of running it."""
     text = source_of(design)
-    name = f"generated_design_{design.number}_{zlib.crc32(text.encode())}"  # other suites number their designs, too
+    name = f"generated_design_{design.number}_{zlib.crc32(text.encode())}"  # other suites number their designs as well
     file = f"<{name}>"
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
     module = sys.modules[name] = types.ModuleType(name)

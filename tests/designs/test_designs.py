@@ -1,7 +1,5 @@
-"""Designs made at random give the answers of brute force, and whatever looks at a design can look at them.
-
-Fifty in every run, always the same ones, and a hundred in a nightly one; ``make designs`` takes thousands, from another
-number each time.
+"""Random designs return the results of brute force, and every analysis accepts them. 50 fixed designs in each run and
+100 in nightly runs; ``make designs`` runs thousands of new ones.
 """
 
 from __future__ import annotations
@@ -37,8 +35,8 @@ def names_of(design: Settled) -> list[str]:
 
 
 @numbers
-def test_answers_and_costs_are_those_of_brute_force(first: int) -> None:
-    """Every read over stores filled by verbs and writes, and what it costs, is as a filter over all items says."""
+def test_results_and_costs_equal_brute_force(first: int) -> None:
+    """Each read on random stores, and its cost, equal those of a filter over all items."""
     for design in designs(first):
         for number in range(STORES):
             with design.cls.open(":memory:") as store:
@@ -47,8 +45,8 @@ def test_answers_and_costs_are_those_of_brute_force(first: int) -> None:
 
 
 @numbers
-def test_the_design_s_own_tools_can_look_at_it(first: int) -> None:
-    """``check`` and ``cost`` judge it, and each of its patterns can be explained."""
+def test_every_analysis_accepts_the_design(first: int) -> None:
+    """``check`` and ``cost`` run, and each access pattern can be explained."""
     for design in designs(first):
         report = check(design.cls)
         broken = [finding for finding in report.findings if finding.code == "KP100"]
@@ -58,8 +56,8 @@ def test_the_design_s_own_tools_can_look_at_it(first: int) -> None:
 
 
 @numbers
-def test_verify_agrees(first: int) -> None:
-    """``verify`` finds nothing either. That no store had an answer for a read proves nothing against it."""
+def test_verify_finds_no_difference(first: int) -> None:
+    """``verify`` finds no difference. A read without results in any store isn't a failure."""
     for design in designs(first)[:: max(1, TOGETHER // 3)]:
         try:
             verify(design.cls, stores=8, seed=design.spec.number)
@@ -68,8 +66,8 @@ def test_verify_agrees(first: int) -> None:
                 raise AssertionError(f"{error}\n{source_of(design.spec)}") from error
 
 
-def test_most_questions_have_answers() -> None:
-    """A read that never finds anything would be compared with nothing."""
+def test_most_reads_have_results() -> None:
+    """Reads that never find an item would test nothing."""
     asked = answered = 0
     for number in range(20):
         design = settled(number)

@@ -1,5 +1,5 @@
-"""Generated designs asked for less: as views, counts and yes or no, by indexes that hold the keys alone, and whole
-indexes. Each question of a design is asked again in these forms, and ``verify`` compares with brute force.
+"""Generated designs with smaller results: views, counts, booleans, keys-only indexes and index scans. ``verify``
+compares each with brute force.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _OPTIONS = re.compile(r", (?:newest_first=True|order_by='[^']*')")
 
 
 def asked_for_less(spec: DesignSpec, chance: Random) -> str:
-    """The design's module, with its questions in smaller forms besides."""
+    """The module of the design, with additional reads that return less."""
     text = source_of(spec)
     small = chance.choice([index for index in spec.indexes if not index.local] or [None])
     if small is not None and all(_is_whole(read_spec, small.name) for read_spec in spec.reads):
@@ -54,7 +54,7 @@ def asked_for_less(spec: DesignSpec, chance: Random) -> str:
 
 
 def _is_whole(read: ReadSpec, index: str) -> bool:
-    """Whether a read of the index needs nothing but keys before the table is read."""
+    """Whether a read of the index needs only keys before the table is read."""
     mine = read.key is not None and read.key.index is not None and read.key.index.name == index
     filtered = read.filter is not None or read.literal is not None or read.constants or read.members
     return not mine or not (filtered or read.shape == "one")
@@ -64,7 +64,7 @@ def _less(
     number: int, read: ReadSpec, options: str, parameters: str, chance: Random, *, complete: bool
 ) -> Iterator[str]:
     entity = read.entity
-    ordered = ("limit:", "cursor:", "newest_first:")  # what has no order can't be cut or turned
+    ordered = ("limit:", "cursor:", "newest_first:")  # results without an order can't be limited or reversed
     plain = ", ".join(part for part in parameters.split(", ") if not part.startswith(ordered))
     text = _OPTIONS.sub("", options)
     if read.shape != "one":
@@ -86,7 +86,7 @@ def _less(
 
 
 def _in_keys(read: ReadSpec) -> set[str]:
-    """The fields that stand whole in the keys by which a read's entries are known."""
+    """The fields that are stored completely in the keys of a read's entries."""
     assert read.key is not None
     keys = (read.entity.keys[0], read.key)
     parts = [part for key in keys for element in (*key.partition, *key.sort) for part in element]
@@ -106,7 +106,7 @@ def _whole(spec: DesignSpec, small: str) -> Iterator[str]:
 
 
 def compiled(text: str, number: int) -> Any:
-    """The design of a text. Where another key contains everything already, nothing is completed."""
+    """The compiled design of a module. If another key is complete, ``complete=`` is removed."""
     module = types.ModuleType(f"smaller_design_{number}")
     sys.modules[module.__name__] = module
     try:
@@ -124,8 +124,8 @@ def compiled(text: str, number: int) -> Any:
 
 
 @pytest.mark.parametrize("number", range(FIRST, FIRST + COUNT))
-def test_smaller_answers_are_those_of_brute_force(number: int) -> None:
-    """Answers and costs."""
+def test_smaller_results_equal_brute_force(number: int) -> None:
+    """Results and costs."""
     text = asked_for_less(settled(number).spec, Random(number))
     design = compiled(text, number)
     try:

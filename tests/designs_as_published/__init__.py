@@ -1,4 +1,4 @@
-"""The designs of the five documents, exactly as they have them: keys, names and faults. ``keyplan check`` must find the
-faults; the systems in ``keyplan_systems`` mend them. A fault that the compiler refuses has a module of its own, which
-can't be imported.
+"""The five published designs with their original keys, names and flaws. ``keyplan check`` must find the flaws, which
+the systems in ``keyplan_systems`` correct. Flaws that the compiler rejects are in separate modules, which can't be
+imported.
 """

@@ -1,8 +1,7 @@
 # mypy: disable-error-code="empty-body"
-"""The players and games of the DynamoDB labs: open games of a map, and open games of any, by a sparse index; and the
-games of a player by the inverted one.
-
-Source: "Modeling game player data with Amazon DynamoDB" (LGME) of amazon-dynamodb-labs.
+"""Players and games of the DynamoDB labs: open games of one map or of all maps by a sparse index, and games of a
+player by an inverted index. Source: "Modeling game player data with Amazon DynamoDB" (LGME) of
+amazon-dynamodb-labs.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ class User(Entity):
 
 
 class Game(Entity):
-    """A game on a map: open while it has the time at which it was opened."""
+    """A game on a map: open while it has an opening time."""
 
     game_id: str
     map: str
@@ -54,7 +53,7 @@ class UserGameMapping(Entity):
 
 
 class GameWithPlayers(NamedTuple):
-    """A game and all who play it."""
+    """A game and its players."""
 
     game: Game
     players: list[UserGameMapping]

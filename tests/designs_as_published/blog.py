@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""The blog platform as its document has it, with the index and attribute names of its template."""
+"""The published blog platform, with the index and attribute names of its template."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class Post(Entity):
 
 
 class PostSlug(Entity):
-    """A slug leads to a post."""
+    """A slug of a post."""
 
     slug: str
     post_id: str
@@ -110,7 +110,7 @@ class PostTag(Entity):
 
 
 class PostTagCombo(Entity):
-    """A post carries all of these tags."""
+    """A combination of tags of a post."""
 
     tags: tuple[str, ...]
     post_id: str
@@ -119,7 +119,7 @@ class PostTagCombo(Entity):
 
 
 class PostImpression(Entity):
-    """A user has seen a post."""
+    """A view of a post by a user."""
 
     post_id: str
     user_id: str
@@ -199,11 +199,11 @@ class Blog(Design):
 
     @write("W1")
     def create_post(self, post: Post) -> Writes:
-        """Two plain puts, one after the other."""
+        """Two separate puts."""
         yield Batch([Put(post), Put(PostSlug(slug=post.post_slug, post_id=post.post_id))])
 
     @write("W2")
     def view(self, post: Post, user_id: str) -> Writes:
-        """An impression, and the post's ranking."""
+        """Add an impression and update the post's ranking."""
         yield Put(PostImpression(post_id=post.post_id, user_id=user_id))
         yield Update(post, rating_sk=post.rating_sk + RATING)

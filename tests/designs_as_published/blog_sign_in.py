@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""The blog's sign-in as its document asks for it: strongly consistent, by an index. The compiler refuses it."""
+"""The published sign-in of the blog: a strongly consistent read of an index. The compiler rejects it."""
 
 from __future__ import annotations
 

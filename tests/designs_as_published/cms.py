@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""The CMS as its document has it, with two of its faults mended that the compiler refuses: see its neighbours."""
+"""The published CMS, with two flaws corrected that the compiler rejects: see the modules cms_latest and cms_numbers."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class ArticleVersion(Entity):
 
 
 class TagArticle(Entity):
-    """An article carries a tag."""
+    """A tag of an article."""
 
     tag: str
     article_id: str
@@ -96,7 +96,7 @@ class Cms(Design):
 
     @write("AP8")
     def publish_version(self, article_id: str, body: str, author_id: str) -> Writes:
-        """Read the number, and write the next one."""
+        """Read the version number, and write the next one."""
         article = yield from self.article.read(article_id)
         if article is None:
             raise ItemNotFound(f"there is no article {article_id!r}")

@@ -1,6 +1,6 @@
 # mypy: disable-error-code="empty-body"
-"""The CMS's second question as its document has it: metadata and latest version in one Query, versions ascending. The
-compiler refuses it.
+"""The CMS's second access pattern as published: metadata and latest version in one Query, with ascending versions.
+The compiler rejects it.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""The CMS's versions as its document numbers them: VERSION#10 sorts before VERSION#2. The compiler refuses it."""
+"""The CMS's version numbers as published: VERSION#10 sorts before VERSION#2. The compiler rejects it."""
 
 from __future__ import annotations
 

@@ -1,9 +1,7 @@
 # mypy: disable-error-code="empty-body"
-"""Complaint management, as the developer guide publishes it: three indexes with native attributes, and all escalations
-by a scan of the one that holds nothing else.
-
-Source: "Complaint management system schema design in DynamoDB", and ComplaintManagementSchema.json of
-aws-dynamodb-examples.
+"""Complaint management as published in the developer guide: three indexes with multi-attribute keys, and all
+escalations by a scan of a sparse index. Source: "Complaint management system schema design in DynamoDB", and
+ComplaintManagementSchema.json of aws-dynamodb-examples.
 """
 
 from __future__ import annotations
@@ -19,7 +17,7 @@ BY_AGENT = Index("Agents_Comments_GSI", "agentID", "comm_date")
 
 
 class State(StrEnum):
-    """Where a complaint stands."""
+    """The status of a complaint."""
 
     WAITING = "waiting"
     ASSIGNED = "assigned"
@@ -45,7 +43,7 @@ class Complaint(Entity):
 
 
 class Communication(Entity):
-    """What was said about a complaint."""
+    """A message about a complaint."""
 
     complaint_id: str
     comm_id: str

@@ -1,7 +1,6 @@
 # mypy: disable-error-code="empty-body"
-"""Game scores, as the developer guide publishes them: a leaderboard in an index that holds no more than the keys.
-
-Source: "Using global secondary indexes in DynamoDB", the scenario of GameTitleIndex.
+"""Game scores as published in the developer guide: a leaderboard in a keys-only index. Source: "Using global
+secondary indexes in DynamoDB", the scenario of GameTitleIndex.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ GAME_TITLES = Index("GameTitleIndex", "GameTitle", Number("TopScore"), projectio
 
 
 class GameScore(Entity):
-    """How a user does in a game."""
+    """A user's scores in a game."""
 
     user_id: str = Field(alias="UserId")
     game_title: str = Field(alias="GameTitle")
@@ -28,14 +27,14 @@ class GameScore(Entity):
 
 
 class TopScore(View[GameScore]):
-    """A line of the leaderboard: all of it stands in the keys."""
+    """An entry of the leaderboard: all fields are in the keys."""
 
     user_id: str
     top_score: int
 
 
 class GameScores(Design):
-    """The questions of the scenario."""
+    """The access patterns of the scenario."""
 
     table = Table("GameScores", partition="UserId", sort="GameTitle", indexes=[GAME_TITLES])
 

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""The paper catalogue as its document has it."""
+"""The paper catalogue as published."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Author(Entity):
 
 
 class Membership(Entity):
-    """An author took part in a paper."""
+    """An author of a paper."""
 
     paper_id: str
     handle: str
@@ -47,7 +47,7 @@ class Membership(Entity):
 
 
 class PaperTopic(Entity):
-    """A paper carries a topic."""
+    """A topic of a paper."""
 
     paper_id: str
     topic: str

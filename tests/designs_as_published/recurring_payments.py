@@ -1,7 +1,6 @@
 # mypy: disable-error-code="empty-body"
-"""Recurring payments, as the developer guide publishes them: two indexes by a native day, each projected for one job.
-
-Source: "Recurring payments schema design in DynamoDB", and RecurringPaymentsSchema.json of aws-dynamodb-examples.
+"""Recurring payments as published in the developer guide: two indexes by day, each projected for one job. Source:
+"Recurring payments schema design in DynamoDB", and RecurringPaymentsSchema.json of aws-dynamodb-examples.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ GSI2 = Index("GSI-2", "NextPaymentDate", "LastPaymentDate")
 
 
 class Subscription(Entity):
-    """What an account pays each month, and when it is reminded of it."""
+    """The monthly payment of an account, and the date of its reminder."""
 
     account_id: str
     subscription_id: str
@@ -37,7 +36,7 @@ class Subscription(Entity):
 
 
 class Receipt(Entity):
-    """A payment that was processed; it goes after a while."""
+    """A processed payment, with a TTL."""
 
     account_id: str
     processed_date: datetime = Field(alias="ProcessedDate")
@@ -50,7 +49,7 @@ class Receipt(Entity):
 
 
 class DueReminder(View[Subscription]):
-    """What a reminder is written of: GSI-1 holds it, the account and the subscription in its keys."""
+    """The data of a reminder; GSI-1 contains the account and the subscription in its keys."""
 
     account_id: str
     subscription_id: str
@@ -60,7 +59,7 @@ class DueReminder(View[Subscription]):
 
 
 class DuePayment(View[Subscription]):
-    """What a payment is made of."""
+    """The data of a payment."""
 
     account_id: str
     subscription_id: str
@@ -72,7 +71,7 @@ class DuePayment(View[Subscription]):
 
 
 class RecurringPayments(Design):
-    """The access patterns under their published names."""
+    """The access patterns with their published names."""
 
     table = Table("ReoccuringPayments", partition="PK", sort="SK", indexes=[GSI1, GSI2.projected_for(DuePayment)])
 

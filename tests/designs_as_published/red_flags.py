@@ -1,6 +1,6 @@
 # mypy: disable-error-code="empty-body"
-"""What the method's document warns of, in one design: a status, a country and the current hour as partition keys, one
-partition key for the whole system, a scan filtered afterwards, an index that no question needs.
+"""Anti-patterns of the design guide in one design: a status, a country and the current hour as partition keys, one
+partition key for all items, a filtered scan, an index without an access pattern.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Order(Entity):
 
 
 class RedFlags(Design):
-    """Orders, wrongly."""
+    """Orders with every anti-pattern."""
 
     table = Table("red-flags", indexes=[BY_STATUS, BY_COUNTRY, BY_HOUR, LATER])
 

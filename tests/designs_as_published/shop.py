@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""The shop of the method's document: users and their orders, line items, payments, pending orders of a merchant."""
+"""The shop of the design guide: users, orders, line items, payments, and a merchant's pending orders."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class User(Entity):
 
 
 class Order(Entity):
-    """An order's header."""
+    """The header of an order."""
 
     user_id: str
     order_id: str

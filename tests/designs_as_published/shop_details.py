@@ -1,6 +1,6 @@
 # mypy: disable-error-code="empty-body"
-"""The shop's third question as its document's keys have it: the header is in the user's partition, its lines in the
-order's, and one request must return all. The compiler refuses it.
+"""The shop's third access pattern with the published keys: the header is in the user's partition and its lines are in
+the order's, but one request must return all. The compiler rejects it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ GSI1 = Index("GSI1", "GSI1PK", "GSI1SK")
 
 
 class Order(Entity):
-    """An order's header."""
+    """The header of an order."""
 
     user_id: str
     order_id: str

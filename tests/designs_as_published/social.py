@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""The social network as its document has it. Times are texts of minutes, as in its keys."""
+"""The social network as published. Times are strings with minute precision, as in its keys."""
 
 from __future__ import annotations
 
@@ -95,25 +95,25 @@ class Social(Design):
 
     @write("W1")
     def sign_up(self, user: User) -> Writes:
-        """A new user."""
+        """Add a user."""
         yield Put(user)
 
     @write("W2")
     def publish(self, post: Post) -> Writes:
-        """A new post."""
+        """Add a post."""
         yield Put(post)
 
     @write("W3")
     def comment(self, comment: Comment) -> Writes:
-        """A new comment."""
+        """Add a comment."""
         yield Put(comment)
 
     @write("W4")
     def like(self, post_id: str, user_id: str) -> Writes:
-        """A like."""
+        """Add a like."""
         yield Put(Like(post_id=post_id, user_id=user_id))
 
     @write("W5")
     def follow(self, user_id: str, followed_id: str) -> Writes:
-        """A "following" item."""
+        """Follow a user."""
         yield Put(Following(user_id=user_id, followed_id=followed_id))

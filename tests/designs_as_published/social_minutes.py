@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""The social network's posts, with times of minutes as in its document's keys. The compiler refuses it."""
+"""The social network's posts with times of minute precision, as published. The compiler rejects it."""
 
 from __future__ import annotations
 

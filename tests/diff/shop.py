@@ -1,4 +1,4 @@
-"""A design as text, so that a test can change a line of it, and what comes of it."""
+"""A design as source text, of which tests change lines."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def loaded(text: str) -> type[Design]:
 
 
 def changed(*changes: tuple[str, str], text: str = SHOP) -> str:
-    """The text with some changes; each must be one."""
+    """The text after some replacements; each must occur exactly once."""
     for old, new in changes:
         assert text.count(old) == 1, old
         text = text.replace(old, new)
@@ -107,10 +107,10 @@ def changed(*changes: tuple[str, str], text: str = SHOP) -> str:
 
 
 def compared(*changes: tuple[str, str]) -> Difference:
-    """What is different when the design is changed so."""
+    """The differences after these replacements."""
     return difference(loaded(SHOP).compiled, loaded(changed(*changes)).compiled)
 
 
 def codes(changes: tuple[Change, ...]) -> list[str]:
-    """Each change in short: ``breaks table-renamed Shop.table``."""
+    """Each change in short, such as ``breaks table-renamed Shop.table``."""
     return [f"{change.severity.value} {change.code} {change.place.removeprefix('Shop.')}" for change in changes]

@@ -1,4 +1,4 @@
-"""Which changes are told, and how grave each is."""
+"""Which changes are reported, and their severity."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ CASES: list[tuple[str, str, list[str]]] = [
     ),
     ("return self.name[:1]", "return self.name[:2]", ["migration computed-field-changed User.initial"]),
     ("return self.name[:1]", "\n        return self.name[:1]", []),
-    # What a put keeps, and what a type makes of a text
+    # The values that a put stores, and the strings that a type accepts
     ("class Order(Entity):", 'class Order(Entity, extra="allow"):', ["safe undeclared-kept Order"]),
     (
         "    merchant: str\n",
@@ -84,7 +84,7 @@ CASES: list[tuple[str, str, list[str]]] = [
         "    note: Annotated[str, StringConstraints(to_lower=True)] | None = None\n",
         ["safe spelling-changed Order.note"],
     ),
-    # As other programs store it
+    # Stored formats of other programs
     (
         "    parts: list[str] = []",
         '    parts: Annotated[list[str], StoredAs("json")] = []',
@@ -229,7 +229,7 @@ CASES: list[tuple[str, str, list[str]]] = [
 
 
 @pytest.mark.parametrize(("old", "new", "wanted"), CASES)
-def test_a_change_is_told_with_its_weight(old: str, new: str, wanted: list[str]) -> None:
+def test_each_change_is_reported_with_its_severity(old: str, new: str, wanted: list[str]) -> None:
     result = compared((old, new))
     order = ["breaking", "migration", "api", "safe"]
     assert codes(result.changes) == sorted(wanted, key=lambda text: order.index(text.split()[0]))
@@ -237,20 +237,20 @@ def test_a_change_is_told_with_its_weight(old: str, new: str, wanted: list[str])
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_design_is_no_different_from_itself(name: str) -> None:
+def test_a_design_equals_itself(name: str) -> None:
     result = difference(design(name).compiled, design(name).compiled)
     assert result.changes == ()
     assert result.summary == "no changes"
 
 
-def test_types_of_two_files_are_the_same_when_they_take_the_same() -> None:
-    """An enum and a nested model are other classes when their module is loaded again."""
+def test_equivalent_types_of_two_modules_are_equal() -> None:
+    """An enum or a nested model is another class after its module is loaded again."""
     assert difference(loaded(SHOP).compiled, loaded(SHOP).compiled).changes == ()
     renamed = SHOP.replace("Kind", "Sort").replace("Size", "Extent")
     assert difference(loaded(SHOP).compiled, loaded(renamed).compiled).changes == ()
 
 
-def test_an_entity_of_another_name_and_the_same_key_is_renamed() -> None:
+def test_an_entity_with_a_new_name_and_the_same_key_is_renamed() -> None:
     result = difference(loaded(SHOP).compiled, loaded(SHOP.replace("Order", "Sale")).compiled)
     assert "safe entity-renamed Sale" in codes(result.changes)
     assert not [code for code in codes(result.changes) if "removed" in code or "added" in code]
@@ -303,8 +303,8 @@ RANKED = SHOP.replace('"{placed}#{order_id}"', '"{kind:rank}#{placed}#{order_id}
         (', extra="allow"', "", ["breaking undeclared-dropped Order"]),
     ],
 )
-def test_what_a_rank_counts_and_a_put_keeps_is_compared(old: str, new: str, wanted: list[str]) -> None:
-    """Values that an enum ranks otherwise stand where others are looked for, though the type only takes more."""
+def test_ranks_and_values_kept_by_a_put_are_compared(old: str, new: str, wanted: list[str]) -> None:
+    """If an enum ranks values differently, they are stored elsewhere, even if the type only accepts more values."""
     result = difference(loaded(RANKED).compiled, loaded(RANKED.replace(old, new)).compiled)
     assert codes(result.changes) == wanted
 
@@ -331,8 +331,8 @@ FLAGGED = SHOP.replace("    parts: list[str] = []", "    parts: set[str] = set()
         ),
     ],
 )
-def test_what_is_stored_as_another_type_is_compared(old: str, new: str, wanted: list[str]) -> None:
-    """The field takes the same values, but what items hold is another type of DynamoDB's."""
+def test_stored_types_are_compared(old: str, new: str, wanted: list[str]) -> None:
+    """The field accepts the same values, but items store another DynamoDB type."""
     changed = FLAGGED.replace(old, new)
     if "GIFTS" in new:
         changed = changed.replace("LSI1 = Index", 'GIFTS = Index("GIFTS", "gift", "order_id")\nLSI1 = Index')
@@ -382,7 +382,7 @@ class Shop(Design):
         ("entity=Link", "entity=[Link, Page_]", ["api number-changed links"]),
     ],
 )
-def test_another_junction_and_another_number_are_another_answer(old: str, new: str, wanted: list[str]) -> None:
+def test_a_changed_junction_or_return_type_changes_the_result(old: str, new: str, wanted: list[str]) -> None:
     result = difference(loaded(COUNTED).compiled, loaded(COUNTED.replace(old, new)).compiled)
     assert [code for code in codes(result.changes) if "moved" not in code] == wanted
 
@@ -404,14 +404,14 @@ OF_OTHERS = SHOP.replace("    placed: str", '    placed: Annotated[datetime, Sto
         ('    mark = Discriminator("type", "order")\n', "", ["safe label-removed Order"]),
     ],
 )
-def test_what_other_programs_store_is_compared(old: str, new: str, wanted: list[str]) -> None:
-    """A form, and a label, are what items hold and are known by."""
+def test_stored_formats_and_discriminators_are_compared(old: str, new: str, wanted: list[str]) -> None:
+    """Stored formats and discriminators are part of the stored items."""
     result = difference(loaded(OF_OTHERS).compiled, loaded(OF_OTHERS.replace(old, new)).compiled)
     assert codes(result.changes) == wanted
     assert all(change.what for change in result.changes)
 
 
-def test_functions_that_store_are_compared_by_their_code() -> None:
+def test_custom_format_functions_are_compared_by_code() -> None:
     def shop(code: str) -> str:
         field = f"    note: Annotated[str, StoredAs(write={code}, read=lambda text: text)] | None = None"
         return SHOP.replace("    note: str | None = None", field)
@@ -437,7 +437,7 @@ def test_a_removed_pattern_and_a_new_one() -> None:
     assert codes(result.changes) == ["api pattern-removed order", "safe pattern-added get_order"]
 
 
-def test_the_gravest_come_first_and_are_counted() -> None:
+def test_the_most_severe_changes_come_first() -> None:
     result = compared(
         ("    merchant: str\n", "    merchant: str\n    paid_by: str\n"),
         ('Unique("EMAIL#{email}")', 'Unique("MAIL#{email}")'),
@@ -449,14 +449,14 @@ def test_the_gravest_come_first_and_are_counted() -> None:
     assert result.as_json()["counts"] == {"breaking": 1, "migration": 1, "api": 1, "safe": 1}
 
 
-def test_markdown_keeps_its_cells() -> None:
+def test_markdown_cells_are_escaped() -> None:
     text = compared(("    merchant: str\n", '    merchant: str\n    kind_of: Literal["a|b", "c`"]\n')).markdown()
     (row,) = [line for line in text.splitlines() if line.startswith("| breaking")]
     assert row.replace("\\|", "").count("|") == 6
     assert text.startswith("### Shop: 1 breaking\n")
 
 
-def test_a_version_that_is_dropped_protects_no_more() -> None:
+def test_a_removed_version_field_is_reported() -> None:
     with_version = SHOP.replace(
         "    note: str | None = None\n", "    note: str | None = None\n    revision: Version = 0\n"
     )

@@ -1,4 +1,4 @@
-"""What items that hold nothing for a field read as, before and after a change of the design."""
+"""Values that are read from items without an attribute, before and after a change of the design."""
 
 from __future__ import annotations
 
@@ -35,6 +35,8 @@ def _design(**fields: Any) -> type[Design]:
     ],
     ids=str,
 )  # fmt: skip
-def test_what_nothing_reads_as_is_told(before: Any, after: Any, told: tuple[str, str] | None) -> None:
+def test_changed_values_of_missing_attributes_are_reported(
+    before: Any, after: Any, told: tuple[str, str] | None
+) -> None:
     changes = difference(_design(**before).compiled, _design(**after).compiled).changes
     assert [(change.severity.value, change.code) for change in changes] == ([] if told is None else [told])

@@ -1,4 +1,4 @@
-"""What is told of deployed data is so: a store holds items of the old design, and the new one is opened on it."""
+"""Reported effects on deployed data are real: the changed design is opened on a store with items of the old one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ Change = tuple[str, str]
 
 @pytest.fixture
 def deployed(tmp_path: Path) -> Callable[..., tuple[Any, list[str]]]:
-    """A function that opens the changed design on data of the old one, its missing indexes added; and what is told."""
+    """A function that opens the changed design on data of the old one, with missing indexes added, and returns the
+    reported changes.
+    """
 
     def opened(*changes: Change) -> tuple[Design, list[str]]:
         where = str(tmp_path / "shop.db")
@@ -49,21 +51,21 @@ def test_a_required_field_breaks_reads(deployed: Any) -> None:
 
 
 @pytest.mark.parametrize("field", ['paid_by: str = "?"', "paid_by: str | None", "paid_by: set[str]"])
-def test_other_fields_dont(deployed: Any, field: str) -> None:
+def test_other_new_fields_do_not_break_reads(deployed: Any, field: str) -> None:
     shop, result = deployed(("    merchant: str\n", f"    merchant: str\n    {field}\n"))
     with shop:
         assert shop.order("1").merchant == "m"
     assert result == ["safe field-added Order.paid_by"]
 
 
-def test_a_field_of_another_attribute_is_lost_unless_a_key_holds_it(deployed: Any) -> None:
+def test_a_field_with_a_new_attribute_is_lost_unless_a_key_contains_it(deployed: Any) -> None:
     shop, result = deployed(("    order_id: str\n", '    order_id: str = Field(alias="id")\n'))
     with shop:
         assert shop.order("1").order_id == "1"
     assert result == ["migration attribute-renamed Order.order_id"]
 
 
-def test_a_sparse_key_holds_it_of_some_items_only(deployed: Any) -> None:
+def test_a_sparse_key_keeps_a_renamed_field_of_some_items(deployed: Any) -> None:
     shop, result = deployed(("    placed: str\n", '    placed: str = Field(alias="placed_on")\n'))
     assert result == ["breaking attribute-renamed Order.placed"]
     with shop:
@@ -87,14 +89,14 @@ def test_a_narrower_type_breaks_reads(deployed: Any) -> None:
     assert "breaking type-narrowed Order.kind" in result
 
 
-def test_another_primary_key_hides_items_until_they_are_copied(deployed: Any) -> None:
+def test_a_changed_primary_key_hides_items_until_they_are_copied(deployed: Any) -> None:
     shop, result = deployed(('"ORDER#{order_id}", "HEAD"', '"SALE#{order_id}", "HEAD"'))
     assert "breaking primary-key-changed Order.primary" in result
     with shop:
         assert shop.order("1") is None
 
 
-def test_an_index_key_is_made_anew_by_a_put(deployed: Any) -> None:
+def test_a_put_recomputes_an_index_key(deployed: Any) -> None:
     shop, result = deployed(('Key("MERCHANT#{merchant}"', 'Key("SHOP#{merchant}"'))
     assert result == ["migration key-changed Order.pending"]
     with shop:
@@ -116,7 +118,7 @@ def test_a_new_index_is_filled_with_the_items_that_have_its_attributes(deployed:
         assert [value.order_id for value in shop.placed_on("2026")] == ["1"]
 
 
-def test_a_new_index_lacks_items_without_its_attributes_until_they_are_written_anew(deployed: Any) -> None:
+def test_a_new_index_lacks_items_until_they_are_rewritten(deployed: Any) -> None:
     read = '    @read("E3")\n    def placed_on(self, placed: str) -> list[Order]: ...\n\n    @write'
     shop, result = deployed(
         ("    pending = Key(", '    by_placed = Key("PLACED#{placed}", "{order_id}", index=GSI3)\n    pending = Key('),
@@ -131,8 +133,8 @@ def test_a_new_index_lacks_items_without_its_attributes_until_they_are_written_a
         assert len(shop.placed_on("2026")) == 1
 
 
-def test_items_with_claims_get_an_index_key_anew_by_an_update(deployed: Any) -> None:
-    """A put would not know what the item before had claimed."""
+def test_an_update_recomputes_an_index_key_of_items_with_claims(deployed: Any) -> None:
+    """A put wouldn't know the claims of the stored item."""
     read = '    @read("E3")\n    def users_with(self, initial: str) -> list[User]: ...\n\n    @write'
     shop, result = deployed(('Key("INITIAL#{initial}"', 'Key("FIRST#{initial}"'), ("    @write", read))
     assert "migration key-changed User.by_initial" in result
@@ -145,7 +147,7 @@ def test_items_with_claims_get_an_index_key_anew_by_an_update(deployed: Any) -> 
         assert len(shop.users_with("A")) == 1
 
 
-def test_a_new_claim_is_made_by_an_update_there_and_back(deployed: Any) -> None:
+def test_two_updates_create_a_new_claim(deployed: Any) -> None:
     read = '    @read("E3")\n    def user_named(self, name: str) -> User | None: ...\n\n    @write'
     shop, result = deployed(
         ('Unique("EMAIL#{email}")\n', 'Unique("EMAIL#{email}")\n    name_claim = Unique("NAME#{name}")\n'),
@@ -159,30 +161,32 @@ def test_a_new_claim_is_made_by_an_update_there_and_back(deployed: Any) -> None:
         assert shop.user_named("Ada") == user
 
 
-def test_a_default_that_was_none_is_read_where_nothing_is_stored(deployed: Any) -> None:
+def test_a_changed_default_is_read_for_missing_attributes(deployed: Any) -> None:
     shop, result = deployed(("    note: str | None = None\n", '    note: str | None = "none"\n'))
     assert result == ["migration default-changed Order.note"]
     with shop:
         assert shop.order("1").note == "none"
 
 
-def test_an_altered_index_is_refused_when_the_design_is_opened(deployed: Any) -> None:
+def test_a_changed_index_is_rejected_on_open(deployed: Any) -> None:
     changes = ('Number("gsi2sk")', '"gsi2sk"')
     assert codes(compared(changes).changes) == ["breaking index-changed GSI2"]
     with pytest.raises((StoreError, AssertionError), match=r"GSI2|gsi2sk"):
         deployed(changes)
 
 
-def test_expiry_that_was_text_can_be_read_as_a_moment(deployed: Any) -> None:
-    """A moment is read from epoch seconds as well: but conditions find texts only, and the table's setting stays."""
+def test_a_timestamp_that_was_a_ttl_is_read_from_seconds(deployed: Any) -> None:
+    """A timestamp can be read from epoch seconds as well, but conditions match only strings, and the table's TTL
+    setting is unchanged.
+    """
     shop, result = deployed(("expires: Ttl", "expires: datetime"))
     assert result == ["migration expiry-removed table", "migration stored-type-changed User.expires"]
     with shop:
         assert shop.get(entity(shop, "User"), user_id="1").expires is None
 
 
-def test_the_advice_on_items_written_before_loses_no_write(deployed: Any) -> None:
-    """Followed while others write: an update that expects what it read makes the key, and overwrites nothing."""
+def test_the_advised_migration_loses_no_concurrent_write(deployed: Any) -> None:
+    """The advice is followed during concurrent writes: a conditional update creates the key and overwrites nothing."""
     changes = [('Key("MERCHANT#{merchant}"', 'Key("SHOP#{merchant}"')]
     (change,) = compared(*changes).changes
     assert "Update(item, merchant=item.merchant).only_if(merchant=item.merchant)" in change.action
@@ -195,8 +199,8 @@ def test_the_advice_on_items_written_before_loses_no_write(deployed: Any) -> Non
         assert result.note == "written meanwhile"
 
 
-def test_a_cursor_of_another_order_is_refused(deployed: Any, tmp_path: Path) -> None:
-    """A position in one order is none in another: half of the items would never be seen."""
+def test_a_cursor_of_another_order_is_rejected(deployed: Any, tmp_path: Path) -> None:
+    """A position in one order is invalid in another: half of the items would be skipped."""
     with_page = ("-> list[Order]: ...", "-> Page[Order]: ...")
     limit = ("limit: int = 10)", "limit: int = 10, cursor: Cursor | None = None)")
     shop, _ = deployed(with_page, limit)

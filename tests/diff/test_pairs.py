@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Each design of a family against each other one: what is reported of patterns, keys, fields and tables."""
+"""All pairs of similar designs: the reported changes of patterns, keys, fields and tables."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _notes(
     fields: Mapping[str, Any] | None = None, *, indexes: Iterable[Index] = (GSI, LSI), name: str = "Note",
     table: Mapping[str, Any] | None = None, **members: Any
 ) -> Any:  # fmt: skip
-    """A design of one entity, with these fields besides its own and these members."""
+    """A design of one entity, with these additional fields and members."""
     body: dict[str, Any] = {"__module__": __name__, "primary": Key("NOTE#{note_id}", "HEAD"), **members}
     body["__annotations__"] = {"note_id": str, "town": str, "number": int, "rank": Rank}
     for field, value in (fields or {}).items():
@@ -87,7 +87,7 @@ KEYS: dict[str, Callable[[], Any]] = {
 }
 
 
-def test_how_grave_it_is() -> None:
+def test_severity_of_changes() -> None:
     before, after = (KEYS[name]().compiled for name in ("plain", "other key"))
     result = difference(before, after)
     gravest = result.changes[0].severity

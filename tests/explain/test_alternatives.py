@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Why a key serves and another doesn't: every key of the entities is accounted for, with a reason that is true."""
+"""Why a key supports a read and the others don't: every key of the entities is listed with a correct reason."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ def test_every_key_is_used_or_explained(name: str) -> None:
         assert all(other.reason for other in explanation.others)
 
 
-def test_what_is_missing() -> None:
+def test_missing_parameters_are_a_reason() -> None:
     assert others("book") == {
         "Book.by_shelf": "its partition key needs shelf",
         "Book.by_price": "its partition key needs kind",
     }
 
 
-def test_another_order() -> None:
+def test_a_different_order_is_a_reason() -> None:
     result = others("trending_tags", design("Blog"))
     assert result["PostTag.by_name"] == "its order is tag, and the pattern needs rating_sk"
 
@@ -71,7 +71,7 @@ BY_RANK, BY_STATE, SHARDED, BY_DUE, OF_JOB = (
 
 
 class Job(Entity):
-    """Each of its keys is passed over by some question, for a reason of its own."""
+    """Each of its keys is unsuitable for some read, for different reasons."""
 
     job_id: str
     team: str
@@ -89,7 +89,7 @@ class Job(Entity):
 
 
 class Part(Entity):
-    """Stands with its job in one index, and elsewhere in the table."""
+    """In the same partition as its job in one index, elsewhere in the table."""
 
     part_id: str
     job_id: str
@@ -100,7 +100,7 @@ class Part(Entity):
 
 
 class Step(Entity):
-    """Stands in one order in the table and in an index."""
+    """In the same order in the table and in an index."""
 
     job_id: str
     number: int
@@ -155,6 +155,6 @@ class Jobs(Design):
         ("steps", "Step.primary", "Step.once_more", "it serves too; the table goes before an index"),
     ],
 )
-def test_every_reason_for_passing_a_key_over(pattern: str, taken: str, key: str, reason: str) -> None:
+def test_every_reason_against_a_key(pattern: str, taken: str, key: str, reason: str) -> None:
     assert explain(Jobs, pattern).key == taken
     assert others(pattern, Jobs)[key] == reason

@@ -1,4 +1,4 @@
-"""Explanations: the requests are those that a call makes, without a store; and what is said of them is true."""
+"""Explanations: the requests equal those of a call, without a store, and the descriptions are correct."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def design(name: str) -> type[Design]:
 
 
 class Listening:
-    """A transport that answers as the store does, and notes what it was asked."""
+    """A transport that forwards requests to the store and records them."""
 
     def __init__(self, inner: Any) -> None:
         self.inner = inner
@@ -78,7 +78,7 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
 
 @pytest.mark.parametrize(("pattern", "arguments"), CALLS)
 def test_explained_requests_are_sent_requests(library: Library, pattern: str, arguments: dict[str, Any]) -> None:
-    """On an empty table. A junction and a claim then end after their first request; their next is explained besides."""
+    """On an empty table, junctions and claims stop after their first request; the explanation includes the next one."""
     listening = Listening(library.store.transport)
     library.store.transport = listening
     try:
@@ -150,7 +150,7 @@ def test_names_replace_values() -> None:
         ("expensive", "none: every item of the table is read"),
     ],
 )
-def test_conditions_in_symbols(pattern: str, condition: str) -> None:
+def test_conditions_are_shown_with_symbols(pattern: str, condition: str) -> None:
     assert of(pattern).key_condition == condition
 
 
@@ -211,7 +211,7 @@ def test_a_write_explains_its_reads_and_requests(pattern: str, operation: str, a
     assert (write.operation, write.asks, write.requests) == (operation, asks, ())
 
 
-def test_helpers_of_a_write_belong_to_it() -> None:
+def test_requests_of_helper_functions_are_explained() -> None:
     publish = explain(Cms, "publish")
     assert publish.asks == ("article",)
     assert "(Create, Put, Update, Delete)" in publish.proof
@@ -235,7 +235,7 @@ class Tracks(Design):
 
 
 def test_a_batch_alone_is_no_transaction() -> None:
-    """What is put within the batch doesn't go out besides."""
+    """The batch's puts aren't also sent alone."""
 
     report = explain(Tracks, "report")
     assert report.operation == "BatchWriteItem"
@@ -257,7 +257,7 @@ def test_a_failing_write_is_reported() -> None:
     assert "RuntimeError" in broken.note
 
 
-def test_a_compiled_design_will_do() -> None:
+def test_a_compiled_design_can_be_explained() -> None:
     assert explain(Library.compiled, "book") == explain(Library, "book")
     assert explain(Library.compiled, "lend").asks == ("book",)
 
@@ -272,7 +272,7 @@ def test_invalid_options_are_rejected() -> None:
 
 
 def test_stored_formats_in_keys_are_explained() -> None:
-    """Folded letters, stored forms and labels, of tables that others made; and what callers over HTTP are told."""
+    """Case-folded strings, stored formats and discriminators of existing tables, and the HTTP parameters."""
     proofs = {explanation.pattern: explanation.proof for explanation in explain_all(App)}
     assert "project is in lower case in the key" in proofs["worth"]
     assert "sent_at is in the key in its stored format, StoredAs('ms')" in proofs["sent"]

@@ -1,6 +1,7 @@
 # mypy: disable-error-code="empty-body"
-"""Explanations of what few designs have: buckets of time, a claim as a junction, one item of a partition behind another
-item, shards of a whole key, a partition that is fixed. What is explained is what a call asks, for typical arguments."""
+"""Explanations of uncommon reads: time buckets, a claim as a junction, single items with a sort key from another
+field, sharded keys, constant partition keys. The explained requests equal those of a call with typical arguments.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ BY_ID = Index("BY_ID", "id_pk", "id_sk")
 
 
 class Member(Entity):
-    """Found by a number, by a claim on the email, and by an index that names one item as the table does."""
+    """Read by number, by a claim on the email, and by an index with the table's keys."""
 
     member_id: str
     email: str
@@ -30,7 +31,7 @@ class Member(Entity):
 
 
 class Badge(Entity):
-    """A member's one, found by their number."""
+    """One per member, read by the member's number."""
 
     member_id: str
     number: int = 0
@@ -39,7 +40,7 @@ class Badge(Entity):
 
 
 class Locker(Entity):
-    """A member's one, too, and found by their number in an index."""
+    """One per member, read by the member's number in an index."""
 
     locker_id: str
     member_id: str
@@ -49,7 +50,7 @@ class Locker(Entity):
 
 
 class Visits(Entity):
-    """A counter in shards, each item of which is named by what the shard is computed from."""
+    """A sharded counter; the shard is computed from the item's key."""
 
     page: str
     day: date
@@ -69,7 +70,7 @@ class Notice(Entity):
 
 
 class LockerKey(Entity):
-    """In shards of an index, where a number ends the sort key as the shard's ends the partition key."""
+    """In shards of an index, with a number at the end of the sort key and of the partition key."""
 
     key_id: str
     room: str

@@ -18,7 +18,7 @@ KEYS = Index("yes", "yes", projection="KEYS_ONLY")
 
 
 class Thing(Entity):
-    """A thing whose names mean something to YAML, HCL or Mermaid."""
+    """A thing whose names have a meaning in YAML, HCL or Mermaid."""
 
     yes: str
     title: str
@@ -40,7 +40,7 @@ class Odd(Design):
 
     @read("O|1", order_by="weight")
     def things(self, yes: str, title: str, limit: int = 5) -> Page[Thing]:
-        """Of some title."""
+        """Things with a title."""
         ...
 
 

@@ -85,7 +85,7 @@ def test_all_requests_of_a_design_are_allowed() -> None:
         for pattern, arguments in given:
             library.call(pattern, arguments)
         for pattern, arguments in CALLS:
-            with suppress(KeyplanError):  # some ask for what isn't there
+            with suppress(KeyplanError):  # some read missing items
                 library.call(pattern, arguments)
         assert listening.needed - allowed(Library) == set()
         unused = allowed(Library) - listening.needed

@@ -1,1 +1,1 @@
-"""Keys derived from questions alone."""
+"""Keys planned from access patterns."""

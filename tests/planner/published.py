@@ -1,8 +1,8 @@
 # mypy: disable-error-code="empty-body"
-"""Designs that experts have published, without their keys: entities, questions, and how many indexes theirs need.
+"""Designs that experts published, without their keys: entities, access patterns and the number of indexes.
 
-The questions are those that AWS's "Data modeling schema design packages" and the models beside them list; the numbers
-of global secondary indexes are read off the published NoSQL Workbench models. The classes are made, but not compiled.
+The access patterns are those of AWS's "Data modeling schema design packages"; the numbers of global secondary
+indexes are from the published NoSQL Workbench models. The classes are created but not compiled.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class ComplaintComment(Entity):
     text: str
 
 
-# Payments that recur: GSI-1 by reminder date, GSI-2 by payment date
+# Recurring payments: GSI-1 by reminder date, GSI-2 by payment date
 
 
 class Subscription(Entity):
@@ -56,7 +56,7 @@ class Receipt(Entity):
     amount_cents: int
 
 
-# Device status: GSI1 by operator, GSI2 by whom it was escalated to
+# Device status: GSI1 by operator, GSI2 by escalation
 
 
 State = Literal["NORMAL", "WARNING1", "WARNING2", "WARNING3", "WARNING4"]
@@ -90,7 +90,7 @@ class RoomMember(Entity):
     user_id: Id[str]
 
 
-# Sessions: one index, the table's keys turned over
+# Sessions: one inverted index
 
 
 class Session(Entity):

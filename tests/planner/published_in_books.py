@@ -1,6 +1,6 @@
 # mypy: disable-error-code="empty-body"
-"""Designs that a book and labs have published, without their keys: Alex DeBrie's "The DynamoDB Book" (sessions, an
-online shop, Big Time Deals, GitHub), AWS's labs (battle royale, a mobile application).
+"""Designs from a book and from labs, without their keys: Alex DeBrie's "The DynamoDB Book" (sessions, an online shop,
+Big Time Deals, GitHub) and AWS's labs (battle royale, a mobile application).
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class Notice(Entity):
     unread: bool = True
 
 
-# GitHub: GSI1 by repository, GSI2 by what was forked, GSI3 by account
+# GitHub: GSI1 by repository, GSI2 by forked repository, GSI3 by account
 
 
 class Account(Entity):

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""A shop, before it has keys."""
+"""A shop without keys."""
 
 from datetime import datetime
 from typing import Literal, NamedTuple
@@ -23,11 +23,11 @@ from keyplan import (
 
 
 class Customer(Entity):
-    """Somebody who orders."""
+    """A customer."""
 
     customer_id: Id[str] = Field(default_factory=ulid)
     email: str
-    name: str  # as on the invoice
+    name: str  # as printed on the invoice
 
 
 class Order(Entity):

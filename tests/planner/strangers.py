@@ -1,6 +1,7 @@
 # mypy: disable-error-code="empty-body"
-"""Designs as strangers write them: shops of a chain, tenants of a service, rides, chats, rights, feeds, a code host, a
-queue, a staff. Optional fields, nested models, enums, counts, views, several entities in one answer, many values.
+"""Designs as users of other tools write them: chain shops, tenants, rides, chats, permissions, feeds, a code host, a
+queue, staff. They have optional fields, nested models, enums, counts, views, multi-entity results and multiple
+values.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Designs from source text, and what their plans declare."""
+"""Designs from source text, and the declarations of their plans."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ _numbers = count()
 
 
 def design(text: str, name: str = "Zoo") -> Any:
-    """The design of that name in a module's text, not compiled."""
+    """The uncompiled design with this name in a module."""
     module = ModuleType(f"tests.planner.made_{next(_numbers)}")
-    sys.modules[module.__name__] = module  # annotations are looked up there
+    sys.modules[module.__name__] = module  # annotations are resolved there
     source, file = _HEAD + text, f"<{module.__name__}>"
-    linecache.cache[file] = len(source), None, source.splitlines(keepends=True), file  # the code of writes is read
+    linecache.cache[file] = len(source), None, source.splitlines(keepends=True), file  # the source of writes is parsed
     with deferred():
         exec(compile(source, file, "exec", dont_inherit=True), vars(module))
     made = vars(module)[name]
@@ -44,7 +44,7 @@ def keys_of(made: Plan, *, new: bool = False) -> dict[str, str]:
 
 
 def refusal(made: Any, **options: Any) -> str:
-    """Why a design can't be planned."""
+    """The error of a design that can't be planned."""
     try:
         plan(made, **options)
     except DesignError as error:

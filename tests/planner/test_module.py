@@ -1,4 +1,4 @@
-"""Plans written into a module: keys, indexes, the table's call and decorators, however they are laid out."""
+"""Writing plans into a module: keys, indexes, the Table call and decorators, in any layout."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Ships(Design):
         ("table = Table(\n        T\n        ,\n    )", "table = Table(\n        T, indexes=[GSI1]\n        ,\n    )"),
     ],
 )  # fmt: skip
-def test_the_tables_indexes_are_written_where_they_belong(tmp_path: Path, given: str, wanted: str) -> None:
+def test_indexes_are_written_into_the_table_call(tmp_path: Path, given: str, wanted: str) -> None:
     path = tmp_path / "ships.py"
     path.write_text(SHIPS.replace("TABLE", given), encoding="utf-8")
     with deferred():
@@ -60,7 +60,7 @@ DECLARED = (
 
 
 @pytest.mark.parametrize("count", range(3))
-def test_a_key_that_is_declared_is_neither_lost_nor_written_again(tmp_path: Path, count: int) -> None:
+def test_a_declared_key_is_kept_once(tmp_path: Path, count: int) -> None:
     path = tmp_path / "ships.py"
     keys = "".join(f"    {line}\n" for line in DECLARED[:count])
     table = "Table(T, indexes=[GSI1])" if count > 1 else "Table(T)"
@@ -177,7 +177,7 @@ def test_classes_of_several_files_are_not_written(tmp_path: Path) -> None:
 
 
 def told(made: Plan) -> list[str]:
-    """Each class, with the file that it stands in."""
+    """Each class with its file."""
     with pytest.raises(UnknownDesign) as caught:
         rewritten(made)
     first, *rest = (f"{fault.place} {Path(fault.message.removeprefix('is in ')).name}" for fault in caught.value.errors)
@@ -211,7 +211,7 @@ class Orders(Design):
 """
 
 
-def test_projections_and_indexes_that_are_read_whole_are_written(tmp_path: Path) -> None:
+def test_projections_and_scanned_indexes_are_written(tmp_path: Path) -> None:
     path = tmp_path / "orders.py"
     path.write_text(MODULE.replace("import Design,", "import Design, Index,").replace("\n\n\nclass Order(", OPEN, 1))
     result = run("plan", f"{path}:Orders", "--write", "--traffic", str(traffic_file(tmp_path)))
@@ -252,7 +252,7 @@ def traffic_file(folder: Path) -> Path:
         ),
     ],
 )
-def test_indexes_are_written_where_the_table_is_made(front: str, given: str, written: str, tmp_path: Path) -> None:
+def test_indexes_are_written_where_the_table_is_created(front: str, given: str, written: str, tmp_path: Path) -> None:
     path = tmp_path / "orders.py"
     text = MODULE.replace(", scan_index=OPEN_ORDERS", "").replace('table = Table("orders")', given)
     path.write_text(
@@ -275,7 +275,7 @@ def test_indexes_are_written_where_the_table_is_made(front: str, given: str, wri
         ('@read(\n        "O3")', '@read(\n        "O3", where="state = :state")'),
     ],
 )
-def test_a_decorator_gets_the_option_that_it_needs(given: str, written: str, tmp_path: Path) -> None:
+def test_required_options_are_added_to_decorators(given: str, written: str, tmp_path: Path) -> None:
     path = tmp_path / "orders.py"
     pattern = f"    {given}\n    def in_state(self, order_id: str, state: str) -> Order | None: ...\n"
     path.write_text(MODULE.partition('    @read("O2"')[0] + pattern)

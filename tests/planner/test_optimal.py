@@ -1,5 +1,5 @@
-"""The number of indexes: no more than experts published, and the least by brute force over every key that could be
-written, for designs of up to three entities with four fields and four reads.
+"""The number of indexes: at most that of published designs, and the minimum by brute force over every possible key,
+for designs of up to three entities with four fields and four reads.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def test_no_more_indexes_than_experts_published(made: type[Any], indexes: int) -
 
 
 @pytest.mark.parametrize("made", strangers.STRANGERS, ids=lambda value: value.__name__)
-def test_designs_of_new_users_are_planned_and_right(made: type[Any]) -> None:
+def test_plans_of_designs_of_new_users_are_verified(made: type[Any]) -> None:
     first, *others = planner.plan(made)
     assert len(first.indexes) == INDEXES[made.__name__]
     if made.__name__ == "Access" or NEW:
@@ -65,7 +65,7 @@ INDEXES_MAX = 3
 
 @dataclass(frozen=True)
 class Kind:
-    """An entity: its fields in their order, those that identify an item, and those that may be missing."""
+    """An entity: its fields in order, identifying fields, and optional fields."""
 
     fields: tuple[str, ...]
     identity: frozenset[str]
@@ -74,7 +74,7 @@ class Kind:
 
 @dataclass(frozen=True)
 class Read:
-    """A read of some entities: fields known by equality, one in a range, one that orders; ``one`` item or several."""
+    """A read of some entities: fields fixed by equality, a range field and a sort field; ``one`` item or several."""
 
     kinds: tuple[str, ...]
     known: tuple[str, ...]
@@ -89,7 +89,7 @@ class Read:
         return f"    @read('R{number}'{order})\n    def r{number}(self, {', '.join(given)}) -> {returns}: ...\n"
 
     def served(self, partition: frozenset[str], sort: Sequence[str], kind: Kind) -> bool:
-        """Whether a key serves it, written as plainly as can be."""
+        """Whether a key supports the read, implemented plainly."""
         known, after = set(self.known), self.range or self.order
         front = known - partition
         if not partition <= known or (len(self.kinds) > 1 and front):
@@ -131,7 +131,7 @@ def drawn_read(chance: Random, kinds: Mapping[str, Kind]) -> Read:
 
 
 def keys(names: Sequence[str]) -> Iterator[tuple[frozenset[str], tuple[str, ...]]]:
-    """Every partition of some fields, with every sort key of others."""
+    """Every partition key of some fields, with every sort key of the others."""
     for size in range(1, len(names) + 1):
         for partition in combinations(names, size):
             rest = [name for name in names if name not in partition]
@@ -140,7 +140,7 @@ def keys(names: Sequence[str]) -> Iterator[tuple[frozenset[str], tuple[str, ...]
 
 
 def fewest(kinds: Mapping[str, Kind], reads: Sequence[Read]) -> int | None:
-    """The least number of indexes, by trying each place of each collection and each key of each entity."""
+    """The minimum number of indexes, found by trying each placement of each collection and each key of each entity."""
     reads = [read for read in reads if not is_by_identity(read, kinds)]
     collections = [number for number, read in enumerate(reads) if len(read.kinds) > 1]
     for count in range(INDEXES_MAX + 1):
@@ -152,7 +152,7 @@ def fewest(kinds: Mapping[str, Kind], reads: Sequence[Read]) -> int | None:
 
 
 def places(collections: int, indexes: int) -> Iterator[tuple[int, ...]]:
-    """Each place of each collection: 0 is the table."""
+    """Each placement of each collection: 0 is the table."""
     if not collections:
         yield ()
         return
@@ -161,13 +161,13 @@ def places(collections: int, indexes: int) -> Iterator[tuple[int, ...]]:
 
 
 def is_by_identity(read: Read, kinds: Mapping[str, Kind]) -> bool:
-    """Whether what identifies an item is known: further parameters are a filter."""
+    """Whether the identifying fields are fixed; further parameters are filters."""
     plain = len(read.kinds) == 1 and not read.range and not read.order
     return plain and kinds[read.kinds[0]].identity <= set(read.known)
 
 
 def fits(name: str, kind: Kind, reads: Sequence[Read], placed: Mapping[int, int], indexes: int) -> bool:
-    """Whether an entity has a primary key and a key in each index that serve its reads together."""
+    """Whether an entity has a primary key, and a key in each index that supports its reads together."""
     own = frozenset(number for number, read in enumerate(reads) if name in read.kinds)
 
     def masks(names: Sequence[str], *, primary: bool) -> set[frozenset[int]]:
@@ -200,7 +200,7 @@ def source(kinds: Mapping[str, Kind], reads: Sequence[Read]) -> str:
 
 @pytest.mark.parametrize("first", range(0, examples(40, 1500), 20))
 def test_the_number_of_indexes_is_the_least(first: int) -> None:
-    """Also if the fields of the entities have another order in each, and in the reads."""
+    """For any order of the fields in the entities and reads."""
     compared = 0
     for number in range(first, first + 20):
         kinds, reads = drawn(Random(number))
@@ -215,7 +215,7 @@ def test_the_number_of_indexes_is_the_least(first: int) -> None:
 
 @pytest.mark.parametrize("first", range(0, examples(3, 99), 3))
 def test_generated_designs_need_no_more_indexes_than_they_have(first: int) -> None:
-    """The keys of a design are one solution; the planner finds one as good without seeing them."""
+    """The keys of a design are one solution; the planner finds one as good without them."""
     for number in range(first, first + 3):
         made = settled(number)
         best = plan_or_none(made.cls)
@@ -226,13 +226,13 @@ def test_generated_designs_need_no_more_indexes_than_they_have(first: int) -> No
             for name in (*key.partition_fields, *(variable.name for variable in key.sort_variables))
             if name in entity.fields
         ]
-        # Keys of optional fields hold some items only: a read of these isn't a read of all.
+        # Keys of optional fields lack some items, so they don't support a read of all items.
         if best is not None and not any(field.optional for field in fields):
             assert len(best.indexes) <= len(made.cls.table.indexes), source_of(made.spec)
 
 
 def plan_or_none(cls: Any) -> planner.Plan | None:
-    """The best plan; None if a read doesn't say which order it means, or is known by a fraction."""
+    """The best plan, or None if a read is ambiguous or a prefix of a value."""
     try:
         return plan(cls, ignore_existing=True)[0]
     except DesignError as error:

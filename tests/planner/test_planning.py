@@ -1,4 +1,4 @@
-"""Keys for the access patterns of a design: which are chosen, how they are written, and what stays."""
+"""Keys for the access patterns of a design: the chosen keys, their format, and existing keys."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_the_declarations_are_written_into_the_module(tmp_path: Path) -> None:
     assert result.exit_code == 0, result.output
     assert '+    by_email = Key("EMAIL#{email}", "#CUSTOMER", index=GSI1)' in result.output
     written = path.read_text()
-    assert "name: str  # as on the invoice" in written
+    assert "name: str  # as printed on the invoice" in written
     assert verify(imported(path).Store, stores=10).unanswered == ()
     again = run("plan", f"{path}:Store", "--write")
     assert again.exit_code == 0, again.output
@@ -102,10 +102,11 @@ def test_the_systems_need_no_more_indexes_than_they_have(made: type[Design], ind
             assert verify(planned, stores=20, strategies=strategies).stores >= 20
 
 
-def test_ctrl_c_while_plans_are_weighed_returns_the_best_so_far() -> None:
+def test_ctrl_c_during_comparison_returns_the_best_plan_so_far() -> None:
     def stop(step: str, done: int, whole: int) -> None:
         if step == "weighing plans" and done == 2:
-            raise SchemaError('Error building "model" validator:\n  KeyboardInterrupt: ')  # as pydantic's core has it
+            # as raised by pydantic's core
+            raise SchemaError('Error building "model" validator:\n  KeyboardInterrupt: ')
 
     plans = plan(Cms, ignore_existing=True, progress=stop)
     assert 1 <= len(plans) <= 2
@@ -218,7 +219,7 @@ class Zoo(Design):
     assert {key.templates[0] for key in best.keys if key.where == "GSI1"} == {("DAY#{day}#CITY#{city}",)}
 
 
-def test_newest_first_is_by_the_timestamp_if_the_tables_key_has_another_order() -> None:
+def test_newest_first_uses_the_timestamp_if_the_table_key_has_another_order() -> None:
     made = design("""
 class Review(Entity):
     shop_id: Id[str]

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""What can't be planned is reported together, each access pattern with the smallest change that helps."""
+"""Reads that can't be planned are reported together, each with the smallest change that helps."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def refusal(names: list[str]) -> str:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_each_reason_comes_with_what_helps(name: str) -> None:
+def test_each_reason_has_a_fix(name: str) -> None:
     text = refusal([name])
     assert CASES[name][1] in text
 
@@ -148,7 +148,7 @@ def test_all_reasons_are_reported_together_in_order() -> None:
     assert all(words in text for _, words in CASES.values())
 
 
-def test_the_copied_field_makes_it_possible() -> None:
+def test_the_suggested_copied_field_works() -> None:
     class CopiedLine(Entity):
         order_id: Id[str]
         number: Id[int]
@@ -163,7 +163,7 @@ def test_the_copied_field_makes_it_possible() -> None:
     assert len(plan(design)[0].indexes) == 1
 
 
-def test_two_orders_for_newest_first_are_refused() -> None:
+def test_two_orders_for_newest_first_are_rejected() -> None:
     made = design(
         """
 class Meter(Entity):

@@ -1,4 +1,4 @@
-"""Plans under traffic: keys over a partition's limit, alternatives with their reasons, what an index holds."""
+"""Plans under traffic: keys above a partition's limit, alternatives with their reasons, and projections."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class Zoo(Design):
 
 
 def test_a_partition_over_its_limit_is_avoided() -> None:
-    """Also if another entity, which the same write changes, adds to it."""
+    """Also if another entity in the same write adds to the load."""
     made = design(TENANTS)
     best = plan(made, traffic_of(made, {"add": {"per_second": 800, "hottest": 0.5}}))[0]
     assert keys_of(best)["Task.primary"].startswith("TASK#{task_id} | ")
@@ -103,7 +103,7 @@ def test_plans_side_by_side_are_json() -> None:
     assert None in next(row for row in shown["rows"] if row["place"] == "Job.ticket_claim")["in_plans"]
 
 
-# Sizes, and what an index holds
+# Sizes and projections
 
 ORDERS = """
 class Order(Entity):

@@ -1,4 +1,4 @@
-"""Plans and the design's writes: no key that a write can't keep, and counters that order an index."""
+"""Plans and the design's writes: keys that writes can maintain, and counters that sort an index."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ BY_KEY = """
 """
 
 
-def test_a_read_by_a_field_that_a_write_changes_by_key_alone_is_refused() -> None:
+def test_a_read_by_a_blindly_updated_field_is_rejected() -> None:
     by_league = '    @read("P2")\n    def of_league(self, league: str) -> list[Player]: ...\n'
     text = refusal(design(PLAYERS + by_league + BY_KEY))
     assert "Zoo.of_league: Player by league: Zoo.move changes league by the item's key alone" in text
@@ -38,8 +38,8 @@ def test_a_read_by_a_field_that_a_write_changes_by_key_alone_is_refused() -> Non
     assert not any("KP108" in note for note in best.notes)
 
 
-def test_a_key_avoids_a_field_that_a_write_changes_by_key_alone() -> None:
-    """It could be in the sort key too, and the read filter it; but then the write would fail."""
+def test_keys_avoid_blindly_updated_fields() -> None:
+    """It could be in the sort key with a filter, but then the write would fail."""
     made = design(PLAYERS + BY_KEY)
     assert keys_of(plan(made)[0])["Player.by_team"] == "TEAM#{team} | PLAYER#{player_id} in GSI1"
 
@@ -54,7 +54,7 @@ def test_a_key_avoids_a_field_that_a_write_changes_by_key_alone() -> None:
 def test_a_counter_that_orders_an_index_is_its_own_attribute(
     parameters: str, arguments: tuple[str, ...], key: str
 ) -> None:
-    """So an update by the item's key alone moves the entry."""
+    """So an update by primary key moves the entry."""
     made = design(f"""
 class Player(Entity):
     player_id: Id[str]

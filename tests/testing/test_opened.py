@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""A design in this process: its time is set, its indexes lag, its requests are throttled; and instances are made."""
+"""Test stores: a settable clock, index lag, throttling, and generated instances."""
 
 from __future__ import annotations
 
@@ -67,12 +67,12 @@ def test_items_expire_by_the_clock() -> None:
         notes.create(make(Note, note_id="2", until=NOON + timedelta(days=9)))
         assert expire_items(notes) == 0
         clock.advance(days=2)
-        assert notes.note("1") is not None  # it has expired, and is there until it is removed
+        assert notes.note("1") is not None  # expired, but not removed yet
         assert expire_items(notes) == 1
         assert (notes.note("1"), notes.note("2") is None) == (None, False)
 
 
-def test_now_and_ulids_go_by_the_clock() -> None:
+def test_now_and_ulids_use_the_clock() -> None:
     with Clock(NOON) as clock:
         assert now() == NOON
         first = ulid()
@@ -99,7 +99,7 @@ def test_indexes_lag_by_the_clock() -> None:
         assert notes.notes("a") == [made]
 
 
-def test_what_is_throttled() -> None:
+def test_selected_requests_are_throttled() -> None:
     make = Factory()
     with open_test_store(Notes) as notes:
         with throttled(notes, 2, operations=["GetItem"]) as refused:
@@ -119,7 +119,7 @@ def test_what_is_throttled() -> None:
         expire_items(plain)
 
 
-def test_instances_are_made_alike_for_one_seed() -> None:
+def test_instances_are_reproducible_for_a_seed() -> None:
     first, second = Factory(seed=1), Factory(seed=1)
     made = first.many(Note, 3)
     assert made == second.many(Note, 3)
@@ -150,7 +150,7 @@ class Shift(Entity):
     primary = Key("SHIFT#{name}", "{day}")
 
 
-def test_every_seed_makes_days_of_the_calendar() -> None:
+def test_every_seed_generates_valid_dates() -> None:
     days = [Factory(seed=seed)(Shift, name="early").day for seed in (0, 3, 9, 1_000_000)]
     assert all(2026 <= day.year < 2060 for day in days)
     assert len({*days}) > 1

@@ -1,7 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""What the oracle holds to be right, apart from any store: what comes first, what counts as asked for, what stands
-under a key.
-"""
+"""The oracle's rules without a store: order, matching parameters, and items in a key."""
 
 from __future__ import annotations
 
@@ -96,20 +94,20 @@ THERE = world(
 )
 
 
-def test_a_scan_of_an_index_finds_what_stands_in_it() -> None:
+def test_a_scan_of_an_index_finds_its_entries() -> None:
     assert answer("in_beds", THERE) == [["fern", "moss", "oak", "elm", "rye", "axe", "hoe", "saw"]]
     assert answer("plants", THERE) == [["fern", "moss", "oak", "elm", "ivy", "rye"]]
 
 
-def test_days_of_the_year_are_in_their_order() -> None:
+def test_days_of_the_year_are_sorted() -> None:
     assert answer("of_bed", THERE, bed="a") == [["fern", "elm"], ["moss"], ["oak"]]
 
 
-def test_moments_of_one_hour_come_first_alike() -> None:
+def test_timestamps_in_one_hour_bucket_are_equal() -> None:
     assert answer("tools", THERE, bed="a") == [["saw"], ["axe", "hoe"]]
 
 
-def test_what_two_entities_answer_has_an_order_where_their_fields_say_so() -> None:
+def test_results_of_two_entities_are_ordered_by_common_fields() -> None:
     pattern = Beds.compiled.reads["all_of_bed"]
     judge = Oracle(pattern, pattern.options)
     with pytest.raises(UndecidableError):
@@ -118,7 +116,7 @@ def test_what_two_entities_answer_has_an_order_where_their_fields_say_so() -> No
     assert sorted(each.name for each in everything) == ["axe", "elm", "fern", "hoe", "moss", "oak", "saw"]
 
 
-def test_texts_are_in_order_with_what_ends_them() -> None:
+def test_strings_sort_with_their_terminator() -> None:
     nails = world(*(Nail(box="b", name=name, size=size) for name, size in (("a", "1"), ("a!", "2"), ("a", "0"))))
     assert [(each.name, each.size) for group in _groups("nails", nails, box="b") for each in group] == [
         ("a", "0"), ("a", "1"), ("a!", "2"),

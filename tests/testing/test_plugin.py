@@ -1,4 +1,4 @@
-"""The plugin of pytest, run by pytest as one's own project would."""
+"""The pytest plugin, run by pytest as in a user's project."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def run(folder: Path, *arguments: str) -> str:
     return done.stdout + done.stderr
 
 
-def test_a_design_on_each_store(tmp_path: Path) -> None:
+def test_the_fixture_opens_a_design_on_each_store(tmp_path: Path) -> None:
     (tmp_path / "notes.py").write_text(DESIGN, encoding="utf-8")
     (tmp_path / "test_notes.py").write_text(TESTS, encoding="utf-8")
     (tmp_path / "pytest.ini").write_text("[pytest]\nfilterwarnings = error\n", encoding="utf-8")
@@ -82,7 +82,7 @@ def test_a_design_on_each_store(tmp_path: Path) -> None:
     assert text.count("annotate its parameter, design: YourDesign") >= 3, text
 
 
-def test_the_plugin_imports_nothing_that_others_would_wait_for(tmp_path: Path) -> None:
+def test_the_plugin_imports_no_expensive_module(tmp_path: Path) -> None:
     """pytest loads it at each start, with or without hypothesis."""
     assert run(tmp_path, "-c", QUIET).strip() == "[]"
 

@@ -1,5 +1,5 @@
-"""The values that tests are given: odd ones by ``samples``, an application's by ``typical`` and ``Factory``. Whatever
-is tried of a type is part of what ``verify`` finds, and what a maker makes is what somebody's tests expect.
+"""Generated values: edge cases by ``samples``, typical values by ``typical`` and ``Factory``. They affect what
+``verify`` finds and what users' tests expect.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def _a_fixed_moment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Thing(Entity):
-    """A field of each kind that a maker fills."""
+    """A field of each type that a factory supports."""
 
     thing_id: str = Field(default_factory=ulid)
     at: datetime = Field(default_factory=now)
@@ -82,7 +82,7 @@ class Things(Design):
     table = Table("things", entities=[Thing])
 
 
-def test_a_maker_fills_a_store() -> None:
+def test_a_factory_fills_a_store() -> None:
     with Things.open(":memory:") as design:
         things = Factory().fill(design, {Thing: 3})
         assert things == Factory().many(Thing, 3)
@@ -118,7 +118,7 @@ def test_recursive_models_have_finite_values() -> None:
     assert estimate(Threads).patterns[0].failure is None
 
 
-def test_what_a_maker_can_not_make() -> None:
+def test_values_that_a_factory_cannot_generate() -> None:
     with pytest.raises(ArgumentError, match=r"Fussy: the type of word .*\n.*pass a valid value"):
         Factory()(Fussy)
     assert Factory()(Fussy, word="BB").word == "BB"

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""``verify`` finds nothing in designs that work, and finds what is broken on purpose."""
+"""``verify`` finds no difference in correct designs, and finds deliberate bugs."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
 
 
 class Member(Entity):
-    """Has one of each thing that can be broken."""
+    """Has one of each feature that a bug can affect."""
 
     team: str
     number: int
@@ -63,7 +63,7 @@ class Member(Entity):
 
 
 class Guest(Entity):
-    """Stands in the members' partitions."""
+    """In the partitions of members."""
 
     team: str
     name: str
@@ -72,7 +72,7 @@ class Guest(Entity):
 
 
 class Club(Design):
-    """Small, so that a fault is found soon."""
+    """A small design, in which bugs are found quickly."""
 
     table = Table("club", indexes=[GSI1])
 
@@ -99,7 +99,7 @@ class Club(Design):
 
 
 class Hall(Entity):
-    """Its conditions compare with values that are in no sample of their types."""
+    """Its conditions compare with values that aren't among the samples of their types."""
 
     hall: str
     people: int = 0
@@ -128,11 +128,11 @@ class Halls(Design):
     def of_size(self, hall: str) -> Hall | None: ...
 
 
-def test_conditions_meet_items_with_their_constants() -> None:
+def test_some_items_match_constants_in_conditions() -> None:
     assert verify(Halls, stores=20, seed=1).unanswered == ()
 
 
-def test_the_cms_answers_as_brute_force_does() -> None:
+def test_the_cms_equals_brute_force() -> None:
     stores = examples(40, 120)
     report = verify(Cms, stores=stores, seed=seed(1))
     assert report.stores >= stores
@@ -141,18 +141,18 @@ def test_the_cms_answers_as_brute_force_does() -> None:
 
 
 @pytest.mark.nightly
-def test_a_design_with_one_of_everything_answers_as_brute_force_does() -> None:
+def test_the_contract_design_equals_brute_force() -> None:
     report = verify(Everything, stores=examples(20, 100), seed=seed(1))
     assert report.items_max > 20
     assert all(pattern.answered for pattern in report.patterns if pattern.kind == "read")
 
 
-def test_a_seed_makes_the_same_stores() -> None:
+def test_stores_are_reproducible_for_a_seed() -> None:
     assert verify(Club, stores=8, seed=7) == verify(Club, stores=8, seed=7)
 
 
 @pytest.mark.nightly
-def test_the_report_can_be_read() -> None:
+def test_the_report_shows_calls_and_items() -> None:
     report = verify(Club, stores=30, seed=1)
     assert str(report).startswith("Club: 30 stores, ")
     assert re.search(r"A2 members +\d+ calls +\d+ answered", str(report))
@@ -161,7 +161,7 @@ def test_the_report_can_be_read() -> None:
 
 
 @pytest.mark.nightly
-def test_own_strategies_are_used() -> None:
+def test_custom_strategies_are_used() -> None:
     lonely = st.builds(Guest, team=st.just("reds"), name=st.sampled_from(["a", "b"]))
     with pytest.raises(AssertionError, match=r"no generated store had a result of member, members, members_in"):
         verify(Club, stores=10, seed=1, strategies={Guest: lonely, Member: st.nothing()})
@@ -177,7 +177,7 @@ def test_own_strategies_are_used() -> None:
 
 
 class Defaults(Design):
-    """Leaves the choice of what is asked for to the call, or to a default."""
+    """Parameters with defaults, and optional ones."""
 
     table = Table("defaults", indexes=[GSI1], entities=[Member])
 
@@ -198,7 +198,7 @@ class Defaults(Design):
 
 
 @pytest.mark.nightly
-def test_what_a_call_leaves_out_is_asked_for_by_its_default() -> None:
+def test_omitted_arguments_use_their_defaults() -> None:
     assert verify(Defaults, stores=25, seed=2).unanswered == ()
 
 
@@ -216,7 +216,7 @@ class Picky(Design):
 
 
 @pytest.mark.nightly
-def test_a_write_that_never_succeeds_fails_until_values_suit_it() -> None:
+def test_a_write_that_never_succeeds_needs_custom_values() -> None:
     with pytest.raises(AssertionError, match="no generated store had a result of invite"):
         verify(Picky, stores=2)
     report = verify(Picky, stores=2, strategies={"word": st.just("sesame")})
@@ -231,7 +231,7 @@ def test_each_store_must_be_empty() -> None:
             verify(Club, stores=1, open=lambda: club)
 
 
-# Broken on purpose
+# Deliberate bugs
 
 Patch = pytest.MonkeyPatch
 
@@ -253,7 +253,7 @@ def unescaped_values(patch: Patch) -> None:
 
 
 def _forget_shapes(patch: Patch) -> None:
-    """Patterns are kept with their keys: look at each text anew, and take it."""
+    """Parse each string again, since patterns are cached with their keys."""
     patch.setattr(templates.Variable, "pattern", property(lambda self: ".+"))
 
 
@@ -409,11 +409,11 @@ EVERY_RUN = {stale_index_keys, a_dropped_page_boundary, claims_that_are_never_re
     [pytest.param(*fault, marks=() if fault[0] in EVERY_RUN else pytest.mark.nightly) for fault in FAULTS],
     ids=lambda value: getattr(value, "__name__", ""),
 )
-def test_what_is_broken_is_found(monkeypatch: Patch, break_it: Any, told: str) -> None:
+def test_each_deliberate_bug_is_found(monkeypatch: Patch, break_it: Any, told: str) -> None:
     break_it(monkeypatch)
 
     class Broken(Club):
-        """Compiled anew, since keys keep the shapes of their texts."""
+        """Compiled again, since keys cache their formats."""
 
     with pytest.raises(AssertionError) as caught:
         verify(Broken, stores=300, seed=3)
@@ -452,7 +452,7 @@ def invalid_items_that_are_omitted(patch: Patch) -> None:
         (invalid_items_that_are_omitted, "neither raises InvalidItemError nor returns"),
     ],
 )
-def test_wrong_results_with_items_of_others_are_found(monkeypatch: Patch, break_it: Any, message: str) -> None:
+def test_wrong_results_with_foreign_items_are_found(monkeypatch: Patch, break_it: Any, message: str) -> None:
     break_it(monkeypatch)
 
     class Book(Entity):

@@ -26,7 +26,7 @@ def http(library: Library) -> Iterator[TestClient]:
 
 @pytest.fixture
 def filled(library: Library) -> Library:
-    """A few of everything. Titles and shelves hold the delimiter, and letters of other scripts."""
+    """Some items of each entity. Titles and shelves contain the delimiter and letters of other scripts."""
     start = datetime(2026, 3, 1, 12, tzinfo=UTC)
     titles = ["c# in depth", "Ä", "日本", "a&b=c?d", "plain"]
     for number, title in enumerate(titles):

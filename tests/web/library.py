@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""A design with every kind of parameter and of answer, for the layers that show designs to the outside."""
+"""A design with every kind of parameter and return type."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Kind(Enum):
 
 
 class Size(Entity):
-    """Never stored by itself: a nested value."""
+    """A nested value, never stored alone."""
 
     pages: int
     weight: Decimal | None = None
@@ -108,7 +108,7 @@ class Reader(Entity):
 
 
 class Loan(Entity):
-    """A loan, in the order of time; gone when it expires."""
+    """A loan, sorted by time, with a TTL."""
 
     reader_id: str
     isbn: str
@@ -119,7 +119,7 @@ class Loan(Entity):
 
 
 class Event(Entity):
-    """What happened on a day, over shards."""
+    """An event of a day, sharded."""
 
     event_id: str
     at: datetime
@@ -134,10 +134,7 @@ class Event(Entity):
 
 
 class Library(Design):
-    """A library.
-
-    It stands for any design: each kind of parameter and each kind of answer is in it.
-    """
+    """A library, with every kind of parameter and return type."""
 
     table = Table("library", indexes=[BY_SHELF, BY_PRICE])
 
@@ -148,7 +145,7 @@ class Library(Design):
 
     @read("L2")
     def book_there(self, isbn: str) -> Book:
-        """A book that is there."""
+        """An existing book."""
         ...
 
     @read("L3")
@@ -160,12 +157,12 @@ class Library(Design):
     def on_shelf(
         self, shelf: str, title: Prefix | None = None, limit: int = 10, cursor: Cursor | None = None
     ) -> Page[Book]:
-        """What stands on a shelf, by title."""
+        """The books on a shelf, by title."""
         ...
 
     @read("L5")
     def on_shelves(self, shelf: Each[str], limit: int = 10, cursor: Cursor | None = None) -> Page[Book]:
-        """What stands on several shelves, merged."""
+        """The books on several shelves, merged."""
         ...
 
     @read("L6", order_by="price_cents")
@@ -187,7 +184,7 @@ class Library(Design):
     def loans(
         self, reader_id: str, at: Range[datetime] | None = None, limit: int = 10, cursor: Cursor | None = None
     ) -> Page[Loan]:
-        """A reader's loans, the newest first."""
+        """A reader's loans, newest first."""
         ...
 
     @read("L10", consistent=True)
@@ -202,17 +199,17 @@ class Library(Design):
 
     @read("L12")
     def events(self, day: date, limit: int = 10, cursor: Cursor | None = None) -> Page[Event]:
-        """What happened on a day."""
+        """The events of a day."""
         ...
 
     @read("L13")
     def all_events(self, day: date) -> Iterator[Event]:
-        """All that happened on a day, one after the other."""
+        """All events of a day, as an iterator."""
         ...
 
     @read("L14", scan=True, where="price_cents > :least")
     def expensive(self, least: int, limit: int = 10, cursor: Cursor | None = None) -> Page[Book]:
-        """Books over a price: a scan."""
+        """Books above a price, by a scan."""
         ...
 
     @read("L15", through=Through(Loan, isbn="isbn"))
@@ -227,10 +224,7 @@ class Library(Design):
 
     @write("W1")
     def add_book(self, book: Book) -> Writes[Book]:
-        """Add a book.
-
-        It must be a new one.
-        """
+        """Add a new book."""
         yield Create(book)
         return book
 
@@ -244,12 +238,12 @@ class Library(Design):
 
     @write("W3")
     def remove_book(self, isbn: str) -> Writes:
-        """Remove a book; removing what isn't there is no error."""
+        """Remove a book, if it exists."""
         yield Delete(Book, isbn=isbn)
 
     @write("W4")
     def register(self, reader: Reader) -> Writes[Reader]:
-        """A new reader, with an email of their own."""
+        """Register a reader with a unique email."""
         yield Create(reader)
         return reader
 
@@ -267,7 +261,7 @@ class Library(Design):
 
     @write("W6")
     def reprice(self, isbn: str, price_cents: int, expected: int) -> Writes[Book]:
-        """Change a price, if it is still as expected."""
+        """Change a price if it is as expected."""
         changed = yield Update(Book(isbn=isbn, title="T")).set(price_cents=price_cents).only_if(price_cents=expected)
         return Book.model_validate(changed)
 
@@ -279,19 +273,19 @@ class Library(Design):
 
     @write("W8")
     def log(self, event: Event) -> Writes[BookWithNewest | None]:
-        """Log what happened."""
+        """Add an event."""
         yield Put(event)
         return None
 
     @write("W9")
     def broken(self, title: str) -> Writes:
-        """It fails, by a mistake of its author."""
+        """A write with a bug."""
         yield Put(Book(isbn="broken", title=title))
         raise RuntimeError("secret")
 
     @write("W10")
     def add_copy(self, isbn: str, number: int) -> Writes[Copy]:
-        """Add a copy; the number is judged by the entity."""
+        """Add a copy; the entity validates its number."""
         copy = Copy(isbn=isbn, number=number)
         yield Create(copy)
         yield Update(Book, isbn=isbn).set(weight=Add(Decimal("0.1")))

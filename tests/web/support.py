@@ -1,4 +1,4 @@
-"""The HTTP client of the tests. Importing it warns that it would rather have another library below it."""
+"""The HTTP client of the tests. Its import emits a deprecation warning."""
 
 from __future__ import annotations
 

@@ -37,18 +37,18 @@ VALUES: list[tuple[Any, Any]] = [
 
 
 @pytest.mark.parametrize(("value", "shown"), VALUES)
-def test_values_have_one_form(value: Any, shown: Any) -> None:
+def test_values_have_one_json_representation(value: Any, shown: Any) -> None:
     assert plain(value) == shown
 
 
-def test_entities_go_by_field_names_and_hide_what_is_excluded() -> None:
+def test_entities_use_field_names_and_omit_excluded_fields() -> None:
     book = Book(isbn="1", title="T", cover=b"\xff", topics={"b", "a"})
     shown = plain(book)
     assert (shown["cover"], shown["topics"], shown["kind"]) == ("/w==", ["a", "b"], "novel")
     assert "secret" not in shown
 
 
-def test_answers_have_a_shape_of_their_own() -> None:
+def test_json_shape_of_each_return_type() -> None:
     book = Book(isbn="1", title="T")
     assert answer_json(Page([book], None)) == {"items": [plain(book)], "cursor": None}
     assert answer_json([book]) == {"items": [plain(book)]}
@@ -66,7 +66,7 @@ def test_pretty_json_is_the_same_json(value: Any) -> None:
     assert json.loads(pretty(value)) == value
 
 
-def test_attribute_values_stay_on_their_line() -> None:
+def test_attribute_values_are_on_one_line() -> None:
     assert pretty({"Key": {"pk": {"S": "A#1"}, "tags": {"SS": ["a", "b"]}}}) == (
         '{\n  "Key": {\n    "pk": {"S": "A#1"},\n    "tags": {"SS": ["a", "b"]}\n  }\n}'
     )

@@ -1,4 +1,4 @@
-"""What holds for every request: one shape of errors, methods, hosts, headers, and the end of the application."""
+"""Errors, methods, hosts and headers of every request, and the shutdown of the application."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from tests.web.support import TestClient
 
 
 @pytest.mark.parametrize("path", ["/nothing", "/api", "/api/", "/static/../page.py", "/static/other.js", "/api/book/1"])
-def test_an_unknown_path_is_404_in_the_shape_of_all_errors(http: TestClient, path: str) -> None:
+def test_an_unknown_path_is_a_404_error(http: TestClient, path: str) -> None:
     answer = http.get(path)
     assert answer.status_code == 404
     assert answer.json()["error"]["code"] == "NotFound"
 
 
 @pytest.mark.parametrize("base", ["api", "try"])
-def test_an_unknown_pattern_is_404_and_the_nearest_is_named(http: TestClient, base: str) -> None:
+def test_an_unknown_pattern_is_404_with_a_suggestion(http: TestClient, base: str) -> None:
     answer = http.get(f"/{base}/boook")
     assert answer.status_code == 404
     assert answer.json()["error"]["code"] == "UnknownPattern"
@@ -44,9 +44,7 @@ def test_an_unknown_pattern_is_404_and_the_nearest_is_named(http: TestClient, ba
         ("POST", "/", "GET, HEAD"),
     ],
 )
-def test_a_wrong_method_is_405_and_the_right_one_is_named(
-    http: TestClient, method: str, path: str, allowed: str
-) -> None:
+def test_a_wrong_method_is_405_with_the_allowed_one(http: TestClient, method: str, path: str, allowed: str) -> None:
     answer = http.request(method, path)
     assert answer.status_code == 405
     assert answer.json()["error"]["code"] == "MethodNotAllowed"
@@ -125,11 +123,11 @@ def test_each_kind_of_error_has_its_status(
         ("Odd", 500),
     ],
 )
-def test_dynamodbs_errors_have_statuses_by_their_type(kind: str, status: int) -> None:
+def test_dynamodb_errors_have_statuses_by_type(kind: str, status: int) -> None:
     assert status_of(DynamoDBError("no", type=kind)) == status
 
 
-def test_a_store_that_is_gone_is_503(http: TestClient, library: Library) -> None:
+def test_an_unreachable_store_is_503(http: TestClient, library: Library) -> None:
     library.close()
     answer = http.get("/api/book?isbn=1")
     assert (answer.status_code, answer.json()["error"]["code"]) == (503, "StoreError")
@@ -146,7 +144,7 @@ def test_a_store_that_is_gone_is_503(http: TestClient, library: Library) -> None
         ("127.0.0.1.evil.example", 421),
     ],
 )
-def test_other_hosts_are_refused_where_hosts_are_named(library: Library, host: str, status: int) -> None:
+def test_hosts_that_are_not_allowed_are_rejected(library: Library, host: str, status: int) -> None:
     client = TestClient(app(library, hosts=["127.0.0.1", "localhost"]))
     answer = client.get("/openapi.json", headers={"host": host})
     assert answer.status_code == status
@@ -154,14 +152,14 @@ def test_other_hosts_are_refused_where_hosts_are_named(library: Library, host: s
         assert answer.json()["error"]["code"] == "WrongHost"
 
 
-def test_nothing_from_elsewhere_may_be_loaded(http: TestClient) -> None:
+def test_the_content_security_policy_forbids_other_hosts(http: TestClient) -> None:
     for path in ("/", "/api/book?isbn=1", "/nothing"):
         headers = http.get(path).headers
         assert "default-src 'none'" in headers["content-security-policy"]
         assert headers["x-content-type-options"] == "nosniff"
 
 
-def test_the_end_of_the_application_closes_the_design() -> None:
+def test_shutdown_closes_the_design() -> None:
     library = Library.open(":memory:")
     with TestClient(app(library)) as client:
         assert client.get("/api/expensive?least=1").status_code == 200
@@ -169,7 +167,7 @@ def test_the_end_of_the_application_closes_the_design() -> None:
         library.book("1")
 
 
-def test_requests_at_once_are_answered_each_with_its_own(http: TestClient, filled: Library) -> None:
+def test_concurrent_requests_get_their_own_responses(http: TestClient, filled: Library) -> None:
     async def all_at_once() -> list[str]:
         transport = httpx.ASGITransport(app(filled))
         async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
@@ -193,26 +191,26 @@ FOREIGN: list[dict[str, str]] = [
 
 
 @pytest.mark.parametrize("headers", FOREIGN)
-def test_a_page_of_another_site_writes_nothing(filled: Library, http: TestClient, headers: dict[str, str]) -> None:
+def test_cross_site_writes_are_rejected(filled: Library, http: TestClient, headers: dict[str, str]) -> None:
     for base in ("api", "try"):
         answer = http.post(f"/{base}/add_copies", json={"isbn": "i1", "numbers": [9]}, headers=headers)
         assert (answer.status_code, answer.json()["error"]["code"]) == (403, "ForeignOrigin")
     assert filled.copy("i1", 9) is None
 
 
-def test_a_page_of_another_site_reads_nothing_but_may_link_here(http: TestClient) -> None:
+def test_cross_site_reads_are_rejected_except_navigation(http: TestClient) -> None:
     link = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}
     assert http.get("/docs", headers=link).status_code == 200
     assert http.get("/api/book?isbn=i0", headers={**link, "sec-fetch-mode": "no-cors"}).status_code == 403
 
 
 @pytest.mark.parametrize("origin", ["http://testserver", "HTTP://TESTSERVER:80", "https://books.example"])
-def test_pages_of_the_server_itself_may_write(filled: Library, origin: str) -> None:
+def test_same_origin_writes_are_allowed(filled: Library, origin: str) -> None:
     with TestClient(application(filled, hosts=None, origin="https://books.example")) as http:
         body = {"isbn": "i1", "numbers": [8]}
         assert http.post("/api/add_copies", json=body, headers={"origin": origin}).status_code < 300
 
 
-def test_a_write_without_a_type_is_refused_even_when_it_says_nothing(http: TestClient) -> None:
+def test_a_write_needs_a_content_type_even_without_a_body(http: TestClient) -> None:
     answer = http.post("/api/add_copies")
     assert (answer.status_code, answer.json()["error"]["code"]) == (415, "UnsupportedMediaType")

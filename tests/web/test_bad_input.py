@@ -1,4 +1,4 @@
-"""Whatever is sent to the REST API, the answer is JSON and never a 500: random requests to every pattern."""
+"""Random requests to every access pattern of the REST API: each response is JSON and never a 500."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ HEADERS = ["accept", "origin", "host", "content-length", "authorization", "sec-f
 
 
 class Validated(Entity):
-    """Its validator computes with what is given, and so does its key."""
+    """Its validator and its key calculate with the given value."""
 
     name: str
     days: int = 0
@@ -51,7 +51,7 @@ class Validated(Entity):
 
 
 class Computed(Entity):
-    """Its key is computed of a number."""
+    """Its key is computed from a number."""
 
     name: str
     days: int = 0
@@ -65,7 +65,7 @@ class Computed(Entity):
 
 
 class Calendar(Design):
-    """A design that computes days of numbers, wherever its author can."""
+    """A design that calculates days from numbers."""
 
     table = Table("calendar")
 
@@ -93,7 +93,7 @@ class Calendar(Design):
 
 
 @pytest.mark.parametrize("days", [10**9, -(10**6), 10**40])
-def test_no_number_is_too_large_for_what_a_design_computes(days: int) -> None:
+def test_numbers_that_overflow_a_designs_calculation_are_rejected(days: int) -> None:
     item = {"name": "a", "days": days}
     with Calendar.open(":memory:") as design, TestClient(app(design), raise_server_exceptions=False) as http:
         for pattern in Calendar.compiled.writes:
@@ -104,7 +104,7 @@ def test_no_number_is_too_large_for_what_a_design_computes(days: int) -> None:
 
 
 class Sender:
-    """Makes requests at random."""
+    """Sends random requests."""
 
     def __init__(self, http: TestClient, seed: random.Random) -> None:
         self.http = http
@@ -136,7 +136,7 @@ class Sender:
         return {**headers, "content-type": self.seed.choice(KINDS)}
 
     def once(self) -> int:
-        """Send one request: the status of its answer, which is JSON, or a page where the path isn't the API's."""
+        """Send one request, and return its status. The response must be JSON, or a page if the path isn't the API's."""
         method = self.seed.choice([*["GET"] * 10, *["POST"] * 10, "PUT", "DELETE", "HEAD", "OPTIONS"])
         body = self.body() if method in {"POST", "PUT"} else b""
         answer = self.http.request(method, self.path(), content=body, headers=self.headers())
@@ -146,7 +146,7 @@ class Sender:
 
 
 @pytest.mark.parametrize("number", range(3))
-def test_every_request_is_answered_or_refused(number: int) -> None:
+def test_random_requests_get_a_valid_response(number: int) -> None:
     with Things.open(":memory:", secret="s") as design:
         design.put(Thing(name="a", number=1))
         design.create(Other(other_id="1", email="e", day=DAY))

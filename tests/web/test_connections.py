@@ -1,4 +1,4 @@
-"""Connections are bounded in number and in how long they keep the server waiting: over sockets, and by a fake clock."""
+"""Limits of the number of connections and of slow clients: over sockets, and with a fake clock."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def sent(stack: ExitStack, port: int, data: bytes) -> socket.socket:
 
 
 def answer(connection: socket.socket) -> bytes:
-    """All that comes, until the connection ends."""
+    """Everything received until the connection ends."""
     parts = b""
     try:
         while part := connection.recv(4096):
@@ -55,7 +55,7 @@ def answer(connection: socket.socket) -> bytes:
     return parts
 
 
-def test_incomplete_requests_end_while_others_are_answered(port: int) -> None:
+def test_incomplete_requests_time_out_without_blocking_others(port: int) -> None:
     with ExitStack() as stack:
         slow = [sent(stack, port, data) for data in (HALF, HALF[:30], b"", ASK[:-2], ASK + ASK[:9])]
         first = sent(stack, port, ASK).recv(4096)
@@ -72,7 +72,7 @@ def test_a_connection_over_the_limit_is_closed(port: int) -> None:
         assert answer(sent(stack, port, ASK)) == b""
 
 
-def test_no_more_connections_than_files() -> None:
+def test_the_connection_limit_depends_on_the_file_limit() -> None:
     assert allow_many_files(Bounds(connections_max=10)).connections_max == 10
     assert (
         allow_many_files(Bounds(connections_max=10**9)).connections_max < resource.getrlimit(resource.RLIMIT_NOFILE)[0]
@@ -80,7 +80,7 @@ def test_no_more_connections_than_files() -> None:
 
 
 class Clock:
-    """An event loop with its own time, and the transport of a connection, which records what is done with it."""
+    """An event loop with its own clock, and a connection's transport that records calls."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -120,7 +120,7 @@ class Clock:
 
 
 class Inner(asyncio.Protocol):
-    """Runs an application for the first data, which waits for the body and for sending its response as it is told."""
+    """Runs an application that waits for the body and sends its response on command."""
 
     def data_received(self, data: bytes) -> None:
         if not hasattr(self, "run"):
@@ -144,7 +144,7 @@ class Inner(asyncio.Protocol):
 async def answer_late(_scope: Any, receive: Any, send: Any) -> None:
     while (await receive())["more_body"]:
         pass
-    await receive()  # the server's turn: the application waits for the end of the connection
+    await receive()  # let the server run: the application waits for the end of the connection
     await send({"type": "http.response.start"})
 
 
@@ -167,13 +167,13 @@ def connected(clock: Clock, most: int = 9) -> Any:
 LATE = [(4.0, "HTTP/1.1 408 Request Timeout"), (4.0, "closed"), (5.0, "aborted")]
 
 
-def test_a_client_that_requests_nothing(clock: Clock) -> None:
+def test_a_client_that_sends_no_request_is_disconnected(clock: Clock) -> None:
     connected(clock)
     clock.pass_by(20)
     assert clock.events == LATE
 
 
-def test_a_body_has_more_time_the_more_of_it_arrives(clock: Clock) -> None:
+def test_the_time_limit_of_a_body_grows_as_it_arrives(clock: Clock) -> None:
     connection = connected(clock)
     connection.data_received(b"head")
     clock.pass_by(2.5)
@@ -183,7 +183,7 @@ def test_a_body_has_more_time_the_more_of_it_arrives(clock: Clock) -> None:
     assert clock.events == [(at + 4, event) for at, event in LATE]
 
 
-def test_a_response_that_the_client_does_not_read(clock: Clock) -> None:
+def test_a_client_that_does_not_read_the_response_is_disconnected(clock: Clock) -> None:
     connection = connected(clock)
     connection.data_received(b"head")
     connection._inner.go_on({"more_body": False})

@@ -1,4 +1,4 @@
-"""The OpenAPI document: valid, and true of what the API answers."""
+"""The OpenAPI document is valid, and describes the API's responses."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ def document(http: TestClient) -> dict[str, Any]:
     return result
 
 
-def test_an_operation_says_what_its_signature_says(document: dict[str, Any]) -> None:
+def test_operations_match_their_signatures(document: dict[str, Any]) -> None:
     on_shelf = document["paths"]["/api/on_shelf"]["get"]
-    assert on_shelf["summary"] == "What stands on a shelf, by title."
+    assert on_shelf["summary"] == "The books on a shelf, by title."
     assert on_shelf["tags"] == ["reads"]
     assert [(parameter["name"], parameter["required"]) for parameter in on_shelf["parameters"]] == [
         ("shelf", True),
@@ -93,7 +93,7 @@ QUERIES = [
 
 @pytest.mark.usefixtures("filled")
 @pytest.mark.parametrize(("pattern", "query"), QUERIES)
-def test_answers_are_what_the_document_says(
+def test_responses_of_reads_match_the_document(
     http: TestClient, document: dict[str, Any], pattern: str, query: str
 ) -> None:
     answer = http.get(f"/api/{pattern}?{query}")
@@ -114,7 +114,7 @@ def test_answers_are_what_the_document_says(
         ("count_pages", {"sizes": {"a": "big"}}),
     ],
 )
-def test_results_are_what_the_document_says(
+def test_responses_of_writes_match_the_document(
     http: TestClient, document: dict[str, Any], pattern: str, body: Any
 ) -> None:
     operation = document["paths"][f"/api/{pattern}"]["post"]

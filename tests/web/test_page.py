@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""The page: what it shows without a script, and what its forms ask. The browser's part is in ``tests/browser``."""
+"""The page of a design: its HTML and the requests of its forms. ``tests/browser`` tests it in a browser."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ def page(http: TestClient) -> Parsed:
     return Parsed(answer.text)
 
 
-def test_it_shows_the_design_and_every_pattern(page: Parsed) -> None:
+def test_the_page_shows_the_design_and_every_pattern(page: Parsed) -> None:
     flat = " ".join(page.text.split())
-    assert "It stands for any design" in flat
+    assert "with every kind of parameter" in flat
     for pattern in Library.compiled.patterns.values():
         assert pattern.id in page.text
         assert pattern.name in page.text
@@ -51,11 +51,11 @@ def test_it_shows_the_design_and_every_pattern(page: Parsed) -> None:
     assert [element["data-pattern"] for element in page.all("form")] == list(Library.compiled.patterns)
 
 
-def test_it_is_the_same_at_docs(http: TestClient) -> None:
+def test_docs_shows_the_same_page(http: TestClient) -> None:
     assert http.get("/docs").text == http.get("/").text
 
 
-def test_nothing_comes_from_elsewhere(http: TestClient, page: Parsed) -> None:
+def test_the_page_loads_nothing_from_other_hosts(http: TestClient, page: Parsed) -> None:
     addresses = [element.get(name) for _, element in page.tags for name in ("href", "src", "action")]
     for address in filter(None, addresses):
         assert not re.match(r"[a-z]+:|//", address), address
@@ -85,7 +85,7 @@ def test_the_controls_fit_the_parameters(page: Parsed) -> None:
     assert by_id["loans-at-lt"][1]["placeholder"] == "2026-11-21T09:00:00Z"
 
 
-def test_texts_of_a_design_are_shown_as_texts() -> None:
+def test_docstrings_of_a_design_are_escaped() -> None:
     class Note(Entity):
         """A note."""
 
@@ -113,7 +113,7 @@ def test_texts_of_a_design_are_shown_as_texts() -> None:
 
 
 @pytest.mark.usefixtures("filled")
-def test_a_try_tells_the_answer_and_the_requests_made(http: TestClient) -> None:
+def test_a_run_shows_the_result_and_its_requests(http: TestClient) -> None:
     result: dict[str, Any] = http.get("/try/books_lent", params={"reader_id": "r#1", "limit": 2}).json()
     assert result["status"] == 200
     assert result["answer"] == http.get("/api/books_lent", params={"reader_id": "r#1", "limit": 2}).json()
@@ -126,7 +126,7 @@ def test_a_try_tells_the_answer_and_the_requests_made(http: TestClient) -> None:
 
 
 @pytest.mark.usefixtures("filled")
-def test_a_try_tells_errors_with_their_status(http: TestClient) -> None:
+def test_a_run_shows_errors_with_their_status(http: TestClient) -> None:
     missing = http.get("/try/book?isbn=none").json()
     assert (missing["status"], missing["error"]["code"], len(missing["requests"])) == (404, "ItemNotFound", 1)
     wrong = http.get("/try/book").json()
@@ -134,21 +134,21 @@ def test_a_try_tells_errors_with_their_status(http: TestClient) -> None:
 
 
 @pytest.mark.usefixtures("filled")
-def test_of_an_iterator_a_try_gives_the_first_hundred(http: TestClient, filled: Library) -> None:
+def test_a_run_shows_the_first_100_items_of_an_iterator(http: TestClient, filled: Library) -> None:
     start = datetime(2026, 5, 1, tzinfo=UTC)
     filled.batch(Put(Event(event_id=f"{n:04d}", at=start + timedelta(seconds=n))) for n in range(150))
     assert len(http.get("/try/all_events?day=2026-05-01").json()["answer"]["items"]) == 100
 
 
 @pytest.mark.usefixtures("filled")
-def test_values_to_begin_with_come_from_what_is_stored(http: TestClient) -> None:
+def test_initial_values_come_from_stored_items(http: TestClient) -> None:
     result = http.get("/examples.json").json()
     assert set(result["isbn"]) <= {f"i{n}" for n in range(5)}
     assert result["reader_id"] == ["r#1"]
     assert result["day"] == ["2026-03-01"]
 
 
-def test_an_empty_table_has_no_values(http: TestClient) -> None:
+def test_an_empty_table_has_no_initial_values(http: TestClient) -> None:
     assert http.get("/examples.json").json() == {}
 
 
@@ -159,8 +159,8 @@ def luminance(colour: str) -> float:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_every_text_has_contrast_enough_on_every_ground(http: TestClient, scheme: str) -> None:
-    """4.5 to 1, as WCAG 2.2 wants it for texts."""
+def test_every_text_color_has_enough_contrast(http: TestClient, scheme: str) -> None:
+    """4.5 to 1, as WCAG 2.2 requires for text."""
     light, dark = http.get("/static/page.css").text.split("@media (prefers-color-scheme: dark)", 1)
     colours = dict(re.findall(r"--([a-z-]+): (#[0-9a-f]{6});", light if scheme == "light" else dark))
     grounds = [("ink", ("paper", "card", "sunk")), ("soft", ("paper", "card", "sunk")), ("red", ("card",))]
@@ -173,7 +173,7 @@ def test_every_text_has_contrast_enough_on_every_ground(http: TestClient, scheme
 
 
 class Note(Entity):
-    """A day."""
+    """A note of a day."""
 
     day: date
 
@@ -181,7 +181,7 @@ class Note(Entity):
 
 
 class Diary(Design):
-    """A design whose questions need nothing."""
+    """Access patterns without parameters."""
 
     table = Table("diary")
 
@@ -193,7 +193,7 @@ class Diary(Design):
         yield Put(Note(day=date(2026, 1, 1)))
 
 
-def test_patterns_without_parameters_are_shown_and_answered() -> None:
+def test_patterns_without_parameters_are_shown_and_run() -> None:
     with TestClient(app(Diary.open(":memory:"))) as http:
         assert http.get("/docs").status_code == 200
         assert http.post("/api/begin", json={}).status_code == 204

@@ -1,5 +1,5 @@
-"""What the API and its page are made of: the shapes of answers, the fields of forms, signatures, statuses; and bounds,
-each from either side.
+"""Parts of the API and its page: response schemas, form fields, signatures, statuses, and limits with values on both
+sides.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def asked(query: bytes = b"", kind: str | None = "application/json", parts: tupl
     return Asked({"type": "http", "method": "POST", "query_string": query, "headers": headers}, receive)
 
 
-def test_a_query_string_holds_so_many_values() -> None:
+def test_the_number_of_query_parameters_is_limited() -> None:
     assert len(query_pairs(asked(b"&".join([b"a="] * FIELDS_MAX)))) == FIELDS_MAX == 2000
     with pytest.raises(RequestError, match="more than 2000 values"):
         query_pairs(asked(b"&".join([b"a="] * (FIELDS_MAX + 1))))
@@ -47,7 +47,7 @@ def test_a_query_string_holds_so_many_values() -> None:
         query_pairs(asked(b"a=%ff"))
 
 
-def test_a_body_is_as_long_as_it_may_be() -> None:
+def test_the_length_of_a_body_is_limited() -> None:
     half = b"x" * (BODY_BYTES_MAX // 2)
     assert BODY_BYTES_MAX == 2_097_152
     assert asyncio.run(read_body(asked(parts=(half, half)))) == half + half
@@ -75,7 +75,7 @@ def test_a_duplicate_member_of_the_largest_body_is_found() -> None:
         (None, False),
     ],
 )
-def test_a_body_says_that_it_is_json(kind: str | None, taken: bool) -> None:
+def test_json_content_types(kind: str | None, taken: bool) -> None:
     request = asked(kind=kind, parts=(b"{}",))
     if taken:
         assert asyncio.run(read_body(request)) == b"{}"
@@ -107,7 +107,7 @@ def test_a_body_says_that_it_is_json(kind: str | None, taken: bool) -> None:
         ("HEAD", {"host": "a", "sec-fetch-site": "cross-site"}, None, True),
     ],
 )
-def test_a_page_of_another_site_is_known(
+def test_cross_site_requests_are_detected(
     method: str, headers: dict[str, str], public: str | None, foreign: bool
 ) -> None:
     assert is_foreign(method, headers, public) is foreign
@@ -126,7 +126,7 @@ def test_a_page_of_another_site_is_known(
         ([], ""),
     ],
 )
-def test_the_host_that_a_request_names(named: list[bytes], host: str) -> None:
+def test_the_host_of_a_request(named: list[bytes], host: str) -> None:
     assert named_host([(b"x", b"y"), *((b"host", value) for value in named)]) == host
 
 
@@ -146,7 +146,7 @@ def test_the_host_that_a_request_names(named: list[bytes], host: str) -> None:
         (273, 273, 2048, None, 17),
     ],
 )
-def test_as_many_connections_as_there_are_files_for(
+def test_the_connection_limit_for_a_number_of_files(
     monkeypatch: pytest.MonkeyPatch, soft: int, hard: int, wanted: int, raised: int | None, most: int
 ) -> None:
     set_to: list[tuple[int, int]] = []

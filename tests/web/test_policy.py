@@ -1,4 +1,4 @@
-"""The API under a policy: what it offers, as whom one calls, what is shown; and an API beside a site."""
+"""The API with a policy: available patterns, callers, filtered results; and an API next to a site."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ KEY = {"authorization": "key of r#1"}
 
 
 class Readers:
-    """Books are everybody's, loans are the reader's, and nobody is shown one of the books and one of the events."""
+    """Books are public, loans belong to a reader, and one book and one event are hidden."""
 
     patterns = frozenset({"book", "loans", "register", "lend", "all_events"})
     closed = frozenset({"loans", "lend"})
@@ -66,7 +66,7 @@ def guarded(filled: Library) -> TestClient:
     return TestClient(app(filled, policy=policy), raise_server_exceptions=False)
 
 
-def test_patterns_without_a_place_in_the_policy_are_not_there(guarded: TestClient) -> None:
+def test_patterns_missing_in_the_policy_are_404(guarded: TestClient) -> None:
     for name in names_of(Library) - Readers.patterns:
         for base in ("api", "try"):
             for method in ("GET", "POST"):
@@ -79,7 +79,7 @@ def test_patterns_without_a_place_in_the_policy_are_not_there(guarded: TestClien
     assert guarded.get("/examples.json").json() == {}
 
 
-def test_a_caller_is_known_where_that_is_needed_and_fills_its_parameter(guarded: TestClient) -> None:
+def test_the_caller_fills_its_parameter(guarded: TestClient) -> None:
     assert guarded.get("/api/loans").status_code == 401
     assert guarded.get("/api/loans", headers={"authorization": "x"}).status_code == 403
     loans = guarded.get("/api/loans", headers=KEY).json()["items"]
@@ -97,7 +97,7 @@ def test_a_caller_is_known_where_that_is_needed_and_fills_its_parameter(guarded:
     assert {"401", "403"} <= set(described["responses"])
 
 
-def test_others_are_told_no_file_of_the_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_servers_files_are_not_disclosed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     place = str(tmp_path / "private.db")
 
     def failing(*_arguments: Any) -> Any:
@@ -118,7 +118,7 @@ def test_others_are_told_no_file_of_the_server(tmp_path: Path, monkeypatch: pyte
         assert "private.db" in own.get("/api/book?isbn=i0").text
 
 
-def test_a_call_is_refused_and_an_answer_held_back(guarded: TestClient) -> None:
+def test_calls_are_rejected_and_results_withheld(guarded: TestClient) -> None:
     assert guarded.get("/api/book?isbn=i0").status_code == 200
     assert guarded.get("/api/book?isbn=i4").status_code == 404
     shown = guarded.get("/try/book?isbn=i4").json()
@@ -130,7 +130,7 @@ def test_a_call_is_refused_and_an_answer_held_back(guarded: TestClient) -> None:
     assert guarded.post("/api/lend", json=body, headers=KEY).status_code == 403
 
 
-def test_each_item_of_a_stream_is_looked_at(guarded: TestClient) -> None:
+def test_each_item_of_a_stream_is_filtered(guarded: TestClient) -> None:
     lines = guarded.get("/api/all_events?day=2026-03-01").text.splitlines()
     assert len(lines) == 11
     assert not [line for line in lines if "e03" in line]
@@ -143,7 +143,7 @@ def test_the_page_shows_no_requests_of_writes(guarded: TestClient) -> None:
     assert guarded.get("/try/loans", headers=KEY).json()["requests"]
 
 
-def test_no_cache_keeps_what_is_for_one_caller(guarded: TestClient, filled: Library) -> None:
+def test_responses_for_one_caller_are_not_cached(guarded: TestClient, filled: Library) -> None:
     open_to_all = TestClient(app(filled))
     for path in ("/api/book?isbn=i0", "/api/book?isbn=none", "/try/book?isbn=i0", "/api/all_events?day=2026-03-01"):
         assert guarded.get(path).headers["cache-control"] == "no-store"
@@ -151,14 +151,14 @@ def test_no_cache_keeps_what_is_for_one_caller(guarded: TestClient, filled: Libr
     assert guarded.get("/try/loans").headers["cache-control"] == "no-store"
 
 
-def test_without_a_policy_nothing_is_said_of_one(filled: Library) -> None:
+def test_without_a_policy_responses_do_not_mention_one(filled: Library) -> None:
     document = openapi(Library.compiled)
     assert "securitySchemes" not in document["components"]
     assert "AccessDenied" not in document["components"]["responses"]
     assert all("security" not in operation for path in document["paths"].values() for operation in path.values())
 
 
-def test_an_api_beside_a_site(filled: Library) -> None:
+def test_an_api_next_to_a_site(filled: Library) -> None:
     idle: list[bool] = []
 
     async def page(request: Request) -> PlainTextResponse:
@@ -176,5 +176,5 @@ def test_an_api_beside_a_site(filled: Library) -> None:
         assert "Access patterns" in both.get("/docs").text
         assert both.get("/static/page.css").headers["content-type"].startswith("text/css")
         assert (set(idle), beside.is_idle.is_set()) == ({False}, True)
-    with pytest.raises(StoreError):  # the API closes its design when both have ended
+    with pytest.raises(StoreError):  # the API closes its design after both have ended
         filled.book("i0")

@@ -1,4 +1,4 @@
-"""Reads over HTTP: every kind of parameter and of answer, and what is told when a request is wrong."""
+"""Reads over HTTP: every kind of parameter and return type, and errors of invalid requests."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def items(answer: Any, field: str) -> list[Any]:
     return [item[field] for item in answer.json()["items"]]
 
 
-def test_one_item_is_the_entity_in_plain_json(http: TestClient) -> None:
+def test_one_item_is_a_json_object(http: TestClient) -> None:
     answer = http.get("/api/book", params={"isbn": "i0"})
     assert answer.status_code == 200
     assert answer.headers["content-type"] == "application/json"
@@ -43,19 +43,19 @@ def test_one_item_is_the_entity_in_plain_json(http: TestClient) -> None:
 
 
 @pytest.mark.parametrize("pattern", ["book", "book_there", "with_copies", "with_newest"])
-def test_no_such_item_is_404_whatever_the_pattern_answers_in_python(http: TestClient, pattern: str) -> None:
+def test_a_missing_item_is_404_for_every_return_type(http: TestClient, pattern: str) -> None:
     answer = http.get(f"/api/{pattern}", params={"isbn": "none"})
     assert answer.status_code == 404
     assert answer.json()["error"]["code"] == "ItemNotFound"
 
 
-def test_many_keys_repeat_the_parameter(http: TestClient) -> None:
+def test_several_keys_repeat_the_parameter(http: TestClient) -> None:
     answer = http.get("/api/books?isbn=i3&isbn=none&isbn=i1")
     assert items(answer, "isbn") == ["i3", "i1"]
     assert list(answer.json()) == ["items"]
 
 
-def test_pages_follow_each_other_by_their_cursors(http: TestClient) -> None:
+def test_a_cursor_returns_the_next_page(http: TestClient) -> None:
     seen: list[str] = []
     asked: dict[str, Any] = {"day": DAY, "limit": 5}
     for _ in range(3):
@@ -67,7 +67,7 @@ def test_pages_follow_each_other_by_their_cursors(http: TestClient) -> None:
 
 
 @pytest.mark.parametrize(("shelf", "titles"), [("c#", ["a&b=c?d", "Ä"]), ("Ü/+ %", ["c# in depth", "plain", "日本"])])
-def test_texts_of_any_kind_are_values_and_nothing_else(http: TestClient, shelf: str, titles: list[str]) -> None:
+def test_special_characters_in_values_are_literal(http: TestClient, shelf: str, titles: list[str]) -> None:
     assert items(http.get("/api/on_shelf", params={"shelf": shelf}), "title") == titles
 
 
@@ -75,7 +75,7 @@ def test_a_prefix_is_plain_text(http: TestClient) -> None:
     assert items(http.get("/api/on_shelf", params={"shelf": "Ü/+ %", "title": "c#"}), "title") == ["c# in depth"]
 
 
-def test_partitions_are_merged_in_order_under_one_cursor(http: TestClient) -> None:
+def test_merged_partitions_have_one_cursor(http: TestClient) -> None:
     first = http.get("/api/on_shelves?shelf=c%23&shelf=%C3%9C/%2B%20%25&limit=3")
     rest = http.get("/api/on_shelves", params={"shelf": ["c#", "Ü/+ %"], "limit": 3, "cursor": first.json()["cursor"]})
     assert items(first, "title") + items(rest, "title") == sorted(["c# in depth", "Ä", "日本", "a&b=c?d", "plain"])
@@ -95,7 +95,7 @@ def test_a_range_is_given_by_its_bounds(http: TestClient, bounds: str, prices: l
     assert items(http.get(f"/api/priced?kind=novel{bounds}"), "price_cents") == prices
 
 
-def test_moments_are_iso_with_a_z(http: TestClient) -> None:
+def test_timestamps_are_iso_8601_with_z(http: TestClient) -> None:
     answer = http.get("/api/loans", params={"reader_id": "r#1", "at.ge": "2026-03-01T15:00:00+01:00"})
     assert items(answer, "at") == ["2026-03-01T15:00:00Z", "2026-03-01T14:00:00Z"]
 
@@ -108,14 +108,14 @@ def test_collections_are_objects(http: TestClient) -> None:
     assert http.get("/api/with_newest?isbn=i1").json()["newest"] is None
 
 
-def test_claims_junctions_and_scans_answer(http: TestClient) -> None:
+def test_reads_by_claim_junction_and_scan(http: TestClient) -> None:
     assert http.get("/api/reader_by_email", params={"email": "ä@example.org"}).json()["name"] == "Ä"
     assert items(http.get("/api/books_lent", params={"reader_id": "r#1"}), "isbn") == ["i3", "i2", "i1", "i0"]
     assert items(http.get("/api/copies_lent", params={"reader_id": "r#1"}), "number") == [1, 2, 3]
     assert sorted(items(http.get("/api/expensive?least=200"), "isbn")) == ["i3", "i4"]
 
 
-def test_an_iterators_items_are_lines(http: TestClient, filled: Library) -> None:
+def test_an_iterator_returns_json_lines(http: TestClient, filled: Library) -> None:
     start = datetime(2026, 4, 1, tzinfo=UTC)
     filled.batch(Put(Event(event_id=f"{n:04d}", at=start + timedelta(seconds=n))) for n in range(250))
     answer = http.get("/api/all_events?day=2026-04-01")
@@ -159,7 +159,7 @@ def test_an_error_after_the_first_line_is_the_last_line(
         ("/api/events?day=1.3.2026", ["day"]),
     ],
 )
-def test_every_fault_of_a_request_is_told_with_its_place(http: TestClient, path: str, places: list[str]) -> None:
+def test_every_error_of_a_request_is_reported_with_its_place(http: TestClient, path: str, places: list[str]) -> None:
     answer = http.get(path)
     assert answer.status_code == 400
     error = answer.json()["error"]
@@ -176,13 +176,13 @@ def test_every_fault_of_a_request_is_told_with_its_place(http: TestClient, path:
         "shelf=c%23&cursor=%C3%A4",
     ],
 )
-def test_a_cursor_that_is_none_is_refused(http: TestClient, query: str) -> None:
+def test_an_invalid_cursor_is_rejected(http: TestClient, query: str) -> None:
     answer = http.get(f"/api/on_shelf?{query}")
     assert answer.status_code == 400
     assert answer.json()["error"]["code"] == "CursorError"
 
 
-def test_a_cursor_of_other_arguments_or_cut_short_is_refused(http: TestClient) -> None:
+def test_a_truncated_cursor_or_one_for_other_arguments_is_rejected(http: TestClient) -> None:
     cursor = http.get("/api/on_shelf", params={"shelf": "c#", "limit": 1}).json()["cursor"]
     for asked in (
         {"shelf": "Ü/+ %", "cursor": cursor},
@@ -198,18 +198,18 @@ def test_an_empty_value_cant_be_a_key(http: TestClient) -> None:
     assert (answer.status_code, answer.json()["error"]["code"]) == (400, "KeyFieldError")
 
 
-def test_a_query_string_that_isnt_utf8_is_refused(http: TestClient) -> None:
+def test_a_query_string_with_invalid_utf8_is_rejected(http: TestClient) -> None:
     answer = http.get("/api/book?isbn=%ff%fe")
     assert (answer.status_code, answer.json()["error"]["code"]) == (400, "RequestError")
 
 
-def test_a_query_string_is_bounded(http: TestClient) -> None:
+def test_the_length_of_a_query_string_is_limited(http: TestClient) -> None:
     answer = http.get("/api/books?" + "&".join("isbn=1" for _ in range(2001)))
     assert (answer.status_code, answer.json()["error"]["code"]) == (400, "RequestError")
 
 
-def test_a_range_of_time_is_read_bucket_by_bucket() -> None:
-    """Both bounds are needed; the document says so, and which of them has a default."""
+def test_a_time_range_is_read_by_bucket() -> None:
+    """Both bounds are required; the document says so, and which has a default."""
     with Timed.open(":memory:") as timed, TestClient(app(timed), raise_server_exceptions=False) as http:
         for month in range(1, 7):
             timed.put(Reading(sensor="1", at=datetime(2026, month, 3, tzinfo=UTC), value=month))
@@ -220,7 +220,7 @@ def test_a_range_of_time_is_read_bucket_by_bucket() -> None:
         assert ([reading["value"] for reading in following["items"]], following["cursor"]) == ([5], None)
         assert [reading["value"] for reading in http.get(f"{asked}&newest_first=true").json()["items"]] == [5, 4, 3]
         lines = http.get("/api/each_reading?sensor=1&at.lt=2026-03-01T00:00:00Z").text.splitlines()
-        assert [json.loads(line)["value"] for line in lines] == [1, 2]  # the other bound is the default's
+        assert [json.loads(line)["value"] for line in lines] == [1, 2]  # the other bound has its default
         for query, message in (
             ("at.ge=2026-02-01T00:00:00Z", "at is read month by month, and the range has no end"),
             ("at.ge=0001-01-01T00:00:00Z&at.lt=2026-06-01T00:00:00Z", "at reaches over 24,305 months"),

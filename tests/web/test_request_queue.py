@@ -1,4 +1,4 @@
-"""What answers from a store in this process is carried out one after the other, and never waits for long."""
+"""Requests to an in-process store run one after the other, with a limited waiting time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.web.library import Library
 
 
 class Beside:
-    """Counts how many calls of ``work`` are going on at a time."""
+    """Counts concurrent calls of ``work``."""
 
     def __init__(self, wait_for: Callable[[], object] = lambda: None) -> None:
         self._guard = threading.Lock()
@@ -41,17 +41,17 @@ async def _all(design: Design, beside: Beside, count: int) -> list[int]:
     return await asyncio.gather(*(in_turn(design, beside.work, number) for number in range(count)))
 
 
-def test_one_after_the_other_in_the_order_in_which_they_came(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_calls_run_in_order_of_arrival(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(turns, "WAIT_SECONDS", 60.0)
     beside = Beside()
     with Library.open(":memory:") as library:
-        for _ in range(2):  # each event loop has turns of its own
+        for _ in range(2):  # each event loop has its own queue
             assert asyncio.run(_all(library, beside, 20)) == list(range(20))
     assert beside.most == 1
     assert beside.order == [*range(20), *range(20)]
 
 
-def test_a_store_elsewhere_is_asked_by_all_at_a_time() -> None:
+def test_calls_to_a_remote_store_run_concurrently() -> None:
     together = threading.Barrier(5)
     beside = Beside(lambda: together.wait(30))
     elsewhere = cast("Design", SimpleNamespace(store=SimpleNamespace(backend=object())))
@@ -59,15 +59,15 @@ def test_a_store_elsewhere_is_asked_by_all_at_a_time() -> None:
     assert beside.most == 5
 
 
-def test_who_has_waited_for_long_begins_beside_the_others() -> None:
-    """None of these ends before all have begun."""
+def test_a_call_that_waited_too_long_runs_concurrently() -> None:
+    """All of them start before any ends."""
     together = threading.Barrier(5)
     beside = Beside(lambda: together.wait(30))
     with Library.open(":memory:") as library:
         assert asyncio.run(_all(library, beside, 5)) == list(range(5))
 
 
-def test_an_error_ends_a_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_call_releases_the_queue(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(turns, "WAIT_SECONDS", 60.0)
 
     def fail(_: Any) -> None:
@@ -83,7 +83,7 @@ def test_an_error_ends_a_turn(monkeypatch: pytest.MonkeyPatch) -> None:
     assert answer == 1
 
 
-def test_one_who_goes_while_waiting_leaves_the_turn_to_others(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cancelled_call_releases_the_queue(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(turns, "WAIT_SECONDS", 60.0)
     begun, go_on = threading.Event(), threading.Event()
 
@@ -106,8 +106,8 @@ def test_one_who_goes_while_waiting_leaves_the_turn_to_others(monkeypatch: pytes
         assert asyncio.run(three(library)) == 3
 
 
-def test_a_turn_that_was_just_given_to_another_is_not_waited_for_longer() -> None:
-    """A lock that was released is held by nobody for a moment, before the first of those who wait has it."""
+def test_the_waiting_time_includes_a_lock_handover() -> None:
+    """A released lock is unowned until its first waiter runs."""
 
     async def newcomer() -> bool:
         turn = asyncio.Lock()

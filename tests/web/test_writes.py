@@ -1,4 +1,4 @@
-"""Writes over HTTP: bodies, results, and what is told when they fail."""
+"""Writes over HTTP: bodies, results and errors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.web.support import TestClient
 BOOK = {"isbn": "1", "title": "T"}
 
 
-def test_a_result_is_given_back(http: TestClient, library: Library) -> None:
+def test_a_result_is_returned(http: TestClient, library: Library) -> None:
     answer = http.post("/api/add_book", json={"book": {**BOOK, "topics": ["b", "a"], "kind": "essay"}})
     assert answer.status_code == 200
     assert answer.json()["topics"] == ["a", "b"]
@@ -25,7 +25,7 @@ def test_a_result_is_given_back(http: TestClient, library: Library) -> None:
     assert stored.kind.value == "essay"
 
 
-def test_a_list_of_results_has_items(http: TestClient) -> None:
+def test_a_list_result_has_items(http: TestClient) -> None:
     answer = http.post("/api/add_copies", json={"isbn": "1", "numbers": [2, 1]})
     assert [item["number"] for item in answer.json()["items"]] == [2, 1]
 
@@ -42,7 +42,7 @@ def test_no_result_is_204_without_a_body(http: TestClient, path: str, body: Any)
     assert (answer.status_code, answer.content) == (204, b"")
 
 
-def test_a_result_may_be_any_data(http: TestClient) -> None:
+def test_a_result_can_be_any_json_data(http: TestClient) -> None:
     answer = http.post("/api/count_pages", json={"sizes": {"ä": "big"}, "ratio": 2})
     assert answer.json() == {"ä": 6}
 
@@ -58,7 +58,7 @@ def test_a_result_may_be_any_data(http: TestClient) -> None:
         ("", 415),
     ],
 )
-def test_the_body_must_say_that_it_is_json(http: TestClient, kind: str, status: int) -> None:
+def test_the_body_needs_a_json_content_type(http: TestClient, kind: str, status: int) -> None:
     answer = http.post("/api/add_book", content=b'{"book":{"isbn":"1","title":"T"}}', headers={"content-type": kind})
     assert answer.status_code == status
     if status == 415:
@@ -82,12 +82,12 @@ def test_the_body_must_say_that_it_is_json(http: TestClient, kind: str, status: 
     ],
     ids=lambda body: body[:20].decode("latin-1"),
 )
-def test_a_body_that_isnt_a_json_object_is_refused(http: TestClient, body: bytes) -> None:
+def test_a_body_that_is_not_a_json_object_is_rejected(http: TestClient, body: bytes) -> None:
     answer = http.post("/api/add_book", content=body, headers={"content-type": "application/json"})
     assert (answer.status_code, answer.json()["error"]["code"]) == (400, "RequestError")
 
 
-def test_a_body_is_bounded(http: TestClient) -> None:
+def test_the_length_of_a_body_is_limited(http: TestClient) -> None:
     for more, code in ((0, "KeyFieldError"), (1, "RequestTooLarge")):
         body = json.dumps({"book": {**BOOK, "shelf": ""}})
         body = body.replace('"shelf": ""', f'"shelf": "{"x" * (BODY_BYTES_MAX - len(body) + more)}"')
@@ -95,7 +95,7 @@ def test_a_body_is_bounded(http: TestClient) -> None:
         assert (len(body) - BODY_BYTES_MAX, answer.json()["error"]["code"]) == (more, code)
 
 
-def test_an_item_over_dynamodbs_size_is_413_and_names_the_attribute(http: TestClient) -> None:
+def test_an_item_over_the_size_limit_is_413(http: TestClient) -> None:
     answer = http.post("/api/add_book", json={"book": {**BOOK, "cover": "A" * 600_000}})
     assert (answer.status_code, answer.json()["error"]["code"]) == (413, "ItemTooLarge")
     assert answer.json()["error"]["place"] == "Book.cover"
@@ -113,14 +113,14 @@ def test_an_item_over_dynamodbs_size_is_413_and_names_the_attribute(http: TestCl
         ({"book": BOOK, "\ud800": 1}, ["\ud800"]),
     ],
 )
-def test_every_fault_of_a_body_is_told_with_its_place(http: TestClient, body: Any, places: list[str]) -> None:
-    content = json.dumps(body)  # half a surrogate pair is sent as its escape
+def test_every_error_of_a_body_is_reported_with_its_place(http: TestClient, body: Any, places: list[str]) -> None:
+    content = json.dumps(body)  # a lone surrogate is sent as its escape
     answer = http.post("/api/add_book", content=content, headers={"content-type": "application/json"})
     assert answer.status_code == 400
     assert sorted(fault["place"] for fault in answer.json()["error"]["errors"]) == sorted(places)
 
 
-def test_half_a_surrogate_pair_is_no_text(http: TestClient) -> None:
+def test_a_lone_surrogate_is_rejected(http: TestClient) -> None:
     content = json.dumps({"book": {**BOOK, "title": "\ud800"}})
     answer = http.post("/api/add_book", content=content, headers={"content-type": "application/json"})
     assert answer.status_code == 400
@@ -132,13 +132,13 @@ def test_an_empty_body_is_an_empty_object(http: TestClient) -> None:
     assert (answer.status_code, answer.json()["error"]["code"]) == (400, "ArgumentError")
 
 
-def test_values_that_the_write_finds_wrong_are_the_callers_fault(http: TestClient) -> None:
+def test_values_that_the_write_rejects_are_400(http: TestClient) -> None:
     answer = http.post("/api/add_copy", json={"isbn": "1", "number": 0})
     assert (answer.status_code, answer.json()["error"]["code"]) == (400, "ArgumentError")
     assert answer.json()["error"]["errors"][0]["place"] == "number"
 
 
-def test_a_condition_that_doesnt_hold_is_409(http: TestClient) -> None:
+def test_a_failed_condition_is_409(http: TestClient) -> None:
     assert http.post("/api/add_book", json={"book": BOOK}).status_code == 200
     again = http.post("/api/add_book", json={"book": BOOK})
     assert (again.status_code, again.json()["error"]["code"]) == (409, "ItemExists")
@@ -152,7 +152,7 @@ def test_a_condition_that_doesnt_hold_is_409(http: TestClient) -> None:
     assert (missing.status_code, missing.json()["error"]["code"]) == (409, "ConditionFailed")
 
 
-def test_what_the_design_refuses_is_409_and_what_is_missing_404(http: TestClient) -> None:
+def test_a_rejected_write_is_409_and_a_missing_item_404(http: TestClient) -> None:
     http.post("/api/add_book", json={"book": {**BOOK, "shelf": "locked"}})
     asked = {"isbn": "1", "reader_id": "r", "at": "2026-01-01T00:00:00Z"}
     refused = http.post("/api/lend", json=asked)
@@ -162,17 +162,17 @@ def test_what_the_design_refuses_is_409_and_what_is_missing_404(http: TestClient
     assert (missing.status_code, missing.json()["error"]["code"]) == (404, "ItemNotFound")
 
 
-def test_a_moment_without_a_zone_is_refused(http: TestClient) -> None:
+def test_a_timestamp_without_a_time_zone_is_rejected(http: TestClient) -> None:
     http.post("/api/add_book", json={"book": BOOK})
     answer = http.post("/api/lend", json={"isbn": "1", "reader_id": "r", "at": "2026-01-01T00:00:00"})
     assert (answer.status_code, answer.json()["error"]["code"]) == (400, "ArgumentError")
 
 
 @pytest.mark.parametrize("path", ["api", "try"])
-def test_values_that_a_write_cannot_compute_with_are_400(
+def test_values_that_make_a_write_raise_are_400(
     http: TestClient, library: Library, caplog: pytest.LogCaptureFixture, path: str
 ) -> None:
-    """The design's own code raised; its words are for the log. As a method, it raises what it raised."""
+    """The design's own code raises: the message is only logged. A Python call raises the original error."""
     asked = {"sizes": {"a": "big"}, "ratio": 1.7e308}
     answer = http.post(f"/{path}/count_pages", json=asked)
     shown = answer.json()
@@ -189,10 +189,8 @@ def test_values_that_a_write_cannot_compute_with_are_400(
         library.call("count_pages", asked)
 
 
-def test_values_that_the_store_cannot_compute_with_are_its_own_mistake(
-    http: TestClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Nothing but the write's own code is taken for what the arguments caused."""
+def test_errors_of_the_store_are_500(http: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only errors of the write's own code are attributed to its arguments."""
 
     def fails(*_: Any) -> Any:
         raise OverflowError
@@ -201,7 +199,7 @@ def test_values_that_the_store_cannot_compute_with_are_its_own_mistake(
     assert http.post("/api/add_book", json={"book": BOOK}).status_code == 500
 
 
-def test_a_mistake_in_the_design_is_500_without_its_secrets(http: TestClient) -> None:
+def test_a_bug_in_the_design_is_500_without_details(http: TestClient) -> None:
     answer = http.post("/api/broken", json={"title": "T"})
     assert answer.status_code == 500
     assert answer.json() == {"error": {"code": "InternalError", "message": "the server failed; its log says why"}}

@@ -1,4 +1,4 @@
-"""Models of designs and by hand, and the designs generated from them."""
+"""Models exported from designs or written by hand, and the designs generated from them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def made(model: Any) -> MadeModule:
 
 
 def compiled_of(module: MadeModule, name: str | None = None) -> CompiledDesign:
-    """The design of a module: its only one, or the named one."""
+    """The only design of a module, or the named one."""
     module_type = ModuleType("made_of_a_model")
     sys.modules[module_type.__name__] = module_type
     exec(compile(module.text, "<made>", "exec"), vars(module_type))
@@ -41,7 +41,7 @@ def compiled_of(module: MadeModule, name: str | None = None) -> CompiledDesign:
 
 
 def keys_of(design: CompiledDesign) -> dict[str, Any]:
-    """Everything that determines keys: the table, its indexes, and the keys of every entity."""
+    """The table, its indexes, and the keys of every entity."""
     result: dict[str, Any] = {
         "table": (design.table.name, design.table.partition, design.table.sort),
         "indexes": sorted(
@@ -67,8 +67,8 @@ def keys_of(design: CompiledDesign) -> dict[str, Any]:
 
 
 def table(facets: Mapping[str, Any] | None = None, **more: Any) -> dict[str, Any]:
-    """A model of one table with PK, SK and one index, as Workbench writes it. A facet has aliases and items, with plain
-    strings and numbers.
+    """A model of one table with PK, SK and one index, in Workbench's format. A facet has aliases and items, with
+    plain strings and numbers.
     """
     made_facets = [
         {

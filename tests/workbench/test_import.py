@@ -22,7 +22,7 @@ Row = dict[str, Any]
 
 
 def keys(module: MadeModule) -> dict[str, str]:
-    """Each entity's keys, in one line."""
+    """Each entity's keys on one line."""
     return {
         name: " | ".join(" ".join(str(template) for _, template in key.attributes) for key in entity.keys)
         for name, entity in compiled_of(module).by_name.items()
@@ -96,7 +96,7 @@ def test_aliases_that_are_templates_are_used(aliases: tuple[str, str], wanted: s
 
 
 def test_declared_attributes_are_kept() -> None:
-    """Also those that no item has."""
+    """Including attributes without a sample value."""
     model = table({"Order": (("PK", "SK"), [{"PK": "O#1", "SK": "META", "total": 5}])})
     model["DataModel"][0]["TableFacets"][0]["NonKeyAttributes"] = ["total", "note", "paid"]
     model["DataModel"][0]["NonKeyAttributes"] = [{"AttributeName": "paid", "AttributeType": "BOOL"}]
@@ -163,7 +163,7 @@ def test_entities_with_overlapping_keys_are_merged() -> None:
     assert any("Two has keys that overlap with those of One" in note for note in module.notes)
 
 
-def test_access_patterns_that_no_key_serves_are_omitted_with_the_reason() -> None:
+def test_unsupported_access_patterns_are_omitted_with_the_reason() -> None:
     order = {"PK": "O#1", "SK": "META", "GSI1PK": "M#1", "GSI1SK": "O#1", "total": 5}
     model = table({"Order": (("PK", "SK"), [order])})
     model["DataModel"][0]["GlobalSecondaryIndexes"][0]["Projection"] = {"ProjectionType": "KEYS_ONLY"}
@@ -181,7 +181,7 @@ def test_two_tables_are_two_designs() -> None:
 
 @pytest.mark.parametrize("name", system_names())
 def test_exported_systems_keep_their_keys(name: str) -> None:
-    """Except for keys and types that Workbench lacks."""
+    """Except for keys and types that Workbench doesn't support."""
     design = system(name).design
     module, _, error = working_module(read_model(json.dumps(exported(design)), "model.json"))
     assert error is None, error

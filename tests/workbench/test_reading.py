@@ -172,8 +172,8 @@ def test_other_table_descriptions_are_models(file: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("seed", range(25))
-def test_randomly_changed_models(seed: int) -> None:
-    """Parts removed, swapped, renamed and replaced: it works, or has no table with a key."""
+def test_randomly_changed_models_are_imported_or_rejected(seed: int) -> None:
+    """Members are removed, swapped, renamed and replaced: the import works, or reports that no table has a key."""
     random = Random(seed)
     facets: dict[str, tuple[tuple[str, str], list[dict[str, Any]]]] = {
         "User": (("PK", "SK"), [{"PK": "USER#1", "SK": "PROFILE", "type": "user", "GSI1PK": "a@b.c", "GSI1SK": "x"}]),
@@ -255,7 +255,7 @@ JSON = st.recursive(
 
 
 def places(value: Any) -> list[tuple[Any, Any]]:
-    """Every container of a tree with each of its members' names."""
+    """Every container of a tree with the names of its members."""
     result: list[tuple[Any, Any]] = []
     if isinstance(value, dict | list):
         for name in value if isinstance(value, dict) else range(len(value)):
@@ -267,7 +267,7 @@ def places(value: Any) -> list[tuple[Any, Any]]:
 @settings(max_examples=50, deadline=None)
 @given(st.data())
 def test_random_values_are_read_or_reported(data: st.DataObject) -> None:
-    """Any member of a valid model, replaced by anything."""
+    """One member of a valid model is replaced by any value."""
     model = table(
         {"Order": (("customerId", "orderId"), [{"PK": "C#1", "SK": "O#1", "GSI1PK": "S#open", "GSI1SK": "x", "n": 1}])}
     )

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body,unreachable"
-"""A design whose actions are called by other names, for ``test_account.py``."""
+"""A design that imports actions under other names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is read from the code of writes: actions, what they change, what they decide by."""
+"""Facts that are read from the code of writes: actions, their changes, and their conditions."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Note(Entity):
 
 
 class Named(Entity):
-    """Has a name that no other has."""
+    """Has a unique name."""
 
     number: int
     name: str
@@ -161,14 +161,14 @@ def test_loops_and_batches() -> None:
     assert (put.looped, put.batched, put.built) == (True, True, frozenset({"name", "text"}))
 
 
-def test_changes_that_are_handed_on_are_open() -> None:
+def test_changes_passed_as_arguments_are_unknown() -> None:
     action = only("handed_on")
     assert action.open
     assert not action.changes
 
 
 def test_a_write_without_source_is_not_run() -> None:
-    """What its body calls isn't known, so it is unknown."""
+    """The functions that it calls aren't known."""
     namespace: dict[str, Any] = {**globals(), "calls": (calls := list[str]())}
     exec(
         "class Bare(Design):\n"

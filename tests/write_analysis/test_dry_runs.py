@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Dry runs of writes: which items exist in each, what an example says, and what stays unknown."""
+"""Dry runs of writes: the existing items of each, examples, and unknown results."""
 
 from __future__ import annotations
 
@@ -195,8 +195,8 @@ def test_item_changes_of_each_dry_run(name: str, runs: list[list[str]]) -> None:
     assert made(name) == runs
 
 
-def test_a_dry_run_goes_through_on_a_store_at_that_cost() -> None:
-    """The typical call, on the items that it is said to find, is metered as predicted."""
+def test_the_cost_of_a_dry_run_is_metered_on_a_store() -> None:
+    """The typical call, on a store with its assumed items, costs what is predicted."""
     for name, pattern in Orders.compiled.writes.items():
         if name in {"header_and_lines", "batched", "has_no_example"}:
             continue  # of items=27, or unknown
@@ -215,7 +215,7 @@ def costs(name: str) -> PatternEstimate:
     return next(each for each in estimate(Orders).patterns if each.name == name)
 
 
-def test_costs_show_the_range_over_branches_and_what_is_unknown() -> None:
+def test_costs_show_the_range_over_branches_and_unknown_parts() -> None:
     assert costs("either").span("write") == (2.0, 13.0)
     assert costs("by_argument").span("write") == (2.0, 5.0)
     one = costs("one_branch")
@@ -223,15 +223,15 @@ def test_costs_show_the_range_over_branches_and_what_is_unknown() -> None:
     assert any("no dry run yields the Update Order" in note and "example=" in note for note in one.notes)
 
 
-def test_a_write_that_refuses_typical_items_is_unknown_without_an_example() -> None:
+def test_a_write_that_rejects_typical_items_needs_an_example() -> None:
     why = "every dry run raises: Refused: no open order (give the write an example=)"
     assert ANALYZER.analysis(Orders.compiled.writes["has_no_example"]).unknown == (why,)
     assert costs("has_no_example").failure == why
 
 
 @pytest.mark.parametrize("name", ["header_and_lines", "batched"])
-def test_items_scales_the_repeated_actions_alone(name: str) -> None:
-    """27 items of a call: one header, and 26 lines."""
+def test_items_scales_only_repeated_actions(name: str) -> None:
+    """One header and 26 lines for 27 items."""
     with Orders.open(":memory:") as orders, metering(orders) as meter:
         orders.run_write(
             name, (), {"order": Order(order_id="o"), "lines": [Line(order_id="o", number=n) for n in range(26)]}
@@ -339,9 +339,7 @@ def said(text: str) -> None:
         ("computes", [], False),
     ],
 )
-def test_a_body_that_reaches_outside_or_cannot_be_followed_is_unknown(
-    name: str, outside: list[str], unknown: bool
-) -> None:
+def test_a_body_with_side_effects_or_unknown_calls_is_unknown(name: str, outside: list[str], unknown: bool) -> None:
     analysis = WriteAnalyzer(Calls.compiled, Calls).analysis(Calls.compiled.writes[name])
     assert list(analysis.code.outside) == outside
     assert bool(outside) or unknown is bool(analysis.code.not_followed)
@@ -374,7 +372,7 @@ def test_the_repr_of_an_example() -> None:
         ("x", "example= takes an Example"),
     ],
 )
-def test_an_example_with_an_unknown_name_is_refused(example: Any, message: str) -> None:
+def test_an_example_with_an_unknown_name_is_rejected(example: Any, message: str) -> None:
     with pytest.raises(DesignError, match=message):
 
         class Wrong(Design):

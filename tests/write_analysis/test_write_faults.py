@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""What a write does is known whatever its actions are called, and what can never work is said before it is called."""
+"""Analysis of writes with renamed actions, and writes that always fail."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ def test_renamed_actions_need_the_same_permissions(name: str, rights: tuple[str,
     assert analysis(name).rights == rights
 
 
-def test_an_explanation_knows_renamed_actions() -> None:
+def test_renamed_actions_are_explained() -> None:
     explanation = explain(Things, "made")
     assert explanation.operation == "PutItem"
     assert "Its one action (Create)" in explanation.proof
     assert explain(Things, "named").operation == "PutItem"
 
 
-def test_a_renamed_update_is_a_lost_update_all_the_same() -> None:
+def test_a_renamed_lost_update_is_found() -> None:
     assert ("KP308", "Things.counted") in {(finding.code, finding.place) for finding in check(Things).findings}
 
 
@@ -70,7 +70,7 @@ def test_writes_that_always_fail_are_reported_by_check_and_cost(name: str) -> No
     faults = analysis(name).faults()
     assert len(faults) == 1
     assert FAULTS[name] in faults[0].message
-    assert ("given:" in faults[0].message) == (name == "of_another_type")  # what is missing was never given
+    assert ("given:" in faults[0].message) == (name == "of_another_type")  # the argument was never given
     (finding,) = (
         element for element in check(Things).findings if (element.code, element.place) == ("KP108", f"Things.{name}")
     )
@@ -104,7 +104,7 @@ def test_the_location_of_an_error_is_the_action() -> None:
     assert line.strip() == "yield Change(item, nn=3)"
 
 
-def test_a_body_that_reaches_outside_is_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_body_with_side_effects_is_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for name in ("writing", "swallowing"):
         assert analysis(name).unknown == ("its body isn't run: it opens a file",)
@@ -132,7 +132,7 @@ class Thing(Entity):
 
 
 class Caller(Design):
-    """A read and a write that are called by writes as from outside, which open no conversation."""
+    """A read and a write that a write calls directly, instead of with ``read`` and ``in_transaction``."""
 
     table = Table("callers")
 
@@ -168,7 +168,7 @@ class Caller(Design):
 
 
 class Joiner(Design):
-    """Writes that carry out others: what they make together is one transaction."""
+    """Writes that run other writes in one transaction."""
 
     table = Table("joiners", entities=[Thing])
 
