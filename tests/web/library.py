@@ -224,7 +224,10 @@ class Library(Design):
 
     @write("W1")
     def add_book(self, book: Book) -> Writes[Book]:
-        """Add a new book."""
+        """Add a book.
+
+        It must not exist yet.
+        """
         yield Create(book)
         return book
 
