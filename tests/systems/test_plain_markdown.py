@@ -1,4 +1,4 @@
-"""Markdown of site generators as plain Markdown: links, includes and code are kept, other tags are placeholders."""
+"""Markdown of site generators as plain Markdown: links, images and code are kept, other tags are placeholders."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ KEPT = {
     "links": "[a](b.md#c) ![d](e.png) [`f`](g_(h).md) [two\nlines](<i j.md>)\n\n[k]: l.md\n\n`[no](m)` \\[no](n)",
     "code": "```js\n{{ x }} :::\n```\n\n    {% y %}\n\n`{{ z }}`",
     "headings": "# A {#own}\n\nB\n===\n",
-    "no tags": "a { b } {{}} {c d}, x_{{1}} and f(x){y}\n\n=== no tab\n\n::: \n",
+    "no tags": "a { b } {{}} {c d}, x_{{1}} and f(x){y}\n\n:::tip\nText.\n:::\n",
     "a tag that doesn't end": "{{< figure src='a'\n\n{% raw",
 }
 """Texts that stay as they are."""
@@ -18,20 +18,17 @@ CONVERTED = {
     '[x]({{< ref "b.md#c" >}}) [y]({{ site.baseurl }}{% link _d/e.md %})': "[x](b.md#c) [y](_d/e.md)",
     "[z]({{ page.next.url }})\n\n[r]: {{% url x %}}": "[z]()\n\n[r]: #",
     "<a href=\"{{ '/f/' | relative_url }}\">f</a>": '<a href="/f/">f</a>',
-    '{{< figure src="a b.png" caption="A [b]" >}} {% asset_img c.png d %}': "![A (b)](<a b.png>) ![d](c.png)",
+    '{{< figure src="a b.png" caption="A [b]" >}}': "![A (b)](<a b.png>)",
     "{{< youtube id=1 >}} {{ tweet(id='2') }} {% include_x %}": r"\[youtube\] \[tweet\] \[include\_x\]",
     '{{< note "a" >}}\nText.\n{{< /note >}} {% if x %}y{% else %}z{% endif %}': "\\[note\\]\nText.\n \\[if\\]yz",
     "{{</* ref */>}} {% raw %}{{ x }} `{{ y }}`{% endraw %}": "`{{< ref >}}` `{{ x }}` `{{ y }}`",
     "{% highlight ruby linenos %}\n{{ x }}\n{% endhighlight %}": "~~~~~~ ruby\n{{ x }}\n~~~~~~",
     '{{< highlight go "hl_lines=1" >}}\na\n{{< /highlight >}}\nb': "~~~~~~ go\na\n~~~~~~\nb",
-    "a{% comment %} b {% endcomment %}c{::comment}d{:/comment}e{# f #}g": "aceg",
-    "## H {: #own .x }\n\nText.\n{: .note}\n\n*a*{: .b} ![c](d){ loading=lazy }": "## H {#own}\n\nText.\n\n*a* ![c](d)",
-    "* toc\n{:toc}\n\n[TOC]\n\nText.": "\n\nText.",
-    ":::tip[Try it]\n\nA.\n\n```\n:::\n```\n\n:::\nB.": "\\[tip\\] Try it\n\n\nA.\n\n```\n:::\n```\n\n\nB.",
-    '!!! note "Mind"\n    A.\n\n    ??? tip\n        B.\n\nC.': "\\[note\\] Mind\n\nA.\n\n\\[tip\\]\n\nB.\n\nC.",
-    '1. A\n\n    === "x"\n\n        B\n\nC\n\n    === "no"': '1. A\n\n    \\[tab\\] x\n\n\n    B\n\nC\n\n    === "no"',
-    "{% include part.md %} --8<--\n--8<-- 'part.md'": "Part \\[x\\]. --8<--\nPart \\[x\\].",
-    "{% include missing.md %} {% include part.md a=1 %}": r"\[include\] \[include\]",
+    "a{% comment %} b {% endcomment %}c{# f #}g": "acg",
+    "## H {: #own .x }\n\nText.\n{: .note}\n\n*a*{: .b}": "## H {#own}\n\nText.\n\n*a*",
+    "* toc\n{:toc}\n\nText.": "\nText.",
+    "## H\n{: #own}": "## H {#own}",
+    "{% include part.md %} [[a]] ``{{ x }}` [[b]]``": r"\[include\] [[a]] ``{{ x }}` [[b]]``",
     "| a |\n|---|\n| {{< icon x >}} [l]({{< ref b >}}) |": "| a |\n|---|\n| \\[icon\\] [l](b) |",
 }
 
@@ -44,29 +41,17 @@ def test_other_texts_stay_as_they_are(name: str) -> None:
 
 @pytest.mark.parametrize(("source", "expected"), CONVERTED.items())
 def test_tags_become_markdown_or_placeholders(source: str, expected: str) -> None:
-    included = {"part.md": "Part {{ x }}."}
-    assert plain_markdown(source, include=included.get).text == expected
-
-
-def test_javascript_of_mdx_is_removed_until_a_blank_line() -> None:
-    source = (
-        "import {\n  A,\n} from '@site/a';\n\nexport const mark = () => (\n  <b/>\n);\n\n"
-        "Export of tea.\n\nimport taxes rose.\n\n{/* note */}A\n"
-    )
-    assert plain_markdown(source, mdx=True).text == "\n\nExport of tea.\n\nimport taxes rose.\n\nA\n"
-    assert plain_markdown("import a from 'b'").text == "import a from 'b'"
+    assert plain_markdown(source).text == expected
 
 
 def test_what_was_removed_is_counted_by_kind_and_name() -> None:
-    source = "{{< a >}}{{< a 1 >}}{% b %} {{ c.d }}\n\n:::e\n:::\n\n```x {f=1}\n```\n\n*g*{: .h}{# i #}"
-    plain = plain_markdown(source)
+    plain = plain_markdown("{{< a >}}{{< a 1 >}}{% b %} {{ c.d }}\n\n*g*{: .h}{# i #} [[j]] `[[k]]` [[l]](m)")
     assert {kind: dict(names) for kind, names in plain.removed.items()} == {
         "template tags": {"a": 2, "b": 1},
         "template expressions": {"c.d": 1},
-        "notes and tabs": {"e": 1},
-        "options of code blocks": {"{f=1}": 1},
         "attributes": {"{:.h}": 1},
-        "comments of templates": {"{# #}": 1},
+        "template comments": {"{# #}": 1},
+        "wiki links": {"[[j]]": 1},
     }
 
 

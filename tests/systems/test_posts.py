@@ -41,7 +41,8 @@ def test_jekyll_s_name(tmp_path: Path) -> None:
         ("2020-01-02-trip/index.md", "trip"),
         ("index.md", "index"),
         ("a.MD", "a"),
-        ("Ein Tag.mdown", "Ein Tag"),
+        ("Ein Tag.markdown", "Ein Tag"),
+        ("2024-01-05.md", "2024-01-05"),
     ],
 )
 def test_slug_of_a_name(tmp_path: Path, name: str, slug: str) -> None:
@@ -91,11 +92,6 @@ def test_title(tmp_path: Path, fields: str, body: str, title: str) -> None:
         ("2013-05-06 02:12:52 +02:00", datetime(2013, 5, 6, 0, 12, 52, tzinfo=UTC)),
         ("2013-05-06T02:12:52Z", datetime(2013, 5, 6, 2, 12, 52, tzinfo=UTC)),
         ('"2013-05-06T02:12:52.25-08:00"', datetime(2013, 5, 6, 10, 12, 52, 250000, tzinfo=UTC)),
-        ('"2013-05-06 2:12"', datetime(2013, 5, 6, 2, 12, tzinfo=UTC)),
-        ("2013/5/6", datetime(2013, 5, 6, tzinfo=UTC)),
-        ("2013-05-06 02:12:52 PST", datetime(2013, 5, 6, 10, 12, 52, tzinfo=UTC)),
-        ("2023-01-29 18:30:22 2023 -0800", datetime(2023, 1, 30, 2, 30, 22, tzinfo=UTC)),
-        ("May 6, 2013", datetime(2013, 5, 6, tzinfo=UTC)),
         ("Mon, 06 May 2013 02:12:52 +0200", datetime(2013, 5, 6, 0, 12, 52, tzinfo=UTC)),
     ],
 )
@@ -104,7 +100,8 @@ def test_date(tmp_path: Path, date: str, expected: datetime) -> None:
 
 
 @pytest.mark.parametrize(
-    "date", ["soon", "2013-13-45", "2013-05-06 25:00", "20130506", "2013-05-06 02:12 Mars", "[1]", "{a: b}"]
+    "date",
+    ["soon", "2013-13-45", "2013-05-06 25:00", "20130506", "2013-05-06 02:12 Mars", "06.05.2013", "[1]", "{a: b}"],
 )
 def test_no_date(tmp_path: Path, date: str) -> None:
     with pytest.raises(FrontMatterError, match="isn't a date") as caught:
@@ -128,8 +125,7 @@ def test_field_goes_before_name(tmp_path: Path) -> None:
     hugo = read(tmp_path, "b.md", "+++\npublishDate = 2014-01-01T10:00:00+01:00\n+++\n")
     assert hugo.date == datetime(2014, 1, 1, 9, tzinfo=UTC)
     assert read(tmp_path, "c.md", "---\n---\n").date is None
-    with pytest.raises(FrontMatterError, match="2013-13-06"):
-        read(tmp_path, "2013-13-06-a.md", "---\n---\n")
+    assert read(tmp_path, "2013-13-06-a.md", "---\n---\n").date is None
 
 
 # Drafts, tags, authors, excerpts
@@ -216,8 +212,8 @@ def test_first_paragraph_is_cut_at_a_word() -> None:
 
 
 def test_found_files(tmp_path: Path) -> None:
-    wanted = ["a.md", "b/_posts/c.markdown", "b/index.md", "d.MDOWN"]
-    others = ["b/_index.md", ".git/x.md", "_site/x.md", "node_modules/p/README.md", ".hidden.md", "e.txt", "f.html"]
+    wanted = ["a.md", "b/_posts/c.markdown", "b/index.md", "d.MD"]
+    others = ["b/_index.md", ".git/x.md", "_site/x.md", "node_modules/p/README.md", ".hidden.md", "e.png", "f.css"]
     for name in (*wanted, *others):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("")
@@ -235,10 +231,11 @@ def test_links_are_not_followed(tmp_path: Path) -> None:
     (inside / "folder").symlink_to(outside)
     (inside / "same.md").symlink_to(inside / "post.md")
     (inside / "round").symlink_to(inside)
-    (inside / "circle.md").symlink_to(inside / "circle.md")
+    for name in ("circle.md", "loop"):
+        (inside / name).symlink_to(name)
     paths, faults = find_posts(inside)
     assert paths == [inside / "post.md"]
-    assert {fault.place for fault in faults} == {"link.md", "folder", "circle.md"}
+    assert {fault.place for fault in faults} == {"link.md", "folder", "same.md", "round", "circle.md", "loop"}
 
 
 def test_odd_files_are_not_opened(tmp_path: Path) -> None:
@@ -254,7 +251,7 @@ def test_odd_files_are_not_opened(tmp_path: Path) -> None:
 
 
 def test_no_folder(tmp_path: Path) -> None:
-    with pytest.raises(RequestError, match="not there"):
+    with pytest.raises(RequestError, match="does not exist"):
         find_posts(tmp_path / "missing")
     (tmp_path / "file").write_text("")
     with pytest.raises(RequestError, match="not a folder"):
@@ -263,7 +260,7 @@ def test_no_folder(tmp_path: Path) -> None:
 
 def test_half_a_character(tmp_path: Path) -> None:
     with pytest.raises(FrontMatterError, match="title") as caught:
-        read(tmp_path, "a.md", '{\n"title": "\\ud800"\n}\n')
+        with_fields(tmp_path, 'title: "\\ud800"')
     assert caught.value.line == 2
 
 
@@ -282,22 +279,7 @@ def test_stable_id() -> None:
     assert stable_id("a.md", None) == stable_id("a.md", datetime(1960, 1, 1, tzinfo=UTC))
 
 
-# Pelican's and MultiMarkdown's metadata
-
-
-def test_metadata_without_a_fence(tmp_path: Path) -> None:
-    text = (
-        "Title: Of paths: a note\nDate: 2024-05-06 07:08\nAuthors: Ada L.; Bo\nTags: one, two\n\tthree\n\nText: first\n"
-    )
-    post = read(tmp_path, "note.md", text)
-    assert (post.title, post.authors, post.tags) == ("Of paths: a note", ("Ada L.", "Bo"), ("one", "two", "three"))
-    assert (post.date, post.body) == (datetime(2024, 5, 6, 7, 8, tzinfo=UTC), "Text: first\n")
-    assert post.lines["tags"] == 4
-
-
-def test_two_names_of_a_blog_s_are_metadata_too(tmp_path: Path) -> None:
-    post = read(tmp_path, "2012-11-30_name.md", "category: yeah\nauthor: Al\n\nText\n")
-    assert (post.authors, post.categories, post.body) == (("Al",), ("yeah",), "Text\n")
+# Texts without front matter
 
 
 def test_documentation_does_without_front_matter(tmp_path: Path) -> None:
@@ -305,15 +287,11 @@ def test_documentation_does_without_front_matter(tmp_path: Path) -> None:
     assert (post.title, post.slug, post.body) == ("How to use it", "usage", "Text.\n")
     badges = read(tmp_path, "badges.md", "[badge]\n\n# `use` it {: #x }\n\nText.\n")
     assert (badges.title, badges.body) == ("use it", "[badge]\n\nText.\n")
+    note = read(tmp_path, "Some note.md", "Title: this is prose\n\nMore\n")
+    assert (note.title, note.slug, note.body) == ("Some note", "Some note", "Title: this is prose\n\nMore\n")
     for name in ("README.md", "changelog.md", "CODE_OF_CONDUCT.md"):
-        with pytest.raises(FrontMatterError, match="no front matter"):
+        with pytest.raises(FrontMatterError, match="without front matter"):
             read(tmp_path, name, "# How to use it\n\nText.\n")
-
-
-@pytest.mark.parametrize("text", ["Note: this is prose\n\nMore\n", "Some prose.\nTitle: no\n\n", "", "Title\n\n"])
-def test_what_only_looks_like_metadata_is_no_post(tmp_path: Path, text: str) -> None:
-    with pytest.raises(FrontMatterError, match="no front matter"):
-        read(tmp_path, "note.md", text)
 
 
 @pytest.mark.parametrize(("status", "draft"), [("draft", True), ("Hidden", True), ("published", False), ("", False)])
@@ -324,27 +302,33 @@ def test_a_status_may_say_draft(tmp_path: Path, status: str, draft: bool) -> Non
 # What isn't read is reported
 
 
-def test_texts_that_are_not_read_are_reported(tmp_path: Path) -> None:
+def test_files_that_are_not_read_are_reported(tmp_path: Path) -> None:
     files = {
         "a/_index.md": "---\ntitle: A\n---\nAbout all of them.\n",
         "b/_index.md": "---\ntitle: B\nweight: 1\n---\n",
         "h/_index.md": "---\ntitle: H\naliases: [/old/]\ndescription: All of H.\n---\n",
-        "i/_index.md": "---\nredirect_from: /i/\n---\nText.\n",
+        "_data/c.yml": "- 1\n",
         "c.rst": "C\n=\n",
         "d.rst": "D\n=\n",
-        "e.html": "---\ntitle: E\n---\n<p>",
-        "f.html": "<p>A file.</p>",
-        "g.mdx": "---\ntitle: G\n---\n",
+        "e.mdx": "---\ntitle: E\n---\n",
+        "f.png": "PNG",
+        "g.md": "---\ntitle: G\n---\n",
     }
     for name, text in files.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text, encoding="utf-8")
     paths, faults = find_posts(tmp_path)
-    assert [path.name for path in paths] == ["g.mdx"]
-    assert [(fault.place, fault.message) for fault in faults] == [
-        ("a/_index.md", "a section's page isn't a post: without its text"),
-        ("h/_index.md", "a section's page isn't a post: without its aliases, description"),
-        ("i/_index.md", "a section's page isn't a post: without its text, redirect_from"),
-        ("e.html", ".html isn't Markdown: not read"),
-        ("c.rst", ".rst isn't Markdown: not read, as 1 more"),
-    ]
+    assert [path.name for path in paths] == ["g.md"]
+    assert {(fault.place, fault.message) for fault in faults} == {
+        ("_data", "data files of the site, not imported"),
+        ("a/_index.md", "a section's page, not imported: its text"),
+        ("h/_index.md", "a section's page, not imported: its aliases, description"),
+        ("c.rst", "files that aren't Markdown, not read: 3 (.rst ×2, .mdx)"),
+    }
+
+
+@pytest.mark.parametrize("fields", ["tags: [a, '']", "tags: [a, [b]]", "tags: [a, null]", "authors: [a, {}]"])
+def test_unusable_entries_of_lists_are_reported(tmp_path: Path, fields: str) -> None:
+    (said,) = with_fields(tmp_path, fields).said
+    assert said[0] == f"lists of {fields.partition(':')[0]} with empty or nested entries, left out"
+    assert with_fields(tmp_path, "tags: a, ,b\nauthors:").said == ()

@@ -45,7 +45,9 @@ REVIEWED: dict[str, set[str]] = {
     "one character at a time, or words": {
         *(
             r"[^\w\- ]|_",
-            r"[\[\]<\\\n]",
+            r"[\[\]<\\\n`]",
+            "[`{]",
+            "`+",
             "[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]",
             r"[{}\\$]",
             "[;|]",

@@ -114,11 +114,6 @@ class History:
         """The former names of a file in the folder, latest first."""
         return self._former.get(path, [])[::-1]
 
-    def begun(self, path: str) -> datetime | None:
-        """The time of the file's first commit, under any name; None if there is none."""
-        changes = self._changes.get(path)
-        return min(change.moment for change in changes) if changes else None
-
     def close(self) -> None:
         """Stop the reading process."""
         if self._timer is not None:

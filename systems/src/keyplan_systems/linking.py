@@ -6,36 +6,25 @@ Systems decide the new URLs of texts and the storage of files.
 
 from __future__ import annotations
 
-import json
 import posixpath
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
 
 from keyplan.errors import ErrorDetail
-from keyplan_systems.frontmatter import FrontMatterError, load_yaml, plain_text, split_front_matter
-from keyplan_systems.posts import TAKEN, Post, day_named, is_pattern, shown
+from keyplan_systems.frontmatter import FrontMatterError, load_yaml
+from keyplan_systems.posts import TAKEN, Post, day_named, is_pattern
 from keyplan_systems.words import address_key, has_scheme
 
 __all__ = ["LINKED_BYTES_MAX", "Links", "SiteFolder", "former_addresses"]
 
-_CONFIGS = (
-    *("_config.yml", "_config.yaml", "hugo.toml", "hugo.yaml", "hugo.json"),
-    *("config.toml", "config.yaml", "config.yml", "zola.toml", "mkdocs.yml"),
-)
-_PROGRAMS = (
-    *("eleventy.config.js", "eleventy.config.mjs", "eleventy.config.cjs", ".eleventy.js"),
-    *("astro.config.mjs", "docusaurus.config.js", "docusaurus.config.ts"),
-)
-"""Settings files that are programs: they mark a site's root, but aren't read."""
-_FILE_ROOTS = ("", "static", "assets", "public", "content", "source", "docs")
-_INCLUDE_ROOTS = ("_includes", "", "includes", "snippets", "_snippets", "src/_includes", "content", "docs")
-_DATA = (".json", ".11tydata.json", ".11tydata.js", ".11tydata.cjs", ".11tydata.mjs")
-"""Suffixes of Eleventy's files with front matter for a whole folder, after the folder's name."""
+_CONFIGS = ("_config.yml", "_config.yaml", "hugo.toml", "hugo.yaml", "config.toml", "config.yaml", "zola.toml")
+_FILE_ROOTS = ("", "static", "assets", "content")
+"""Folders of a site in which a link that starts with a slash is looked up."""
 CONFIG_BYTES_MAX = 256 * 1024
 SEEN_MAX = 10_000
 LINKED_BYTES_MAX = 20 * 1024 * 1024
@@ -46,7 +35,7 @@ class SiteFolder:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder.resolve()
-        self.root = next((path for path in (self.folder, *self.folder.parents) if _is_site(path)), self.folder)
+        self.root = next((path for path in (self.folder, *self.folder.parents) if _config_of(path)), self.folder)
         in_git = any((path / ".git").exists() for path in (self.root, *self.root.parents))
         if not in_git and self.root not in (self.folder, *self.folder.parents[:3]):
             self.root = self.folder  # settings far above can belong to another site
@@ -67,11 +56,9 @@ class SiteFolder:
         return result if isinstance(result, dict) else {}
 
     def _read_people(self) -> dict[str, str]:
-        """Names by key, from ``authors.yml``: next to the texts (Docusaurus), or in the site's data (Jekyll, Hugo)."""
-        beside = sorted(path for path in self.folder.iterdir() if path.is_dir())
-        places = [self.root / "_data", self.root / "data", self.folder, self.folder.parent, *beside]
+        """Names by key, from ``authors.yml`` in the site's data (Jekyll, Hugo)."""
         result: dict[str, str] = {}
-        for path in (place / name for place in places for name in ("authors.yml", "authors.yaml")):
+        for path in (self.root / folder / "authors.yml" for folder in ("_data", "data")):
             try:
                 listed = load_yaml(_small(path)) if path.resolve().is_relative_to(self.root) else None
             except (OSError, ValueError, FrontMatterError):
@@ -86,7 +73,7 @@ class SiteFolder:
     def addresses(self) -> tuple[str, ...]:
         """The prefixes of the site's URLs: ``https://blog.example/base``."""
         base = str(self.settings.get("baseurl") or "").rstrip("/")
-        named = [self.settings.get(name) for name in ("url", "baseURL", "base_url", "site_url")]
+        named = [self.settings.get(name) for name in ("url", "baseURL", "base_url")]
         urls = [
             text.rstrip("/") for text in named if isinstance(text, str) and text.startswith(("http://", "https://"))
         ]
@@ -96,20 +83,7 @@ class SiteFolder:
     def file(self, below: Path, target: str) -> Path | None:
         """The file of a link, relative to a text's folder or to the site; None if it doesn't exist."""
         places = [self.root / text for text in _FILE_ROOTS]
-        return self._first(places if target.startswith("/") else [below, *places], target)
-
-    def included(self, below: Path, name: str) -> str | None:
-        """The text of an included file, without its front matter; None if it doesn't exist."""
-        path = self._first([below, *(self.root / text for text in _INCLUDE_ROOTS)], name)
-        try:
-            text = None if path is None else plain_text(_small(path).encode())
-            parts = None if text is None else split_front_matter(text)
-        except (OSError, ValueError, FrontMatterError):
-            return None
-        return text if parts is None else parts.body
-
-    def _first(self, places: Iterable[Path], target: str) -> Path | None:
-        for place in places:
+        for place in places if target.startswith("/") else [below, *places]:
             try:
                 path = (place / target.lstrip("/")).resolve(strict=True)
             except (OSError, RuntimeError, ValueError):
@@ -118,33 +92,14 @@ class SiteFolder:
                 return path
         return None
 
-    def folder_wide(self, paths: Iterable[Path]) -> Iterator[ErrorDetail]:
-        """Settings for whole folders (Jekyll's ``defaults``, Eleventy's data), which aren't imported."""
-        defaults = self.settings.get("defaults")
-        values = (
-            [each.get("values") for each in defaults if isinstance(each, dict)] if isinstance(defaults, list) else []
-        )
+    def defaults(self) -> Iterator[ErrorDetail]:
+        """Jekyll's fields for whole folders, which aren't imported."""
+        given = self.settings.get("defaults")
+        values = [each.get("values") for each in given if isinstance(each, dict)] if isinstance(given, list) else []
         lost = sorted({name for each in values if isinstance(each, dict) for name in each if name in TAKEN})
         if lost and self.config is not None:
-            yield _folder_wide(self.config.name, lost)
-        folders = {each for path in paths for each in path.resolve().parents if each.is_relative_to(self.folder)}
-        for path in (each / f"{each.name}{ending}" for each in sorted(folders) for ending in _DATA):
-            if path.is_file():
-                place = shown(path.relative_to(self.folder).as_posix())
-                try:
-                    given: Any = json.loads(_small(path)) if path.suffix == ".json" else None
-                except (OSError, ValueError, RecursionError):
-                    continue
-                names = sorted(name for name, value in given.items() if name in TAKEN and value) if given else []
-                if names or given is None:
-                    yield _folder_wide(place, names)
-
-
-def _folder_wide(place: str, names: Sequence[str]) -> ErrorDetail:
-    what = f": {', '.join(names)}" if names else ""
-    return ErrorDetail(
-        place, f"settings of whole folders aren't imported{what}", "write them into each text's front matter"
-    )
+            message = f"fields of whole folders, not imported: {', '.join(lost)}"
+            yield ErrorDetail(self.config.name, message, "write them into each text's front matter")
 
 
 def _small(path: Path) -> str:
@@ -155,10 +110,6 @@ def _small(path: Path) -> str:
 
 def _config_of(folder: Path) -> Path | None:
     return next((folder / name for name in _CONFIGS if (folder / name).is_file()), None)
-
-
-def _is_site(folder: Path) -> bool:
-    return _config_of(folder) is not None or any((folder / name).is_file() for name in _PROGRAMS)
 
 
 # Former URLs of texts
@@ -173,19 +124,14 @@ def former_addresses(post: Post, site: SiteFolder) -> Iterator[str]:
     if patterned is not None:
         yield patterned
     parts = Path(post.path).with_suffix("").parts
-    if parts[-1] in {"index", "_index"}:
+    if parts[-1] == "index":
         parts = parts[:-1]
     inside = (site.folder / post.path).parent.relative_to(site.root).parts
-    if inside[:1] == ("src",):  # where Eleventy and Astro have their texts
-        inside = inside[2:] if inside[1:2] == ("pages",) else inside[1:]
-    folders = tuple(text for text in inside if text not in {"content", "source", "_posts", "_drafts"})
+    folders = tuple(text for text in inside if text not in {"content", "_posts", "_drafts"})
     plain = tuple(folder.removeprefix("_") for folder in folders)
     named = day_named(parts[-1])[1] if parts else ""
-    if post.date is not None and ("_posts" in inside or named != (parts[-1] if parts else "")):
-        day = f"{post.date:%Y/%m/%d}"
-        categories = "/".join((*plain, *post.categories)).lower()
-        yield f"/{categories}/{day}/{named}" if categories else f"/{day}/{named}"
-        yield f"/{day}/{named}"
+    if post.date is not None and "_posts" in inside:
+        yield "/".join(("", *map(str.lower, (*plain, *post.categories)), f"{post.date:%Y/%m/%d}", named))
     stem = (*plain, post.slug) if parts and parts[-1] != (plain[-1] if plain else "") else plain
     yield "/" + "/".join(stem)
     if named and named != post.slug:
@@ -202,7 +148,7 @@ _STYLES = {
 
 
 def _patterned(post: Post, site: SiteFolder) -> str | None:
-    """The URL of a dated post if the site's settings have a pattern (Jekyll's and Hexo's ``permalink``, Hugo's
+    """The URL of a dated post if the site's settings have a pattern (Jekyll's ``permalink``, Hugo's
     ``[permalinks]`` by section); None for a pattern with unknown parts.
     """
     pattern = site.settings.get("permalink")
@@ -249,8 +195,6 @@ class Links:
     paths: Mapping[str, str]
     known: Mapping[str, str]
     keep: Callable[[Path], str | None]
-    heading: Callable[[str, str], str] = lambda _, anchor: anchor
-    """Returns the id of the heading of an anchor, in the text at a URL."""
     former: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
     """The former URLs of each text, by path: a relative link can start from there."""
     lost: Counter[str] = field(default_factory=Counter[str])
@@ -264,14 +208,13 @@ class Links:
     def address(self, path: str, given: str, is_picture: bool) -> str:
         """The new URL of a link in the text at a path; a link without a target stays, and is counted in ``lost``."""
         if given.startswith("#"):
-            own_id = _page_id(given[1:])
-            return f"#{self.heading(self.paths[path], own_id) if path in self.paths and own_id else own_id}"
+            return f"#{_page_id(given[1:])}"
         target = given
         for own in self.site.addresses:
             if target.startswith(own):
                 target = target[len(own) :] or "/"
         target = f"/{target[2:]}" if target.startswith("@/") else target  # Zola's prefix for the content folder
-        if not target or target.startswith(("//", "{")) or has_scheme(target):
+        if not target or target.startswith("//") or has_scheme(target):
             return given
         end = min((at for at in (target.find("#"), target.find("?")) if at >= 0), default=len(target))
         place, mark, rest = target[:end], target[end : end + 1], target[end + 1 :]
@@ -279,7 +222,7 @@ class Links:
             return f"{place.rstrip('/')}{mark}{rest}"
         result, is_text = self._place(path, place, is_picture)
         if is_text and result is not None and mark == "#" and rest:
-            rest = self.heading(result, _page_id(rest))
+            rest = _page_id(rest)
         if result is None:
             self.lost[target[:200]] += 1
             return given
@@ -287,7 +230,7 @@ class Links:
 
     def _place(self, path: str, place: str, is_picture: bool) -> tuple[str | None, bool]:
         """The URL of a target text or file, and whether it is a text."""
-        text = None if is_picture else self._text(path, place)
+        text = None if is_picture else self._text(path, unquote(place))
         if text is not None or not place:
             return text, True
         if (path, place) not in self._seen:
@@ -315,10 +258,7 @@ class Links:
         return next((self.known[key] for key in (*keys, stem) if key in self.known), None)
 
     def _file(self, path: str, place: str) -> str | None:
-        text = self.site.folder / path
-        result = self.site.file(text.parent, place) or self.site.file(
-            text.with_suffix(""), place
-        )  # Hexo's asset folder
+        result = self.site.file((self.site.folder / path).parent, place)
         kept = None if result is None else self.keep(result)
         return None if kept is None else quote(kept)
 

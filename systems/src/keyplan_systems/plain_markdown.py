@@ -1,8 +1,7 @@
-"""Convert Markdown of site generators to standard Markdown.
+"""Convert Markdown of Jekyll, Hugo and Zola to standard Markdown.
 
-Supports links, includes and code blocks. Every other template tag (Liquid, Hugo, Nunjucks, Tera), note and attribute
-becomes a placeholder or is removed, and is counted by kind; the surrounding text stays. Each step reads the text once,
-in linear time.
+Tags with a meaning in Markdown are converted: links, images and code blocks. Every other template tag becomes a
+placeholder and is counted by name; text between an opening and a closing tag stays. Each step takes linear time.
 """
 
 from __future__ import annotations
@@ -22,72 +21,59 @@ __all__ = ["Plain", "plain_markdown"]
 TAG_CHARACTERS_MAX = 4_000
 """Longer template tags are treated as text."""
 ADDRESS_CHARACTERS_MAX = 2_000
-INCLUDED_CHARACTERS_MAX = 400_000
-"""Maximum number of characters that the includes of one text can add."""
 NAME_CHARACTERS_MAX = 40
 CODE_FENCE = "~~~~~~"
-"""The fence of converted Liquid and Hugo code blocks: rare in code."""
+"""The fence of converted code blocks: rare in code."""
 
-TAGS, EXPRESSIONS = "template tags", "template expressions"
-ATTRIBUTES, NOTES, SCRIPTS = "attributes", "notes and tabs", "JavaScript of MDX"
-COMMENTS, OPTIONS = "comments of templates", "options of code blocks"
-_CLOSERS = {"{{<": ">}}", "{{%": "%}}", "{{": "}}", "{%": "%}", "{#": "#}", "{:": "}", "{/": "/}"}
-_LINKS = frozenset({"ref", "relref", "link", "post_url", "post_path", "asset_path"})
-_INCLUDES = frozenset({"include", "include_relative", "include_cached", "includes", "readfile", "snippet"})
-_INCLUDED = (".md", ".markdown", ".mdx", ".txt")
-_OWN_ADDRESS = frozenset({"site.url", "site.baseurl", "baseurl", "base_url", "site.base_url", "config.base_url"})
+TAGS, EXPRESSIONS, ATTRIBUTES, COMMENTS = "template tags", "template expressions", "attributes", "template comments"
+WIKI_LINKS = "wiki links"
+_CLOSERS = {"{{<": ">}}", "{{%": "%}}", "{{": "}}", "{%": "%}", "{#": "#}", "{:": "}"}
+_LINKS = frozenset({"ref", "relref", "link", "post_url"})
+_OWN_ADDRESS = frozenset({"site.url", "site.baseurl", "config.base_url"})
 """Expressions for the start of the site's URLs."""
-_ADDRESS_FILTERS = (["relative_url"], ["absolute_url"], ["url"], ["absURL"], ["relURL"], ["prepend"])
-_BRANCHES = frozenset({"else", "elsif", "elif", "elseif", "when"})
-_PICTURED = frozenset({"a", "img", "image", "source", "video", "audio", "iframe"})
-_MARK = re.compile(r"[\[\]<\\\n]")
+_ADDRESS_FILTERS = frozenset({"relative_url", "absolute_url", "prepend"})
+_BRANCHES = frozenset({"else", "elsif", "elif", "when"})
+_LITERALS = (
+    *(("{% raw %}", ""), ("{% endraw %}", ""), ("{%- raw -%}", ""), ("{%- endraw -%}", "")),
+    *(("{{</*", "{{<"), ("*/>}}", ">}}"), ("{{%/*", "{{%"), ("*/%}}", "%}}")),
+)
+"""Notations for literal tags, which remain in code."""
+_WITH_ADDRESSES = frozenset({"a", "img", "source", "video", "audio", "iframe"})
+_BACKTICKS = re.compile("`+")
+_TAG_STARTS = re.compile(r"[`{]")
+_LINK_MARKS = re.compile(r"[\[\]<\\\n`]")
 
 Address = Callable[[str, bool], str]
 """Returns the new URL of a link, or of an image (True)."""
-Include = Callable[[str], "str | None"]
-"""Returns the text of an included file, or None."""
 
 
 @dataclass
 class Plain:
-    """A converted text. ``removed`` counts placeholders and removals by kind, then by name."""
+    """A converted text. ``removed`` counts content that isn't rendered by kind, then by name."""
 
     text: str
     removed: dict[str, Counter[str]] = field(default_factory=dict[str, Counter[str]])
-    included: int = 0
-    """The number of characters of included texts."""
 
     def count(self, kind: str, name: str) -> None:
-        """Count a placeholder or removal."""
+        """Count one occurrence."""
         self.removed.setdefault(kind, Counter())[name[:NAME_CHARACTERS_MAX]] += 1
 
 
-def plain_markdown(
-    text: str, address: Address = lambda given, _: given, include: Include = lambda _: None, *, mdx: bool = False
-) -> Plain:
-    """Convert a text. ``mdx``: it can contain lines of JavaScript."""
+def plain_markdown(text: str, address: Address = lambda given, _: given) -> Plain:
+    """Convert a text."""
     result = Plain("")
-
-    def included(name: str) -> str | None:
-        """An included text without tags; nested includes become placeholders."""
-        found = include(name)
-        if found is None or len(found) > INCLUDED_CHARACTERS_MAX - result.included:
-            return None
-        result.included += len(found)
-        inner = plain_markdown(found, mdx=mdx)
-        for kind, names in inner.removed.items():
-            result.removed.setdefault(kind, Counter()).update(names)
-        return inner.text
-
-    blocks = _Blocks(result, included, mdx=mdx).convert(text.replace("\0", "\N{REPLACEMENT CHARACTER}"))
-    tags = _Tags(result, included)
-    without_tags = "".join(tags.code(part) if is_code else tags.convert(part) for is_code, part in _parts(blocks))
-    result.text = "".join(part if is_code else _with_addresses(part, address) for is_code, part in _parts(without_tags))
+    text = "\n".join(_lines(text.replace("\0", "\N{REPLACEMENT CHARACTER}"), result))
+    tags = _Tags(result)
+    text = "".join(part if is_code else tags.convert(part) for is_code, part in _parts(text))
+    text = "".join(part if is_code else _with_addresses(part, address, result) for is_code, part in _parts(text))
+    for notation, literal in _LITERALS:
+        text = text.replace(notation, literal)
+    result.text = text
     return result
 
 
 def _parts(text: str) -> Iterator[tuple[bool, str]]:
-    """The text in parts that are code, and parts that aren't."""
+    """The text in parts, each with whether it is a code block."""
     code = code_lines(text)
     *lines, last = text.split("\n")
     numbered = enumerate([*(f"{line}\n" for line in lines), last])
@@ -95,162 +81,62 @@ def _parts(text: str) -> Iterator[tuple[bool, str]]:
         yield is_code, "".join(line for _, line in part)
 
 
-def placeholder(name: str) -> str:
-    """The placeholder of a tag."""
-    shown = "".join(letter for letter in name if letter.isalnum() or letter in "._-/")[:NAME_CHARACTERS_MAX]
-    return rf"\[{shown.replace('_', chr(92) + '_') or 'tag'}\]"
-
-
 # Lines
 
 
-class _Blocks:
-    """Lines with a special meaning for a generator: notes, tabs, attributes, includes, code blocks."""
-
-    def __init__(self, plain: Plain, included: Include, *, mdx: bool) -> None:
-        self.plain = plain
-        self.included = included
-        self.mdx = mdx
-        self.lines: list[str] = []
-        self.indents: list[int] = []
-        """Indents of open notes, in columns of the source."""
-        self.fence = ""
-        """The end of the open code block: its fence, or the name of its tag."""
-        self.in_list = False
-        self.colons = 0
-        """Number of open notes between lines of colons."""
-
-    def convert(self, text: str) -> str:
-        script = False
-        for given in text.split("\n"):
-            line = self._unindented(given)
-            words = line.strip()
-            if self.fence:
-                self._code(line, words)
-                continue
-            script = bool(words) and (
-                script or (self.mdx and line.startswith(("import ", "export ")) and not self._is_prose(line))
-            )
-            if script:
-                self.plain.count(SCRIPTS, words.split(" ")[0] if line[:1].isalpha() else "further lines")
-                continue
-            if words and not line[0].isspace():
-                self.in_list = words[0] in "-*+" or words[0].isdigit()
-            self._line(line, words, len(given) - len(given.lstrip()))
-        return "\n".join(self.lines)
-
-    def _is_prose(self, line: str) -> bool:
-        """Whether a line of MDX that starts with ``import`` or ``export`` is a sentence."""
-        return not any(mark in line for mark in "'\"{=(*")
-
-    def _unindented(self, line: str) -> str:
-        """A line without the indent of its notes."""
-        if not line.strip():
-            return ""
-        line = line.expandtabs(4) if self.indents and line.startswith("\t") else line
-        indent = len(line) - len(line.lstrip())
-        while self.indents and indent < self.indents[-1]:
-            self.indents.pop()
-        return line[4 * len(self.indents) :]
-
-    def _code(self, line: str, words: str) -> None:
-        if self.fence.isalpha():
-            is_end = words.startswith("{") and words.strip("{}%<>- /").removeprefix("end") == self.fence
-            line = CODE_FENCE if is_end else line
-        else:
-            is_end = set(words) == {self.fence[0]} and len(words) >= len(self.fence)
-        self.fence = "" if is_end else self.fence
-        self.lines.append(line)
-
-    def _line(self, line: str, words: str, indent: int) -> None:
-        if words.startswith(("```", "~~~")):
-            self._fenced(words)
-        elif words.startswith(("{%", "{{")) and self._opens_code(words):
-            return
-        elif words.startswith("{:") and not words.startswith("{::") and words.endswith("}"):
-            self._attributes(words[2:-1].split())
-            return
-        elif words.startswith(":::"):
-            self._colons(words.lstrip(":").strip(" {}"), line)
-            return
-        elif words.startswith(("!!!", "???", "===")) and (len(line) - len(line.lstrip()) < 4 or self.in_list):
-            title = _note_title(words)
-            if title is not None:
-                self.indents.append(indent + 4)
-                name = "tab" if words[0] == "=" else words.lstrip("!?+ ").partition(" ")[0]
-                self._note(name, title, line)
-                return
-        elif words.startswith(("--8<-- ", "-8<- ")):
-            included = self.included(words.partition(" ")[2].strip("\"' "))
-            if included is None:
-                self.plain.count(TAGS, "--8<--")
-            self.lines.append(placeholder("include") if included is None else included)
-            return
-        elif words.startswith("#") and words.rstrip("# ").endswith("}"):
-            line = self._heading(line.rstrip("# "))
-        elif words in {"[TOC]", "[[toc]]", "[[_TOC_]]", "${toc}"}:
-            self.plain.count(ATTRIBUTES, words)
-            return
-        self.lines.append(line)
-
-    def _heading(self, line: str) -> str:
-        """A heading with only the id of its attributes: ``## Title {: #id .wide }``."""
-        title, _, attributes = line.rpartition("{")
-        own_id = next((word for word in attributes.strip(":} ").split() if word.startswith("#")), None)
-        return line if own_id is None else f"{title.rstrip()} {{{own_id}}}"
-
-    def _fenced(self, words: str) -> None:
-        marks = len(words) - len(words.lstrip(words[0]))
-        if "`" not in words[marks:]:
-            self.fence = words[:marks]
-            for options in words[marks:].split(None, 1)[1:]:
-                self.plain.count(OPTIONS, options)
-
-    def _opens_code(self, words: str) -> bool:
-        """Whether a line opens a code block of Liquid, Hugo or Hexo; starts the block."""
-        name, _, rest = words.strip("{}%<>- ").partition(" ")
-        if name not in {"highlight", "codeblock"} or words.count("{") > 2:
-            return False
-        language = next((word.partition(":")[2] or word for word in rest.split()[:1]), "").strip("\"'")
-        self.lines.append(f"{CODE_FENCE} {language}".rstrip())
-        self.fence = name
-        return True
-
-    def _attributes(self, words: list[str]) -> None:
-        """A line of kramdown attributes: only the id of a heading above stays."""
-        own_id = next((word for word in words if word.startswith("#")), None)
-        if own_id is not None and self.lines and self.lines[-1].startswith("#"):
-            self.lines[-1] = f"{self.lines[-1].rstrip('# ')} {{{own_id}}}"
-            return
-        if "toc" in words and self.lines:
-            self.lines.pop()  # the list item that the table of contents replaces
-        self.plain.count(ATTRIBUTES, f"{{: {' '.join(words)} }}")
-
-    def _colons(self, name: str, line: str) -> None:
-        if name[:1].isalpha():
-            self.colons += 1
-            kind, _, rest = name.partition(" ")
-            self._note(kind.partition("[")[0], name.partition("[")[2].rstrip("]") or rest, line)
-        elif self.colons:
-            self.colons -= 1
-            self.lines.append("")
-        else:
-            self.lines.append(line)
-
-    def _note(self, name: str, title: str, line: str) -> None:
-        self.plain.count(NOTES, name)
-        space = line[: len(line) - len(line.lstrip())]
-        self.lines += [f"{space}{placeholder(name)} {title}".rstrip(), ""]
+def _lines(text: str, plain: Plain) -> list[str]:
+    """The lines with converted code blocks (``{% highlight %}``), and without attributes (``{: .wide }``)."""
+    lines: list[str] = []
+    fence = ""
+    for given in text.split("\n"):
+        line, words = given, given.strip()
+        if fence:
+            line, fence = _in_code(line, words, fence)
+        elif words.startswith(("```", "~~~")):
+            marks = len(words) - len(words.lstrip(words[0]))
+            fence = words[:marks] if "`" not in words[marks:] else ""
+        elif (language := _opened_code(words)) is not None:
+            line, fence = f"{CODE_FENCE} {language}".rstrip(), "highlight"
+        elif words.startswith("{:") and words.endswith("}"):
+            _attributes(words, lines, plain)
+            continue
+        elif words.startswith("#") and words.endswith("}"):
+            title, _, attributes = line.rpartition("{")
+            own_id = _own_id(attributes)
+            line = f"{title.rstrip()} {{{own_id}}}" if own_id else line
+        lines.append(line)
+    return lines
 
 
-def _note_title(words: str) -> str | None:
-    """The title of a Python-Markdown note or tab; None for other lines (``===`` below a heading)."""
-    rest = words.lstrip("!?+=")
-    if words.startswith("===") and not rest.startswith((' "', " '")):
+def _attributes(words: str, lines: list[str], plain: Plain) -> None:
+    """Attributes on a line of their own: a heading above gets their id."""
+    own_id = _own_id(words[2:-1])
+    if own_id and lines and lines[-1].startswith("#"):
+        lines[-1] = f"{lines[-1].rstrip('# ')} {{{own_id}}}"
+        return
+    if "toc" in words[2:-1].split() and lines:
+        lines.pop()  # the list item that the table of contents replaces
+    plain.count(ATTRIBUTES, words)
+
+
+def _in_code(line: str, words: str, fence: str) -> tuple[str, str]:
+    """A line of a code block, and the fence that ends the block."""
+    if fence == "highlight":
+        is_end = words.startswith("{") and words.strip("{}%<>- /") in {"highlight", "endhighlight"}
+        return (CODE_FENCE, "") if is_end else (line, fence)
+    return line, "" if set(words) == {fence[0]} and len(words) >= len(fence) else fence
+
+
+def _opened_code(words: str) -> str | None:
+    """The language of the code block that a line opens with a tag, possibly empty; None for another line."""
+    name, _, rest = words.strip("{}%<>- ").partition(" ")
+    if not words.startswith(("{%", "{{")) or name != "highlight" or words.count("{") > 2:
         return None
-    if not rest.startswith(" ") or not rest[1:2].strip():
-        return None
-    return rest.partition('"')[2].rpartition('"')[0]
+    return next(iter(rest.split()), "").strip("\"'")
+
+
+def _own_id(attributes: str) -> str | None:
+    return next((word for word in attributes.strip(":} ").split() if word.startswith("#")), None)
 
 
 # Tags
@@ -272,127 +158,122 @@ class _Next:
         return at
 
 
+class _InlineCode:
+    """Finds the end of inline code: the next run of equally many backticks in the same paragraph."""
+
+    def __init__(self, text: str, following: _Next) -> None:
+        self._following = following
+        self._lengths = {match.start(): len(match[0]) for match in _BACKTICKS.finditer(text)}
+        self._runs: dict[int, list[int]] = {}
+        for start, length in self._lengths.items():
+            self._runs.setdefault(length, []).append(start)
+
+    def end(self, start: int) -> int:
+        """The end of the code that starts with the backticks at a position, or of the backticks if it has no end."""
+        length = self._lengths[start]
+        runs = self._runs[length]
+        place = bisect_right(runs, start)
+        is_closed = place < len(runs) and runs[place] < self._following("\n\n", start)
+        return (runs[place] if is_closed else start) + length
+
+
 class _Tags:
     """Inline template tags."""
 
-    def __init__(self, plain: Plain, included: Include) -> None:
+    def __init__(self, plain: Plain) -> None:
         self.plain = plain
-        self.included = included
         self.raw = False
         """Whether tags are literal: between ``{% raw %}`` and ``{% endraw %}``."""
 
-    def code(self, text: str) -> str:
-        """Code with literal tags, without the raw marks."""
-        for mark in ("{% raw %}", "{% endraw %}", "{%- raw -%}", "{%- endraw -%}"):
-            text = text.replace(mark, "")
-        return text.replace("{{</*", "{{<").replace("*/>}}", ">}}").replace("{{%/*", "{{%").replace("*/%}}", "%}}")
-
     def convert(self, text: str) -> str:
-        spans = _code_spans(text)
         following = _Next(text)
+        code = _InlineCode(text, following)
         out: list[str] = []
-        done = place = 0
-        while (place := following("{", place)) < len(text):
-            span = _span_at(spans, place)
-            if span is not None:
-                out += [text[done : span[0]], self.code(text[span[0] : span[1]])]
-                done = place = span[1]
+        done = past = 0
+        for match in _TAG_STARTS.finditer(text):
+            place = match.start()
+            if place < past:
+                continue
+            if match[0] == "`":
+                past = code.end(place)
                 continue
             found = self._tag(text, place, following)
             if found is None:
-                place += 2 if text.startswith("{{", place) else 1
+                past = place + (2 if text.startswith("{{", place) else 1)
                 continue
-            shown, end = found
-            out += [text[done:place], shown]
-            done = place = end
+            out += [text[done:place], found[0]]
+            done = past = found[1]
         return "".join([*out, text[done:]])
 
     def _tag(self, text: str, place: int, following: _Next) -> tuple[str, int] | None:
         """The replacement of a tag at a position, and its end; None if there is no tag."""
         opening = next((mark for mark in _CLOSERS if text.startswith(mark, place)), None)
-        before = text[place - 1 : place]
-        if opening is None:
-            opening = "{" if before in {")", "]"} else ""
-        if not opening or (opening == "{{" and before in {"^", "_", "\\"}):
+        if opening is None or (opening == "{{" and text[place - 1 : place] in {"^", "_", "\\"}):  # a formula
             return None
-        closer = _CLOSERS.get(opening, "}")
+        closer = _CLOSERS[opening]
         end = following(closer, place + len(opening)) + len(closer)
         if end > len(text) or end - place > TAG_CHARACTERS_MAX:
             return None
         inner = text[place + len(opening) : end - len(closer)].strip("-~ \t\n")
         inner = inner[:-1].rstrip() if inner.endswith("/") and not inner.endswith("*/") else inner
-        if opening == "{#":
-            return self._removed(COMMENTS, "{# #}", end) if text[place + 2 : place + 3].isspace() else None
-        if opening == "{/":
-            return self._removed(COMMENTS, "{/* */}", end) if inner.startswith("*") else None
-        if opening == "{:":
-            return self._kramdown(text, inner, end, following)
-        if opening == "{":
-            return self._removed(ATTRIBUTES, inner, end) if inner[:1] in {".", "#", ":"} or "=" in inner else None
+        if opening in {"{#", "{:"}:
+            if opening == "{:" and "\n" not in inner:
+                self.plain.count(ATTRIBUTES, f"{{:{inner}}}")
+                return "", end
+            if opening == "{#" and text[place + 2 : place + 3].isspace():
+                self.plain.count(COMMENTS, "{# #}")
+                return "", end
+            return None
         if inner.startswith("/*") and inner.endswith("*/"):
             return f"`{opening} {inner[2:-2].strip()} {closer}`", end
         return self._template(text, opening, inner, place, end, following)
-
-    def _removed(self, kind: str, name: str, end: int) -> tuple[str, int]:
-        self.plain.count(kind, name)
-        return "", end
-
-    def _kramdown(self, text: str, inner: str, end: int, following: _Next) -> tuple[str, int] | None:
-        if "\n" in inner:
-            return None
-        if inner.startswith(":comment"):
-            last = following("{:/", end)
-            return self._removed(COMMENTS, "{::comment}", end if last == len(text) else following("}", last) + 1)
-        return self._removed(ATTRIBUTES, f"{{:{inner}}}", end)
 
     def _template(
         self, text: str, opening: str, inner: str, place: int, end: int, following: _Next
     ) -> tuple[str, int] | None:
         name, _, rest = inner.partition(" ")
         name = name.partition("(")[0].partition("\n")[0]
-        if opening == "{%" and name in {"raw", "endraw", "verbatim", "endverbatim"}:
-            self.raw = not name.startswith("end")
+        if opening == "{%" and name in {"raw", "endraw"}:
+            self.raw = name == "raw"
             return "", end
         if self.raw:
             return f"`{text[place:end]}`", end
         if opening == "{%" and name == "comment":
+            self.plain.count(COMMENTS, "{% comment %}")
             last = following("endcomment", end)
-            return self._removed(COMMENTS, "{% comment %}", end if last == len(text) else following("%}", last) + 2)
+            return "", end if last == len(text) else following("%}", last) + 2
         if not inner:
             return None
         if inner[0] == "/" or (opening == "{%" and (name.startswith("end") or name in _BRANCHES)):
             return "", end
-        if opening == "{{":
-            shown = _expression(inner)
+        is_call = "(" in inner.partition(" ")[0]
+        if opening == "{{" and (shown := _expression(inner)) is not None:
+            return shown, end
+        if is_call or opening != "{{":
+            given = _arguments(inner.partition("(")[2].rstrip(")") if is_call else rest)
+            shown = _meaning(name.strip("\"'"), given)
             if shown is not None:
                 return shown, end
-        called = "(" in inner.partition(" ")[0]
-        given = _arguments(inner.partition("(")[2].rstrip(")") if called else rest)
-        shown = self._meant(name.strip("\"'"), given) if called or opening != "{{" else None
-        if shown is not None:
-            return shown, end
-        kind = EXPRESSIONS if opening == "{{" and not called else TAGS
-        self.plain.count(kind, name)
+        self.plain.count(EXPRESSIONS if opening == "{{" and not is_call else TAGS, name)
         if _in_address(text, place):
             return ("#" if text.endswith("]: ", 0, place) else ""), end
-        return placeholder(name), end
+        return _placeholder(name), end
 
-    def _meant(self, name: str, given: dict[str, str]) -> str | None:
-        """A link, an include or an image; None for another tag."""
-        first = given.get("path") or given.get("0") or ""
-        if name in _LINKS and first:
-            return first
-        if name == "post_link" and first:
-            return f"[{given.get('1', first)}]({first})"
-        if name in _INCLUDES and len(given) == 1 and first.lower().endswith(_INCLUDED):
-            included = self.included(first)
-            if included is not None:
-                return included
-        source = given.get("src") or given.get("image_path") or (first if name in {"asset_img", "img"} else "")
-        if not source or "{" in source:
-            return None
-        shown = given.get("caption") or given.get("alt") or given.get("title") or given.get("1", "")
-        return f"![{shown.replace('[', '(').replace(']', ')')}]({f'<{source}>' if ' ' in source else source})"
+
+def _placeholder(name: str) -> str:
+    shown = "".join(letter for letter in name if letter.isalnum() or letter in "._-/")[:NAME_CHARACTERS_MAX]
+    return rf"\[{shown.replace('_', chr(92) + '_') or 'tag'}\]"
+
+
+def _meaning(name: str, given: dict[str, str]) -> str | None:
+    """The Markdown of a link or an image; None for another tag."""
+    if name in _LINKS:
+        return given.get("path") or given.get("0")
+    source = given.get("src", "")
+    if not source or "{" in source:
+        return None
+    shown = given.get("caption") or given.get("alt") or given.get("title") or ""
+    return f"![{shown.replace('[', '(').replace(']', ')')}]({f'<{source}>' if ' ' in source else source})"
 
 
 def _expression(inner: str) -> str | None:
@@ -401,7 +282,7 @@ def _expression(inner: str) -> str | None:
     words = words.strip()
     if words in _OWN_ADDRESS:
         return ""
-    if filters.replace(":", " ").split()[:1] in _ADDRESS_FILTERS and len(words) > 1 and words[0] == words[-1]:
+    if _ADDRESS_FILTERS & set(filters.replace(":", " ").split()[:1]) and len(words) > 1 and words[0] == words[-1]:
         return words.strip("\"'")
     if words.startswith("get_url("):
         return _arguments(words[8:].rstrip(")")).get("path")
@@ -433,60 +314,22 @@ def _in_address(text: str, place: int) -> bool:
     return before.endswith("]: ") or "](" in word or '="' in word or "='" in word
 
 
-# Inline code and links
+# Links
 
 
-def _code_spans(text: str) -> list[tuple[int, int]]:
-    """The starts and ends of inline code: between two runs of equally many backticks, in one paragraph."""
-    following = _Next(text)
-    runs: list[tuple[int, int, int]] = []
-    paragraph = place = 0
-    blank = following("\n\n", 0)
-    while (place := following("`", place)) < len(text):
-        while blank < place:
-            paragraph += 1
-            blank = following("\n\n", blank + 1)
-        end = place
-        while text.startswith("`", end):
-            end += 1
-        runs.append((place, end, paragraph))
-        place = end
-    closing: dict[tuple[int, int], int] = {}
-    partners: list[int | None] = []
-    for number in range(len(runs) - 1, -1, -1):
-        start, end, at = runs[number]
-        partners.append(closing.get((end - start, at)))
-        closing[end - start, at] = number
-    partners.reverse()
-    spans: list[tuple[int, int]] = []
-    number = 0
-    while number < len(runs):
-        partner = partners[number]
-        if partner is not None:
-            spans.append((runs[number][0], runs[partner][1]))
-            number = partner
-        number += 1
-    return spans
-
-
-def _span_at(spans: list[tuple[int, int]], place: int) -> tuple[int, int] | None:
-    number = bisect_right(spans, (place, len(spans) and spans[-1][1])) - 1
-    return spans[number] if number >= 0 and spans[number][0] <= place < spans[number][1] else None
-
-
-def _with_addresses(text: str, address: Address) -> str:
+def _with_addresses(text: str, address: Address, plain: Plain) -> str:
     """The text with the URLs of its links, images, references and HTML replaced by ``address``."""
-    spans, following = _code_spans(text), _Next(text)
+    following = _Next(text)
+    code = _InlineCode(text, following)
     out: list[str] = []
     opened: list[tuple[int, bool]] = []
     done = past = line = 0
-    for match in _MARK.finditer(text):
+    for match in _LINK_MARKS.finditer(text):
         place, mark = match.start(), match[0]
         if place < past:
             continue
-        span = _span_at(spans, place)
-        if span is not None:
-            past = span[1]
+        if mark == "`":
+            past = code.end(place)
         elif mark == "\n":
             line = place + 1
         elif mark == "\\":
@@ -501,6 +344,9 @@ def _with_addresses(text: str, address: Address) -> str:
                 done = past
         elif opened:
             start, is_picture = opened.pop()
+            is_wiki = text.startswith("[[", start) and text.startswith("]]", place - 1)
+            if is_wiki and not text.startswith("(", place + 1):
+                plain.count(WIKI_LINKS, text[start : place + 1])
             if text.startswith("^", start + 1):  # a footnote
                 continue
             found = _destination(text, place + 1, following, defines=not text[line:start].strip(" >"))
@@ -545,7 +391,7 @@ def _end_of_html(text: str, place: int, following: _Next) -> int:
 def _html_with_addresses(tag: str, address: Address) -> str | None:
     """An HTML tag with replaced URLs; None for one without any."""
     name = tag[1:].split(None, 1)[0].rstrip(">/").lower() if len(tag) > 2 else ""
-    if name not in _PICTURED:
+    if name not in _WITH_ADDRESSES:
         return None
     for attribute in (" href=", " src=", " poster="):
         start = tag.find(attribute) + len(attribute)

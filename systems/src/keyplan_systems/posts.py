@@ -1,6 +1,7 @@
 """Posts: the Markdown files in the folder of a site generator, each parsed as one post.
 
-This module decides which files are posts, and interprets their names and fields; ``frontmatter`` parses front matter.
+This module decides which files are posts, and interprets their names and fields as Jekyll, Hugo and Zola do;
+``frontmatter`` parses front matter.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time
@@ -19,6 +21,7 @@ from keyplan import now
 from keyplan.errors import ErrorDetail, RequestError
 from keyplan_systems.frontmatter import FrontMatter, FrontMatterError, plain_text, read_front_matter, split_front_matter
 from keyplan_systems.markdown_parsing import first_heading
+from keyplan_systems.site.files import KINDS
 
 __all__ = [
     "FILE_BYTES_MAX",
@@ -33,21 +36,23 @@ __all__ = [
     "stable_id",
 ]
 
-SUFFIXES = frozenset({".md", ".markdown", ".mdown", ".mkdown", ".mkdn", ".mkd", ".mdx"})
-OTHER_SUFFIXES = frozenset({".adoc", ".asciidoc", ".html", ".htm", ".ipynb", ".org", ".rst", ".textile", ".njk"})
-"""Text formats of site generators that this import doesn't support; their presence is reported."""
-NOT_CONTENT = frozenset({"_site", "_includes", "_layouts", "_sass", "_data", "node_modules", "archetypes", "themes"})
-"""Folders of Jekyll and Hugo without posts. Hidden folders are skipped, too."""
+SUFFIXES = frozenset({".md", ".markdown"})
+NO_TEXT = frozenset({*(f".{ending}" for ending in KINDS), ".jpeg", ".css", ".scss", ".js", ".toml", ".yaml", ".yml"})
+"""Media that posts can link to, styles, scripts and settings. Any other file that isn't a post is reported."""
+NOT_CONTENT = frozenset({"_data", "_includes", "_layouts", "_sass", "_site", "archetypes", "node_modules", "themes"})
+"""Folders of site generators without posts. Hidden folders are skipped, too."""
 FILE_BYTES_MAX = 4 * 1024 * 1024
 """Larger files aren't read: no article is so large."""
+KINDS_SHOWN = 8
 TITLE_LINES_MAX = 6
-"""Documentation without front matter has its title in one of the first lines, possibly after badges."""
+"""A text without front matter has its title in one of the first lines, possibly after badges."""
 FIELD_CHARACTERS_MAX = 4_000
 """Maximum length of a field's text."""
+_DATES = ("date", "publishDate", "publishdate", "pubDate")
 TAKEN = frozenset({
-    "alias", "aliases", "author", "authors", "categories", "category", "date", "description", "draft", "excerpt",
-    "path", "permalink", "pubDate", "publishDate", "published", "published_at", "publishdate", "redirect_from", "slug",
-    "status", "summary", "tag", "tags", "title", "url",
+    "alias", "aliases", "author", "authors", "categories", "category", "description", "draft", "excerpt",
+    "path", "permalink", "published", "redirect_from", "slug", "status", "summary", "tag", "tags", "title", "url",
+    *_DATES,
 })  # fmt: skip
 """Fields that describe a post."""
 
@@ -55,8 +60,8 @@ TAKEN = frozenset({
 @dataclass(frozen=True, slots=True)
 class Post:
     """A parsed post. ``path`` is relative to the folder, with slashes; ``date`` is in UTC, and None without a date in
-    fields, name or URL; ``dated_by`` is its source. ``permalink`` is the former URL, ``aliases`` the former redirects.
-    ``fields`` is the front matter. ``said`` are reports with hints: an empty text, an unlisted one, a translation.
+    fields or name. ``permalink`` is the former URL, ``aliases`` the former redirects. ``fields`` is the front matter.
+    ``said`` are reports with hints: an empty text, an unlisted one, a translation.
     """
 
     path: str
@@ -71,7 +76,6 @@ class Post:
     body: str
     modified: datetime
     lines: Mapping[str, int]
-    dated_by: str | None = None
     permalink: str | None = None
     aliases: tuple[str, ...] = ()
     fields: Mapping[str, Any] = field(default_factory=dict[str, Any])
@@ -94,55 +98,53 @@ class Post:
 def find_posts(folder: Path) -> tuple[list[Path], list[ErrorDetail]]:
     """The Markdown files in a folder, sorted by name, and skipped files to report.
 
-    Symbolic links aren't followed: targets in the folder are found in their place, and targets outside weren't given.
-    Raises RequestError for a missing folder.
+    Symbolic links aren't followed. Raises RequestError for a missing folder.
     """
     if not folder.is_dir():
-        what = "is not a folder" if folder.exists() else "is not there"
+        what = "is not a folder" if folder.exists() else "does not exist"
         raise RequestError(
-            f"{shown(str(folder))} {what}", place=shown(str(folder)), hint="give the folder of the posts"
+            f"{shown(str(folder))} {what}", place=shown(str(folder)), hint="pass the folder that contains the posts"
         )
-    root = folder.resolve()
     paths: list[Path] = []
     faults: list[ErrorDetail] = []
-    passed_over: dict[str, list[Path]] = {}
+    others: Counter[str] = Counter()
+    first: Path | None = None
+
+    def report(path: Path, message: str, hint: str) -> None:
+        faults.append(ErrorDetail(shown(path.relative_to(folder).as_posix()), message, hint))
 
     def unreadable(error: OSError) -> None:
-        faults.append(ErrorDetail(shown(os.path.relpath(error.filename, folder)), f"can't be listed: {error.strerror}"))
+        report(Path(error.filename), f"can't be listed: {error.strerror}", "make the folder readable")
 
     for directory, folders, names in os.walk(folder, onerror=unreadable):
         here = Path(directory)
-        faults.extend(_links_out(root, folder, (here / name for name in folders)))
+        for name in folders:
+            if (here / name).is_symlink():
+                report(here / name, "a symbolic link, not followed", "copy its target into the folder")
+            elif name == "_data":
+                report(here / name, "data files of the site, not imported", "write what they contain into posts")
         folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in NOT_CONTENT)
         for name in sorted(names):
-            path = here / name
-            if name.startswith(".") or path.suffix.lower() not in SUFFIXES:
-                if path.suffix.lower() in OTHER_SUFFIXES and _is_text_of_site(path):
-                    passed_over.setdefault(path.suffix.lower(), []).append(path)
-            elif path.stem.partition(".")[0] == "_index":
+            path, suffix = here / name, Path(name).suffix.lower()
+            if name.startswith("."):
+                continue
+            if path.is_symlink() and (suffix in SUFFIXES or not path.is_file()):
+                report(path, "a symbolic link, not followed", "copy its target into the folder")
+            elif suffix in SUFFIXES and path.stem.partition(".")[0] == "_index":
                 faults.extend(_section(folder, path))
-            elif path.is_symlink():
-                faults.extend(_links_out(root, folder, [path]))
-            else:
+            elif suffix in SUFFIXES:
                 paths.append(path)
-    for suffix, others in sorted(passed_over.items()):
-        place = shown(min(others).relative_to(folder).as_posix())
-        more = f", as {len(others) - 1:,} more" if len(others) > 1 else ""
-        faults.append(
-            ErrorDetail(place, f"{suffix} isn't Markdown: not read{more}", "convert what is to be taken along")
+            elif suffix not in NO_TEXT:
+                first = first or path
+                others[suffix or name] += 1
+    if first is not None:
+        kinds = ", ".join(
+            f"{kind} ×{count:,}" if count > 1 else kind for kind, count in others.most_common(KINDS_SHOWN)
+        )
+        report(
+            first, f"files that aren't Markdown, not read: {others.total():,} ({kinds})", "convert texts to Markdown"
         )
     return sorted(paths, key=lambda path: path.relative_to(folder).parts), faults
-
-
-def _is_text_of_site(path: Path) -> bool:
-    """Whether a file is a text: HTML only with front matter, because otherwise it is a template or an asset."""
-    if path.suffix.lower() not in {".html", ".htm", ".njk"}:
-        return True
-    try:
-        with path.open("rb") as file:
-            return file.read(4).startswith((b"---", b"+++"))
-    except OSError:
-        return True
 
 
 SECTION_FIELDS = ("aliases", "alias", "redirect_from", "description", "summary", "cascade")
@@ -158,27 +160,11 @@ def _section(folder: Path, path: Path) -> Iterator[ErrorDetail]:
     except FrontMatterError as error:
         yield fault_of(place, error)
         return
-    what = ["text"] if front.body.strip() else []
-    what += [name for name in SECTION_FIELDS if front.fields.get(name)]
-    if what:
-        message = f"a section's page isn't a post: without its {', '.join(what)}"
-        yield ErrorDetail(place, message, "rename it to index.md to take it along")
-
-
-def _links_out(root: Path, folder: Path, paths: Iterator[Path] | list[Path]) -> Iterator[ErrorDetail]:
-    for path in paths:
-        if path.is_symlink() and not _inside(root, path):
-            place = shown(path.relative_to(folder).as_posix())
-            yield ErrorDetail(
-                place, "a link that leads out of the folder, or nowhere: not followed", "copy what it leads to"
-            )
-
-
-def _inside(root: Path, path: Path) -> bool:
-    try:
-        return path.resolve(strict=True).is_relative_to(root)
-    except (OSError, RuntimeError):  # a missing or circular target
-        return False
+    lost = ["text"] if front.body.strip() else []
+    lost += [name for name in SECTION_FIELDS if front.fields.get(name)]
+    if lost:
+        message = f"a section's page, not imported: its {', '.join(lost)}"
+        yield ErrorDetail(place, message, "rename it to index.md to import it as a post")
 
 
 def shown(path: str) -> str:
@@ -206,32 +192,33 @@ def read_post(folder: Path, path: Path) -> Post:
     permalink = fields.text("permalink", "url", "path")
     slug = fields.text("slug") or _last_segment(permalink) or shown(undated)
     slug = f"{slug}-{language.lower()}" if language else slug
-    hidden = fields.hidden()
-    is_empty = not front.body.strip()
+    unlisted, is_empty = fields.unlisted(), not front.body.strip()
+    title = fields.text("title") or _heading(front.body) or slug.replace("-", " ").replace("_", " ").capitalize()
+    authors, tags = fields.people("author", "authors"), fields.words("tag", "tags")
+    categories = fields.words("category", "categories")
     said: list[tuple[str, str]] = []
-    if hidden:
-        said.append(
-            (f"drafts, since their site doesn't list them ({hidden.split(' ')[0].rstrip(':')})", "publish them")
-        )
+    if unlisted:
+        said.append((f"drafts, since their site doesn't list them ({unlisted})", "publish them"))
     if language:
-        said.append((f"translations ({language}), each a post of its own", "the CMS has articles in several languages"))
+        said.append((f"translations ({language}), each imported as a separate post", "import them into the CMS"))
     if is_empty:
         said.append(("drafts, since they have no text", "write a text, then publish them"))
-    moment, dated_by = _dated(fields, day, permalink, shown(relative.as_posix()))
+    said += [
+        (f"lists of {text} with empty or nested entries, left out", "write each as a text") for text in fields.unusable
+    ]
     return Post(
         path=shown(relative.as_posix()),
-        title=fields.text("title") or _heading(front.body) or slug.replace("-", " ").replace("_", " ").capitalize(),
+        title=title,
         slug=slug,
-        date=moment,
-        draft="_drafts" in relative.parts or fields.is_draft() or hidden is not None or is_empty,
-        authors=fields.people("author", "authors"),
-        tags=fields.words("tag", "tags"),
-        categories=fields.words("category", "categories"),
+        date=fields.moment(*_DATES) or day,
+        draft="_drafts" in relative.parts or fields.is_draft() or unlisted is not None or is_empty,
+        authors=authors,
+        tags=tags,
+        categories=categories,
         excerpt=fields.text("excerpt", "description", "summary"),
         body=front.body,
         modified=modified,
         lines=front.lines,
-        dated_by=dated_by,
         permalink=permalink,
         aliases=fields.paths("aliases", "alias", "redirect_from"),
         fields=front.fields,
@@ -239,22 +226,13 @@ def read_post(folder: Path, path: Path) -> Post:
     )
 
 
-def day_named(name: str) -> tuple[str | None, str]:
+def day_named(name: str) -> tuple[datetime | None, str]:
     """The date at the start of a file's name (``2024-03-05-hello``), or None, and the rest of the name."""
-    parts = name.replace("_", "-", 3).split("-", 3)
-    if len(parts) < 4 or not parts[3] or not _is_day(*parts[:3]):
-        return None, name
-    day = "-".join(parts[:3])
-    return day, name[len(day) + 1 :]
-
-
-def _is_day(year: str, month: str, day: str) -> bool:
-    numbers = f"{year}{month}{day}"
-    return len(year) == 4 and all(1 <= len(text) <= 2 for text in (month, day)) and _is_number(numbers)
-
-
-def _is_number(text: str) -> bool:
-    return text.isascii() and text.isdecimal()
+    try:
+        day = datetime.combine(date.fromisoformat(name[:10]), time(), UTC) if name[10:11] in {"", "-", "_"} else None
+    except ValueError:
+        day = None
+    return (None, name) if day is None else (day, name[11:] or name)
 
 
 def _language(path: Path) -> tuple[str, str | None]:
@@ -275,47 +253,27 @@ _ABOUT_FOLDER = (
 
 
 def _front_of(stem: str, text: str) -> FrontMatter:
-    """The front matter of a text. Documentation has none: a heading at the start is the title.
-
-    Raises FrontMatterError.
-    """
-    if split_front_matter(text) is None and not stem.lower().startswith(_ABOUT_FOLDER):
-        heading = first_heading(text)
-        if heading is not None and heading.level == 1 and heading.start < TITLE_LINES_MAX:
-            lines = text.split("\n")
-            parts = ("\n".join(part).strip("\n") for part in (lines[: heading.start], lines[heading.end :]))
-            body = "\n\n".join(filter(None, parts))
-            if body:
-                return FrontMatter({"title": _without_attributes(heading.title)}, {}, f"{body}\n")
-    return read_front_matter(text)
+    """The front matter of a text. Without any, a heading at the start is the title. Raises FrontMatterError."""
+    if split_front_matter(text) is not None:
+        return read_front_matter(text)
+    if stem.lower().startswith(_ABOUT_FOLDER):
+        raise FrontMatterError(
+            "a file about the folder without front matter, so it isn't a post",
+            line=1,
+            hint="start it with a line of ---, a title, and another line of --- to import it",
+        )
+    heading = first_heading(text)
+    if heading is None or heading.level != 1 or heading.start >= TITLE_LINES_MAX:
+        return FrontMatter({}, {}, text)
+    lines = text.split("\n")
+    parts = ("\n".join(part).strip("\n") for part in (lines[: heading.start], lines[heading.end :]))
+    return FrontMatter({"title": _without_attributes(heading.title)}, {}, "\n\n".join(filter(None, parts)) + "\n")
 
 
 def _without_attributes(title: str) -> str:
     """A title without the attributes after it: ``Title {#id}``, ``Title {: #id }``."""
     words, mark, rest = title.rpartition("{")
     return words.strip() if mark and rest.lstrip(": ").startswith("#") and rest.rstrip("# ").endswith("}") else title
-
-
-def _dated(fields: _Fields, named: str | None, permalink: str | None, path: str) -> tuple[datetime | None, str | None]:
-    """The publication date of a post, and its source: fields, file name, URL, or folders."""
-    moment = fields.moment("date", "publishDate", "publishdate", "pubDate", "published_at")
-    if moment is not None:
-        return moment, "front matter"
-    if named is not None:
-        return _moment_named(named), "name"
-    for text, what in ((permalink or "", "address"), (path, "path")):
-        result = _day_in(text)
-        if result is not None:
-            return result, what
-    result = fields.moment("lastmod", "last_modified_at", "modified", "updated")
-    return result, None if result is None else "last change"
-
-
-def _day_in(path: str) -> datetime | None:
-    """The date in the folders of a path: ``2015/01/09/hello``, ``2015-01-09/hello``."""
-    parts = path[:FIELD_CHARACTERS_MAX].replace("-", "/").replace("_", "/").split("/")
-    days = (three for three in zip(parts, parts[1:], parts[2:], strict=False) if _is_day(*three))
-    return next((moment for three in days if (moment := _moment("-".join(three))) is not None), None)
 
 
 def _bytes_of(path: Path) -> tuple[bytes, datetime]:
@@ -338,7 +296,7 @@ def _bytes_of(path: Path) -> tuple[bytes, datetime]:
 
 
 class _Fields:
-    """The fields of a post, interpreted as by Jekyll and Hugo."""
+    """The fields of a post."""
 
     def __init__(self, front: FrontMatter) -> None:
         self.lines = front.lines
@@ -349,6 +307,8 @@ class _Fields:
             **(taxonomies if isinstance(taxonomies, dict) else {}),
             **front.fields,
         }
+        self.unusable: Counter[str] = Counter()
+        """The number of entries of each list that have no text."""
 
     def text(self, *names: str) -> str | None:
         """The first nonempty field of these, as text on one line."""
@@ -368,31 +328,23 @@ class _Fields:
         return value if isinstance(value, bool) else None
 
     def is_draft(self) -> bool:
-        """Whether the fields mark a post as a draft, in any supported form."""
-        status = self.text("status") or ""
-        return (
-            self.flag("draft") is True
-            or self.flag("published") is False
-            or status.lower() in {"draft", "hidden", "private", "skip"}
-        )
+        """Whether the fields mark a post as a draft."""
+        status = (self.text("status") or "").lower()
+        return self.flag("draft") is True or self.flag("published") is False or status in {"draft", "hidden"}
 
-    def hidden(self) -> str | None:
+    def unlisted(self) -> str | None:
         """Why a text isn't listed on its site though it isn't a draft: it has expired, or is restricted."""
-        for name in ("headless", "private", "unlisted", "hidden", "eleventyExcludeFromCollections"):
-            if self.flag(name) is True:
-                return name
-        if self.fields.get("password"):
-            return "password"
-        for name in ("build", "_build"):
-            build: Any = self.fields.get(name)
-            for what in ("render", "list") if isinstance(build, dict) else ():
-                if str(build.get(what)).lower() in {"never", "false"}:
-                    return f"{name}: {what}"
-        for name in ("expiryDate", "expirydate", "unpublishDate"):
-            expires = _moment(self.fields.get(name))
-            if expires is not None and expires <= now():
-                return f"{name} {expires:%Y-%m-%d}"
-        return None
+        build: Any = self.fields.get("build", self.fields.get("_build"))
+        if isinstance(build, dict) and {str(build.get(name)).lower() for name in ("render", "list")} & {
+            "never",
+            "false",
+        }:
+            return "build"
+        expires = _moment(self.fields.get("expiryDate"))
+        if expires is not None and expires <= now():
+            return "expiryDate"
+        flags = (name for name in ("headless", "private", "unlisted", "hidden") if self.flag(name) is True)
+        return next(flags, "password" if self.fields.get("password") else None)
 
     def words(self, word: str, many: str) -> tuple[str, ...]:
         """Tags or categories: ``tag: one tag``, ``tags: [a, b]``, ``tags: a, b`` or ``tags: a b``; without
@@ -402,11 +354,13 @@ class _Fields:
         for name in (word, many):
             value = self.fields.get(name)
             if isinstance(value, str) and name == many:
-                value = value.split(",") if "," in value else value.split()
+                value = [part for part in (value.split(",") if "," in value else value.split()) if part.strip()]
             for part in value if isinstance(value, list) else [value]:
                 text = self._word(name, part)
                 if text:
                     result[text] = None
+                elif isinstance(value, list):
+                    self.unusable[name] += 1
         return tuple(result)
 
     def paths(self, *names: str) -> tuple[str, ...]:
@@ -432,13 +386,15 @@ class _Fields:
                 text = self._word(name, person)
                 if text:
                     result[text] = None
+                elif isinstance(value, list):
+                    self.unusable[name] += 1
         return tuple(result)
 
     def moment(self, *names: str) -> datetime | None:
-        """A date or datetime, in UTC. Raises FrontMatterError for an invalid one."""
+        """The first date or datetime of these fields, in UTC. Raises FrontMatterError for an invalid one."""
         for name in names:
             value = self.fields.get(name)
-            if value is None or value == "" or (isinstance(value, str) and value.strip().lower() in _FILE_DATES):
+            if value is None or value == "":
                 continue
             result = _moment(value)
             if result is None:
@@ -463,86 +419,28 @@ class _Fields:
         return text
 
 
-# Dates
-
-_ZONES = {"UTC": 0, "GMT": 0, "EST": -5, "EDT": -4, "CST": -6, "CDT": -5, "MST": -7, "MDT": -6, "PST": -8, "PDT": -7}
-"""Time zones of RFC 822, in hours from UTC."""
-_FILE_DATES = frozenset({"last modified", "created", "git last modified", "git created"})
-"""Eleventy's keywords for a file's own times."""
-_WORDED = ("%B %d, %Y", "%b %d, %Y", "%d %B %Y", "%d %b %Y")
-
-
 def _moment(value: Any) -> datetime | None:
     """The datetime of a field, in UTC, which is the default zone. None if it has none."""
     try:
         if isinstance(value, datetime):
-            moment: datetime | None = value
+            moment = value
         elif isinstance(value, date):
             moment = datetime.combine(value, time())
+        elif isinstance(value, str):
+            moment = _moment_in(value.strip()[:FIELD_CHARACTERS_MAX])
         else:
-            moment = _moment_in(value.strip()) if isinstance(value, str) else None
-        if moment is None:
             return None
         return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
     except (ValueError, OverflowError):
         return None
 
 
-def _moment_in(text: str) -> datetime | None:
-    text = text[:FIELD_CHARACTERS_MAX]
-    day, _, rest = text.partition("T" if "T" in text[:11] else " ")
-    parts = day.replace("/", "-").split("-")
-    if len(parts) == 3 and _is_day(*parts):
-        clock, zone = _clock(rest, parts[0])
-        if clock is None or zone is None or (zone and not clock):
-            return None
-        year, month, number = parts
-        return datetime.fromisoformat(f"{year}-{month:0>2}-{number:0>2}{clock}{zone}")
-    for layout in _WORDED:
-        try:
-            return datetime.strptime(text, layout)  # noqa: DTZ007 - the caller gives it the zone
-        except ValueError:
-            continue
-    return parsedate_to_datetime(text)
-
-
-def _clock(rest: str, year: str) -> tuple[str | None, str | None]:
-    """The time after a date, as ISO 8601 ("" without one), and its zone; None if invalid."""
-    words = rest.split()
-    if not words or ":" not in words[0]:
-        return "", _zone(rest, year)
-    end = next((at for at, letter in enumerate(words[0]) if letter in "Z+-"), len(words[0]))
-    clock = words[0][:end]
-    if not _is_number(clock.replace(":", "").replace(".", "", 1)) or clock.count(":") > 2:
-        return None, None
-    hours, colon, minutes = clock.partition(":")
-    return f"T{hours:0>2}{colon}{minutes}", _zone(" ".join([words[0][end:], *words[1:]]), year)
-
-
-def _zone(rest: str, year: str) -> str | None:
-    """The zone after a time, "" without one; None for anything except a zone or a repeated year, which Ruby, and so
-    Jekyll, accepts.
-    """
-    text = ""
-    for word in rest.split():
-        if word == year:
-            continue
-        if text:
-            return None
-        if word in _ZONES:
-            text = f"{_ZONES[word]:+03d}:00"
-        elif word == "Z" or (word[0] in "+-" and len(word) in {3, 5, 6} and _is_number(word[1:].replace(":", "", 1))):
-            text = word
-        else:
-            return None
-    return text
-
-
-def _moment_named(text: str) -> datetime:
-    moment = _moment(text)
-    if moment is None:
-        raise FrontMatterError(f"the file's name begins with {text}, which isn't a day")
-    return moment
+def _moment_in(text: str) -> datetime:
+    """A datetime in ISO 8601, possibly with a space before the zone, or as in mail headers. Raises ValueError."""
+    try:
+        return datetime.fromisoformat(text.replace(" +", "+").replace(" -", "-"))
+    except ValueError:
+        return parsedate_to_datetime(text)
 
 
 # Texts

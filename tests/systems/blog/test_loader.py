@@ -224,10 +224,10 @@ def test_addresses_by_the_sites_pattern_lead_to_posts(
     assert led.post_id == one(blog, "hello").post_id
 
 
-def test_authors_are_called_as_the_sites_list_has_them(blog: Blog, tmp_path: Path) -> None:
+def test_authors_are_named_as_in_the_site_s_list(blog: Blog, tmp_path: Path) -> None:
     listed = "slorber:\n  name: Sébastien Lorber\n  url: https://example.com\nplain: Ann Plain\nnone:\n  url: x\n"
     text = "---\ndate: 2024-01-01\nauthors: [slorber, plain, none]\n---\nText.\n"
-    assert loaded(blog, tmp_path, {"blog/authors.yml": listed, "blog/a.md": text}).errors == []
+    assert loaded(blog, tmp_path, {"_config.yml": "", "data/authors.yml": listed, "blog/a.md": text}).errors == []
     names = {user.username: user.name for user in blog.latest_users("active")}
     assert names == {"slorber": "Sébastien Lorber", "plain": "Ann Plain", "none": "none"}
 
@@ -236,12 +236,6 @@ def test_links_lead_to_headings_whose_ids_had_underscores(blog: Blog, tmp_path: 
     head = "---\ndate: 2024-01-01\n---\n"
     files = {"a.md": f"{head}## `answers_file`\n\n[x](#answers_file)", "b.md": f"{head}[a](a.md#answers_file)"}
     assert loaded(blog, tmp_path, files).errors == []
-
-
-def test_eleventys_words_for_a_date_are_none(blog: Blog, tmp_path: Path) -> None:
-    report = loaded(blog, tmp_path, {"a.md": "---\ntitle: A\ndate: Last Modified\n---\nText.\n"})
-    assert [fault.place for fault in report.errors] == ["a.md"]
-    assert report.counts["drafts"] == 1
 
 
 def test_files_without_a_date_or_a_text_become_drafts_and_are_reported(blog: Blog, tmp_path: Path) -> None:
@@ -265,7 +259,7 @@ def test_jekylls_defaults_are_reported(blog: Blog, tmp_path: Path) -> None:
     (fault,) = report.errors
     assert (fault.place, fault.message) == (
         "_config.yml",
-        "settings of whole folders aren't imported: author, category",
+        "fields of whole folders, not imported: author, category",
     )
 
 
@@ -284,7 +278,7 @@ def test_relative_links_start_from_the_address_that_a_text_had(blog: Blog, tmp_p
         "_docs/first.md": "---\ndate: 2024-01-01\npermalink: /guide/first/\n---\n[It](../second/#why), [no](../no/)\n",
         "_docs/second.md": "---\ndate: 2024-01-01\npermalink: /guide/second/\n---\n## Why\n\nNote.[^1]\n\n[^1]: Text\n",
     }
-    assert said(loaded(blog, tmp_path, files)) == {"links to nothing in the folder, kept": "../no/"}
+    assert said(loaded(blog, tmp_path, files)) == {"links without a target, kept": "../no/"}
     assert "[It](/posts/second#why)" in content(blog, "first")
 
 
@@ -297,7 +291,7 @@ def test_links_to_missing_headings_are_reported_together(blog: Blog, tmp_path: P
     }
     (fault,) = loaded(blog, tmp_path, files).errors
     assert fault.message == (
-        "links to missing headings: 4 in 2 files, first in a.md (#gone ×2, /posts/b#hatch, /posts/a#nowhere)"
+        "links to missing headings: 5 in 2 files, first in a.md (#gone ×2, /posts/b#hatch, #Term, /posts/a#nowhere)"
     )
 
 
@@ -311,7 +305,7 @@ def test_html_that_pages_do_not_show_is_reported_and_other_html_is_not(blog: Blo
         "<p align=\"center\">x</p>\n\nA <span style='color: red'>word</span> <B CLASS=x>b</B>.\n\n"
         '<a name="old" href="tel:1">z</a> <center>c</center> List<String>\n\n[mail](irc://example.com)\n'
     )
-    report = loaded(blog, tmp_path, {"a.md": HEAD + shown, "b.md": HEAD + lost, "c.mdx": f"{HEAD}<Tabs>\n"})
+    report = loaded(blog, tmp_path, {"a.md": HEAD + shown, "b.md": HEAD + lost, "c.md": f"{HEAD}<Tabs>\n"})
     assert said(report)["HTML that pages don't show"] == (
         "<p align>, <span style>, <b class>, <a name>, <center>, <String>, a link's tel: address, "
         "a link's irc: address, and 1 more"
@@ -326,7 +320,7 @@ def test_texts_that_their_site_does_not_list_are_drafts(blog: Blog, tmp_path: Pa
     report = loaded(blog, tmp_path, texts)
     assert [post.slug for post in blog.latest_posts()] == ["still"]
     assert sorted(said(report).values()) == ["0", "1", "2", "3", "4"]
-    assert report.counts["posts of the future, which are drafts"] == 1
+    assert report.counts["drafts, since their date is in the future"] == 1
 
 
 def test_translations_are_posts_of_their_own_and_reported(blog: Blog, tmp_path: Path) -> None:
@@ -336,25 +330,17 @@ def test_translations_are_posts_of_their_own_and_reported(blog: Blog, tmp_path: 
     assert {"a", "a-de", "b", "b-pt-br"} <= {post.slug for post in blog.latest_posts()}
 
 
-def test_settings_of_whole_folders_are_reported_and_former_addresses_lead_on(blog: Blog, tmp_path: Path) -> None:
-    files = {
-        ".eleventy.js": "module.exports = {};",
-        "src/notes/notes.json": '{"layout": "post.njk", "tags": ["posts"], "permalink": "/notes/{{ page.fileSlug }}/"}',
-        "src/notes/notes.11tydata.js": "module.exports = {};",
-        "src/notes/a.md": "---\ntitle: A\ndate: 2024-01-01\n---\nSee [b](/notes/b/).\n",
-        "src/notes/b.md": "---\ntitle: B\ndate: 2024-01-01\npermalink: '/x/{{ title | slug }}/'\n---\nText.\n",
+def test_patterns_of_urls_are_reported(blog: Blog, tmp_path: Path) -> None:
+    text = "---\ntitle: B\ndate: 2024-01-01\npermalink: '/x/{{ title | slug }}/'\n---\nText.\n"
+    assert said(loaded(blog, tmp_path, {"b.md": text})) == {"URL patterns, not evaluated": "/x/{{ title | slug }}/"}
+
+
+def test_tags_and_excerpts_that_change_are_reported(blog: Blog, tmp_path: Path) -> None:
+    text = f"---\ntitle: B\ndate: 2024-01-01\ntags: ['#', b]\nsummary: {'x' * 301}\n---\nText.\n"
+    assert said(loaded(blog, tmp_path, {"b.md": text})) == {
+        "tags without letters or digits, left out": "#",
+        "excerpts, cut": "b",
     }
-    report = loaded(blog, tmp_path, files)
-    assert [fault.place for fault in report.errors] == [
-        "src/notes/notes.json",
-        "src/notes/notes.11tydata.js",
-        "src/notes/b.md",
-    ]
-    assert report.errors[0].message == "settings of whole folders aren't imported: permalink, tags"
-    assert content(blog, "a").strip() == "See [b](/posts/b)."
-    led = blog.redirect("/notes/a")
-    assert led is not None
-    assert led.post_id == one(blog, "a").post_id
 
 
 def test_an_import_names_co_authors_changes_them_and_reports_those_beyond(blog: Blog, tmp_path: Path) -> None:

@@ -114,7 +114,7 @@ def test_a_renamed_file_keeps_its_history(cms: Cms, repository: Repository) -> N
     repository.git("mv", "b.md", "c.md")
     write(repository.folder, "c.md", post(LONG + "More.\n"))
     repository.commit()
-    write(repository.folder, "a.md", "no front matter: another file of the old name")
+    write(repository.folder, "a.md", "---\nno end: another file of the old name")
     repository.commit()
     report = load(cms, repository.folder, silent)
     assert [fault.place for fault in report.errors] == ["a.md:1"]

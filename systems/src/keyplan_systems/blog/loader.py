@@ -1,4 +1,4 @@
-"""Import of a folder of Markdown posts from site generators.
+"""Import of a folder of Markdown posts, as Jekyll, Hugo and Zola keep them.
 
 Authors become users without a password. Importing the folder again updates the posts of changed files; posts of
 unchanged files, including edits in the blog, stay.
@@ -6,12 +6,10 @@ unchanged files, including edits in the blog, stay.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
-from datetime import datetime
 from functools import partial
 from pathlib import Path
 from urllib.parse import quote, unquote
@@ -37,9 +35,8 @@ from keyplan_systems.blog.files import files_of
 from keyplan_systems.blog.searching import rebuild
 from keyplan_systems.frontmatter import FrontMatterError
 from keyplan_systems.grouped_faults import GroupedFaults
-from keyplan_systems.history import History, HistoryError
 from keyplan_systems.linking import LINKED_BYTES_MAX, Links, SiteFolder, former_addresses
-from keyplan_systems.plain_markdown import Plain, plain_markdown
+from keyplan_systems.plain_markdown import plain_markdown
 from keyplan_systems.posts import Post as PostFile
 from keyplan_systems.posts import fault_of, find_posts, is_pattern, read_post, shown, stable_id
 from keyplan_systems.site.files import KINDS, name_of
@@ -49,7 +46,7 @@ from keyplan_systems.words import EXCERPT_MAX, address_key, excerpt_from, slug_f
 
 __all__ = ["load"]
 
-NOBODY = "Unknown author"
+UNKNOWN = "Unknown author"
 """The author of a post without one."""
 USERNAME_MAX = 40
 
@@ -63,15 +60,15 @@ def load(design: Blog, folder: Path, progress: Progress, /) -> LoadReport:
     """
     paths, faults = find_posts(folder)
     report = LoadReport(errors=faults)
-    with contextlib.closing(_Import(design, folder, report)) as work:
-        work.survey(paths)
-        report.errors.extend(work.site.folder_wide(paths))
-        progress(0, len(paths))
-        for number, path in enumerate(paths, 1):
-            work.load(path)
-            progress(number, len(paths))
-        work.check_anchors()
-        work.groups.report_to(report)
+    work = _Import(design, folder, report)
+    work.survey(paths)
+    report.errors.extend(work.site.defaults())
+    progress(0, len(paths))
+    for number, path in enumerate(paths, 1):
+        work.load(path)
+        progress(number, len(paths))
+    work.check_anchors()
+    work.groups.report_to(report)
     with suppress(WriteFailed):  # another process writes it concurrently
         design.refresh_front_page(force=True)
     refill_beside(design.store.url, partial(rebuild, design))
@@ -79,7 +76,7 @@ def load(design: Blog, folder: Path, progress: Progress, /) -> LoadReport:
 
 
 class _Import:
-    """One import of a folder: its site, history, and the URLs of its posts."""
+    """One import of a folder: its site, and the URLs of its posts."""
 
     def __init__(self, design: Blog, folder: Path, report: LoadReport) -> None:
         self.design = design
@@ -93,24 +90,10 @@ class _Import:
         self.loaded: set[str] = set()
         self.former: dict[str, list[str]] = {}
         self.links = Links(self.site, {}, {}, self._keep)
-        self.paths: dict[str, str] = {}
-        """The file of each URL."""
-        self.headings: dict[str, dict[str, list[str]]] = {}
-        """The heading ids of linked texts, by their letters and digits."""
         self.ids: dict[str, set[str]] = {}
         """The link targets within each text, by URL."""
         self.anchored: dict[str, list[str]] = {}
         """The links of each file to targets within texts."""
-        try:
-            self.history = History.of(folder)
-        except HistoryError as error:
-            self.history = None
-            report.fault(ErrorDetail(shown(str(folder)), f"its history can't be read: {error}"))
-
-    def close(self) -> None:
-        """Close the history."""
-        if self.history is not None:
-            self.history.close()
 
     def survey(self, paths: list[Path]) -> None:
         """Determine the new and former URLs of all posts before links are rewritten."""
@@ -128,9 +111,8 @@ class _Import:
             self.former[post.path] = [text for text in former if 1 < len(text) <= ADDRESS_MAX]
             for key in (*self.former[post.path], Path(post.path).stem):
                 known.setdefault(key, post_address(slug))
-        paths_now = {path: post_address(slug) for path, slug in self.slugs.items()}
-        self.links = Links(self.site, paths_now, known, self._keep, self._heading, self.former)
-        self.paths = {address: path for path, address in paths_now.items()}
+        addresses = {path: post_address(slug) for path, slug in self.slugs.items()}
+        self.links = Links(self.site, addresses, known, self._keep, self.former)
 
     def load(self, path: Path) -> None:
         """Load one post, and report lost content."""
@@ -162,64 +144,22 @@ class _Import:
                 ids = self.ids.get(address or post_address(self.slugs[path]))
                 if ids is not None and unquote(anchor) not in {*ids, "", "top"}:
                     lost[unquote(link)[:200]] += 1
-            self.groups.add("links to missing headings", path, lost, "write the heading's id behind it: ## Title {#id}")
+            self.groups.add("links to missing headings", path, lost, "write the id after the heading: ## Title {#id}")
 
     # The contents of a file
-
-    def _moment(self, file: PostFile) -> datetime | None:
-        """The publication date of a post; counts its source.
-
-        A file's modification time is that of its copy: a post without another date becomes a draft, and is reported.
-        """
-        if file.date is not None:
-            if file.dated_by in {"last change", "path", "address"}:
-                self.report.counts[f"posts dated by their {file.dated_by}"] += 1
-            return file.date
-        begun = None if self.history is None else self.history.begun(file.path)
-        if begun is not None:
-            self.report.counts["posts dated by their first commit"] += 1
-            return begun
-        self.groups.add("drafts, since they have no date", file.path, {file.slug: 1}, "write date: 2026-11-21")
-        return None
 
     def _text(self, file: PostFile) -> str:
         """The text in standard Markdown, with links to new URLs."""
         self.links.lost.clear()
-        plain = self._plain(file)
+        plain = plain_markdown(file.body, partial(self.links.address, file.path))
         look = looked_at(plain.text)
         for kind, names in plain.removed.items():
             self.groups.add(f"{kind}, not rendered", file.path, names, "write them as Markdown")
         self.groups.add("HTML that pages don't show", file.path, look.left_out, "write it as Markdown")
-        self.groups.add("links to nothing in the folder, kept", file.path, self.links.lost, "change or remove them")
+        self.groups.add("links without a target, kept", file.path, self.links.lost, "change or remove them")
         self.ids[post_address(self.slugs[file.path])] = look.ids
         self.anchored[file.path] = [link for link in look.links if "#" in link]
         return plain.text
-
-    def _plain(self, file: PostFile) -> Plain:
-        below = (self.site.folder / file.path).parent
-        return plain_markdown(
-            file.body,
-            partial(self.links.address, file.path),
-            partial(self.site.included, below),
-            mdx=file.path.lower().endswith(".mdx"),
-        )
-
-    def _heading(self, address: str, anchor: str) -> str:
-        """The id of the heading of an anchor. Generators treat punctuation differently, so an unknown anchor refers to
-        the only id with the same letters and digits.
-        """
-        if address not in self.paths:
-            return anchor
-        ids = self.headings.get(address)
-        if ids is None:
-            ids = self.headings[address] = {}
-            with suppress(FrontMatterError):  # reported when it is loaded
-                file = read_post(self.folder, self.folder / self.paths[address])
-                for text in looked_at(plain_markdown(file.body).text).ids:
-                    ids.setdefault(_letters(text), []).append(text)
-        meant = unquote(anchor)
-        same = ids.get(_letters(meant), [])
-        return same[0] if len(same) == 1 and meant != same[0] else anchor
 
     def _keep(self, path: Path) -> str | None:
         """Store a file and return its URL; None for an unsupported kind."""
@@ -235,11 +175,10 @@ class _Import:
 
     def _take_in(self, file: PostFile) -> None:
         """Create or update the post of a file. Raises FrontMatterError for invalid values."""
-        names = file.authors or (NOBODY,)
+        names = file.authors or (UNKNOWN,)
         author, *others = (_author(self.design, key, self.site.people.get(key, key), self.users) for key in names)
-        published = self._moment(file)
-        is_draft = file.draft or published is None
-        made = published or file.modified
+        is_draft = file.draft or file.date is None
+        made = file.date or file.modified  # the time of a copy dates only drafts
         text = self._text(file)
         post_id = stable_id(file.path, file.date)
         wanted = _post(
@@ -249,7 +188,7 @@ class _Import:
             co_authors=self._co_authors(file, author, others),
             title=file.title,
             slug=self.slugs[file.path],
-            excerpt=_excerpt(file, text),
+            excerpt=self._excerpt(file, text),
             tags=self._tags(file),
             created_at=made,
         )
@@ -259,26 +198,28 @@ class _Import:
             self.design.publish_as_of(post_id, made)
         self.loaded.add(post_id)
         self.report.counts["drafts" if is_draft else "posts"] += 1
+        if file.date is None:
+            self.groups.add("drafts, since they have no date", file.path, {file.slug: 1}, "write date: 2026-11-21")
         for message, hint in file.said:
             self.groups.add(message, file.path, {file.slug: 1}, hint)
         if not is_draft and made > now():
-            self.report.counts["posts of the future, which are drafts"] += 1
+            self.report.counts["drafts, since their date is in the future"] += 1
         for name in file.not_taken():
-            self.report.counts[f"fields left out: {name[:60]}"] += 1
+            self.report.counts[f"fields not imported: {name[:60]}"] += 1
         if file.permalink is not None and is_pattern(file.permalink):
             patterns = {file.permalink[:60]: 1}
-            self.groups.add("addresses made by a template", file.path, patterns, "write them out, or as redirect_from:")
+            self.groups.add("URL patterns, not evaluated", file.path, patterns, "write the URLs, or redirect_from:")
         if others:
             self.report.counts["posts with several authors"] += 1
         for path in self.former[file.path]:
             if path != address_key(post_address(wanted.slug)):
                 led = self.design.redirect(path)
                 if led is not None and led.post_id != post_id and led.post_id in self.loaded:
-                    message = f"{path} was the address of another file too: it leads to this one"
+                    message = f"{path} was also the URL of another file: it redirects to this one"
                     self.report.fault(ErrorDetail(file.path, message, "remove it from one of them"))
                 if led is None or led.post_id != post_id:
                     self.design.lead(path, post_id)
-                self.report.counts["addresses that lead to posts"] += 1
+                self.report.counts["redirects of former URLs"] += 1
 
     def _write(self, file: PostFile, wanted: Post, text: str) -> PostWithContent | None:
         """Create or edit the post if it differs; returns the previous one."""
@@ -310,9 +251,19 @@ class _Import:
             self.report.fault(ErrorDetail(file.path, message, "name the others in the text"))
         return tuple(users)[:CO_AUTHORS_MAX]
 
+    def _excerpt(self, file: PostFile, text: str) -> str:
+        excerpt = file.excerpt or excerpt_from(text)
+        if len(excerpt) <= EXCERPT_MAX:
+            return excerpt
+        self.groups.add("excerpts, cut", file.path, {file.slug: 1}, f"write at most {EXCERPT_MAX} characters")
+        return f"{excerpt[: EXCERPT_MAX - 1].rstrip()}…"
+
     def _tags(self, file: PostFile) -> tuple[str, ...]:
         """The valid tags of a post; others are reported."""
-        tags = tuple(dict.fromkeys(filter(None, map(tag_from, (*file.tags, *file.categories)))))
+        named = {text: tag_from(text) for text in (*file.tags, *file.categories)}
+        empty = Counter(text for text, tag in named.items() if not tag)
+        self.groups.add("tags without letters or digits, left out", file.path, empty, "rename them")
+        tags = tuple(dict.fromkeys(filter(None, named.values())))
         if len(tags) > COMBO_TAGS_MAX:
             left_out = ", ".join(tags[COMBO_TAGS_MAX:])
             message = f"{len(tags)} tags: the post has the first {COMBO_TAGS_MAX}, without {left_out}"
@@ -329,19 +280,9 @@ class _Import:
         return post_id.lower()
 
 
-def _letters(text: str) -> str:
-    return "".join(filter(str.isalnum, text)).casefold()
-
-
 def post_address(slug: str) -> str:
     """The URL of a post on the site."""
     return f"/posts/{quote(slug, safe='')}"
-
-
-def _excerpt(file: PostFile, text: str) -> str:
-    said = file.fields.get("excerpt") or file.fields.get("description") or file.fields.get("summary")
-    excerpt = file.excerpt if said and file.excerpt else excerpt_from(text)
-    return excerpt if len(excerpt) <= EXCERPT_MAX else f"{excerpt[: EXCERPT_MAX - 1].rstrip()}…"
 
 
 def _post(file: PostFile, **fields: object) -> Post:

@@ -50,7 +50,7 @@ def load(design: Cms, folder: Path, progress: Progress) -> LoadReport:
     paths, faults = find_posts(folder)
     report = LoadReport(errors=faults)
     histories, site, groups = _Histories(folder, report), SiteFolder(folder), GroupedFaults()
-    report.errors.extend(site.folder_wide(paths))
+    report.errors.extend(site.defaults())
     progress(0, len(paths))
     try:
         for number, path in enumerate(paths, 1):
@@ -135,7 +135,7 @@ def _report_losses(post: Post, site: SiteFolder, groups: GroupedFaults, report: 
     if post.excerpt is not None and len(post.excerpt) > EXCERPT_MAX:
         groups.add("excerpts that were cut", post.path, {"excerpt": 1}, f"they have {EXCERPT_MAX:,} characters at most")
     links = Links(site, {}, {}, lambda _: None)
-    plain = plain_markdown(post.body, partial(links.address, post.path), mdx=post.path.lower().endswith(".mdx"))
+    plain = plain_markdown(post.body, partial(links.address, post.path))
     for kind, names in plain.removed.items():
         groups.add(f"{kind}, not rendered", post.path, names, "they stay in the text; pages show a placeholder")
     groups.add("links within its own site, kept", post.path, links.lost, "change them")
