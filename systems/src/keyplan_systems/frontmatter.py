@@ -172,8 +172,8 @@ def _read_toml(header: str) -> tuple[dict[str, Any], dict[str, int]]:
         line = int(number) if number.isdecimal() else header.count("\n")
         raise FrontMatterError(f"the TOML is invalid: {said or error}", line=line + HEADER_LINE - 1) from None
     lines: dict[str, int] = {}
-    for place, text in enumerate(header.split("\n"), HEADER_LINE):  # the parser returns no lines
+    for count, text in enumerate(header.split("\n"), HEADER_LINE):  # the parser returns no lines
         name = text.strip(" \t[").partition("=")[0].partition("]")[0].partition(".")[0].strip(" \"'")
         if name in fields:
-            lines.setdefault(name, place)
+            lines.setdefault(name, count)
     return fields, lines
