@@ -14,7 +14,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from tests.cli.support import program
+from tests.cli.support import program, run
 from tests.processes import Process
 
 
@@ -58,6 +58,12 @@ def test_store_files_are_private(folder: Path) -> None:
         }
     assert {"cms.db", "cms.db-wal", "cms.db-shm", "cms.db.secret"} <= modes.keys()
     assert set(modes.values()) == {"0o600"}
+
+
+def test_a_store_that_any_command_creates_is_private(tmp_path: Path) -> None:
+    store = tmp_path / "new.db"
+    assert run("sample", "cms", "--count", "1", "--db", str(store)).exit_code == 0
+    assert store.stat().st_mode & 0o777 == 0o600
 
 
 def test_files_readable_by_others_are_reported(folder: Path) -> None:

@@ -34,8 +34,14 @@ class Found:
     system: System | None = None
 
     def open(self, db: str | None, *, create: bool | None = None, secret: bytes | None = None) -> Design:
-        """Open the design on its store. For ``create`` and ``secret`` see ``Design.open``. Raises StoreError."""
-        return self.design.open(self.db(db), create=create, secret=secret)
+        """Open the design on its store; only you can read a new file. For ``create`` and ``secret`` see
+        ``Design.open``. Raises StoreError.
+        """
+        before = os.umask(0o077)
+        try:
+            return self.design.open(self.db(db), create=create, secret=secret)
+        finally:
+            os.umask(before)
 
     def db(self, db: str | None) -> str:
         """The given store, or the default file."""
