@@ -11,7 +11,7 @@ import pytest
 from keyplan import PatternRecord, transact
 from keyplan.errors import ConditionFailed, RequestError
 from tests.client.support import record
-from tests.contract.test_designs_together import Account, Ledger, Shop
+from tests.contract.test_joint_transactions import Account, Ledger, Shop
 
 Carry = Callable[..., Any]
 

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""A design whose questions are about entities that others stand between."""
+"""A design whose access patterns read entities with others in between."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class Ends(NamedTuple):
 
 
 class Apart(Design):
-    """Questions that are read by narrower queries."""
+    """Access patterns that take several narrower queries."""
 
     table = Table("apart", indexes=[BY_DAY, KEYS], entities=[Between, Many])
 

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""A design of what a question may say besides its fields: the direction, the key, several sets of values."""
+"""A design of call options: direction, key, and several sets of values."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ State = Literal["waiting", "running", "done"]
 
 
 class Job(Entity):
-    """Work of a team, in the order of its start, and of its rank."""
+    """A team's job, ordered by start and by rank."""
 
     job_id: str
     team: str
@@ -31,7 +31,7 @@ class Job(Entity):
 
 
 class Step(Entity):
-    """One of a job's steps, the newest first in its key."""
+    """A step of a job, newest first in its key."""
 
     job_id: str
     number: int
@@ -41,7 +41,7 @@ class Step(Entity):
 
 
 class Ticket(Entity):
-    """Stands in one index with another key while it is urgent, calm or closed."""
+    """In one index under different keys while it is urgent, calm or closed."""
 
     ticket_id: str
     team: str
@@ -57,7 +57,7 @@ class Ticket(Entity):
 
 
 class Parcel(Entity):
-    """A part of what is sent, in a depot."""
+    """A part of a shipment, in a depot."""
 
     parcel_id: str
     part: int
@@ -70,7 +70,7 @@ class Parcel(Entity):
 
 
 class Watch(Entity):
-    """Somebody watches a job."""
+    """A person watches a job."""
 
     person: str
     job_id: str
@@ -80,7 +80,7 @@ class Watch(Entity):
 
 
 class Asking(Design):
-    """Direction, key, and sets of values as a call gives them."""
+    """Direction, key and sets of values as call arguments."""
 
     table = Table("asking", indexes=[BY_START, BY_RANK, BY_STATE])
 

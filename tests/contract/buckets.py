@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""A design of partitions that are a month, a day or an hour of something, and of ranges that reach over several."""
+"""A design with partitions per month, day or hour, and ranges across several of them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SINCE_2026 = Range(ge=datetime(2026, 1, 1, tzinfo=UTC))
 
 
 class Reading(Entity):
-    """What a sensor measured: a partition a month, in the order of time."""
+    """A measurement of a sensor: a partition per month, in order of time."""
 
     sensor: str
     at: datetime
@@ -44,7 +44,7 @@ class Reading(Entity):
 
 
 class Repair(Entity):
-    """Stands among a sensor's readings."""
+    """In the same partitions as the readings."""
 
     sensor: str
     at: datetime
@@ -54,7 +54,7 @@ class Repair(Entity):
 
 
 class Visit(Entity):
-    """One of a day; a partition a month, which isn't in the order of the days."""
+    """A visit: a partition per month, not in order of days."""
 
     site: str
     day: date
@@ -68,7 +68,7 @@ class Visit(Entity):
 
 
 class Total(Entity):
-    """One for each day."""
+    """One per day."""
 
     site: str
     day: date
@@ -78,7 +78,7 @@ class Total(Entity):
 
 
 class ReadingRow(View[Reading]):
-    """A reading where only keys are held."""
+    """A reading where an index holds only keys."""
 
     sensor: str
     value: int

@@ -1,4 +1,4 @@
-"""Every test of this folder runs on each store, called both ways."""
+"""Fixtures: each test runs on every store, synchronously and asynchronously."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.contract.stores import CALLERS, STORES, WAYS, Caller
 
 @pytest.fixture(params=WAYS)
 def every(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Caller]:
-    """The design of this folder, opened on an empty store."""
+    """The design ``Everything`` on an empty store."""
     store, way = request.param
     caller = CALLERS[way](STORES[store](tmp_path))
     yield caller

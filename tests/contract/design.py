@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""A design that has a bit of everything that the language can say: what the contract suite runs on each store."""
+"""A design with every feature of the design language, which the contract suite runs on each store."""
 
 from __future__ import annotations
 
@@ -53,14 +53,14 @@ Status = Literal["draft", "published", "archived"]
 
 
 class Color(enum.Enum):
-    """An enum whose names sort otherwise than its values."""
+    """An enum whose names and values sort differently."""
 
     RED = "b-red"
     GREEN = "a-green"
 
 
 class User(Entity):
-    """Has unique values, and an optimistic lock."""
+    """Has unique values and an optimistic lock."""
 
     user_id: str
     email: str
@@ -77,7 +77,7 @@ class User(Entity):
 
 
 class Follow(Entity):
-    """A junction from users to users, to be gone both ways."""
+    """A junction between users, readable in both directions."""
 
     user_id: str
     followed_id: str
@@ -88,7 +88,7 @@ class Follow(Entity):
 
 
 class Post(Entity):
-    """In its author's partition by time; by id; published ones in shards; by an optional category, turned."""
+    """In its author's partition by time; by id; published ones in shards; by an optional category, in reverse order."""
 
     user_id: str
     post_id: str
@@ -107,7 +107,7 @@ class Post(Entity):
     @computed_field  # type: ignore[prop-decorator]
     @property
     def kind(self) -> str:
-        """Made of two fields."""
+        """Computed from two fields."""
         return f"{self.status}-{'tagged' if self.tags else 'bare'}"
 
 
@@ -148,7 +148,7 @@ class Line(Entity):
 
 
 class Payment(Entity):
-    """An order's payment, if there is one."""
+    """An order's payment, if any."""
 
     order_id: str
     paid_on: date
@@ -159,7 +159,7 @@ class Payment(Entity):
 
 
 class Event(Entity):
-    """Written at high rate: shards in the table itself."""
+    """Written at a high rate: the table itself is sharded."""
 
     day: date
     at: datetime
@@ -170,7 +170,7 @@ class Event(Entity):
 
 
 class Ticket(Entity):
-    """In an index with native key attributes that are its own fields."""
+    """In an index whose native key attributes are its own fields."""
 
     ticket_id: str
     tenant: str
@@ -196,7 +196,7 @@ class Blob(Entity):
 
 
 class Mail(Entity):
-    """Stands in one partition with calls; each kind by its day."""
+    """In one partition with calls; each kind is ordered by day."""
 
     user_id: str
     day: date
@@ -218,7 +218,7 @@ class Call(Entity):
 
 
 class Total(Entity):
-    """A number in shards, beside the day's mark: two single items of a sharded partition."""
+    """A sharded counter next to the day's mark: two single items of a sharded partition."""
 
     group: str
     amount: int = 0
@@ -236,14 +236,14 @@ class Mark(Entity):
 
 
 class Marked(NamedTuple):
-    """Of each the one."""
+    """One item of each."""
 
     total: Total
     mark: Mark | None
 
 
 class Details(NamedTuple):
-    """An order with all that belongs to it."""
+    """An order with all its items."""
 
     order: Order
     lines: list[Line]
@@ -258,7 +258,7 @@ class Newest(NamedTuple):
 
 
 class Everything(Design):
-    """One of each."""
+    """An access pattern of each kind."""
 
     table = Table("everything", indexes=[GSI1, GSI2, GSI3, GSI4, GSI5, LSI1])
 
@@ -285,7 +285,7 @@ class Everything(Design):
     @read("P4")
     async def post_awaited(self, user_id: str, created_at: datetime, post_id: str) -> Post | None: ...
 
-    # Runs of items
+    # Several items
 
     @read("U4", newest_first=True)
     def users_by_rating(
@@ -399,7 +399,7 @@ class Everything(Design):
     @read("O4")
     def user_and_follows(self, user_id: str) -> list[User | Follow]: ...
 
-    # Through others
+    # Through junctions
 
     @read("F3", through=Through(Follow, user_id="followed_id"))
     def followed(self, user_id: str, limit: int = 3, cursor: Cursor | None = None) -> Page[User]: ...
@@ -425,13 +425,13 @@ class Everything(Design):
 
     @write("W1")
     def sign_up(self, user: User) -> Writes[User]:
-        """One action: with its claims it is a transaction."""
+        """One action, which is a transaction because of its claims."""
         created = yield Create(user)
         return User.model_validate(created)
 
     @write("W2", attempts=3)
     def follow(self, user_id: str, followed_id: str) -> Writes:
-        """Checks both ends."""
+        """Checks that both users exist."""
         yield Check(User, user_id=user_id)
         if user_id != followed_id:
             yield Check(User, user_id=followed_id)
@@ -453,7 +453,7 @@ class Everything(Design):
 
     @write("W5")
     def pay(self, order_id: str, paid_on: date, reference: str) -> Writes:
-        """An action that replaces, and one that removes."""
+        """An action that replaces an item, and one that deletes."""
         order = yield from self.order_details.read(order_id)
         if order is None:
             raise ItemNotFound("no such order", place="Everything.pay")

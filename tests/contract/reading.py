@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""A design of views, counts, an index read whole, and native key attributes of every type: asked on each store."""
+"""A design of views, counts, scans of an index, and native key attributes of every type."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ BY_TIME = Index("BY_TIME", "weekday", ["at", "took"])
 
 
 Person = TypeAliasType("Person", str)
-"""As ``type Person = str`` makes it, from Python 3.12 on."""
+"""As ``type Person = str`` defines it in Python 3.12 and later."""
 
 
 class Task(Entity):
-    """Something to do: escalated by an index of its own, late ones in another that holds the keys alone."""
+    """A task: escalated ones are in an index of their own, late ones in an index that holds only keys."""
 
     task_id: str
     project: str
@@ -69,7 +69,7 @@ class Task(Entity):
 
 
 class Note(Entity):
-    """Stands behind its task."""
+    """In its task's partition, after the task."""
 
     task_id: str
     number: int
@@ -79,21 +79,21 @@ class Note(Entity):
 
 
 class Color(enum.StrEnum):
-    """Stands in a key by its value."""
+    """A key contains its value."""
 
     RED = "red"
     GREEN = "green"
 
 
 class Level(enum.IntEnum):
-    """Stands in a key as a number."""
+    """A key contains its number."""
 
     LOW = 1
     HIGH = 10
 
 
 class Weight(enum.Enum):
-    """Stands in a key by its rank."""
+    """A key contains its rank."""
 
     LIGHT = "light"
     HEAVY = "heavy"
@@ -101,7 +101,7 @@ class Weight(enum.Enum):
 
 
 class Thing(Entity):
-    """Has fields of every type that an index takes as a native attribute."""
+    """Has fields of every type that can be a native key attribute."""
 
     thing_id: str
     day: date
@@ -132,7 +132,7 @@ class TaskRow(View[Task]):
 
 
 class TaskKeys(View[Task]):
-    """What stands in the keys."""
+    """The fields in the keys."""
 
     task_id: str
     opened_at: datetime
@@ -145,14 +145,14 @@ class NoteText(View[Note]):
 
 
 class Sheet(NamedTuple):
-    """A task and its notes, in part."""
+    """Part of a task and of its notes."""
 
     task: TaskRow
     notes: list[NoteText]
 
 
 class Reading(Design):
-    """Views, counts and whole indexes."""
+    """Views, counts and scans of indexes."""
 
     table = Table(
         "reading",

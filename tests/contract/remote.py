@@ -1,6 +1,6 @@
-"""Stores that are reached over HTTP: our own server, and DynamoDB Local where KEYPLAN_DYNAMODB_LOCAL names its URL.
+"""Stores over HTTP: our server, and DynamoDB Local if KEYPLAN_DYNAMODB_LOCAL names its URL.
 
-One server serves all tests of a process; each test has a table of its own.
+One server serves all tests of a process; each test has its own table.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _numbers = itertools.count()
 
 @cache
 def server_address() -> str:
-    """Our server in a process of its own; gives its address."""
+    """Start our server in a process of its own and return its address."""
     if importlib.util.find_spec("keyplan.store.server") is None:
         pytest.skip("this Keyplan has no server")
     process = Process([sys.executable, "-c", _SERVER], stdout=subprocess.PIPE)
@@ -55,7 +55,7 @@ def local_address() -> str:
 
 
 def new_table() -> str:
-    """A table's name that no other test has."""
+    """The name of a new table."""
     return f"contract-{os.getpid()}-{next(_numbers)}"
 
 

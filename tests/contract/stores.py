@@ -1,12 +1,13 @@
-"""The stores that the contract suite runs on, and the two ways of calling a design.
+"""The stores of the contract suite, and the two ways of calling a design.
 
-Another store joins by one line in ``STORES``: a function that opens the design on an empty one.
+Add a store by one line in ``OPENERS``: a function that opens a design on an empty store.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
@@ -14,10 +15,22 @@ from typing import Any, Protocol
 import pytest
 
 from keyplan import Design, Entity
+from keyplan.testing import verify
 from tests.contract.design import Everything
 from tests.contract.remote import dynamodb_local, our_server
 
-__all__ = ["CALLERS", "OPENERS", "STORES", "WAYS", "AsyncCaller", "Caller", "SyncCaller"]
+__all__ = [
+    "CALLERS",
+    "OPENERS",
+    "STORES",
+    "WAYS",
+    "AsyncCaller",
+    "Caller",
+    "SyncCaller",
+    "caller_of",
+    "check_generated",
+    "generated",
+]
 
 OPENERS: dict[str, Callable[[type[Any], Path], Any]] = {
     "memory": lambda design, folder: design.open(":memory:", secret="s"),
@@ -25,7 +38,7 @@ OPENERS: dict[str, Callable[[type[Any], Path], Any]] = {
     "server": lambda design, folder: our_server(folder, design),
     "dynamodb-local": lambda design, folder: dynamodb_local(folder, design),
 }
-"""Open any design on an empty store."""
+"""Open a design on an empty store."""
 
 STORES: dict[str, Callable[[Path], Everything]] = {
     name: partial(opened, Everything) for name, opened in OPENERS.items()
@@ -33,7 +46,7 @@ STORES: dict[str, Callable[[Path], Everything]] = {
 
 
 class Caller(Protocol):
-    """Calls a design's patterns and verbs, and waits for what they give."""
+    """Calls access patterns and CRUD methods of a design, and waits for the results."""
 
     design: Design
 
@@ -51,7 +64,7 @@ class Caller(Protocol):
 
 
 class SyncCaller:
-    """Plain calls."""
+    """Synchronous calls."""
 
     def __init__(self, design: Design) -> None:
         self.design = design
@@ -77,7 +90,7 @@ class SyncCaller:
 
 
 class AsyncCaller:
-    """Awaited calls, on an event loop of their own."""
+    """Asynchronous calls on a separate event loop."""
 
     def __init__(self, design: Design) -> None:
         self.design = design
@@ -132,4 +145,32 @@ WAYS = [
     for store in OPENERS
     for way in CALLERS
 ]
-"""Each store with each caller, as parameters of a fixture; all but two run in ``make nightly`` only."""
+"""Each store with each caller, as fixture parameters. All but two run only in ``make nightly``."""
+
+
+def caller_of(design: type[Any]) -> Any:
+    """A fixture: a caller of the design on an empty store, for each store and way of calling."""
+
+    @pytest.fixture(params=WAYS)
+    def caller(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Caller]:
+        store, way = request.param
+        opened = CALLERS[way](OPENERS[store](design, tmp_path))
+        yield opened
+        opened.close()
+
+    return caller
+
+
+def generated(memory: int, server: int, local: int) -> list[Any]:
+    """Parameters of a test on generated stores: the kinds of stores, and how many of each."""
+    nightly = [
+        pytest.param(name, count, marks=pytest.mark.nightly)
+        for name, count in (("server", server), ("dynamodb-local", local))
+    ]
+    return [("memory", memory), *nightly]
+
+
+def check_generated(design: type[Design], store: str, stores: int, folder: Path) -> None:
+    """Compare every access pattern with brute force on generated stores."""
+    folders = (folder / str(number) for number in itertools.count())
+    verify(design, stores=stores, seed=1, open=lambda: OPENERS[store](design, next(folders)))

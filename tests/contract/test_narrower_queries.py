@@ -1,32 +1,23 @@
-"""Questions about entities that others stand between, read by narrower queries. On every store, called both ways."""
+"""Access patterns whose entities have others in between take narrower queries, on every store."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import date
-from pathlib import Path
 from typing import Any
-
-import pytest
 
 from keyplan import CallRecord, Range
 from keyplan.testing import verify
 from tests.contract.apart import Apart, Between, Ends, First, Last, Letter, Many, Pair, Parcel
-from tests.contract.stores import CALLERS, OPENERS, WAYS, Caller
+from tests.contract.stores import Caller, caller_of
 from tests.contract.test_patterns import paged
 
 DAYS = [date(2026, 3, 1), date(2026, 3, 2)]
 
 
-@pytest.fixture(params=WAYS)
-def every(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Caller]:
-    store, way = request.param
-    caller = CALLERS[way](OPENERS[store](Apart, tmp_path))
-    yield caller
-    caller.close()
+every = caller_of(Apart)
 
 
-def test_narrower_queries_give_the_answer_of_one(every: Caller) -> None:
+def test_narrower_queries_return_what_one_query_would(every: Caller) -> None:
     letters: list[Any] = [
         every.put(Letter(owner="o", number=number, day=DAYS[number % 2], box="b")) for number in range(4)
     ]
@@ -61,7 +52,7 @@ def test_narrower_queries_give_the_answer_of_one(every: Caller) -> None:
     assert every.read("ends", owner="o") == Ends(first, last)
 
 
-def test_they_go_out_together_and_only_where_something_lies_between() -> None:
+def test_narrower_queries_run_only_if_needed() -> None:
     records: list[CallRecord] = []
     with Apart.open(":memory:") as design:
         letter, parcel = design.put(Letter(owner="o", number=1)), design.put(Parcel(owner="o", number=1))
@@ -73,5 +64,5 @@ def test_they_go_out_together_and_only_where_something_lies_between() -> None:
     assert [record.operation for record in records] == ["Query"] * (2 + 1 + 2 + 2)
 
 
-def test_generated_stores() -> None:
+def test_generated_stores_agree_with_brute_force() -> None:
     assert verify(Apart, stores=10).unanswered == ()

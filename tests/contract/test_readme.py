@@ -1,4 +1,4 @@
-"""The README's program gives the same answers on another store, when nothing but its URL is changed."""
+"""The README's program prints the same on another store if only its URL changes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ README = Path(__file__).parents[2] / "README.md"
 
 
 @pytest.mark.parametrize("address", [server_address, local_address])
-def test_the_first_program_runs_where_its_url_says(address: Callable[[], str]) -> None:
+def test_readme_program_runs_on_the_store_of_its_url(address: Callable[[], str]) -> None:
     blocks = blocks_of(README)
     program = next(number for number, block in enumerate(blocks) if block.language == "python")
     here = 'Magazine.open(":memory:")'

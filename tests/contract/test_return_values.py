@@ -1,10 +1,7 @@
 # mypy: disable-error-code="empty-body"
-"""What was there before a write, and updates carried out once for a token: on every store, called both ways."""
+"""Previous items of writes, and idempotent updates, on every store."""
 
 from __future__ import annotations
-
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -24,7 +21,7 @@ from keyplan import (
     write,
 )
 from keyplan.errors import ArgumentError, ConditionFailed, ItemExists, RequestError, TransactionFailed, UpdateRejected
-from tests.contract.stores import CALLERS, OPENERS, WAYS, Caller
+from tests.contract.stores import Caller, caller_of
 
 
 class Account(Entity):
@@ -109,15 +106,10 @@ class Bank(Design):
         yield Put(account).previous()  # type: ignore[misc]
 
 
-@pytest.fixture(params=WAYS)
-def every(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Caller]:
-    store, way = request.param
-    caller = CALLERS[way](OPENERS[store](Bank, tmp_path))
-    yield caller
-    caller.close()
+every = caller_of(Bank)
 
 
-def test_what_was_there_before(every: Caller) -> None:
+def test_write_returns_the_previous_item(every: Caller) -> None:
     assert every.write("replace", account=Account(account_id="1", balance=5)) is None
     assert every.write("replace", account=Account(account_id="1", owner="ada")) == Account(account_id="1", balance=5)
     assert every.write("own", account_id="1", owner="eve") == "ada"
@@ -128,7 +120,7 @@ def test_what_was_there_before(every: Caller) -> None:
         every.write("own", account_id="9", owner="eve")
 
 
-def test_plain_verbs_give_what_was_there_before(every: Caller) -> None:
+def test_crud_methods_return_the_previous_item(every: Caller) -> None:
     account = Account(account_id="1", balance=5)
     assert every.put(Put(account).previous()) is None
     assert every.put(Put(Account(account_id="1", owner="ada")).only_if(balance=5).previous()) == account
@@ -137,7 +129,7 @@ def test_plain_verbs_give_what_was_there_before(every: Caller) -> None:
     assert every.get(Account, account_id="1").balance == 2
     member = every.create(Member(name="a", email="x"))
     with pytest.raises(RequestError, match="the item before Update isn't available"):
-        every.update(Update(member, email="y").previous())  # with its claim it is a transaction
+        every.update(Update(member, email="y").previous())  # its claim makes it a transaction
     with pytest.raises(ArgumentError, match="isn't a Put"):
         every.put(more)
     with pytest.raises(ArgumentError, match="pass changes in the Update"):
@@ -145,7 +137,7 @@ def test_plain_verbs_give_what_was_there_before(every: Caller) -> None:
     assert every.get(Account, account_id="1").balance == 2
 
 
-def test_in_a_transaction_only_what_is_certain(every: Caller) -> None:
+def test_transaction_returns_previous_items_only_if_certain(every: Caller) -> None:
     first, second = every.create(Locked(name="a", label="x")), every.create(Locked(name="b"))
     assert every.write("label_both", first=first, second=second, label="new") == (first, second)
     with pytest.raises(RequestError, match="the item before Put isn't available"):
@@ -155,20 +147,20 @@ def test_in_a_transaction_only_what_is_certain(every: Caller) -> None:
         every.write("wrong", account=Account(account_id="1"))
 
 
-def test_an_update_is_carried_out_once_for_a_token(every: Caller) -> None:
+def test_update_is_idempotent_per_token(every: Caller) -> None:
     every.put(Account(account_id="1"))
     assert [every.write("deposit", account_id="1", payment_id=text, amount=5) for text in "aaba"] == [5, 5, 10, 10]
-    there = every.get(Account, account_id="1")
-    assert there == Account(account_id="1", balance=10, applied={"a", "b"})
-    assert every.update(Update(there, owner="ada").idempotent("a")) == there
-    assert every.update(Update(there, owner="ada").only_if(balance=10).idempotent("c")).owner == "ada"
+    stored = every.get(Account, account_id="1")
+    assert stored == Account(account_id="1", balance=10, applied={"a", "b"})
+    assert every.update(Update(stored, owner="ada").idempotent("a")) == stored
+    assert every.update(Update(stored, owner="ada").only_if(balance=10).idempotent("c")).owner == "ada"
     with pytest.raises(ConditionFailed, match="balance is 10, expected 9"):
-        every.update(Update(there, owner="eve").only_if(balance=9).idempotent("d"))
+        every.update(Update(stored, owner="eve").only_if(balance=9).idempotent("d"))
     with pytest.raises(ConditionFailed, match="doesn't exist"):
         every.write("deposit", account_id="9", payment_id="a", amount=5)
 
 
-def test_a_transaction_is_carried_out_once_for_its_tokens(every: Caller) -> None:
+def test_transaction_is_idempotent_per_token(every: Caller) -> None:
     every.put(Account(account_id="1", balance=9))
     for _ in range(2):
         every.write("pay", account_id="1", to_id="2", payment_id="p", amount=4)
@@ -176,7 +168,7 @@ def test_a_transaction_is_carried_out_once_for_its_tokens(every: Caller) -> None
     assert every.get(Account, account_id="2") == Account(account_id="2", balance=4, applied={"p"})
     every.delete(Payment, payment_id="p")
     every.write("deposit", account_id="1", payment_id="q", amount=1)
-    with pytest.raises((ConditionFailed, TransactionFailed)):  # one of two tokens is there: it isn't the same payment
+    with pytest.raises((ConditionFailed, TransactionFailed)):  # one of two tokens is stored: another payment
         every.write("pay", account_id="1", to_id="2", payment_id="q", amount=1)
     every.create(Payment(payment_id="r", amount=1))
     with pytest.raises(ItemExists):
@@ -184,7 +176,7 @@ def test_a_transaction_is_carried_out_once_for_its_tokens(every: Caller) -> None
     assert every.get(Account, account_id="2").balance == 4
 
 
-def test_a_claim_moves_once(every: Caller) -> None:
+def test_unique_value_moves_once_per_token(every: Caller) -> None:
     member = every.create(Member(name="ada", email="a@x.org"))
     moving = Update(member, email="b@x.org", points=Add(1)).idempotent("move")
     for _ in range(2):
@@ -192,7 +184,7 @@ def test_a_claim_moves_once(every: Caller) -> None:
     every.create(Member(name="eve", email="a@x.org"))
 
 
-def test_what_once_needs(every: Caller) -> None:
+def test_invalid_idempotent_updates_are_rejected(every: Caller) -> None:
     with pytest.raises(UpdateRejected, match="needs a field for the tokens"):
         every.update(Update(Payment, payment_id="p").set(amount=Add(1)).idempotent("t"))
     for token in ("", "\ud800"):

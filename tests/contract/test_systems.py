@@ -1,9 +1,8 @@
-"""Every pattern of every system answers alike on every store.
+"""Every access pattern of every system returns the same on every store.
 
-The same generated stores are filled by each design's own writes and verbs on the store in question, and each answer of
-each pattern, called and awaited, is compared with a brute-force filter over everything that the store holds: so any two
-stores give equal answers. The four large systems take minutes so, and are asked in a nightly run. On the embedded
-store the same is tested of all, with more generated stores, in ``tests/systems/test_designs.py``.
+Each store is filled by the design's own writes, and each result, sync and async, is compared with a brute-force filter
+over all items. The four large systems take minutes and run nightly. ``tests/systems/test_designs.py`` tests the
+embedded store, with more generated stores.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ STORES: dict[str, Callable[[], str]] = {"server": server_address, "dynamodb-loca
 
 @pytest.mark.parametrize("store", ["server", pytest.param("dynamodb-local", marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("design", [Blog, Cms, Papers, Shop, Social] if NEW else [Papers])
-def test_answers_are_the_same_on_every_store(design: type[Design], store: str) -> None:
+def test_results_agree_with_brute_force_on_every_store(design: type[Design], store: str) -> None:
     address = STORES[store]()
     verify(
         design,

@@ -17,7 +17,7 @@ from keyplan.errors import ArgumentError, KeyFieldError, ResponseError, UnknownP
 from keyplan.web.openapi import openapi
 from keyplan_systems.cms import Cms
 from tests.contract.design import Everything
-from tests.contract.test_tables_of_others import App
+from tests.contract.test_existing_tables import App
 from tests.web.library import Library
 
 SYSTEMS = ("Blog", "Cms", "Papers", "Shop", "Social")

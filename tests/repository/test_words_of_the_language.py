@@ -21,10 +21,10 @@ from tests.contract.asking import Asking
 from tests.contract.buckets import Timed
 from tests.contract.design import Everything
 from tests.contract.reading import Reading
-from tests.contract.test_designs_together import Ledger, Shop
+from tests.contract.test_counter_shards import Posts
+from tests.contract.test_existing_tables import App
+from tests.contract.test_joint_transactions import Ledger, Shop
 from tests.contract.test_return_values import Bank
-from tests.contract.test_slots import Posts
-from tests.contract.test_tables_of_others import App
 from tests.repository.examples import programs_of
 
 ROOT = Path(__file__).parent.parent.parent

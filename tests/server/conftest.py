@@ -1,4 +1,4 @@
-"""Servers that several tests share."""
+"""Fixtures for servers shared by tests."""
 
 from __future__ import annotations
 

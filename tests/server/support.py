@@ -1,4 +1,4 @@
-"""Servers for the tests, and a client that sends exactly the bytes it is given."""
+"""Test servers, and a client that sends given bytes unchanged."""
 
 from __future__ import annotations
 
@@ -14,6 +14,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+import boto3  # type: ignore[import-untyped]
+from botocore.config import Config  # type: ignore[import-untyped]
 
 from tests.processes import Process
 
@@ -38,13 +41,27 @@ CREATE: dict[str, Any] = {
 }
 
 
+def boto3_client(
+    server: Server, service: str = "dynamodb", *, region: str = "eu-west-1", secret: str = "secret"
+) -> Any:
+    """A client without retries."""
+    return boto3.client(
+        service,
+        endpoint_url=server.url,
+        region_name=region,
+        aws_access_key_id="dev",
+        aws_secret_access_key=secret,
+        config=Config(retries={"max_attempts": 0}),
+    )
+
+
 def s(value: object) -> dict[str, str]:
     return {"S": str(value)}
 
 
 @dataclass
 class Answer:
-    """An answer as it came."""
+    """A response as received."""
 
     status: int
     headers: dict[str, str]
@@ -70,14 +87,14 @@ class Answer:
         return text
 
     def assert_sound(self) -> None:
-        """What holds for every answer."""
+        """Assert what holds for every response."""
         assert int(self.headers["content-length"]) == len(self.body)
         assert int(self.headers["x-amz-crc32"]) == zlib.crc32(self.body)
         assert len(self.headers["x-amzn-requestid"]) == 52
 
 
 class Raw:
-    """A connection that sends bytes as they are."""
+    """A connection that sends bytes unchanged."""
 
     def __init__(self, port: int, timeout_s: float = 20.0) -> None:
         self.socket = socket.create_connection(("127.0.0.1", port), timeout_s)
@@ -101,7 +118,7 @@ class Raw:
         return bool(data)
 
     def answer(self) -> Answer:
-        """The next answer; EOFError when there is none."""
+        """Read the next response. Raises EOFError if the connection was closed."""
         while b"\r\n\r\n" not in self._buffer:
             if not self._more():
                 raise EOFError(self._buffer)
@@ -119,7 +136,7 @@ class Raw:
         return Answer(status, headers, body)
 
     def rest_until(self, last: bytes) -> bytes:
-        """What comes, as it is, up to ``last`` and maybe beyond it."""
+        """Read up to ``last`` and possibly beyond it."""
         while last not in self._buffer:
             if not self._more():
                 raise EOFError(self._buffer)
@@ -127,14 +144,14 @@ class Raw:
         return rest
 
     def ended(self) -> bool:
-        """Whether the server has closed, with nothing more to read."""
+        """Whether the server has closed the connection with nothing left to read."""
         while not self._buffer:
             if not self._more():
                 return True
         return False
 
     def ask(self, data: bytes) -> Answer:
-        """Send, and read one answer."""
+        """Send a request and read the response."""
         self.send(data)
         return self.answer()
 
@@ -147,7 +164,7 @@ def request(
     chunks: bool = False,
     **headers: str | None,
 ) -> bytes:
-    """A request's bytes. A header of None is left out; ``_`` in names stands for ``-``."""
+    """The bytes of a request. A header of None is omitted; ``_`` in names stands for ``-``."""
     data = body if isinstance(body, bytes) else json.dumps(body).encode()
     lines: dict[str, str | None] = {"host": "127.0.0.1", "content-type": JSON_TYPE, "authorization": AUTHORIZATION}
     if operation is not None:
@@ -173,36 +190,36 @@ class Server:
 
     @property
     def url(self) -> str:
-        """Its endpoint."""
+        """The endpoint."""
         return f"http://127.0.0.1:{self.port}"
 
     def raw(self) -> Raw:
-        """A connection to it, closed with it at the latest."""
+        """Open a connection, which is closed with the server at the latest."""
         raw = Raw(self.port)
         self._connections.append(raw)
         return raw
 
     def call(self, operation: str, params: dict[str, Any]) -> dict[str, Any]:
-        """One operation that must succeed, on a connection of its own."""
+        """Run one operation that must succeed, on a new connection."""
         with self.raw() as raw:
             answer = raw.ask(request(operation, params))
         assert answer.status == 200, answer
         return answer.json()
 
     def hang_up(self) -> None:
-        """Close the connections to it."""
+        """Close all connections."""
         for raw in self._connections:
             raw.socket.close()
 
     def memory_mb(self) -> float:
-        """Its resident memory."""
+        """The resident memory in MB."""
         for line in Path(f"/proc/{self.process.pid}/status").read_text().splitlines():
             if line.startswith("VmRSS:"):
                 return int(line.split()[1]) / 1024
         raise AssertionError
 
     def end(self, number: int = signal.SIGTERM) -> tuple[int, str]:
-        """Send a signal and wait; the exit status and what it said on standard error."""
+        """Send a signal and wait. Returns the exit status and standard error."""
         self.process.send_signal(number)
         _, errors = self.process.end()
         return self.process.returncode, errors
@@ -210,7 +227,7 @@ class Server:
 
 @contextmanager
 def serving(db: str, **settings: Any) -> Iterator[Server]:
-    """A server of a store, ended at the end. It must have had nothing to complain of."""
+    """Run a server on a store. It must exit without errors."""
     with started([sys.executable, "-m", "tests.server.launch", json.dumps({"db": db, **settings})]) as server:
         yield server
         if server.process.poll() is None:
@@ -220,7 +237,7 @@ def serving(db: str, **settings: Any) -> Iterator[Server]:
 
 @contextmanager
 def started(command: list[str]) -> Iterator[Server]:
-    """A process that prints a line with its port at the end."""
+    """Run a process that prints its port at the end of its first line."""
     with Process(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT) as process:
         assert process.stdout is not None
         line = process.stdout.readline()

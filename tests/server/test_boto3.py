@@ -1,4 +1,4 @@
-"""Programs on boto3, as a user writes them: the client and the resource."""
+"""boto3 programs, as users write them: the client and the resource."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CLI = [sys.executable, "-c", "from keyplan.cli.dynamodb import command; command(
 
 @pytest.fixture(scope="module")
 def signed_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """Two workers on one file, with a key."""
+    """Two workers on one file, with an access key."""
     with serving(str(tmp_path_factory.mktemp("boto3") / "store.db"), keys={ID: SECRET}, workers=2) as server:
         yield server
 
@@ -89,7 +89,7 @@ def test_items_keep_their_types(table: Any) -> None:
     assert "Item" not in table.get_item(Key={"pk": "a", "sk": 2})
 
 
-def test_pages_batches_and_filters(table: Any, client: Any) -> None:
+def test_queries_batches_and_filters_return_the_written_items(table: Any, client: Any) -> None:
     with table.batch_writer(overwrite_by_pkeys=["pk", "sk"]) as batch:
         for number in range(120):
             batch.put_item(Item={"pk": "a", "sk": number, "kind": f"k{number % 2}", "note": "n", "other": "o" * 100})
@@ -125,7 +125,7 @@ def test_pages_batches_and_filters(table: Any, client: Any) -> None:
     assert got["UnprocessedKeys"] == {}
 
 
-def test_updates_and_conditions(table: Any, client: Any) -> None:
+def test_update_returns_new_values_and_conditions_fail(table: Any, client: Any) -> None:
     key = {"pk": "a", "sk": 1}
     for _ in range(3):
         answer = table.update_item(
@@ -145,7 +145,7 @@ def test_updates_and_conditions(table: Any, client: Any) -> None:
     assert old["Attributes"]["name"] == "Ada"
 
 
-def test_transactions(table: Any, client: Any) -> None:
+def test_transactions_are_idempotent_and_report_reasons(table: Any, client: Any) -> None:
     def put(number: int, **more: Any) -> dict[str, Any]:
         return {"Put": {"TableName": table.name, "Item": {"pk": {"S": "a"}, "sk": {"N": str(number)}}, **more}}
 
@@ -165,52 +165,15 @@ def test_transactions(table: Any, client: Any) -> None:
     assert [response.get("Item", {}).get("sk") for response in answer["Responses"]] == [{"N": "1"}, None]
 
 
-def test_tables(table: Any, client: Any) -> None:
-    assert table.name in client.list_tables()["TableNames"]
-    client.update_table(TableName=table.name, DeletionProtectionEnabled=True)
-    with pytest.raises(ClientError, match="protected against deletion"):
-        client.delete_table(TableName=table.name)
-    client.update_table(TableName=table.name, DeletionProtectionEnabled=False)
-    client.update_table(TableName=table.name, GlobalSecondaryIndexUpdates=[{"Delete": {"IndexName": "by_kind"}}])
-    assert "GlobalSecondaryIndexes" not in client.describe_table(TableName=table.name)["Table"]
-    client.update_time_to_live(
-        TableName=table.name, TimeToLiveSpecification={"Enabled": True, "AttributeName": "expires"}
-    )
-    described = client.describe_time_to_live(TableName=table.name)["TimeToLiveDescription"]
-    assert described["AttributeName"] == "expires"
-    with pytest.raises(client.exceptions.ResourceInUseException):
-        client.create_table(
-            TableName=table.name,
-            BillingMode="PAY_PER_REQUEST",
-            KeySchema=[{"AttributeName": "pk", "KeyType": "HASH"}],
-            AttributeDefinitions=[{"AttributeName": "pk", "AttributeType": "S"}],
-        )
-    with pytest.raises(client.exceptions.ResourceNotFoundException):
-        client.describe_table(TableName="nothing")
-
-
-def test_tags_limits_and_backups(table: Any, client: Any) -> None:
-    arn = table.table_arn
-    client.tag_resource(ResourceArn=arn, Tags=[{"Key": "team", "Value": "blue"}, {"Key": "cost", "Value": "7"}])
-    client.untag_resource(ResourceArn=arn, TagKeys=["cost"])
-    pages = client.get_paginator("list_tags_of_resource").paginate(ResourceArn=arn)
-    assert [tag for page in pages for tag in page["Tags"]] == [{"Key": "team", "Value": "blue"}]
-    assert client.describe_limits()["TableMaxReadCapacityUnits"] == 40_000
-    address = client.describe_endpoints()["Endpoints"][0]["Address"]
-    assert client.meta.endpoint_url == f"http://{address}"
-    backups = client.describe_continuous_backups(TableName=table.name)["ContinuousBackupsDescription"]
-    assert backups["PointInTimeRecoveryDescription"]["PointInTimeRecoveryStatus"] == "DISABLED"
-
-
-def test_a_wrong_secret(signed_server: Server) -> None:
+def test_wrong_secret_is_rejected(signed_server: Server) -> None:
     stranger = boto3.client("dynamodb", **options(signed_server, "wrong"))
     with pytest.raises(ClientError) as caught:
         stranger.list_tables()
     assert caught.value.response["Error"]["Code"] == "InvalidSignatureException"
 
 
-def test_the_waiters_of_the_sdk(tmp_path: Path) -> None:
-    """Against a server whose tables are created and deleted for a second."""
+def test_sdk_waiters_wait_for_tables(tmp_path: Path) -> None:
+    """Tables stay CREATING and DELETING for a second."""
     with started([*CLI, "--state-delay", "1", "--port", "0", "--db", str(tmp_path / "store.db")]) as server:
         client = boto3.client("dynamodb", **options(server))
         made = client.create_table(
@@ -220,6 +183,7 @@ def test_the_waiters_of_the_sdk(tmp_path: Path) -> None:
             AttributeDefinitions=[{"AttributeName": "pk", "AttributeType": "S"}],
         )
         assert made["TableDescription"]["TableStatus"] == "CREATING"
+        assert client.meta.endpoint_url == f"http://{client.describe_endpoints()['Endpoints'][0]['Address']}"
         item = {"pk": {"S": "a"}}
         with pytest.raises(client.exceptions.ResourceNotFoundException):
             client.put_item(TableName="waited", Item=item)

@@ -1,5 +1,5 @@
-"""One connection, event by event: what it asks, writes, holds, and when it is late, against a plain account of the
-bytes that came.
+"""One connection, event by event: which requests it handles, what it writes and buffers, and when it is late, compared
+with a simple model of the received bytes.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ LIMITS = Limits(
 
 
 class Wire:
-    """The transport: what was written, and what was asked of it."""
+    """A transport that records what is written."""
 
     def __init__(self) -> None:
         self.written: list[bytes] = []
@@ -64,14 +64,14 @@ class Wire:
 
 
 class Played:
-    """A connection to a service that answers when the test says so; ``now`` is its clock."""
+    """A connection to a service that the test lets respond. ``now`` is its clock."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, *, at_once: bool = False, limits: Limits = LIMITS) -> None:
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, *, immediate: bool = False, limits: Limits = LIMITS) -> None:
         self.now = 1000.0
-        self.asked: list[bytes] = []
+        self.handled: list[bytes] = []
         self.headers: dict[bytes, bytes] = {}
         self.pending: Callable[[bytes], None] | None = None
-        self.at_once = at_once
+        self.immediate = immediate
         self.all = Connections(cast("Service", SimpleNamespace(handle=self._handle)), limits)
         monkeypatch.setattr(time, "monotonic", lambda: self.now)
         self.connection, self.wire = self.opened()
@@ -83,9 +83,9 @@ class Played:
 
     def _handle(self, incoming: Incoming, reply: Callable[[bytes], None]) -> None:
         assert self.pending is None, "one at a time"
-        self.asked.append(incoming.body)
+        self.handled.append(incoming.body)
         self.headers = dict(incoming.headers)
-        if self.at_once:
+        if self.immediate:
             reply(b"answer %s" % incoming.body)
         else:
             self.pending = reply
@@ -93,25 +93,23 @@ class Played:
     def answer(self) -> None:
         reply, self.pending = self.pending, None
         assert reply is not None
-        reply(b"answer %s" % self.asked[-1])
+        reply(b"answer %s" % self.handled[-1])
 
     def receive(self, data: bytes) -> None:
         self.connection.data_received(data)
 
     def late_after(self) -> float:
-        """How many seconds from now on it may go on like that; infinite when it is the server's turn."""
+        """Seconds until the connection is late; infinite while the server handles a request."""
         late = [seconds for seconds in range(2000) if self.connection.is_late(self.now + seconds)]
         return late[0] - 1 if late else float("inf")
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_requests_are_asked_and_answered_in_order_whatever_comes_when(
-    monkeypatch: pytest.MonkeyPatch, seed: int
-) -> None:
-    """Cut anywhere, answered at any time, written when the client reads: one at a time, and nothing is kept longer."""
+def test_pipelined_requests_are_handled_in_order(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+    """Requests arrive in random pieces, and are handled and read by the client at random times."""
     chance = Random(seed)
     bodies = [b"%d:" % number + b"x" * chance.choice([0, 0, 5, 20, 36]) for number in range(chance.randrange(1, 12))]
-    last = chance.random() < 0.3  # says that it is the last one
+    last = chance.random() < 0.3  # the last request closes the connection
     parts = [request("GetItem", body) for body in bodies[:-1]]
     parts.append(request("GetItem", bodies[-1], connection="close" if last else None))
     stream, ends = b"".join(parts), [sum(map(len, parts[: number + 1])) for number in range(len(parts))]
@@ -129,21 +127,21 @@ def test_requests_are_asked_and_answered_in_order_whatever_comes_when(
             paused = not paused
             (played.connection.pause_writing if paused else played.connection.resume_writing)()
         complete = [body for body, end in zip(bodies, ends, strict=True) if end <= came]
-        waiting = complete[len(played.asked) :]
-        assert played.asked == bodies[: len(played.asked)]
-        assert wire.written == [b"answer %s" % body for body in played.asked[: -1 if played.pending else None]]
+        waiting = complete[len(played.handled) :]
+        assert played.handled == bodies[: len(played.handled)]
+        assert wire.written == [b"answer %s" % body for body in played.handled[: -1 if played.pending else None]]
         assert played.pending or paused or not waiting
-        begun = [came - (end - len(body)) for body, end in zip(bodies, ends, strict=True) if end > came]
-        partly = max(0, *begun[:1], 0)
+        started = [came - (end - len(body)) for body, end in zip(bodies, ends, strict=True) if end > came]
+        partly = max(0, *started[:1], 0)
         assert played.all.buffered_bytes == sum(map(len, waiting)) + partly
         assert wire.is_read_paused == (len(waiting) >= 3 or sum(map(len, waiting)) > 40)
         assert bool(wire.ended) == (last and len(wire.written) == len(bodies))
-    assert played.asked == bodies
+    assert played.handled == bodies
     played.connection.connection_lost(None)
     assert (played.all.buffered_bytes, played.all.open) == (0, set())
 
 
-def test_what_is_received_and_not_answered_is_forgotten_with_the_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_closed_connection_releases_its_buffers(monkeypatch: pytest.MonkeyPatch) -> None:
     played = Played(monkeypatch)
     other, _ = played.opened()
     half = request("GetItem", b"half of it")[:-4]
@@ -152,18 +150,18 @@ def test_what_is_received_and_not_answered_is_forgotten_with_the_connection(monk
     assert played.all.buffered_bytes == len(b"waits" + b"half o" + b"half o")
     played.connection.connection_lost(None)
     assert (played.all.buffered_bytes, played.all.open) == (len(b"half o"), {other})
-    played.answer()  # to nobody
+    played.answer()  # to a closed connection
     played.connection.resume_writing()
     played.connection.abort()
     played.connection.close_when_idle()
-    assert (played.asked, played.wire.written, played.wire.ended) == ([b"asked"], [], "")
+    assert (played.handled, played.wire.written, played.wire.ended) == ([b"asked"], [], "")
 
 
 @pytest.mark.parametrize("answered", [False, True])
-def test_a_refusal_comes_behind_the_answers_and_what_follows_is_thrown_away(
+def test_rejection_follows_pending_responses_and_discards_input(
     monkeypatch: pytest.MonkeyPatch, answered: bool
 ) -> None:
-    """So many bytes in all: of what comes while another answer is pending, too."""
+    """The number of discarded bytes is bounded, also while another response is pending."""
     played = Played(monkeypatch)
     played.receive(request("GetItem", b"asked"))
     if answered:
@@ -186,24 +184,26 @@ def test_a_refusal_comes_behind_the_answers_and_what_follows_is_thrown_away(
     assert (played.wire.ended, len(played.wire.written)) == ("closed", 2)
 
 
-@pytest.mark.parametrize("at_once", [False, True])
+@pytest.mark.parametrize("immediate", [False, True])
 @pytest.mark.parametrize("following", [request("GetItem", b"more"), b"GARBAGE"])
-def test_nothing_is_answered_behind_a_last_request(
-    monkeypatch: pytest.MonkeyPatch, at_once: bool, following: bytes
+def test_requests_after_connection_close_are_ignored(
+    monkeypatch: pytest.MonkeyPatch, immediate: bool, following: bytes
 ) -> None:
-    played = Played(monkeypatch, at_once=at_once)
+    played = Played(monkeypatch, immediate=immediate)
     played.receive(request("GetItem", b"last", connection="close") + following)
-    if not at_once:
+    if not immediate:
         played.answer()
     played.receive(following)
-    assert (played.asked, played.wire.written, played.wire.ended) == ([b"last"], [b"answer last"], "closed")
+    assert (played.handled, played.wire.written, played.wire.ended) == ([b"last"], [b"answer last"], "closed")
 
 
-@pytest.mark.parametrize("at_once", [False, True])
-def test_what_is_no_request_is_refused_once_and_closes(monkeypatch: pytest.MonkeyPatch, at_once: bool) -> None:
-    played = Played(monkeypatch, at_once=at_once)
+@pytest.mark.parametrize("immediate", [False, True])
+def test_invalid_request_is_rejected_once_and_closes_the_connection(
+    monkeypatch: pytest.MonkeyPatch, immediate: bool
+) -> None:
+    played = Played(monkeypatch, immediate=immediate)
     played.receive(request("GetItem", b"asked") + b"GARBAGE\r\n\r\n")
-    if not at_once:
+    if not immediate:
         played.answer()
     played.receive(b"GARBAGE\r\n\r\n")
     answered, refused = played.wire.written
@@ -213,8 +213,8 @@ def test_what_is_no_request_is_refused_once_and_closes(monkeypatch: pytest.Monke
     assert played.wire.ended == "closed"
 
 
-def test_bodies_of_all_connections_are_bounded_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A body may be sent once the client was told to go on, which isn't said before the answers that come first."""
+def test_buffered_bodies_of_all_connections_are_bounded_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A body may follow after 100 Continue, which is sent after pending responses."""
     played = Played(monkeypatch, limits=replace(LIMITS, buffered_bytes_max=99))
     (other, refused), (third, wire) = played.opened(), played.opened()
     data = request("GetItem", b"x" * 40, expect="100-continue")
@@ -231,7 +231,7 @@ def test_bodies_of_all_connections_are_bounded_together(monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize("drained", [False, True])
-def test_a_client_that_ends_has_its_answers(monkeypatch: pytest.MonkeyPatch, drained: bool) -> None:
+def test_client_that_half_closes_receives_its_responses(monkeypatch: pytest.MonkeyPatch, drained: bool) -> None:
     played = Played(monkeypatch)
     assert played.connection.eof_received() is False  # asyncio closes it then
     played = Played(monkeypatch)
@@ -248,9 +248,9 @@ def test_a_client_that_ends_has_its_answers(monkeypatch: pytest.MonkeyPatch, dra
     assert (played.wire.ended, len(played.wire.written)) == ("closed", 3 if drained else 2)
 
 
-def test_a_connection_is_late_by_what_it_is_doing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A request has 20 seconds from its first byte, and half a second more for each byte of its body; a connection
-    without a first request 20; an idle one, and an answer that isn't read, 300; there is no limit on the server's time.
+def test_time_limits_depend_on_the_connection_state(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A request has 20 seconds and half a second per byte of its body, a first request 20 seconds, an idle connection
+    or an unread response 300. The server's time isn't limited.
     """
     played = Played(monkeypatch)
     assert played.late_after() == 20
@@ -273,7 +273,7 @@ def test_a_connection_is_late_by_what_it_is_doing(monkeypatch: pytest.MonkeyPatc
     played.receive(data[:10])
     played.now += 3
     played.answer()
-    assert played.late_after() == 300  # one waits for the client to read
+    assert played.late_after() == 300  # a response waits for the client to read
     played.now += 7
     played.connection.pause_writing()
     assert played.late_after() == 300
@@ -282,7 +282,7 @@ def test_a_connection_is_late_by_what_it_is_doing(monkeypatch: pytest.MonkeyPatc
     assert played.late_after() == float("inf")
 
 
-def test_late_connections_end_and_idle_ones_are_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_late_connections_are_aborted_and_idle_ones_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     played = Played(monkeypatch)
     (slow, slow_wire), (idle, idle_wire) = played.opened(), played.opened()
     idle.data_received(request("GetItem", b"before"))
@@ -305,7 +305,7 @@ def test_late_connections_end_and_idle_ones_are_closed(monkeypatch: pytest.Monke
     assert (played.wire.ended, len(played.wire.written)) == ("closed", 2)
 
 
-def test_a_new_connection_replaces_the_one_that_was_idle_longest(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_new_connection_replaces_the_longest_idle_one(monkeypatch: pytest.MonkeyPatch) -> None:
     played = Played(monkeypatch)
     played.now += 1
     (asking, asking_wire), (idle, idle_wire) = played.opened(), played.opened()
@@ -320,10 +320,10 @@ def test_a_new_connection_replaces_the_one_that_was_idle_longest(monkeypatch: py
 
 
 @pytest.mark.parametrize("size", [400, 1000, 2000])
-def test_heads_are_bounded_however_they_come(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
-    """An address and its headers, each request's for itself; the same header twice is joined."""
+def test_request_heads_are_bounded(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
+    """Target and headers together, per request. A repeated header is joined."""
     limits = replace(LIMITS, body_bytes_max=5000)
-    played = Played(monkeypatch, at_once=True, limits=limits)
+    played = Played(monkeypatch, immediate=True, limits=limits)
 
     def receive(data: bytes) -> None:
         for start in range(0, len(data), size):
@@ -335,10 +335,10 @@ def test_heads_are_bounded_however_they_come(monkeypatch: pytest.MonkeyPatch, si
     most = plain.replace(b"\r\n", b"\r\nx-more: 1\r\nx-more: %s\r\n" % (b"2" * (1000 - taken - 1)), 1)
     for _ in range(3):
         receive(most)
-    assert played.asked == [b"x" * 3000] * 3
+    assert played.handled == [b"x" * 3000] * 3
     assert played.headers[b"x-more"] == b"1,2" + b"2" * (1000 - taken - 2)
     receive(most.replace(b": 1", b": 11"))
-    assert len(played.asked) == 3
+    assert len(played.handled) == 3
     refused = played.wire.written[-1]
     assert refused.startswith(b"HTTP/1.1 400 ")
     assert b"\r\nconnection: close\r\n" in refused.lower()
@@ -347,26 +347,26 @@ def test_heads_are_bounded_however_they_come(monkeypatch: pytest.MonkeyPatch, si
 CHUNKED = b"POST / HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n5\r\nasked\r\n"
 
 
-def test_trailers_change_no_header(monkeypatch: pytest.MonkeyPatch) -> None:
-    played = Played(monkeypatch, at_once=True)
+def test_trailers_do_not_change_headers(monkeypatch: pytest.MonkeyPatch) -> None:
+    played = Played(monkeypatch, immediate=True)
     played.receive(CHUNKED + b"0\r\nx-amz-target: other\r\nhost: other\r\n\r\n")
-    assert played.asked == [b"asked"]
+    assert played.handled == [b"asked"]
     assert played.headers == {b"host": b"a", b"transfer-encoding": b"chunked"}
 
 
 @pytest.mark.parametrize("start", [b"0\r\nx: ", b"1;extension="])
-def test_trailers_and_sizes_of_chunks_are_bounded(monkeypatch: pytest.MonkeyPatch, start: bytes) -> None:
-    played = Played(monkeypatch, at_once=True)
+def test_trailers_and_chunk_sizes_are_bounded(monkeypatch: pytest.MonkeyPatch, start: bytes) -> None:
+    played = Played(monkeypatch, immediate=True)
     played.receive(CHUNKED)
     played.receive(start + b"x" * 500)
     assert not played.wire.ended
     played.receive(b"x" * 500)
-    assert (played.wire.ended, played.asked, played.wire.written[-1][:13]) == ("closed", [], b"HTTP/1.1 400 ")
+    assert (played.wire.ended, played.handled, played.wire.written[-1][:13]) == ("closed", [], b"HTTP/1.1 400 ")
 
 
-def test_a_head_that_does_not_end_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is read at a time is a quarter of what asyncio reads: it may be full of headers."""
-    played = Played(monkeypatch, at_once=True)
+def test_unfinished_head_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The read size is a quarter of asyncio's, since all of it may be headers."""
+    played = Played(monkeypatch, immediate=True)
     assert 4 * played.wire.max_size == 256 * 1024
     played.receive(request("GetItem", b"asked"))
     played.receive(b"POST /" + b"x" * 994)

@@ -1,4 +1,4 @@
-"""What a stream says of generated sequences of operations, and what DynamoDB Local's says of the same."""
+"""Stream records of generated sequences of operations, compared with DynamoDB Local's."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ SEED = int(os.environ.get("KEYPLAN_SEED", "0"))
 VIEWS = ("KEYS_ONLY", "NEW_IMAGE", "OLD_IMAGE", "NEW_AND_OLD_IMAGES")
 
 
-def told(store: Endpoint, arn: str) -> list[str]:
-    """The records of a stream, without what is each store's own."""
+def records_of(store: Endpoint, arn: str) -> list[str]:
+    """The records of a stream, without what is specific to each store."""
     records = consume(store.ask, arn, Checkpoints(), limit=1000)
     shown = (
         printed(plain("GetRecords", {"name": record["eventName"], **_of_the_change(record["dynamodb"])}))
         for record in records
     )
-    # Local forgets the type of an empty list or map within another.
+    # DynamoDB Local loses the type of an empty list or map within another.
     return sorted(text.replace('{"M": {}}', "{}").replace('{"L": []}', "{}") for text in shown)
 
 
@@ -45,7 +45,7 @@ def streamed(requests: list[tuple[str, Answer]], view: str) -> list[tuple[str, A
 
 @pytest.mark.nightly
 @pytest.mark.skipif(URL is None, reason="KEYPLAN_DYNAMODB_LOCAL isn't set")
-def test_records_are_the_same() -> None:
+def test_stream_records_agree() -> None:
     assert URL is not None
     compared = 0
     with serving(":memory:") as server:
@@ -59,10 +59,10 @@ def test_records_are_the_same() -> None:
                 if operation == "CreateTable" and all("error" not in answer for answer in answers):
                     arns[params["TableName"]] = [answer["TableDescription"]["LatestStreamArn"] for answer in answers]
                 if ("error" in answers[0]) != ("error" in answers[1]):
-                    break  # what is stored may differ from here on
+                    break  # the stored items may differ from here on
             else:
                 for name, (mine, theirs) in arns.items():
-                    result, expected = told(ours, mine), told(local, theirs)
+                    result, expected = records_of(ours, mine), records_of(local, theirs)
                     assert result == expected, (seed, name)
                     compared += len(result)
         ours.close()

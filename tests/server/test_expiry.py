@@ -1,4 +1,4 @@
-"""The served store removes expired items by itself, one of its workers does, and a kill in the midst harms nothing."""
+"""The server deletes expired items in one of its workers, and can be killed while it does."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MANY = 600
 
 
 def prepare(server: Server, count: int) -> None:
-    """A table whose items expire, with as many expired ones and one that lives."""
+    """Create a table with TTL, expired items and one live item."""
     server.call("CreateTable", CREATE)
     settings = {"Enabled": True, "AttributeName": "ttl"}
     server.call("UpdateTimeToLive", {"TableName": TABLE, "TimeToLiveSpecification": settings})
@@ -30,8 +30,8 @@ def prepare(server: Server, count: int) -> None:
         server.call("BatchWriteItem", {"RequestItems": {TABLE: puts}})
 
 
-def count(server: Server, **question: Any) -> int:
-    number: int = server.call("Scan", {"TableName": TABLE, "Select": "COUNT", **question})["Count"]
+def count(server: Server, **members: Any) -> int:
+    number: int = server.call("Scan", {"TableName": TABLE, "Select": "COUNT", **members})["Count"]
     return number
 
 
@@ -43,7 +43,7 @@ def wait_until(server: Server, wanted: int) -> None:
 
 
 @pytest.mark.parametrize("workers", [0, 1, 2])
-def test_expired_items_go_by_themselves(tmp_path: Path, workers: int) -> None:
+def test_expired_items_are_deleted_automatically(tmp_path: Path, workers: int) -> None:
     db = str(tmp_path / "store.db") if workers else ":memory:"
     with serving(db, sweep_s=0.05, workers=workers or 1) as server:
         prepare(server, 30)
@@ -51,14 +51,14 @@ def test_expired_items_go_by_themselves(tmp_path: Path, workers: int) -> None:
         assert count(server, IndexName="ByG") == 1
 
 
-def test_never(tmp_path: Path) -> None:
+def test_ttl_interval_of_zero_disables_deletion(tmp_path: Path) -> None:
     with serving(str(tmp_path / "store.db"), sweep_s=0) as server:
         prepare(server, 3)
         time.sleep(0.2)
         assert count(server) == 4
 
 
-def test_killed_while_it_removes(tmp_path: Path) -> None:
+def test_server_can_be_killed_while_it_deletes_expired_items(tmp_path: Path) -> None:
     db = str(tmp_path / "store.db")
     with serving(db, sweep_s=0) as server:
         prepare(server, MANY)
@@ -68,7 +68,7 @@ def test_killed_while_it_removes(tmp_path: Path) -> None:
         server.end(signal.SIGKILL)
     assert check_file(db) == []
     with Engine.open(db) as engine:
-        left = engine.call("Scan", {"TableName": TABLE, "Select": "COUNT"})["Count"]
-        assert engine.call("Scan", {"TableName": TABLE, "IndexName": "ByG", "Select": "COUNT"})["Count"] == left
-        assert engine.sweep() == left - 1
+        remaining = engine.call("Scan", {"TableName": TABLE, "Select": "COUNT"})["Count"]
+        assert engine.call("Scan", {"TableName": TABLE, "IndexName": "ByG", "Select": "COUNT"})["Count"] == remaining
+        assert engine.sweep() == remaining - 1
         assert engine.check() == []

@@ -1,4 +1,4 @@
-"""Whatever is sent, the server answers within its limits, with an error of the service and never a 500, and goes on."""
+"""The server responds to any input within its limits, with DynamoDB's errors and never a 500, and keeps serving."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ VALUES |= st.dictionaries(TAGS, JSON, max_size=2)
 
 
 def of(shape: Shape) -> st.SearchStrategy[Any]:
-    """Mostly what fits a shape, sometimes anything."""
+    """Mostly values that fit a shape, sometimes anything."""
     match shape:
         case Text():
             fitting: st.SearchStrategy[Any] = NAMES | EXPRESSIONS
@@ -83,25 +83,25 @@ REQUESTS = st.sampled_from([name for name in OPERATIONS if name != "CreateTable"
 
 @pytest.fixture(scope="module")
 def target() -> Iterator[Server]:
-    """A server in memory, which the requests may do to what they like."""
+    """A server in memory that the requests may change."""
     with serving(":memory:") as server:
         yield server
 
 
 def restore(raw: Raw) -> None:
-    """The table, if it was removed."""
+    """Create the table again if a request deleted it."""
     assert raw.ask(request("CreateTable", CREATE)).status in {200, 400}
 
 
 def contents(raw: Raw) -> list[Any]:
-    """All that is stored."""
+    """All stored items by table."""
     names = raw.ask(request("ListTables")).json()["TableNames"]
     return [(name, raw.ask(request("Scan", {"TableName": name})).json()["Items"]) for name in names]
 
 
 @settings(max_examples=examples(150, 400), deadline=None, suppress_health_check=list(HealthCheck))
 @given(requests=st.lists(REQUESTS, min_size=1, max_size=4))
-def test_requests(target: Server, requests: list[tuple[str, Any]]) -> None:
+def test_rejected_random_requests_have_no_effect(target: Server, requests: list[tuple[str, Any]]) -> None:
     with target.raw() as raw:
         before = contents(raw)
         for name, body in requests:
@@ -111,7 +111,7 @@ def test_requests(target: Server, requests: list[tuple[str, Any]]) -> None:
             after = contents(raw)
             if answer.status == 400:
                 assert answer.type.partition("#")[2].endswith(("Exception", "Exceeded"))
-                assert after == before  # what is refused has written nothing
+                assert after == before  # a rejected request has written nothing
             before = after
         restore(raw)
 
@@ -135,7 +135,9 @@ SPLICES = st.sampled_from(
 
 @settings(max_examples=examples(150, 400), deadline=None, suppress_health_check=list(HealthCheck))
 @given(good=st.sampled_from(GOOD_BODIES), cuts=st.lists(st.tuples(st.integers(0, 300), st.integers(0, 9), SPLICES)))
-def test_bodies_with_wrong_bytes(target: Server, good: tuple[str, Any], cuts: list[tuple[int, int, bytes]]) -> None:
+def test_rejected_corrupted_bodies_have_no_effect(
+    target: Server, good: tuple[str, Any], cuts: list[tuple[int, int, bytes]]
+) -> None:
     name, params = good
     body = json.dumps(params, ensure_ascii=False).encode()
     for start, length, splice in cuts:
@@ -177,7 +179,7 @@ PIECES = st.sampled_from(
 
 @settings(max_examples=examples(120, 300), deadline=None, suppress_health_check=list(HealthCheck))
 @given(pieces=st.lists(PIECES | st.binary(max_size=30), max_size=12), cut=st.integers(0, 40))
-def test_bytes(target: Server, pieces: list[bytes], cut: int) -> None:
+def test_random_bytes_are_answered(target: Server, pieces: list[bytes], cut: int) -> None:
     data = b"".join(pieces)
     with target.raw() as raw:
         try:
@@ -185,7 +187,7 @@ def test_bytes(target: Server, pieces: list[bytes], cut: int) -> None:
             raw.socket.shutdown(socket.SHUT_WR)
             while True:
                 answer = raw.answer()
-                # 500 is what the service says of a body that isn't of its encoding, and nothing else here.
+                # DynamoDB returns 500 for a body that doesn't match its content encoding.
                 is_encoding = answer.status == 500 and b"service#InternalFailure" in answer.body
                 assert answer.status in {100, 200, 400, 403, 404, 413, 431} or is_encoding
         except (EOFError, BrokenPipeError, ConnectionResetError):
@@ -194,7 +196,7 @@ def test_bytes(target: Server, pieces: list[bytes], cut: int) -> None:
         assert raw.ask(request("ListTables")).status == 200
 
 
-def test_nothing_was_complained_of(target: Server) -> None:
-    """What came out on standard error is looked at when the server ends; here that it is still the same one."""
+def test_server_keeps_running_with_bounded_memory(target: Server) -> None:
+    """Its standard error is checked when it exits."""
     assert target.process.poll() is None
     assert target.memory_mb() < 300

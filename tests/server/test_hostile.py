@@ -1,5 +1,5 @@
-"""A hostile request costs little: it is refused for what it says before anything is rendered, and while it is parsed
-and judged, others are answered.
+"""Hostile requests are cheap: they are rejected before anything is built from them, and other requests are handled
+meanwhile.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ from tests.server.support import CREATE, TABLE, Answer, Server, request, s, serv
 KEY = {"pk": s("a"), "sk": s("1")}
 MEGABYTES = 16 * 1024 * 1024
 SIZE = int(os.environ.get("KEYPLAN_HOSTILE_BYTES", "2_000_000"))
-"""Of the bodies; ``KEYPLAN_HOSTILE_BYTES=16777216`` makes them as large as they may be."""
+"""Body size in bytes; ``KEYPLAN_HOSTILE_BYTES=16777216`` sets the maximum."""
 
 
 def body_of(start: bytes, member: bytes, end: bytes, size: int = SIZE) -> bytes:
-    """A body of at most so many bytes with as many of these members as fit."""
+    """A body of at most ``size`` bytes with as many members as fit."""
     count = (size - len(start) - len(end)) // (len(member) + 1)
     return start + b",".join([member] * count) + end
 
@@ -84,7 +84,7 @@ _TOO_MANY = 50_000
 
 
 def members(start: bytes, member: bytes, end: bytes = b"}}", count: int = _TOO_MANY) -> bytes:
-    """A body with so many members; each is made of its number, in hexadecimal digits."""
+    """A body with ``count`` members, each built from its number in hexadecimal."""
     return start + b",".join([member % b"%x" % number for number in range(count)]) + end
 
 
@@ -128,8 +128,8 @@ COUNTED: dict[str, tuple[str, bytes, str]] = {
 
 
 @pytest.mark.parametrize("name", COUNTED)
-def test_counts_are_refused_before_anything_is_made_of_them(name: str) -> None:
-    """Whatever the members hold: what is done is no more than to count them."""
+def test_number_of_members_is_checked_first(name: str) -> None:
+    """Members are only counted, whatever they contain."""
     operation, body, most = COUNTED[name]
     calls: Counter[str] = Counter()
 
@@ -148,7 +148,7 @@ def test_counts_are_refused_before_anything_is_made_of_them(name: str) -> None:
             sys.setprofile(None)
     assert refused.value.message.endswith(f"Member must have length less than or equal to {most}")
     assert len(refused.value.message) < 300
-    # Its shape may be looked at; no value, no condition and no expression is.
+    # The shape may be checked, but no value, condition or expression.
     shape = sum(number for file, number in calls.items() if file.startswith("dynamodb/operations/"))
     assert sum(calls.values()) - shape < 200
     assert shape < (100 if name != "values of a condition" else 2 * _TOO_MANY)
@@ -164,7 +164,7 @@ def target(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 
 class Other(threading.Thread):
-    """Another client, which reads and writes all the time; ``answered`` counts what was answered."""
+    """Another client that reads and writes continuously, and counts the responses."""
 
     def __init__(self, server: Server) -> None:
         super().__init__()
@@ -184,7 +184,7 @@ class Other(threading.Thread):
 
 
 @pytest.mark.parametrize("name", BODIES)
-def test_nobody_else_waits(target: Server, name: str) -> None:
+def test_other_clients_are_served_during_a_hostile_request(target: Server, name: str) -> None:
     operation, body, text = BODIES[name]
     other = Other(target)
     other.start()
@@ -200,19 +200,19 @@ def test_nobody_else_waits(target: Server, name: str) -> None:
     assert answer.status == 400
     assert text in (answer.message or "")
     assert len(answer.body) < 20_000
-    # It was received and judged between the others' requests.
+    # The request was received and validated between those of the other client.
     assert meanwhile >= 1
     assert target.memory_mb() < 2500
 
 
-def test_a_body_of_too_many_members_is_refused(target: Server) -> None:
+def test_body_with_too_many_members_is_rejected(target: Server) -> None:
     with target.raw() as raw:
         answer = raw.ask(request("PutItem", body_of(b"[", b"1", b"]", 3_000_000)))
     assert (answer.status, answer.message) == (400, "A request may have 1000000 members")
 
 
 @pytest.mark.parametrize("encoding", ["gzip", pytest.param("deflate", marks=pytest.mark.nightly)])
-def test_a_small_body_that_unpacks_to_a_large_one(target: Server, encoding: str) -> None:
+def test_unpacked_size_of_compressed_bodies_is_bounded(target: Server, encoding: str) -> None:
     body = body_of(b'{"RequestItems":{"orders":{"Keys":[', _KEY, b"]}}}", MEGABYTES // 2)
     pack = gzip.compress if encoding == "gzip" else zlib.compress
     with target.raw() as raw:
@@ -249,7 +249,7 @@ def test_memory_returns_after_large_bodies(tmp_path: Path) -> None:
         assert server.memory_mb() <= most_mb
 
 
-def test_large_requests_that_are_right(target: Server) -> None:
+def test_large_valid_requests_succeed(target: Server) -> None:
     """Few large values, and many small ones."""
     large = [{**KEY, "sk": s(f"large{number}"), "x": s("x" * 390_000)} for number in range(25)]
     many = {"x": {"L": [{"N": "1"}] * 40_000}, "y": {"M": {f"n{number}": s("é") for number in range(2000)}}}
@@ -279,14 +279,14 @@ def test_requests_of_one_connection_keep_their_order(target: Server) -> None:
         assert raw.answer().json() == {}
 
 
-def test_requests_that_come_together_are_answered_in_turns(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Between the turns others have theirs, and the order stays."""
+def test_pipelined_requests_yield_to_other_connections(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their order is kept."""
     now = 0.0
     asked: list[bytes] = []
 
     def handle(incoming: Incoming, reply: Callable[[bytes], None]) -> None:
         nonlocal now
-        now += 0.004  # each takes so long
+        now += 0.004  # each takes 4 ms
         asked.append(incoming.body)
         reply(b"answer")
 

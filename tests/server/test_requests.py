@@ -1,4 +1,4 @@
-"""Requests without sockets: how each is answered, as a whole, whether it is parsed at once or aside."""
+"""Requests without sockets: complete responses, computed in the event loop or in another thread."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ PUT = b'{"TableName": "orders", "Item": {"pk": {"S": "b"}, "sk": {"S": "1"}}}'
 _CHANGING = re.compile(rb"date: .{29}|x-amzn-requestid: [0-9A-Z]{52}")
 
 
-def asked(body: bytes = SCAN, method: bytes = b"POST", url: bytes = b"/", **headers: bytes | None) -> Incoming:
-    """A request, with some of its headers otherwise, or without them."""
+def incoming(body: bytes = SCAN, method: bytes = b"POST", url: bytes = b"/", **headers: bytes | None) -> Incoming:
+    """A request with some headers replaced or removed."""
     usual: dict[str, bytes | None] = {
         "x-amz-target": b"DynamoDB_20120810.Scan",
         "content-type": b"application/x-amz-json-1.0",
@@ -57,7 +57,7 @@ def settings(**limits: int) -> Settings:
 
 
 def answer(handler: Service | Regional, request: Incoming) -> str:
-    """The one answer, without what changes with time; its checksum is looked at."""
+    """The only response, without its changing parts. Checks its checksum."""
     replies: list[bytes] = []
     handler.handle(request, replies.append)
     (reply,) = replies
@@ -71,7 +71,7 @@ def answer(handler: Service | Regional, request: Incoming) -> str:
 
 
 class KeptWrites:
-    """Takes writes, and makes none until it is told."""
+    """Accepts writes and completes them when the test does."""
 
     def __init__(self) -> None:
         self.done: list[Written] = []
@@ -84,7 +84,7 @@ class KeptWrites:
 
 
 class KeptWork:
-    """Takes work, and does none until it is told."""
+    """Accepts work and completes it when the test does."""
 
     def __init__(self) -> None:
         self.done: list[Any] = []
@@ -100,24 +100,24 @@ class KeptWork:
 
 
 @pytest.mark.parametrize("origin", [None, ORIGIN])
-@pytest.mark.parametrize("way", ["written", "changed", "large"])
-def test_who_comes_while_too_much_is_under_way_is_to_come_again(
-    engine: Engine, monkeypatch: pytest.MonkeyPatch, way: str, origin: bytes | None
+@pytest.mark.parametrize("kind", ["written", "changed", "large"])
+def test_requests_over_the_buffer_limit_are_rejected(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, kind: str, origin: bytes | None
 ) -> None:
-    """What fits in exactly does."""
-    body = PUT if way == "written" else SCAN
-    name = {"written": "PutItem", "changed": "UpdateTable", "large": "Scan"}[way]
-    if way == "large":
+    """A request that exactly fits is accepted."""
+    body = PUT if kind == "written" else SCAN
+    name = {"written": "PutItem", "changed": "UpdateTable", "large": "Scan"}[kind]
+    if kind == "large":
         monkeypatch.setattr(service, "LARGE_BYTES_MIN", len(body) - 1)
     writes, works = KeptWrites(), KeptWork()
     tested = Service(engine, settings(buffered_bytes_max=2 * len(body)), writes, works)
-    request = asked(body, x_amz_target=target(name), origin=origin)
+    request = incoming(body, x_amz_target=target(name), origin=origin)
     replies: list[bytes] = []
     for count in (1, 2):
         tested.handle(request, replies.append)
         assert tested._pending_bytes == count * len(body)
     assert replies == []
-    refused = answer(tested, replace(request, body=b" ")) if way == "written" else answer(tested, request)
+    refused = answer(tested, replace(request, body=b" ")) if kind == "written" else answer(tested, request)
     assert refused.startswith("HTTP/1.1 503 Service Unavailable\n")
     assert ("access-control-allow-origin" in refused) == (origin is not None)
     assert "ServiceUnavailableException" in refused
@@ -130,7 +130,7 @@ def test_who_comes_while_too_much_is_under_way_is_to_come_again(
 
 
 @pytest.mark.parametrize(
-    ("error", "told", "logged"),
+    ("error", "message", "logged"),
     [
         (StoreError("The disk is full"), "The disk is full", [("The disk is full", False)]),
         (ZeroDivisionError(), "Internal server error", [("A request failed", True)]),
@@ -138,8 +138,8 @@ def test_who_comes_while_too_much_is_under_way_is_to_come_again(
     ],
 )
 @pytest.mark.parametrize("large", [False, True])
-def test_what_fails_is_told_and_logged(
-    engine: Engine, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, error: Exception, told: str,
+def test_failures_are_reported_and_logged(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, error: Exception, message: str,
     logged: list[tuple[str, bool]], large: bool,
 ) -> None:  # fmt: skip
     def fail(*_: object) -> Any:
@@ -150,8 +150,8 @@ def test_what_fails_is_told_and_logged(
     monkeypatch.setattr(tested, "_call", fail)
     monkeypatch.setattr(tested, "_call_briefly", fail)
     caplog.set_level(logging.DEBUG, "keyplan.server")
-    shown = answer(tested, asked())
-    assert told in shown
+    shown = answer(tested, incoming())
+    assert message in shown
     assert shown.startswith("HTTP/1.1 400" if not logged else "HTTP/1.1 500")
     assert [
         (record.getMessage().partition(" at ")[0].partition(" (")[0], bool(record.exc_info))
@@ -162,31 +162,31 @@ def test_what_fails_is_told_and_logged(
 
 
 @pytest.mark.parametrize("size", [4095, 4096, 4097])
-@pytest.mark.parametrize("packed_aside", [False, True])
-def test_large_answers_are_packed(
-    engine: Engine, monkeypatch: pytest.MonkeyPatch, size: int, packed_aside: bool
+@pytest.mark.parametrize("in_thread", [False, True])
+def test_large_responses_are_compressed(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, size: int, in_thread: bool
 ) -> None:
-    """Here and aside alike, and for a page too; so many bytes that the answer has that size."""
+    """In the event loop and in another thread. ``size`` is the size of the response."""
     empty = len(b'{"Items":[{"pk":{"S":"a"},"sk":{"S":"1"},"x":{"S":""}}],"Count":1,"ScannedCount":1}')
     item = {"pk": s("a"), "sk": s("1"), "x": s("x" * (size - empty))}
     engine.call("PutItem", {"TableName": TABLE, "Item": item})
-    monkeypatch.setattr(service, "PACKED_BYTES_MIN", 4096 if packed_aside else 10_000)
+    monkeypatch.setattr(service, "PACKED_BYTES_MIN", 4096 if in_thread else 10_000)
     aside = Counted()
     tested = Service(engine, settings(), aside=aside)
     replies: list[bytes] = []
-    tested.handle(asked(accept_encoding=b"gzip", origin=ORIGIN), replies.append)
+    tested.handle(incoming(accept_encoding=b"gzip", origin=ORIGIN), replies.append)
     head, _, body = replies[0].partition(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 200 OK\r\n")
     assert (b"\r\ncontent-encoding: gzip\r\n" in head) == (size >= 4096)
     assert b"\r\naccess-control-allow-origin: %s\r\n" % ORIGIN in head
-    whole = unpacked(body, b"gzip", 10_000) if size >= 4096 else body
-    assert len(whole) == size
-    assert json.loads(whole)["Items"] == [item]
-    assert aside.count == (packed_aside and size >= 4096)
+    complete = unpacked(body, b"gzip", 10_000) if size >= 4096 else body
+    assert len(complete) == size
+    assert json.loads(complete)["Items"] == [item]
+    assert aside.count == (in_thread and size >= 4096)
 
 
 class Counted(AtOnce):
-    """Does it at once, and counts."""
+    """Runs work directly, and counts it."""
 
     count = 0
 
@@ -195,8 +195,8 @@ class Counted(AtOnce):
         super().submit(work, done)
 
 
-def test_writes_are_made_at_once_again_when_the_thread_has_none(engine: Engine) -> None:
-    """While one client is there: the thread is asked only for what takes long."""
+def test_writes_run_directly_when_the_writer_thread_is_idle(engine: Engine) -> None:
+    """With one client, the thread is used only for work that takes long."""
 
     async def run() -> list[list[str]]:
         alone = [False]

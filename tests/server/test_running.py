@@ -1,4 +1,4 @@
-"""Starting, ending, many clients and slow ones; and the commands."""
+"""Startup and shutdown, many and slow clients, and the command line."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ KEY = {"TableName": TABLE, "Key": {"pk": s("a"), "sk": s("1")}}
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("workers", [pytest.param(1, marks=pytest.mark.nightly), 3])
-def test_the_command_serves_until_a_signal_and_the_next_one_goes_on(tmp_path: Path, number: int, workers: int) -> None:
+def test_command_serves_until_a_signal_and_keeps_its_data(tmp_path: Path, number: int, workers: int) -> None:
     db = str(tmp_path / "store.db")
     with started([*CLI, "--db", db, "--port", "0", "--workers", str(workers)]) as server:
         server.call("CreateTable", CREATE)
@@ -58,13 +58,13 @@ serve(Settings(port=0, db={db!r}, workers=3), lambda port: print(port, flush=Tru
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.nightly)])
-def test_a_signal_while_workers_are_starting_ends_them_all(tmp_path: Path, number: int) -> None:
-    """A worker that has just been forked still has its parent's way with signals."""
+def test_signal_during_startup_ends_all_workers(tmp_path: Path, number: int) -> None:
+    """A newly forked worker still has its parent's signal handlers."""
     with started([sys.executable, "-c", SLOW_FORKS.format(db=str(tmp_path / "store.db"))]) as server:
         assert server.end(number) == (0, "")
 
 
-def test_what_is_being_answered_is_finished(tmp_path: Path) -> None:
+def test_shutdown_finishes_requests_in_progress(tmp_path: Path) -> None:
     with serving(str(tmp_path / "store.db")) as server:
         server.call("CreateTable", CREATE)
         connections = [server.raw() for _ in range(8)]
@@ -106,14 +106,14 @@ def test_what_is_being_answered_is_finished(tmp_path: Path) -> None:
         (["check", "nothing.db"], "There is no such file"),
     ],
 )
-def test_what_can_not_be_served_is_told(arguments: list[str], message: str) -> None:
+def test_invalid_options_are_reported(arguments: list[str], message: str) -> None:
     done = run("dynamodb", *arguments)
     assert done.exit_code in {1, 2}
     assert message in done.output
     assert "Traceback" not in done.output
 
 
-def test_a_port_in_use_is_told() -> None:
+def test_port_in_use_is_reported() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -122,7 +122,7 @@ def test_a_port_in_use_is_told() -> None:
     assert "Can't listen on 127.0.0.1" in done.output
 
 
-def test_check_finds_what_is_wrong(tmp_path: Path) -> None:
+def test_check_command_reports_damage(tmp_path: Path) -> None:
     db = tmp_path / "store.db"
     with Engine.open(db) as engine:
         engine.call("CreateTable", CREATE)
@@ -134,28 +134,28 @@ def test_check_finds_what_is_wrong(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("number", [0, -1, 70_000])
-def test_settings_are_checked(number: int) -> None:
+def test_invalid_settings_are_rejected(number: int) -> None:
     with pytest.raises(RequestError):
         Settings(db="x.db", port=number or 1, workers=0 if not number else 1)
 
 
-def test_a_thousand_idle_connections(tmp_path: Path) -> None:
+def test_thousand_idle_connections_take_little_memory(tmp_path: Path) -> None:
     with serving(str(tmp_path / "store.db")) as server:
         server.call("CreateTable", CREATE)
         before = server.memory_mb()
         idle = [socket.create_connection(("127.0.0.1", server.port), 20) for _ in range(900)]
-        asked = [Raw(server.port) for _ in range(100)]
+        active = [Raw(server.port) for _ in range(100)]
         try:
-            for raw in asked:
+            for raw in active:
                 assert raw.ask(request("ListTables")).json() == {"TableNames": [TABLE]}
             server.call("PutItem", ITEM)
             assert server.memory_mb() - before < 100
         finally:
-            for connection in [*idle, *(raw.socket for raw in asked)]:
+            for connection in [*idle, *(raw.socket for raw in active)]:
                 connection.close()
 
 
-def test_slow_clients_are_left() -> None:
+def test_slow_clients_are_disconnected() -> None:
     limits = {"request_s_max": 0.3, "idle_s_max": 1.2, "body_bytes_per_s_min": 1_000_000}
     whole = request("ListTables", b"{}" + b" " * 1000)
     with serving(":memory:", limits=limits) as server:
@@ -172,7 +172,7 @@ def test_slow_clients_are_left() -> None:
         assert idle.ended()
 
 
-def test_a_client_that_does_not_read_is_left() -> None:
+def test_client_that_does_not_read_is_disconnected() -> None:
     with serving(":memory:", limits={"idle_s_max": 1.0}) as server, server.raw() as raw:
         server.call("CreateTable", CREATE)
         server.call("PutItem", {"TableName": TABLE, "Item": {**KEY["Key"], "big": s("x" * 300_000)}})  # type: ignore[dict-item]
@@ -184,14 +184,14 @@ def test_a_client_that_does_not_read_is_left() -> None:
         assert server.call("GetItem", KEY)["Item"]["pk"] == s("a")
 
 
-def test_too_many_connections_and_bodies_are_turned_away() -> None:
+def test_connections_and_bodies_over_the_limits_are_rejected() -> None:
     with serving(":memory:", limits={"connections_max": 3, "buffered_bytes_max": 100_000}) as server:
         raw, two = server.raw(), server.raw()
         assert raw.ask(request("ListTables")).status == 200
         assert two.ask(request("ListTables")).status == 200
         large = request("ListTables", b" " * 90_000)
         raw.send(large[:-10])
-        time.sleep(0.2)  # so that it is received before the other
+        time.sleep(0.2)  # the server receives it first
         refused = two.ask(large)
         assert refused.status == 503
         assert refused.type.endswith("#ServiceUnavailableException")
@@ -223,11 +223,11 @@ def wait_until(condition: Any) -> None:
         time.sleep(0.05)
 
 
-def test_workers_are_replaced_and_end_with_their_parent(tmp_path: Path) -> None:
+def test_killed_workers_are_replaced_and_end_with_their_parent(tmp_path: Path) -> None:
     with serving(str(tmp_path / "store.db"), workers=2) as server:
         server.call("CreateTable", CREATE)
         parent = server.process.pid
-        time.sleep(1.1)  # one that ends at once isn't started again
+        time.sleep(1.1)  # a worker that exits within a second isn't restarted
         first = children(parent)
         assert len(first) == 2
         os.kill(first[0], signal.SIGKILL)

@@ -1,6 +1,6 @@
-"""Other clients, in an environment of their own, since they pin older versions of what boto3 needs.
+"""Other SDKs in a separate environment, since they pin older versions of boto3's dependencies.
 
-``make sdks`` makes it; ``KEYPLAN_SDKS`` names its folder.
+``make sdks`` creates it; ``KEYPLAN_SDKS`` is its folder.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.skipif(SDKS is None, reason="KEYPLAN_SDKS isn't set")
 
 @pytest.fixture(scope="module")
 def signed_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A server with a key."""
+    """A server with an access key."""
     with serving(str(tmp_path_factory.mktemp("sdks") / "store.db"), keys={"dev": "secret"}) as server:
         yield server
 
@@ -40,7 +40,7 @@ def run(command: list[str]) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize("name", ["with_aioboto3", "with_aiodynamo", "with_pydynox", "with_pynamodb"])
-def test_programs(signed_server: Server, name: str) -> None:
+def test_sdk_programs_succeed(signed_server: Server, name: str) -> None:
     done = run(["python", str(PROGRAMS / f"{name}.py"), signed_server.url])
     assert done.returncode == 0, done.stderr
     assert done.stdout.endswith("done\n")
@@ -52,7 +52,7 @@ def aws(server: Server, *arguments: str) -> Any:
     return json.loads(done.stdout) if done.stdout.strip() else None
 
 
-def test_the_aws_cli(signed_server: Server) -> None:
+def test_aws_cli_creates_and_queries_a_table(signed_server: Server) -> None:
     made = aws(
         signed_server,
         *("create-table", "--table-name", "Music", "--billing-mode", "PAY_PER_REQUEST"),
@@ -74,7 +74,7 @@ def test_the_aws_cli(signed_server: Server) -> None:
     assert "ResourceNotFoundException" in refused.stderr
 
 
-def test_the_aws_cli_with_tags_expiry_transactions_and_pages(signed_server: Server, tmp_path: Path) -> None:
+def test_aws_cli_supports_tags_ttl_transactions_and_pages(signed_server: Server, tmp_path: Path) -> None:
     table = ("--table-name", "Songs")
     made = aws(
         signed_server,

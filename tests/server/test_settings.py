@@ -1,4 +1,4 @@
-"""What a server may be told, and in which words it is refused."""
+"""Server settings: allowed origins, loopback hosts and access keys."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from keyplan.store.server.server_settings import is_loopback, parse_key
 
 
 @pytest.mark.parametrize(
-    ("origin", "allowed", "among"),
+    ("origin", "allowed", "listed"),
     [
         ("http://localhost:3000", True, []),
         ("http://127.0.0.1", True, []),
@@ -28,8 +28,8 @@ from keyplan.store.server.server_settings import is_loopback, parse_key
         ("", False, []),
     ],
 )
-def test_whose_pages_may_talk_to_a_server(origin: str, allowed: bool, among: list[str]) -> None:
-    assert Settings(db="x.db", origins=frozenset(among)).allows_origin(origin) is allowed
+def test_origin_is_allowed_if_local_or_listed(origin: str, allowed: bool, listed: list[str]) -> None:
+    assert Settings(db="x.db", origins=frozenset(listed)).allows_origin(origin) is allowed
 
 
 @pytest.mark.parametrize(
@@ -37,16 +37,16 @@ def test_whose_pages_may_talk_to_a_server(origin: str, allowed: bool, among: lis
     [("localhost", True), ("x.localhost", True), ("xlocalhost", False), ("127.0.0.2", True), ("128.0.0.1", False),
      ("::1", True), ("::2", False), ("example.com", False), ("", False)],
 )  # fmt: skip
-def test_names_of_this_machine(host: str, expected: bool) -> None:
+def test_loopback_hosts_are_recognized(host: str, expected: bool) -> None:
     assert is_loopback(host) is expected
 
 
 @pytest.mark.parametrize("text", ["a:b", "a:b:c"])
-def test_an_access_key(text: str) -> None:
+def test_access_key_is_parsed(text: str) -> None:
     assert parse_key(text) == ("a", text[2:])
 
 
 @pytest.mark.parametrize("text", ["", ":", "a", "a:", ":b", "ab"])
-def test_what_is_no_access_key(text: str) -> None:
+def test_invalid_access_key_is_rejected(text: str) -> None:
     with pytest.raises(RequestError, match="given as ID:SECRET"):
         parse_key(text)

@@ -1,4 +1,4 @@
-"""Streams over HTTP: with boto3, through several workers, over splits and kills."""
+"""Streams over HTTP: with boto3 and several workers, across shard splits and kills."""
 
 from __future__ import annotations
 
@@ -10,16 +10,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import boto3  # type: ignore[import-untyped]
 import pytest
-from botocore.config import Config  # type: ignore[import-untyped]
 from botocore.exceptions import ClientError  # type: ignore[import-untyped]
 
 from keyplan.dynamodb.operations.registry import OPERATIONS
 from keyplan.store import check_file
 from tests.engine.consumer import Checkpoints, consume, shards
 from tests.repository.examples import programs_of
-from tests.server.support import CREATE, TABLE, Raw, Server, request, s, serving
+from tests.server.support import CREATE, TABLE, Raw, Server, boto3_client, request, s, serving
 
 ROUNDS = int(os.environ.get("KEYPLAN_CRASHES", "2"))
 CLIENTS = 4
@@ -28,18 +26,11 @@ PAGE = Path(__file__).parents[2] / "docs" / "server.md"
 
 
 def clients(server: Server, secret: str = "secret") -> tuple[Any, Any]:
-    options = {
-        "endpoint_url": server.url,
-        "region_name": "eu-west-1",
-        "aws_access_key_id": "dev",
-        "aws_secret_access_key": secret,
-        "config": Config(retries={"max_attempts": 0}),
-    }
-    return boto3.client("dynamodb", **options), boto3.client("dynamodbstreams", **options)
+    return boto3_client(server, secret=secret), boto3_client(server, "dynamodbstreams", secret=secret)
 
 
 def caller(server: Server) -> Callable[[str, dict[str, Any]], dict[str, Any]]:
-    """Calls of both APIs over one connection."""
+    """Return a function that calls both APIs over one connection."""
     raw = server.raw()
 
     def call(operation: str, params: dict[str, Any]) -> dict[str, Any]:
@@ -65,8 +56,8 @@ def values_by_key(records: list[dict[str, Any]]) -> dict[str, list[int]]:
     return result
 
 
-def test_the_example_of_the_documentation(tmp_path: Path) -> None:
-    """As boto3 sees it, with a key, through two workers."""
+def test_documentation_example_reads_all_changes(tmp_path: Path) -> None:
+    """With boto3, an access key and two workers."""
     (program,) = [each for each in programs_of(PAGE) if any("dynamodbstreams" in step[1] for step in each.steps)]
     names: dict[str, Any] = {}
     for _, code, _ in program.steps:
@@ -88,11 +79,11 @@ def test_the_example_of_the_documentation(tmp_path: Path) -> None:
             clients(server, "wrong")[1].list_streams()
         with server.raw() as raw:
             answer = raw.ask(request("ListStreams"))
-        assert answer.type.endswith("UnknownOperationException")  # it is of the other API
+        assert answer.type.endswith("UnknownOperationException")  # it belongs to the other API
 
 
 class Client(threading.Thread):
-    """Counts up the values of keys of its own until the connection breaks."""
+    """Increments the values of its own keys until the connection breaks."""
 
     def __init__(self, server: Server, name: str, seed: int, values: dict[str, int]) -> None:
         super().__init__()
@@ -124,7 +115,7 @@ class Client(threading.Thread):
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("workers", [1, 2])
-def test_a_killed_server_has_recorded_what_it_acknowledged(tmp_path: Path, workers: int) -> None:
+def test_killed_server_has_recorded_acknowledged_writes(tmp_path: Path, workers: int) -> None:
     db = str(tmp_path / "store.db")
     options = {"shard_records": 40, "sync": "normal"}
     checkpoints = Checkpoints()
@@ -150,9 +141,9 @@ def test_a_killed_server_has_recorded_what_it_acknowledged(tmp_path: Path, worke
         result = values_by_key(seen)
         for client in writing:
             mine = {pk: each for pk, each in result.items() if pk.startswith(client._prefix)}
-            told = {pk: list(range(value + 1)) for pk, value in client.values.items()}
+            acknowledged = {pk: list(range(value + 1)) for pk, value in client.values.items()}
             also = {pk: list(range(value + 1)) for pk, value in (client.values | client.pending).items()}
-            assert mine in (told, also), f"{client._prefix} in round {round_}"
+            assert mine in (acknowledged, also), f"{client._prefix} in round {round_}"
         values = {pk: each[-1] for pk, each in result.items()}
     with serving(db) as server:
         assert len(shards(caller(server), arn)) > 5

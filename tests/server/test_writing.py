@@ -1,4 +1,4 @@
-"""Writes in one commit: each stands or falls alone, and all are there when they are acknowledged."""
+"""Group commits: each write succeeds or fails separately, and all acknowledged writes are stored."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ ONLY_NEW = {"ConditionExpression": "attribute_not_exists(pk)"}
 
 
 @pytest.mark.parametrize("place", ["file", ":memory:"])
-def test_one_that_fails_undoes_nothing_of_the_others(tmp_path: Path, place: str) -> None:
+def test_failed_write_does_not_undo_others(tmp_path: Path, place: str) -> None:
     with Engine.open(tmp_path / "store.db" if place == "file" else place) as engine:
         engine.call("CreateTable", CREATE)
         writes = [{"Put": put("3")[1]}, {"Put": put("1", **ONLY_NEW)[1]}]
@@ -65,7 +65,7 @@ def test_one_that_fails_undoes_nothing_of_the_others(tmp_path: Path, place: str)
         assert engine.check() == []
 
 
-def test_they_share_one_commit(tmp_path: Path) -> None:
+def test_writes_share_one_commit(tmp_path: Path) -> None:
     with Engine.open(tmp_path / "store.db") as engine:
         engine.call("CreateTable", CREATE)
         engine.call(*put("0"))
@@ -74,11 +74,11 @@ def test_they_share_one_commit(tmp_path: Path) -> None:
         alone = engine.statements - before
         before = engine.statements
         engine.call_together([put(str(number)) for number in range(10, 20)])
-        # BEGIN and COMMIT once; in their place, each has its savepoint and its release.
+        # One BEGIN and COMMIT for all; each write has a savepoint and its release instead.
         assert engine.statements - before == 2 + 10 * alone
 
 
-def test_a_changed_table_is_noticed(tmp_path: Path) -> None:
+def test_group_commit_notices_a_changed_table(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
     with Engine.open(path) as engine, Engine.open(path) as other:
         engine.call("CreateTable", CREATE)
@@ -89,7 +89,7 @@ def test_a_changed_table_is_noticed(tmp_path: Path) -> None:
         assert engine.check() == []
 
 
-def test_a_store_that_fails_has_written_nothing(tmp_path: Path) -> None:
+def test_failed_commit_writes_nothing(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
     with Engine.open(path) as engine, Engine.open(path, busy_timeout_s=0.05) as other:
         engine.call("CreateTable", CREATE)
@@ -111,7 +111,7 @@ def test_a_store_that_fails_has_written_nothing(tmp_path: Path) -> None:
         assert sorts(engine) == []
 
 
-def test_the_thread_keeps_the_order_and_answers_all(tmp_path: Path) -> None:
+def test_writer_thread_keeps_the_order(tmp_path: Path) -> None:
     async def run(engine: Engine) -> list[Any]:
         loop = asyncio.get_running_loop()
         writing = WriterThread(engine, loop)
@@ -147,8 +147,8 @@ def incoming(name: str, params: Any) -> Incoming:
     return Incoming(b"POST", b"/", headers, json.dumps(params).encode())
 
 
-def test_what_takes_a_whole_table_holds_up_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An index is filled only when a write and a read have been answered meanwhile."""
+def test_index_creation_does_not_block_other_requests(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An index is filled while a write and a read are handled."""
     others = threading.Event()
     monkeypatch.setattr(effort, "PIECE_ROWS", 2)
     monkeypatch.setattr(Storage, "let_others_in", lambda _: others.wait(PATIENCE_S))
@@ -187,8 +187,8 @@ def test_what_takes_a_whole_table_holds_up_nobody(monkeypatch: pytest.MonkeyPatc
 KEYED = {"KeyConditionExpression": "pk = :a", "ExpressionAttributeValues": {":a": s("a")}}
 
 
-def test_conditional_writers_on_several_workers_are_serial(tmp_path: Path) -> None:
-    """Each of many clients counts by compare-and-set: every acknowledged step is one number higher."""
+def test_conditional_writes_on_several_workers_are_serializable(tmp_path: Path) -> None:
+    """Clients increment by compare-and-set: each acknowledged step is one higher."""
     steps: list[int] = []
     lock = threading.Lock()
     with serving(str(tmp_path / "store.db"), workers=2) as server:

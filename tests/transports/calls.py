@@ -83,12 +83,12 @@ class Notes(Design):
 
 
 def directly(engine: Engine) -> Notes:
-    """The design on the engine itself."""
+    """The design on an engine, without HTTP."""
     return Notes(Store(InProcess(engine.call, lambda: None), "direct", "notes"))
 
 
 def fill(notes: Notes) -> None:
-    """Items for all calls."""
+    """Create the items for all calls."""
     notes.put(Note(book="a", number=0, title="first"))
     for number in range(1, 4):
         notes.put(Note(book="b", number=number, title="old"))
@@ -96,8 +96,8 @@ def fill(notes: Notes) -> None:
 
 @dataclass(frozen=True)
 class Call:
-    """A call, synchronous and asynchronous. ``effect`` counts what it wrote; ``sets``: whether it repeats after a lost
-    response ("repeats"), fails its condition then ("condition"), or isn't retried ("adds").
+    """A call, synchronous and asynchronous. ``effect`` counts its writes. ``sets`` is what a repetition after a lost
+    response does: "repeats" has the same effect, "condition" fails its condition, "adds" isn't retried.
     """
 
     name: str
@@ -217,7 +217,7 @@ CALLS = (
         lambda notes: notes.delete(Note, book="b", number=3),
         lambda notes: notes.aio.delete(Note, book="b", number=3),
         lambda notes: 3 - len(notes.notes("b")),
-        result=lambda _: None,  # a second try doesn't find what the first one removed
+        result=lambda _: None,  # a repetition doesn't find the deleted item
     ),
     Call(
         "batch of 30 puts",

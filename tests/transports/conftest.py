@@ -25,7 +25,7 @@ def store(loop: Loop) -> Iterator[FaultyStore]:
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Random pauses may be zero: always use zero."""
+    """Use the shortest random pause: zero."""
     monkeypatch.setattr(retries, "random", _Never())
 
 

@@ -1,4 +1,4 @@
-"""Writes the table of docs/faults.md: ``python -m tests.transports.faults_page``.
+"""Write the table of docs/faults.md: ``python -m tests.transports.faults_page``.
 
 ``test_fault_matrix.py`` checks each cell.
 """

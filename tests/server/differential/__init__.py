@@ -1,1 +1,1 @@
-"""Generated sequences of operations, asked of the served store and of DynamoDB Local, which must answer the same."""
+"""Generated sequences of operations for the server and DynamoDB Local, which must return the same responses."""

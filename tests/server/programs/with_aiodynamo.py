@@ -1,8 +1,8 @@
-"""A program on aiodynamo, which signs and reads by itself: ``python with_aiodynamo.py ENDPOINT``. Prints ``done`` when
-all was as it should be.
+"""A program on aiodynamo, which signs and parses itself: ``python with_aiodynamo.py ENDPOINT``. Prints ``done`` if all
+assertions hold.
 """
 # mypy: ignore-errors
-# It runs in an environment of its own; the checker needn't have its packages.
+# It runs in a separate environment; the type checker doesn't have its packages.
 
 from __future__ import annotations
 

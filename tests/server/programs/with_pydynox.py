@@ -1,8 +1,8 @@
-"""A program on pydynox, whose requests the AWS SDK for Rust sends: ``python with_pydynox.py ENDPOINT``. Prints ``done``
-when all was as it should be.
+"""A program on pydynox, which uses the AWS SDK for Rust: ``python with_pydynox.py ENDPOINT``. Prints ``done`` if all
+assertions hold.
 """
 # mypy: ignore-errors
-# It runs in an environment of its own; the checker needn't have its packages.
+# It runs in a separate environment; the type checker doesn't have its packages.
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""A program on PynamoDB: ``python with_pynamodb.py ENDPOINT``. Prints ``done`` when all was as it should be."""
+"""A program on PynamoDB: ``python with_pynamodb.py ENDPOINT``. Prints ``done`` if all assertions hold."""
 # mypy: ignore-errors
-# It runs in an environment of its own; the checker needn't have its packages.
+# It runs in a separate environment; the type checker doesn't have its packages.
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each verb does, on every store."""
+"""Each CRUD method, on every store."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ from tests.contract.stores import Caller
 from tests.contract.test_patterns import NOON, post, user
 
 
-def test_create_refuses_what_is_there(every: Caller) -> None:
+def test_create_rejects_an_existing_item(every: Caller) -> None:
     every.create(post(1, title="first"))
     with pytest.raises(ItemExists, match="already exists"):
         every.create(post(1, title="second"))
     assert every.get(Post, user_id="u1", created_at=post(1).created_at, post_id="p1").title == "first"
 
 
-def test_put_replaces(every: Caller) -> None:
+def test_put_replaces_an_item(every: Caller) -> None:
     every.put(post(1, title="first", category="a"))
     every.put(post(1, title="second"))
     assert every.read("post_by_id", post_id="p1").title == "second"
     assert every.read("category", category="a").items == []
 
 
-def test_a_version_is_a_lock(every: Caller) -> None:
+def test_version_is_an_optimistic_lock(every: Caller) -> None:
     first = every.create(user(1))
     assert first.version == 1
     second = every.update(first, name="Ada")
@@ -49,7 +49,7 @@ def test_a_version_is_a_lock(every: Caller) -> None:
     assert every.read("user", user_id="u1") is None
 
 
-def test_unique_values_are_taken_moved_and_released(every: Caller) -> None:
+def test_unique_values_are_claimed_moved_and_released(every: Caller) -> None:
     ada = every.create(user(1, nickname="ada"))
     with pytest.raises(UniqueValueTaken, match=r"email '1@example\.org' belongs to another User"):
         every.create(User(user_id="u2", email="1@example.org"))
@@ -62,17 +62,17 @@ def test_unique_values_are_taken_moved_and_released(every: Caller) -> None:
     every.update(eve, email="ada@example.org")
 
 
-def test_removing_what_is_not_there_is_no_error(every: Caller) -> None:
+def test_delete_of_a_missing_item_succeeds(every: Caller) -> None:
     every.delete(Payment, order_id="o")
     every.delete(user(1))
 
 
-def test_update_needs_the_item(every: Caller) -> None:
+def test_update_requires_an_existing_item(every: Caller) -> None:
     with pytest.raises(ConditionFailed, match="doesn't exist"):
         every.update(post(1), title="new")
 
 
-def test_changes_that_depend_on_what_is_stored(every: Caller) -> None:
+def test_updates_add_append_and_remove_values(every: Caller) -> None:
     blob = every.create(Blob(name="b", checksum=b"x"))
     value = every.create(post(1, tags={"a"}, score=5))
     assert every.update(blob, parts=Append(["p", "q"])).parts == ["p", "q"]
@@ -80,7 +80,7 @@ def test_changes_that_depend_on_what_is_stored(every: Caller) -> None:
     two = every.update(value, tags=SetAdd({"b", "c"}))
     assert two.tags == {"a", "b", "c"}
     with pytest.raises(ConditionFailed, match=r"tags is \{.*\}, expected \{'a'\}"):
-        every.update(value, tags=SetRemove({"a"}))  # a key is made of them, so they must be as they were read
+        every.update(value, tags=SetRemove({"a"}))  # a key is computed from them, so they must be unchanged
     assert every.update(two, tags=SetRemove({"a", "b", "c"})).tags == set()
     comment = every.create(Comment(post_id="p", path=("a",)))
     assert every.update(comment, likes=Add(2)).likes == 2
@@ -89,7 +89,7 @@ def test_changes_that_depend_on_what_is_stored(every: Caller) -> None:
     assert every.update(order, note=Remove()).note is None
 
 
-def test_an_update_of_a_key_field_moves_the_item_in_its_index(every: Caller) -> None:
+def test_update_of_a_key_field_moves_the_item_in_its_index(every: Caller) -> None:
     value = every.create(post(1, category="a", score=1))
     two = every.update(value, score=2, status="published")
     assert every.read("category", category="a").items == [two]
@@ -101,7 +101,7 @@ def test_an_update_of_a_key_field_moves_the_item_in_its_index(every: Caller) -> 
         every.update(three, post_id="other")
 
 
-def test_batches(every: Caller) -> None:
+def test_batches_write_and_read_many_items(every: Caller) -> None:
     payments = [Payment(order_id=f"{number:03d}", paid_on=date(2026, 3, 1), reference="r") for number in range(60)]
     every.batch([Put(payment) for payment in payments])
     keys = [{"order_id": payment.order_id} for payment in payments]
@@ -112,7 +112,7 @@ def test_batches(every: Caller) -> None:
         every.batch([Delete(user(1))])
 
 
-def test_a_transaction_is_all_or_nothing(every: Caller) -> None:
+def test_transaction_is_all_or_nothing(every: Caller) -> None:
     value = every.create(post(1))
     every.create(post(3))
     with pytest.raises(TransactionFailed) as caught:
@@ -125,7 +125,7 @@ def test_a_transaction_is_all_or_nothing(every: Caller) -> None:
     assert [fault.place for fault in caught.value.errors] == ["actions[1]", "actions[2]"]
 
 
-def test_write_patterns(every: Caller) -> None:
+def test_write_patterns_read_and_write(every: Caller) -> None:
     every.write("sign_up", user=user(1))
     with pytest.raises(ConditionFailed, match="doesn't exist"):
         every.write("follow", user_id="u1", followed_id="u2")
@@ -141,7 +141,7 @@ def test_write_patterns(every: Caller) -> None:
     assert result.payment is not None
 
 
-def test_bad_values_are_told_before_anything_is_sent(every: Caller) -> None:
+def test_invalid_values_are_rejected_before_they_are_sent(every: Caller) -> None:
     with pytest.raises(ItemTooLarge, match="DynamoDB allows 409,600"):
         every.create(Comment(post_id="p", path=("a",), body="x" * 500_000))
     with pytest.raises(KeyFieldError, match="is empty"):
@@ -152,7 +152,7 @@ def test_bad_values_are_told_before_anything_is_sent(every: Caller) -> None:
         every.create(Order(order_id="o", user_id="u", placed_at=datetime(2026, 3, 1)))  # noqa: DTZ001
 
 
-def test_values_with_delimiters_stay_apart(every: Caller) -> None:
+def test_keys_with_delimiters_are_distinct(every: Caller) -> None:
     nasty = ["#", "$", "a#b", "a", "b", " ", "\x00", "\U0001f600", "é", "e\u0301", "#CLAIM", "LINE#001"]
     for text in nasty:
         for other in nasty:
@@ -163,7 +163,7 @@ def test_values_with_delimiters_stay_apart(every: Caller) -> None:
         assert {follow.user_id for follow in result} == {text}
 
 
-def test_a_line_at_each_end_of_its_format(every: Caller) -> None:
+def test_reversed_number_covers_its_whole_range(every: Caller) -> None:
     every.create(Line(order_id="o", number=999, sku="s"))
     every.create(Line(order_id="o", number=0, sku="s"))
     every.create(Order(order_id="o", user_id="u", placed_at=NOON))

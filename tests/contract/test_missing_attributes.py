@@ -1,5 +1,6 @@
-"""Items that lack attributes, since an older design or another program wrote them: every condition, filter and count
-means what a read of the item returns. Random designs and conditions are compared with plain Python on the read items.
+"""Items that lack attributes, because an older design or another program wrote them: each condition, filter and count
+agrees with what a read of the item returns. Random designs and conditions are compared with plain Python on the read
+items.
 """
 
 from __future__ import annotations
@@ -73,17 +74,17 @@ COMPARED: dict[str, Callable[[Any, Any], Any]] = {
 
 @dataclass
 class Condition:
-    """A condition's text, its values with their types, and what it means for an item: as read, and as stored."""
+    """A condition with its values and types, and whether it holds for an item, as read and as stored."""
 
     text: str
     values: dict[str, tuple[Any, Any]]
     holds: Callable[[Any, Any], bool]
     constants: dict[str, Any] | None = None
-    """What ``where=`` says instead of the text."""
+    """The mapping passed as ``where=`` instead of the text."""
 
 
 def got(item: Any, path: str) -> Any:
-    """What a read returns at a path; None where there is nothing, and for an empty set."""
+    """The value that a read returns at a path; None if it is missing or an empty set."""
     for step in path.split("."):
         item = item.get(step) if isinstance(item, dict) else getattr(item, step, None)
     return None if item == set() else item
@@ -126,7 +127,7 @@ class Conditions:
         )()
 
     def value(self, path: str) -> tuple[str, Any, Any]:
-        """A placeholder with a value of a path's type, and the type."""
+        """A placeholder, a value of the path's type, and the type."""
         self.number += 1
         name, _, step = path.partition(".")
         annotation, _, some = FIELDS[name]
@@ -137,7 +138,7 @@ class Conditions:
         return f"v{self.number}", value, {"opt": str, "note": str}.get(name, annotation)
 
     def constant(self) -> Condition:
-        """A mapping: of each field one value, or one of several."""
+        """A mapping: one value per field, or one of several."""
         some = {
             name: FIELDS[name][2]
             for name in self.random.sample(["status", "stars", "flag", "title", "kind", "words", "opt", "tags"], 2)
@@ -178,8 +179,8 @@ class Conditions:
         self.number += 1
 
         def holds(item: Any, _: Any) -> bool:
-            whole = got(item, path)
-            return compared(sign, None if whole is None else len(whole), value)
+            actual = got(item, path)
+            return compared(sign, None if actual is None else len(actual), value)
 
         return Condition(f"size({path}) {sign} :{name}", {name: (value, int)}, holds)
 
@@ -217,8 +218,8 @@ class Conditions:
         starts = is_text and self.random.random() < 0.5
 
         def holds(item: Any, _: Any) -> bool:
-            whole = got(item, path)
-            return whole is not None and (whole.startswith(value) if starts else value in whole)
+            actual = got(item, path)
+            return actual is not None and (actual.startswith(value) if starts else value in actual)
 
         return Condition(f"{'begins_with' if starts else 'contains'}({path}, :{name})", {name: (value, str)}, holds)
 
@@ -266,7 +267,7 @@ def pattern(number: int, condition: Condition, given: Any, kind: str) -> Any:
 
 
 class Pair:
-    """A design, an older one of it, and its items on a store."""
+    """A design, an older version of it, and its items on a store."""
 
     def __init__(self, random: Random, opened: Callable[[type[Any], Path], Any], folder: Path) -> None:
         self.random = random
@@ -297,12 +298,12 @@ class Pair:
         before = older.open(self.design.store)
         for number in range(8):
             before.put(self.old(owner="o", number=number, **self.some(old_fields)))
-        for number in range(8, 12):  # of today, and then something else took attributes away
+        for number in range(8, 12):  # written by the current design, then stripped of attributes
             self.design.put(self.new(owner="o", number=number, **self.some(FIELDS)))
             item = self.design.store.transport.call("GetItem", {"TableName": self.table, "Key": key(number)})["Item"]
-            gone = [name for name in FIELDS if random.random() < 0.3]
-            gone += ["gsi1pk", "gsi1sk"] if {"status", "stars"} & {*gone} else []
-            self.put_raw({name: value for name, value in item.items() if name not in gone})
+            removed = [name for name in FIELDS if random.random() < 0.3]
+            removed += ["gsi1pk", "gsi1sk"] if {"status", "stars"} & {*removed} else []
+            self.put_raw({name: value for name, value in item.items() if name not in removed})
         self.put_raw(
             {
                 **key(12),
@@ -324,7 +325,7 @@ class Pair:
         return {name: self.random.choice(spec[2]) for name, spec in fields.items() if self.random.random() < 0.8}
 
     def rows(self) -> list[tuple[Any, Any]]:
-        """Each item as it is read, and as it is stored."""
+        """Each item as read and as stored."""
         items = self.design.store.transport.call("Scan", {"TableName": self.table})["Items"]
         return sorted(
             ((self.design.get(self.new, owner="o", number=int(item["number"]["N"])), item) for item in items),
@@ -380,7 +381,7 @@ class Pair:
         return True
 
     def check_expectations(self) -> None:
-        """What was just read can be expected, field by field, and brings the item into the index."""
+        """Read values can be expected, field by field, and the update adds the item to the index."""
         for item, _ in self.rows():
             some = {
                 name: got(item, name) for name in self.random.sample(sorted(FIELDS), 3) if got(item, name) is not None
@@ -399,7 +400,7 @@ STORES = [pytest.param(name, marks=() if name in {"memory", "server"} else pytes
 
 
 @pytest.mark.parametrize("store", STORES)
-def test_conditions_mean_what_a_read_returns(store: str, tmp_path: Path) -> None:
+def test_conditions_agree_with_the_values_that_a_read_returns(store: str, tmp_path: Path) -> None:
     start = seed(0)
     for number in range(start, start + examples(12 if store == "memory" else 3, 40)):
         folder = tmp_path / str(number)

@@ -1,9 +1,7 @@
-"""Views, counts, whole indexes and native key attributes, on every store."""
+"""Views, counts, scans of an index, and native key attributes, on every store."""
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -13,21 +11,14 @@ from uuid import UUID
 import pytest
 
 from keyplan import Range
-from keyplan.testing import verify
 from tests.contract.reading import Color, Level, Note, Reading, Task, TaskKeys, TaskRow, Thing, Weight
-from tests.contract.stores import CALLERS, OPENERS, WAYS, Caller
+from tests.contract.stores import Caller, caller_of, check_generated, generated
 from tests.contract.test_patterns import paged
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
-@pytest.fixture(params=WAYS)
-def reading(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Caller]:
-    """The design on an empty store."""
-    store, way = request.param
-    caller = CALLERS[way](OPENERS[store](Reading, tmp_path))
-    yield caller
-    caller.close()
+reading = caller_of(Reading)
 
 
 def task(number: int, **more: Any) -> Task:
@@ -53,7 +44,7 @@ def test_views_are_read_by_key_by_index_and_in_batches(reading: Caller) -> None:
     assert reading.read("row_by_number", project="p", title="t4") == row(4)
 
 
-def test_what_an_index_lacks_is_read_from_the_table(reading: Caller) -> None:
+def test_attributes_missing_in_an_index_are_read_from_the_table(reading: Caller) -> None:
     written = [reading.create(task(number, person="ada" if number % 2 else "bob")) for number in range(6)]
     assert paged(reading, "tasks", 2, person="ada", status="open") == written[1::2]
     assert paged(
@@ -68,7 +59,7 @@ def test_what_an_index_lacks_is_read_from_the_table(reading: Caller) -> None:
     assert people == [row(number) for number in range(6)]
 
 
-def test_collections_and_streams_of_views(reading: Caller) -> None:
+def test_views_are_read_in_collections_and_iterators(reading: Caller) -> None:
     reading.create(task(1))
     for number in range(3):
         reading.put(Note(task_id="1", number=number, text=f"n{number}"))
@@ -79,11 +70,11 @@ def test_collections_and_streams_of_views(reading: Caller) -> None:
     assert [type(part).__name__ for part in parts] == ["TaskRow", "Note", "Note", "Note"]
 
 
-def test_counts(reading: Caller) -> None:
+def test_counts_return_the_number_of_items(reading: Caller) -> None:
     for number in range(5):
         reading.create(task(number, person="ada" if number % 2 else "bob", status="done" if number == 3 else "open"))
     reading.put(Note(task_id="1", number=1, text=""))
-    asked = [
+    counts = [
         reading.read("how_many", project="p"),
         reading.read("how_many", project="q"),
         reading.read("how_many_since", project="p", opened_at=Range(gt=NOON)),
@@ -93,11 +84,11 @@ def test_counts(reading: Caller) -> None:
         reading.read("how_many_open"),
         reading.read("how_many_parts", task_id="1"),
     ]
-    assert asked == [5, 0, 4, 1, 2, 5, 4, 2]
-    assert not any(isinstance(value, bool) for value in asked)
+    assert counts == [5, 0, 4, 1, 2, 5, 4, 2]
+    assert not any(isinstance(value, bool) for value in counts)
 
 
-def test_whether_there_is_any(reading: Caller) -> None:
+def test_existence_is_read(reading: Caller) -> None:
     reading.create(task(1))
     yes = [reading.read("is_there", task_id="1"), reading.read("is_taken", project="p", title="t1")]
     no = [reading.read("is_there", task_id="2"), reading.read("is_taken", project="p", title="t2")]
@@ -107,7 +98,7 @@ def test_whether_there_is_any(reading: Caller) -> None:
     assert (yes, no) == ([True] * 3, [False] * 4)
 
 
-def test_all_of_an_index(reading: Caller) -> None:
+def test_index_is_scanned(reading: Caller) -> None:
     for number in range(7):
         escalated = {"escalated_to": f"boss{number % 3}", "escalated_at": NOON} if number % 2 else {}
         reading.create(
@@ -139,7 +130,7 @@ def thing(number: int, **more: Any) -> Thing:
     return Thing(thing_id=f"g{number}", **{**given, **more})
 
 
-def test_native_attributes_of_every_type(reading: Caller) -> None:
+def test_native_key_attributes_of_every_type_are_read(reading: Caller) -> None:
     things = [reading.put(thing(number)) for number in range(5)]
     assert reading.read("things_of", day=date(2026, 3, 1)) == things
     assert reading.read("things_of", day=date(2026, 3, 1), token=Range(gt=UUID(int=2))) == things[3:]
@@ -162,15 +153,6 @@ def test_native_attributes_of_every_type(reading: Caller) -> None:
     assert reading.read("things_at", weekday=Color.GREEN, at=time(8, 0, 0, 1)) == [changed]
 
 
-@pytest.mark.parametrize(
-    ("store", "stores"),
-    [
-        ("memory", 12),
-        pytest.param("server", 8, marks=pytest.mark.nightly),
-        pytest.param("dynamodb-local", 6, marks=pytest.mark.nightly),
-    ],
-)
-def test_generated_stores(store: str, stores: int, tmp_path: Path) -> None:
-    """Every pattern against brute force, on each kind of store."""
-    folders = (tmp_path / str(number) for number in itertools.count())
-    verify(Reading, stores=stores, seed=1, open=lambda: OPENERS[store](Reading, next(folders)))
+@pytest.mark.parametrize(("store", "stores"), generated(12, 8, 6))
+def test_generated_stores_agree_with_brute_force(store: str, stores: int, tmp_path: Path) -> None:
+    check_generated(Reading, store, stores, tmp_path)

@@ -1,9 +1,8 @@
 # mypy: disable-error-code="empty-body"
-"""Stored forms, keys without escapes, labels, and changes of parts, on every store, called both ways."""
+"""Stored forms, raw keys, discriminators, and updates of nested parts, on every store."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -34,8 +33,7 @@ from keyplan import (
 )
 from keyplan.errors import ConditionFailed
 from tests.contract.forms import MOMENT, WHOLE, Reading, Readings
-from tests.contract.remote import local_address, new_table, server_address
-from tests.contract.stores import CALLERS, OPENERS, WAYS, Caller
+from tests.contract.stores import OPENERS, Caller, caller_of
 
 GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
 GSI2 = Index("GSI2", "gsi2pk", Number("sentAt"))
@@ -104,24 +102,7 @@ class App(Design):
         return count if isinstance(count, Count) else None
 
 
-def _remote(address: str) -> App:
-    return App.open(f"dynamodb+http://{address}/{new_table()}", create=True)
-
-
-STORES: dict[str, Callable[[Path], App]] = {
-    "memory": lambda _: App.open(":memory:"),
-    "file": lambda folder: App.open(folder / "store.db"),
-    "server": lambda _: _remote(server_address()),
-    "dynamodb-local": lambda _: _remote(local_address()),
-}
-
-
-@pytest.fixture(params=WAYS)
-def every(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Caller]:
-    store, way = request.param
-    caller = CALLERS[way](STORES[store](tmp_path))
-    yield caller
-    caller.close()
+every = caller_of(App)
 
 
 def task(**more: object) -> Task:
@@ -129,7 +110,7 @@ def task(**more: object) -> Task:
     return Task.model_validate(known, by_name=True)
 
 
-def test_forms_and_keys(every: Caller) -> None:
+def test_items_are_written_in_stored_forms_with_raw_keys(every: Caller) -> None:
     given = every.put(task(price=Decimal("2.5"), note="x" * 99, hosts={"h"}))
     assert every.get(Task, task_id="a#1") == given
     assert every.read("worth", project="WEB", points=10) == [given]
@@ -144,7 +125,7 @@ def test_forms_and_keys(every: Caller) -> None:
         every.transact([Update(changed, note="y").only_if(sent_at=NOON)])
 
 
-def test_parts_and_what_is_only_set_once(every: Caller) -> None:
+def test_nested_parts_and_first_values_are_updated(every: Caller) -> None:
     given = every.put(task(lines=[Place(city="a"), Place(city="b")]))
     every.write("move", task=given, city="Faro")
     moved = every.get(Task, task_id="A#1")
@@ -161,12 +142,14 @@ def test_parts_and_what_is_only_set_once(every: Caller) -> None:
 
 
 @pytest.mark.parametrize("store", OPENERS)
-def test_every_form_is_written_asked_for_and_kept(store: str, tmp_path: Path) -> None:
+def test_every_stored_form_is_read_filtered_and_expected(store: str, tmp_path: Path) -> None:
     with OPENERS[store](Readings, tmp_path) as readings:
         given = readings.put(Reading(name="a", at=MOMENT, iso=MOMENT, **WHOLE))
         assert readings.get(Reading, name="a", iso=given.iso) == given
         assert readings.filtered("a", MOMENT, "b", "abc") == readings.priced("a", given.at, Decimal("2.50")) == [given]
-        known = {name: getattr(given, name) for name in WHOLE if name != "tags"}  # lists of one set have many orders
+        known = {
+            name: getattr(given, name) for name in WHOLE if name != "tags"
+        }  # a set stored as a list has no fixed order
         changed = readings.update(Update(given, at=MOMENT + timedelta(days=1), tags={"c"}).only_if(**known))
         assert readings.by_time("a", Range(gt=MOMENT)) == [changed] == readings.since("a", Range(ge=given.iso))
         assert {name: getattr(changed, name) for name in known} == known
@@ -203,7 +186,7 @@ class Lateness(Design):
     def late_for(self, late_for: str) -> list[Late]: ...
 
 
-def test_an_index_without_the_labels_is_read_by_its_keys() -> None:
+def test_index_without_discriminators_is_read_by_its_keys() -> None:
     with Lateness.open(":memory:") as lateness:
         made = lateness.put(Late(name="a", late_for="x", text="t"))
         lateness.put(Late(name="b"))

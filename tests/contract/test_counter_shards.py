@@ -1,10 +1,7 @@
 # mypy: disable-error-code="empty-body"
-"""A number that is spread over items: added to anywhere, read as one sum. On every store, called both ways."""
+"""Sharded counters: incremented in any shard, read as one sum, on every store."""
 
 from __future__ import annotations
-
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -25,7 +22,7 @@ from keyplan import (
     write,
 )
 from keyplan.errors import ArgumentError, DesignError
-from tests.contract.stores import CALLERS, OPENERS, WAYS, Caller
+from tests.contract.stores import Caller, caller_of
 
 
 class Likes(Entity):
@@ -78,15 +75,10 @@ class Posts(Design):
         yield Update(Likes, post_id=post_id).set(cents=Add(cents)).or_create()
 
 
-@pytest.fixture(params=WAYS)
-def every(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Caller]:
-    store, way = request.param
-    caller = CALLERS[way](OPENERS[store](Posts, tmp_path))
-    yield caller
-    caller.close()
+every = caller_of(Posts)
 
 
-def test_added_anywhere_and_read_as_one(every: Caller) -> None:
+def test_sharded_counter_is_read_as_a_sum(every: Caller) -> None:
     assert every.read("likes", post_id="1") == 0
     for _ in range(40):
         every.write("like", post_id="1")
@@ -94,17 +86,17 @@ def test_added_anywhere_and_read_as_one(every: Caller) -> None:
     assert (every.read("likes", post_id="1"), every.read("likes", post_id="2")) == (40, 1)
     parts = every.read("parts", post_id="1")
     assert sum(part.likes for part in parts) == 40
-    assert {part.slot for part in parts} == {0, 1, 2, 3}  # by chance all of them, but for 4 · (3/4)⁴⁰
+    assert {part.slot for part in parts} == {0, 1, 2, 3}  # all of them, except with probability 4 · (3/4)⁴⁰
     assert every.read("part", post_id="1", slot=parts[0].slot) == parts[0]
 
 
-def test_one_token_is_one_slot(every: Caller) -> None:
+def test_idempotency_token_selects_one_shard(every: Caller) -> None:
     for user in "abcdeabcde":
         every.write("like_once", post_id="1", user_id=user)
     assert every.read("likes", post_id="1") == 5
 
 
-def test_totals_of_what_a_question_names(every: Caller) -> None:
+def test_totals_of_ranges_and_scans_are_read(every: Caller) -> None:
     every.batch([Put(Line(order_id="1", number=number, cents=number)) for number in range(1, 11)])
     assert every.read("cents", order_id="1") == 55
     assert every.read("cents", order_id="1", number=Range(ge=9)) == 19
@@ -114,7 +106,7 @@ def test_totals_of_what_a_question_names(every: Caller) -> None:
     assert every.read("all_cents") == 7
 
 
-def test_one_slot_is_named(every: Caller) -> None:
+def test_update_of_a_shard_requires_a_valid_number(every: Caller) -> None:
     with pytest.raises(ArgumentError, match="or_create"):
         every.update(Update(Likes, post_id="1").set(likes=Add(1)))
     with pytest.raises(ArgumentError, match="less than 4"):
@@ -122,11 +114,11 @@ def test_one_slot_is_named(every: Caller) -> None:
     assert every.update(Update(Likes, post_id="1", slot=3).set(likes=Add(1)).or_create()).slot == 3
 
 
-def test_what_a_slot_needs() -> None:
+def test_invalid_counter_shards_are_rejected() -> None:
     with pytest.raises(ArgumentError, match="takes 2 to 100, not 1"):
         CounterShards(1)
 
-    class Beside(Entity):
+    class SortKeyOnly(Entity):
         name: str
         slot: int = CounterShards(3)
         primary = Key("BESIDE#{name}", "{slot:d}")
@@ -134,15 +126,15 @@ def test_what_a_slot_needs() -> None:
     with pytest.raises(DesignError, match="it has no effect"):
 
         class _Sides(Design):
-            table = Table("sides", entities=[Beside])
+            table = Table("sides", entities=[SortKeyOnly])
 
 
 @pytest.mark.parametrize(
-    ("total", "says"),
+    ("total", "message"),
     [("like", "Likes has no such field"), ("post_id", "requires an integer field")],
 )
-def test_what_a_total_is_of(total: str, says: str) -> None:
-    with pytest.raises(DesignError, match=says):
+def test_invalid_total_fields_are_rejected(total: str, message: str) -> None:
+    with pytest.raises(DesignError, match=message):
 
         class _Wrong(Design):
             table = Table("wrong")
@@ -151,7 +143,7 @@ def test_what_a_total_is_of(total: str, says: str) -> None:
             def likes(self, post_id: str) -> int: ...
 
 
-def test_a_total_is_an_int() -> None:
+def test_total_requires_the_return_type_int() -> None:
     with pytest.raises(DesignError, match="total= requires the return type int"):
 
         class _Wrong(Design):
