@@ -1,4 +1,4 @@
-"""A disk that is full: reads continue, writes fail and leave nothing, and continue once there is room."""
+"""A full disk: reads continue, writes fail without effect, and continue once there is space."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ print(json.dumps({"written": written, "errors": sorted(set(errors)), "found": fo
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the limit of a file's size stands in for a full disk")
-def test_a_full_disk(tmp_path: Path) -> None:
+def test_full_disk_fails_writes_without_effect(tmp_path: Path) -> None:
     path = str(tmp_path / "store.db")
     create(path)
     ran = subprocess.run(

@@ -1,4 +1,4 @@
-"""A process killed in the midst of writing loses nothing it has acknowledged, and leaves nothing half done."""
+"""A process killed while writing keeps all acknowledged writes, and leaves nothing half done."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ import pytest
 
 from keyplan.store import Engine, Regions, check_file
 from keyplan.store.transfer.bucket_folder import PARTIAL, Bucket
-from tests.crash.pieces import REGIONS
-from tests.crash.writer import KEYS, TABLE, THREADS, item, key, s
+from tests.crash.batches import REGIONS
+from tests.crash.writer import KEYS, TABLE, THREADS, item, key
 from tests.seeds import examples
 
-ROUNDS = examples(3, 12)
-WRITES_A_ROUND = 1_700
+ROUNDS = examples(2, 12)
+WRITES_PER_ROUND = 1_700
 
 State = dict[tuple[str, str], dict[str, Any] | None]
 
@@ -55,7 +55,7 @@ def create(path: str) -> None:
 
 
 def run_and_kill(path: str, seed: int, writes: int) -> list[str]:
-    """The lines of a writer that was killed at some moment after ``writes`` acknowledged writes."""
+    """Kill a writer some time after ``writes`` acknowledged writes, and return its lines."""
     child = subprocess.Popen(
         [sys.executable, "-m", "tests.crash.writer", path, str(seed)],
         stdout=subprocess.PIPE,
@@ -67,10 +67,10 @@ def run_and_kill(path: str, seed: int, writes: int) -> list[str]:
     timer: threading.Timer | None = None
     for raw in child.stdout:
         if not raw.endswith(b"\n"):
-            break  # killed in the midst of telling; what it told of may or may not be there
+            break  # killed while reporting: the write may or may not be stored
         lines.append(raw.decode().rstrip())
         if len(lines) == writes:
-            # Somewhere within the next writes, not just after one of them.
+            # Kill it within the next writes, not just after one.
             timer = threading.Timer(random.Random(seed).uniform(0, 0.01), child.send_signal, [signal.SIGKILL])
             timer.start()
     if timer is not None:
@@ -82,7 +82,7 @@ def run_and_kill(path: str, seed: int, writes: int) -> list[str]:
 
 
 def expect(state: State, line: str) -> None:
-    """What an acknowledged write makes of the state."""
+    """Apply an acknowledged write to the expected state."""
     kind, name, sk, *rest = line.split()
     if kind == "delete":
         state[name, sk] = None
@@ -112,19 +112,19 @@ def differing(state: State, result: State) -> set[tuple[str, str]]:
     return {key for key in keys if state.get(key) != result.get(key)}
 
 
-def test_a_killed_writer_loses_nothing(tmp_path: Path) -> None:
+def test_killed_writer_keeps_acknowledged_writes(tmp_path: Path) -> None:
     path = str(tmp_path / "store.db")
     create(path)
     state: State = {}
     acknowledged = 0
     for seed in range(ROUNDS):
-        lines = run_and_kill(path, seed, WRITES_A_ROUND)
+        lines = run_and_kill(path, seed, WRITES_PER_ROUND)
         acknowledged += len(lines)
         for line in lines:
             expect(state, line)
         assert check_file(path) == []
         result = stored(path)
-        # Each thread may have finished one write that it could not tell of any more.
+        # Each thread may have finished one write without reporting it.
         unknown = differing(state, result)
         by_writer: dict[str, set[tuple[str, str]]] = {}
         for pk, sk in unknown:
@@ -136,7 +136,7 @@ def test_a_killed_writer_loses_nothing(tmp_path: Path) -> None:
             assert len({result[key]["value"]["N"] for key in parts}) <= 1  # type: ignore[index]
         assert_pairs_are_whole(result)
         state = dict(result)
-    assert acknowledged >= ROUNDS * WRITES_A_ROUND
+    assert acknowledged >= ROUNDS * WRITES_PER_ROUND
 
 
 def assert_pairs_are_whole(state: State) -> None:
@@ -147,56 +147,12 @@ def assert_pairs_are_whole(state: State) -> None:
             assert len(seen) == 1, f"half a transaction: {parts}"
 
 
-@pytest.mark.nightly
-def test_a_killed_index_change_is_done_or_not(tmp_path: Path) -> None:
-    path = str(tmp_path / "store.db")
-    create(path)
-    with Engine.open(path) as engine:
-        for number in range(0, 2000, 25):
-            puts = [{"PutRequest": {"Item": item("a", str(each), each)}} for each in range(number, number + 25)]
-            engine.call("BatchWriteItem", {"RequestItems": {TABLE: puts}})
-    script = (
-        "import sys; from keyplan.store import Engine; engine = Engine.open(sys.argv[1]); "
-        "print('go', flush=True); "
-        "engine.call('UpdateTable', {'TableName': 'orders', "
-        "'AttributeDefinitions': [{'AttributeName': 'h', 'AttributeType': 'N'}], "
-        "'GlobalSecondaryIndexUpdates': [{'Create': "
-        "{'IndexName': 'New', 'KeySchema': [{'AttributeName': 'h', 'KeyType': 'HASH'}], "
-        "'Projection': {'ProjectionType': 'ALL'}}}]}); print('done', flush=True); sys.stdin.read()"
-    )
-    chance = random.Random(5)
-    for number in range(5):
-        with subprocess.Popen(
-            [sys.executable, "-c", script, path], stdout=subprocess.PIPE, stdin=subprocess.PIPE
-        ) as child:
-            assert child.stdout is not None
-            assert child.stdout.readline() == b"go\n"
-            if number == 4:  # and if nobody kills it, it is done
-                assert child.stdout.readline() == b"done\n"
-            else:
-                with pytest.raises(subprocess.TimeoutExpired):  # unless it failed, it waits to be killed
-                    child.wait(chance.uniform(0, 0.05))
-            child.kill()
-            result = child.stdout.read()
-        assert check_file(path) == []
-        with Engine.open(path) as engine:
-            described = engine.call("DescribeTable", {"TableName": TABLE})["Table"]
-            names = {each["IndexName"] for each in described["GlobalSecondaryIndexes"]}
-            assert "New" in names or (result == b"" and number < 4)
-            assert engine.call("GetItem", {"TableName": TABLE, "Key": {"pk": s("a"), "sk": s("7")}})["Item"]
-            if "New" in names:
-                engine.call(
-                    "UpdateTable",
-                    {"TableName": TABLE, "GlobalSecondaryIndexUpdates": [{"Delete": {"IndexName": "New"}}]},
-                )
+BATCH_ITEMS = 14
+"""Three batches of five, two of them after the first transaction."""
 
 
-PIECE_ITEMS = 14
-"""Of pieces of five: three pieces, two of them after the first transaction."""
-
-
-def with_items(folder: Path, count: int = PIECE_ITEMS) -> str:
-    """The path of a store whose table has the items of these pieces."""
+def with_items(folder: Path, count: int = BATCH_ITEMS) -> str:
+    """Create a store whose table has ``count`` items, and return its path."""
     path = str(folder / "store.db")
     create(path)
     with Engine.open(path) as engine:
@@ -205,16 +161,16 @@ def with_items(folder: Path, count: int = PIECE_ITEMS) -> str:
     return path
 
 
-def run_to_piece(path: str, count: int, operation: str, params: dict[str, Any]) -> bool:
-    """Begin an operation in another process that is killed before its piece of this number; whether it came to that."""
-    command = [sys.executable, "-m", "tests.crash.pieces", path, str(count), operation, json.dumps(params)]
+def run_to_batch(path: str, count: int, operation: str, params: dict[str, Any]) -> bool:
+    """Run an operation in a process that is killed before batch ``count``. Returns whether it was killed."""
+    command = [sys.executable, "-m", "tests.crash.batches", path, str(count), operation, json.dumps(params)]
     done = subprocess.run(command, cwd=Path(__file__).parents[2], capture_output=True, check=False)
     assert done.returncode in {0, -signal.SIGKILL}, done.stderr
     return done.returncode != 0
 
 
 @pytest.mark.parametrize("count", [1, pytest.param(2, marks=pytest.mark.nightly)])
-def test_an_index_is_filled_to_its_end_by_who_comes_next(tmp_path: Path, count: int) -> None:
+def test_index_of_a_killed_process_is_completed_by_the_next(tmp_path: Path, count: int) -> None:
     path = with_items(tmp_path)
     by_h = {"IndexName": "New", "KeySchema": [{"AttributeName": "h", "KeyType": "HASH"}]}
     creation = {**by_h, "Projection": {"ProjectionType": "ALL"}}
@@ -222,81 +178,81 @@ def test_an_index_is_filled_to_its_end_by_who_comes_next(tmp_path: Path, count: 
         "AttributeDefinitions": [{"AttributeName": "h", "AttributeType": "N"}],
         "GlobalSecondaryIndexUpdates": [{"Create": creation}],
     }
-    assert run_to_piece(path, count, "UpdateTable", {"TableName": TABLE, **changes})
+    assert run_to_batch(path, count, "UpdateTable", {"TableName": TABLE, **changes})
     assert check_file(path) == []
     with Engine.open(path) as engine:
-        assert engine.call("Scan", {"TableName": TABLE})["Count"] == PIECE_ITEMS + 1  # it doesn't matter to them
+        assert engine.call("Scan", {"TableName": TABLE})["Count"] == BATCH_ITEMS + 1  # the table is readable
         table = engine.call("DescribeTable", {"TableName": TABLE})["Table"]
         statuses = {each["IndexName"]: each["IndexStatus"] for each in table["GlobalSecondaryIndexes"]}
         assert statuses == {"All": "ACTIVE", "Keys": "ACTIVE", "New": "ACTIVE"}
         scanned = engine.call("Scan", {"TableName": TABLE, "IndexName": "New"})["Items"]
-        assert sorted(int(each["h"]["N"]) for each in scanned) == sorted([*range(PIECE_ITEMS), count])
+        assert sorted(int(each["h"]["N"]) for each in scanned) == sorted([*range(BATCH_ITEMS), count])
     assert check_file(path) == []
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("count", [1, pytest.param(2, marks=pytest.mark.nightly)])
-def test_a_backup_is_made_by_who_comes_next(tmp_path: Path, count: int) -> None:
-    """It holds what the table was when it began, also in the eyes of those who wrote when nobody made it."""
+@pytest.mark.parametrize("count", [1, 2])
+def test_backup_of_a_killed_process_is_completed_by_the_next(tmp_path: Path, count: int) -> None:
+    """It contains the items at its start, also after writes that were made while no process worked on it."""
     path = with_items(tmp_path)
-    assert run_to_piece(path, count, "CreateBackup", {"TableName": TABLE, "BackupName": "first"})
+    assert run_to_batch(path, count, "CreateBackup", {"TableName": TABLE, "BackupName": "first"})
     assert check_file(path) == []
     with Engine.open(path) as engine:
-        for number in range(5, PIECE_ITEMS):
+        for number in range(5, BATCH_ITEMS):
             engine.call("DeleteItem", {"TableName": TABLE, "Key": key("a", str(number))})
         (backup,) = engine.call("ListBackups", {})["BackupSummaries"]
         assert backup["BackupStatus"] == "AVAILABLE"
         engine.call("RestoreTableFromBackup", {"TargetTableName": "copy", "BackupArn": backup["BackupArn"]})
         scanned = engine.call("Scan", {"TableName": "copy"})["Items"]
-        assert sorted(int(each["value"]["N"]) for each in scanned) == list(range(PIECE_ITEMS))
+        assert sorted(int(each["value"]["N"]) for each in scanned) == list(range(BATCH_ITEMS))
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("count", [1, pytest.param(2, marks=pytest.mark.nightly)])
-def test_a_table_is_restored_by_who_comes_next(tmp_path: Path, count: int) -> None:
+@pytest.mark.parametrize("count", [1, 2])
+def test_restore_of_a_killed_process_is_completed_by_the_next(tmp_path: Path, count: int) -> None:
     path = with_items(tmp_path)
     recovery = {"PointInTimeRecoveryEnabled": True}
     with Engine.open(path) as engine:
         arn = engine.call("CreateBackup", {"TableName": TABLE, "BackupName": "first"})["BackupDetails"]["BackupArn"]
         engine.call("UpdateContinuousBackups", {"TableName": TABLE, "PointInTimeRecoverySpecification": recovery})
     latest = {"SourceTableName": TABLE, "UseLatestRestorableTime": True, "TargetTableName": "moment"}
-    assert run_to_piece(path, count, "RestoreTableFromBackup", {"BackupArn": arn, "TargetTableName": "backup"})
+    assert run_to_batch(path, count, "RestoreTableFromBackup", {"BackupArn": arn, "TargetTableName": "backup"})
     assert check_file(path) == []
     with Engine.open(path) as engine:
         assert engine.call("DescribeTable", {"TableName": "backup"})["Table"]["TableStatus"] == "ACTIVE"
         engine.call("DeleteItem", {"TableName": TABLE, "Key": key("late", str(count))})
-    assert run_to_piece(path, count, "RestoreTableToPointInTime", latest)
+    assert run_to_batch(path, count, "RestoreTableToPointInTime", latest)
     assert check_file(path) == []
     with Engine.open(path) as engine:
-        for number in range(5, PIECE_ITEMS):
+        for number in range(5, BATCH_ITEMS):
             engine.call("DeleteItem", {"TableName": TABLE, "Key": key("a", str(number))})
         for name in ("backup", "moment"):
             assert engine.call("DescribeTable", {"TableName": name})["Table"]["TableStatus"] == "ACTIVE"
             for more in ({}, {"IndexName": "All"}):
                 scanned = engine.call("Scan", {"TableName": name, **more})["Items"]
-                assert sorted(int(each["value"]["N"]) for each in scanned) == list(range(PIECE_ITEMS))
+                assert sorted(int(each["value"]["N"]) for each in scanned) == list(range(BATCH_ITEMS))
     assert check_file(path) == []
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("count", [1, pytest.param(2, marks=pytest.mark.nightly)])
-def test_a_table_is_looked_through_by_who_comes_next(tmp_path: Path, count: int) -> None:
+@pytest.mark.parametrize("count", [1, 2])
+def test_ttl_of_a_killed_process_is_completed_by_the_next(tmp_path: Path, count: int) -> None:
     path = with_items(tmp_path)
     wanted = {"AttributeName": "h", "Enabled": True}
-    assert run_to_piece(path, count, "UpdateTimeToLive", {"TableName": TABLE, "TimeToLiveSpecification": wanted})
+    assert run_to_batch(path, count, "UpdateTimeToLive", {"TableName": TABLE, "TimeToLiveSpecification": wanted})
     assert check_file(path) == []
     with Engine.open(path, clock=lambda: 100.0) as engine:
-        assert engine.sweep() == PIECE_ITEMS + 1
+        assert engine.sweep() == BATCH_ITEMS + 1
         assert engine.call("Scan", {"TableName": TABLE})["Count"] == 0
     assert check_file(path) == []
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("count", [1, pytest.param(2, marks=pytest.mark.nightly)])
-def test_a_replica_is_filled_by_who_comes_next(tmp_path: Path, count: int) -> None:
+@pytest.mark.parametrize("count", [1, 2])
+def test_replica_of_a_killed_process_is_completed_by_the_next(tmp_path: Path, count: int) -> None:
     path = with_items(tmp_path)
     replica = {"ReplicaUpdates": [{"Create": {"RegionName": REGIONS[1]}}]}
-    assert run_to_piece(path, count, "UpdateTable", {"TableName": TABLE, **replica})
+    assert run_to_batch(path, count, "UpdateTable", {"TableName": TABLE, **replica})
     assert check_file(path) == []
     with Regions.open(path, REGIONS) as regions:
         engine = regions.engines[REGIONS[1]]
@@ -304,23 +260,23 @@ def test_a_replica_is_filled_by_who_comes_next(tmp_path: Path, count: int) -> No
         regions.finish()
         for name in ("All", "Keys"):
             scanned = engine.call("Scan", {"TableName": TABLE, "IndexName": name})["Items"]
-            assert len(scanned) == PIECE_ITEMS + 1
+            assert len(scanned) == BATCH_ITEMS + 1
         assert engine.check() == []
 
 
 def remaining(path: str) -> list[object]:
-    """The removed tables and indexes of which a file still has rows."""
+    """The deleted tables and indexes that still have rows in the file."""
     with closing(sqlite3.connect(path)) as file:
         tables = "SELECT name FROM sqlite_schema WHERE name LIKE 'waste%'"
         return [each for (each,) in file.execute(f"{tables} UNION ALL SELECT id FROM keyplan_dropped_indexes")]
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("count", [1, pytest.param(2, marks=pytest.mark.nightly)])
-def test_a_table_is_cleared_away_by_who_comes_next(tmp_path: Path, count: int) -> None:
-    """It is deleted from the first moment on, and one of its name can be made."""
+@pytest.mark.parametrize("count", [1, 2])
+def test_deleted_table_of_a_killed_process_is_cleaned_up_by_the_next(tmp_path: Path, count: int) -> None:
+    """It is deleted immediately, and another of the same name can be created."""
     path = with_items(tmp_path, 50)
-    assert run_to_piece(path, count, "DeleteTable", {"TableName": TABLE})
+    assert run_to_batch(path, count, "DeleteTable", {"TableName": TABLE})
     assert len(remaining(path)) == 3  # its items, and the entries of two indexes
     assert check_file(path) == []
     create(path)
@@ -345,8 +301,8 @@ EXPORTS = (
 )
 
 
-def test_a_killed_export_leaves_no_half_file(tmp_path: Path) -> None:
-    """What it was writing isn't there as an object, and the next export removes it."""
+def test_killed_export_leaves_no_partial_object(tmp_path: Path) -> None:
+    """The unfinished file isn't an object, and the next export deletes it."""
     path, bucket = with_items(tmp_path), tmp_path / "s3" / "bucket"
     bucket.mkdir(parents=True)
     recovery = {"PointInTimeRecoveryEnabled": True}
@@ -371,8 +327,8 @@ def test_a_killed_export_leaves_no_half_file(tmp_path: Path) -> None:
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("seed", range(2))
-def test_the_lines_of_the_writer_are_what_it_did(tmp_path: Path, seed: int) -> None:
-    """The test of the test: without a kill nothing differs, and a write that is left out is noticed."""
+def test_reported_lines_are_the_stored_writes(tmp_path: Path, seed: int) -> None:
+    """Tests the test: nothing differs without a kill, and a missing write is detected."""
     path = str(tmp_path / "store.db")
     create(path)
     lines = run_and_kill(path, seed, 50)
@@ -382,6 +338,6 @@ def test_the_lines_of_the_writer_are_what_it_did(tmp_path: Path, seed: int) -> N
     result = stored(path)
     assert len({key[0].split("-")[0] for key in differing(state, result)}) <= THREADS
     if result:
-        forgotten = dict(result)
-        forgotten.popitem()
-        assert differing(state, forgotten) != differing(state, result)
+        incomplete = dict(result)
+        incomplete.popitem()
+        assert differing(state, incomplete) != differing(state, result)

@@ -1,5 +1,5 @@
-"""The files beside an open store are removed, by another copy of SQLite in its process or by hand: writes that were
-acknowledged are kept, and the store goes on.
+"""The -wal and -shm files of an open store are deleted, by hand or by another copy of SQLite in the process: all
+acknowledged writes are kept, and the store keeps working.
 """
 
 from __future__ import annotations
@@ -38,19 +38,19 @@ if not name.endswith("-killed"):
 
 
 class Writer(Process):
-    """A process that has the store open and puts the items it is given numbers of."""
+    """A process with the store open that puts items by number."""
 
     def __init__(self, path: str, name: str) -> None:
         command = [sys.executable, "-c", WRITER, path, name]
         super().__init__(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=Path(__file__).parents[2])
         assert self.stdout is not None
         assert self.stdin is not None
-        self.lines, self.asks = self.stdout, self.stdin
+        self.lines, self.requests = self.stdout, self.stdin
         assert self.lines.readline() == "ready\n"
 
     def start_putting(self, *numbers: int) -> None:
-        self.asks.write(" ".join(map(str, numbers)) + "\n")
-        self.asks.flush()
+        self.requests.write(" ".join(map(str, numbers)) + "\n")
+        self.requests.flush()
 
     def put(self, *numbers: int) -> None:
         self.start_putting(*numbers)
@@ -72,7 +72,7 @@ def read_with_another_sqlite(path: str) -> None:
 
 
 def missing(path: str, wanted: dict[str, int]) -> list[tuple[str, int]]:
-    """The writes of each name, numbered from zero, that aren't in the file."""
+    """The writes per name, numbered from zero, that aren't in the file."""
     assert check_file(path) == []
     with Engine.open(path) as engine:
         return [
@@ -80,7 +80,7 @@ def missing(path: str, wanted: dict[str, int]) -> list[tuple[str, int]]:
         ]
 
 
-def test_another_sqlite_in_the_process_opens_and_closes_the_file(path: str) -> None:
+def test_another_sqlite_in_the_process_loses_no_write(path: str) -> None:
     with Engine.open(path) as engine:
         for number in range(20):
             put(engine, "a", str(number))
@@ -102,26 +102,26 @@ def test_another_sqlite_in_the_process_opens_and_closes_the_file(path: str) -> N
     assert missing(path, {"a": 300}) == []
 
 
-def test_two_processes_write_while_another_sqlite_in_one_of_them_ends_its_locks(path: str) -> None:
-    """Both acknowledge; a third one opens the file meanwhile, again and again."""
+def test_another_sqlite_in_one_of_two_processes_loses_no_write(path: str) -> None:
+    """Both acknowledge, while a third engine opens the file repeatedly."""
     with Writer(path, "other-sqlite") as one, Writer(path, "two") as two:
-        one.start_putting(*range(300))
-        two.start_putting(*range(300))
+        one.start_putting(*range(150))
+        two.start_putting(*range(150))
         for number in range(10):
             with Engine.open(path, busy_timeout_s=60) as engine:
                 put(engine, "third", str(number))
         assert [one.lines.readline(), two.lines.readline()] == ["done\n"] * 2
-    assert missing(path, {"other-sqlite": 300, "two": 300, "third": 10}) == []
+    assert missing(path, {"other-sqlite": 150, "two": 150, "third": 10}) == []
 
 
 @pytest.mark.parametrize("removed", [["-wal"], ["-wal", "-shm"], ["-shm"]])
-@pytest.mark.parametrize("beside", ["idle", "writes", "none"])
-def test_files_removed_by_hand_lose_no_write(
-    path: str, removed: list[str], beside: str, caplog: pytest.LogCaptureFixture
+@pytest.mark.parametrize("second", ["idle", "writes", "none"])
+def test_files_deleted_by_hand_lose_no_write(
+    path: str, removed: list[str], second: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """One process writes on, and so does another one, or it stays idle; then a third opens the file."""
+    """One process keeps writing, a second writes or is idle, then a third opens the file."""
     with Engine.open(path) as engine, Writer(path, "other") as other:
-        if beside == "none":
+        if second == "none":
             other.kill_all()
             other.wait()
         else:
@@ -131,9 +131,9 @@ def test_files_removed_by_hand_lose_no_write(
         for suffix in removed:
             Path(path + suffix).unlink()
         put(engine, "own", "5")
-        if beside == "writes":
+        if second == "writes":
             other.put(5)
-        other.kill_all()  # what it has acknowledged is in the file
+        other.kill_all()  # its acknowledged writes are in the file
         other.wait()
         put(engine, "own", "6")
         with Engine.open(path) as third:
@@ -141,11 +141,11 @@ def test_files_removed_by_hand_lose_no_write(
         put(engine, "own", "7")
         assert get(engine, "third", "0")
     assert "by another copy of SQLite in this process" in caplog.text
-    assert missing(path, {"own": 8, "third": 1, "other": {"idle": 5, "writes": 6, "none": 0}[beside]}) == []
+    assert missing(path, {"own": 8, "third": 1, "other": {"idle": 5, "writes": 6, "none": 0}[second]}) == []
 
 
-def test_a_file_whose_wal_was_removed_is_not_opened_beside_its_process(path: str) -> None:
-    """Its first write would be into another WAL. The message names the process that holds the committed writes."""
+def test_file_with_a_deleted_wal_is_not_opened_by_another_process(path: str) -> None:
+    """Its first write would go to another WAL. The error names the process that holds the committed writes."""
     with Writer(path, "other") as other:
         other.put(*range(5))
         Path(f"{path}-wal").unlink()
@@ -155,13 +155,13 @@ def test_a_file_whose_wal_was_removed_is_not_opened_beside_its_process(path: str
         with Engine.open(path) as engine:
             put(engine, "own", "0")
         other.put(6)
-        other.asks.close()
+        other.requests.close()
         assert other.wait() == 0
     assert missing(path, {"other": 7, "own": 1}) == []
 
 
-def test_a_loss_is_not_claimed_where_it_is_not_known(path: str) -> None:
-    """Both files are removed, and another process writes into new ones, before the store notices."""
+def test_outcome_is_unknown_if_a_loss_is_not_certain(path: str) -> None:
+    """Both files are deleted, and another process writes to new ones before the store notices."""
     with Engine.open(path) as engine:
         put(engine, "own", "0")
         Path(f"{path}-wal").unlink()
@@ -174,8 +174,8 @@ def test_a_loss_is_not_claimed_where_it_is_not_known(path: str) -> None:
     assert missing(path, {"other": 1}) == []
 
 
-def test_a_snapshot_in_use_keeps_a_store_from_reopening(path: str) -> None:
-    """Its connection has the removed files open."""
+def test_open_snapshot_prevents_reopening_the_store(path: str) -> None:
+    """Its connection has the deleted files open."""
     with Engine.open(path, busy_timeout_s=0.1) as engine:
         put(engine, "own", "0")
         snapshot: Any = engine._storage.snapshot()
@@ -187,7 +187,7 @@ def test_a_snapshot_in_use_keeps_a_store_from_reopening(path: str) -> None:
     assert missing(path, {"own": 2}) == []
 
 
-def test_a_symbolic_link_and_its_file_are_one_store(path: str, tmp_path: Path) -> None:
+def test_symbolic_link_and_its_file_are_one_store(path: str, tmp_path: Path) -> None:
     (tmp_path / "links").mkdir()
     link = tmp_path / "links" / "link.db"
     link.symlink_to("../store.db")

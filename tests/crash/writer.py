@@ -1,4 +1,4 @@
-"""The child of the kill tests: writes as fast as it can and reports each acknowledged write on its standard output.
+"""The child process of the kill tests: it writes as fast as it can and reports each acknowledged write.
 
 Run as ``python -m tests.crash.writer PATH SEED``. One line per acknowledged write: ``put pk sk value``,
 ``update pk sk value``, ``delete pk sk`` or ``pair number``, a transaction of three items with one number.
@@ -38,11 +38,11 @@ def item(pk: str, sk: str, value: int) -> dict[str, Any]:
     }
 
 
-def tell(line: str) -> None:
+def report(line: str) -> None:
     os.write(1, line.encode() + b"\n")
 
 
-def write_on(engine: Engine, name: str, chance: random.Random) -> None:
+def write_forever(engine: Engine, name: str, chance: random.Random) -> None:
     """Each thread writes to partitions of its own, so that the order of its lines is the order of its writes."""
     number = 0
     while True:
@@ -52,7 +52,7 @@ def write_on(engine: Engine, name: str, chance: random.Random) -> None:
         kind = chance.choice(("put", "put", "update", "delete", "pair"))
         if kind == "put":
             engine.call("PutItem", {"TableName": TABLE, "Item": item(name, sk, value)})
-            tell(f"put {name} {sk} {value}")
+            report(f"put {name} {sk} {value}")
         elif kind == "update":
             wanted = item(name, sk, value)
             names = [attribute for attribute in wanted if attribute not in ("pk", "sk")]
@@ -66,23 +66,23 @@ def write_on(engine: Engine, name: str, chance: random.Random) -> None:
                     "ExpressionAttributeValues": {f":{each}": wanted[each] for each in names},
                 },
             )
-            tell(f"update {name} {sk} {value}")
+            report(f"update {name} {sk} {value}")
         elif kind == "delete":
             engine.call("DeleteItem", {"TableName": TABLE, "Key": key(name, sk)})
-            tell(f"delete {name} {sk}")
+            report(f"delete {name} {sk}")
         else:
             puts = [item(f"{name}-pair{part}", str(number % KEYS), value) for part in range(3)]
             engine.call(
                 "TransactWriteItems", {"TransactItems": [{"Put": {"TableName": TABLE, "Item": each}} for each in puts]}
             )
-            tell(f"pair {name} {number % KEYS} {value}")
+            report(f"pair {name} {number % KEYS} {value}")
 
 
 def main(path: str, seed: int) -> None:
     engine = Engine.open(path, create=False)
     for number in range(THREADS):
         chance = random.Random(f"{seed}-{number}")
-        threading.Thread(target=write_on, args=(engine, f"w{number}", chance)).start()
+        threading.Thread(target=write_forever, args=(engine, f"w{number}", chance)).start()
 
 
 if __name__ == "__main__":

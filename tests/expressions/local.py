@@ -1,4 +1,4 @@
-"""A small client of DynamoDB Local for recording and comparing, used if KEYPLAN_DYNAMODB_LOCAL is set."""
+"""A small client for DynamoDB Local, for recording and comparing. Used if KEYPLAN_DYNAMODB_LOCAL is set."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Local:
         self.call("PutItem", {"TableName": TABLE, "Item": item})
 
     def answer(self, kind: str, case: Case) -> Any:
-        """The error message, or whether the item matches, the projected item, or the updated item."""
+        """The error message, whether the item matches, the projected item, or the updated item."""
         request: dict[str, Any] = {"TableName": TABLE, kind: case["text"]}
         if case["names"] is not None:
             request["ExpressionAttributeNames"] = case["names"]

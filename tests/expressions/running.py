@@ -20,9 +20,7 @@ TYPES = {"pk": "S", "sk": "N"}
 
 
 def our_answer(kind: str, case: Case, item: Item = ITEM) -> Any:
-    """``{"error": text}``, or the expression's result for the item. DynamoDB Local uses the service's older
-    messages.
-    """
+    """``{"error": message}``, or the expression's result for the item. DynamoDB Local has DynamoDB's older messages."""
     try:
         return _answer(kind, case, check_item(item))
     except ExpressionFault as fault:

@@ -98,7 +98,7 @@ updates: st.SearchStrategy[tree.Update] = (
     .map(_sections)
     .filter(lambda update: bool(update.actions))
 )
-# Updates that mostly fit: of an item of this shape, at paths that don't overlap.
+# Updates that are mostly valid: for an item of this shape, at paths that don't overlap.
 fitting_items = st.fixed_dictionaries(
     {
         "a": st.sampled_from(NUMBERS).map(lambda text: {"N": text}),
@@ -111,20 +111,8 @@ fitting_items = st.fixed_dictionaries(
     }
 )
 _FREE_PATHS: list[tuple[str | int, ...]] = [
-    ("a",),
-    ("e",),
-    ("b", 0),
-    ("b", 1),
-    ("b", 2),
-    ("b", 9),
-    ("b", 7),
-    ("c", "a"),
-    ("c", "l", 0),
-    ("c", "l", 1),
-    ("c", "l", 5),
-    ("c", "s"),
-    ("c", "z"),
-    ("d",),
+    *(("a",), ("e",), ("b", 0), ("b", 1), ("b", 2), ("b", 9), ("b", 7), ("c", "a"), ("c", "l", 0), ("c", "l", 1)),
+    *(("c", "l", 5), ("c", "s"), ("c", "z"), ("d",)),
 ]
 _NUMBER_PATHS = [tree.Path(("a",)), tree.Path(("c", "l", 0)), tree.Path(("c", "l", 1))]
 _LIST_PATHS = [tree.Path(("b",)), tree.Path(("c", "l"))]

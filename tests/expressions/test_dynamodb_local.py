@@ -30,7 +30,7 @@ pytestmark = pytest.mark.skipif(
     address() is None, reason="KEYPLAN_DYNAMODB_LOCAL doesn't name a running DynamoDB Local"
 )
 LIVE = settings(
-    max_examples=examples(200, 400),
+    max_examples=examples(100, 400),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.filter_too_much],
 )
@@ -45,7 +45,7 @@ def local() -> Iterator[Local]:
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_the_recording_is_current(local: Local, family: str) -> None:
+def test_recording_is_current(local: Local, family: str) -> None:
     kind, entries = FAMILIES[family]
     answers = [normal(local.answer(kind, entry)) for entry in entries]
     assert answers == [normal(entry["answer"]) for entry in read(family)]
@@ -56,14 +56,14 @@ def _compare(kind: str, case: Case, item: dict[str, Any], local: Local) -> None:
     local.reset(item)
     theirs, ours = normal(local.answer(kind, case)), normal(our_answer(kind, case, item))
     assert set(ours) == set(theirs) if isinstance(theirs, dict) else ours == theirs
-    # Of two faults Local may tell another one; single faults are judged by the recorded cases.
+    # Of two errors, DynamoDB Local may report the other; the recorded cases cover single errors.
     if not (isinstance(theirs, dict) and "error" in theirs):
         assert ours == theirs
 
 
 @LIVE
 @given(conditions, items, given_values)
-def test_random_conditions(
+def test_random_conditions_agree(
     local: Local, condition: tree.Condition, item: dict[str, Any], values: dict[str, Any]
 ) -> None:
     text = to_text(condition)
@@ -74,7 +74,9 @@ def test_random_conditions(
 @pytest.mark.nightly
 @LIVE
 @given(fitting_updates(), fitting_items, fitting_given_values)
-def test_random_valid_updates(local: Local, update: tree.Update, item: dict[str, Any], values: dict[str, Any]) -> None:
+def test_random_valid_updates_agree(
+    local: Local, update: tree.Update, item: dict[str, Any], values: dict[str, Any]
+) -> None:
     text = to_text(update)
     case = {"text": text, "names": None, "values": used(text, values)}
     _compare("UpdateExpression", case, item, local)
@@ -83,7 +85,7 @@ def test_random_valid_updates(local: Local, update: tree.Update, item: dict[str,
 @pytest.mark.nightly
 @LIVE
 @given(updates, items, given_values)
-def test_random_updates(local: Local, update: tree.Update, item: dict[str, Any], values: dict[str, Any]) -> None:
+def test_random_updates_agree(local: Local, update: tree.Update, item: dict[str, Any], values: dict[str, Any]) -> None:
     text = to_text(update)
     case = {"text": text, "names": None, "values": used(text, values)}
     _compare("UpdateExpression", case, item, local)

@@ -38,7 +38,7 @@ def bind(text: str, partition: list[str], sort: list[str]) -> KeyCondition:
         ),
     ],
 )
-def test_bound_key_conditions(text: str, sort: tuple[KeyTerm, ...]) -> None:
+def test_key_conditions_are_bound_in_key_order(text: str, sort: tuple[KeyTerm, ...]) -> None:
     assert bind(text, PARTITION, SORT) == KeyCondition((A, N), sort)
 
 
@@ -62,7 +62,7 @@ TWICE = "Invalid KeyConditionExpression: KeyConditionExpressions must only conta
         ("r1 = :s", HASH.format("h1, h2")),
         ("zz = :a AND yy = :a AND xx = :a", HASH.format("h1, h2")),
         ("h1 = :a AND h2 > :n", HASH.format("h2")),
-        ("h1 > :a", HASH.format("h2")),  # what has no condition is told first
+        ("h1 > :a", HASH.format("h2")),  # missing conditions are reported first
         ("h1 > :a AND h2 > :n", HASH.format("h1, h2")),
         ("h1 > :a AND h2 = :n", HASH.format("h1")),
         ("h1 = :a AND r1 = :s", HASH.format("h2")),
@@ -79,7 +79,7 @@ TWICE = "Invalid KeyConditionExpression: KeyConditionExpressions must only conta
         ("h1 = :a AND h1 = :a AND h2 = :n", TWICE),
     ],
 )
-def test_errors_of_multi_attribute_keys(text: str, message: str) -> None:
+def test_invalid_conditions_on_multi_attribute_keys_are_rejected(text: str, message: str) -> None:
     with pytest.raises(ExpressionFault) as caught:
         bind(text, PARTITION, SORT)
     assert caught.value.message == message
@@ -94,7 +94,7 @@ def test_errors_of_multi_attribute_keys(text: str, message: str) -> None:
         ("pk > :a", UNSUPPORTED),
     ],
 )
-def test_errors_of_a_key_without_a_sort_key(text: str, message: str) -> None:
+def test_invalid_conditions_on_a_key_without_sort_key_are_rejected(text: str, message: str) -> None:
     with pytest.raises(ExpressionFault) as caught:
         bind(text, ["pk"], [])
     assert caught.value.message == message

@@ -1,4 +1,4 @@
-"""Our results equal the recorded responses of DynamoDB Local, except where the service differs."""
+"""Our results equal the recorded responses of DynamoDB Local, except where DynamoDB differs."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import pytest
 from tests.expressions.record import FAMILIES, read
 from tests.expressions.running import normal, our_answer
 
-# DynamoDB Local's text → the service's. Local leaves out the attribute's name, and words precision its own way.
-_SERVICE_TEXTS = {
+# DynamoDB Local's message → DynamoDB's. Local omits the attribute's name, and words precision differently.
+_SERVICE_MESSAGES = {
     "DynamoDB only supports precision up to 38 digits": (
         "Attempting to store more than 38 significant digits in a Number"
     )
 }
-# The service has one set of types for ADD and DELETE, and a short name for one of them.
+# DynamoDB has one set of types for ADD and DELETE, and a short name for one of them.
 _SERVICE_NAMES = {
     "typeSet: ALLOWED_FOR_DELETE_OPERAND": "typeSet: ALLOWED_FOR_ADD_OPERAND",
     "operator: ADD, operand type: BOOLEAN,": "operator: ADD, operand type: BOOL,",
@@ -24,9 +24,9 @@ _SERVICE_NAMES = {
 }
 _TOO_PRECISE = "Attempting to store more than 38 significant digits in a Number"
 _TOO_LARGE = "Number overflow. Attempting to store a number with magnitude larger than supported range"
-# What is computed and doesn't fit into 38 digits is an overflow, says the service.
+# DynamoDB reports a computed number over 38 digits as an overflow.
 _COMPUTED = {"ADD n :big", "ADD n :fine", "SET n = n + :big", "SET n = n + :fine"}
-# What Local words in its own way, or leaves out.
+# Messages that DynamoDB Local words differently, or omits.
 _SERVICE_KEYS = (
     (
         r"^Conditions can be of length 1 or 2 only$",
@@ -52,7 +52,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("kind", "entry"), CASES)
-def test_results_match_the_recording(kind: str, entry: dict[str, Any]) -> None:
+def test_result_equals_the_recording(kind: str, entry: dict[str, Any]) -> None:
     expected, ours = normal(entry["answer"]), normal(our_answer(kind, entry))
     if isinstance(expected, dict) and "error" in expected:
         text = expected["error"]
@@ -65,20 +65,20 @@ def test_results_match_the_recording(kind: str, entry: dict[str, Any]) -> None:
                 return
         for local, service in _SERVICE_NAMES.items():
             text = text.replace(local, service)
-        expected = {"error": _SERVICE_TEXTS.get(text, text)}
+        expected = {"error": _SERVICE_MESSAGES.get(text, text)}
         if entry["text"] in _COMPUTED and expected["error"] == _TOO_PRECISE:
             expected["error"] = _TOO_LARGE
     assert ours == expected
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_the_recording_has_all_cases(family: str) -> None:
+def test_recording_contains_all_cases(family: str) -> None:
     recorded = [{key: entry[key] for key in ("text", "names", "values")} for entry in read(family)]
     assert recorded == FAMILIES[family][1]
 
 
 @pytest.mark.parametrize("text", ["size = :x", "a.size = :x", "convert = :x"])
-def test_reserved_words_that_dynamodb_local_accepts(text: str) -> None:
+def test_reserved_words_that_dynamodb_local_accepts_are_rejected(text: str) -> None:
     word = text.split(" ", maxsplit=1)[0].removeprefix("a.")
     answer = our_answer("FilterExpression", {"text": text, "names": None, "values": {":x": {"S": "x"}}})
     assert answer == {

@@ -1,4 +1,4 @@
-"""A served store, and programs of other libraries that use it."""
+"""A server, and programs of other libraries that use it."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ RunProgram: TypeAlias = Callable[[str, str], str]
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """Our server, with no table."""
+    """Our server, without tables."""
     with serving(str(tmp_path_factory.mktemp("foreign") / "store.db")) as running:
         yield running
 
 
 @pytest.fixture(scope="session")
 def node() -> None:
-    """Skips where programs in JavaScript can't be run."""
+    """Skip the test if JavaScript programs can't be run."""
     why = missing()
     if why is not None:
         pytest.skip(why)
@@ -35,7 +35,7 @@ def node() -> None:
 
 @pytest.fixture
 def run_program(server: Server, tmp_path: Path) -> RunProgram:
-    """Runs a program in JavaScript (``js``) or Python (``py``) against the server, and gives what it prints."""
+    """Return a function that runs a ``js`` or ``py`` program on the server and returns its output."""
     environment = {
         **os.environ,
         "AWS_ENDPOINT_URL_DYNAMODB": server.url,

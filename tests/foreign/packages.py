@@ -1,4 +1,4 @@
-"""The libraries of others that these tests need: JavaScript's by npm into ``.cache/foreign``, where it can get them."""
+"""JavaScript libraries for these tests, installed by npm into ``.cache/foreign`` if possible."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ NPM = (
     "@aws-sdk/client-dynamodb@3",
     "@aws-sdk/lib-dynamodb@3",
 )
-"""As in the Makefile, which gets them before the tests are run."""
+"""As in the Makefile, which installs them before the tests."""
 
 
 def modules() -> Path:
-    """Where they are installed."""
+    """The folder of the installed libraries."""
     return FOLDER / "node_modules"
 
 
 def missing() -> str | None:
-    """Why programs in JavaScript can't be run here; None where they can. What isn't there yet is installed."""
+    """The reason why JavaScript programs can't be run, or None. Installs missing libraries."""
     if shutil.which("node") is None:
-        return "node isn't here"
+        return "node isn't installed"
     if (modules() / "electrodb").exists():
         return None
     if shutil.which("npm") is None:
-        return "npm isn't here, and gets what the programs need"
+        return "npm isn't installed, but is needed to install the libraries"
     part = FOLDER.with_name(f"foreign.{os.getpid()}")
     command = ["npm", "install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix", str(part), *NPM]
     try:

@@ -1,7 +1,6 @@
 # mypy: disable-error-code="empty-body"
-"""What the pages don't show: awkward values, collections, versions, discriminators, unique values, old attributes.
-
-Each library writes, Keyplan reads, changes and writes, and the library reads that.
+"""Features that the migration guides don't show: awkward values, collections, versions, discriminators, unique values
+and additional attributes. Each library writes, Keyplan reads, changes and writes, and the library reads the result.
 """
 
 from __future__ import annotations
@@ -95,17 +94,17 @@ class Company(Design):
     def work(self, employee: str) -> list[Employee | Task]: ...
 
     @read("C2")
-    def task(self, id: str) -> Task | None: ...  # noqa: A002 - its name in their table
+    def task(self, id: str) -> Task | None: ...  # noqa: A002 - the attribute's name
 
 
 def opened(design: type[Any], server: Server) -> Any:
-    """The design on the server, with its table."""
+    """Create the design's table on the server and open the design."""
     server.call("CreateTable", design.compiled.table.create_request())
     return design.open(f"dynamodb+http://{server.url.removeprefix('http://')}/{design.compiled.table.name}")
 
 
 @pytest.mark.usefixtures("node")
-def test_electrodbs_collections_and_awkward_values(server: Server, run_program: RunProgram) -> None:
+def test_electrodb_collections_and_awkward_values(server: Server, run_program: RunProgram) -> None:
     with opened(Company, server) as company:
         run_program(
             "js",
@@ -184,7 +183,7 @@ class Members(Design):
 
 
 @pytest.mark.usefixtures("node")
-def test_onetables_dates_and_unique_values(server: Server, run_program: RunProgram) -> None:
+def test_onetable_dates_and_unique_values(server: Server, run_program: RunProgram) -> None:
     with opened(Members, server) as members:
         run_program(
             "js",
@@ -264,7 +263,7 @@ class Pets(Design):
 
 
 @pytest.mark.usefixtures("node")
-def test_toolboxs_entities_that_only_an_attribute_tells_apart(server: Server, run_program: RunProgram) -> None:
+def test_dynamodb_toolbox_entities_distinguished_by_an_attribute(server: Server, run_program: RunProgram) -> None:
     with opened(Pets, server) as pets:
         run_program(
             "js",
@@ -279,7 +278,10 @@ await Dog.build(PutItemCommand).item({ id: "b", tricks: 2 }).send();
         created = pets.cat("a#1").model_extra["_ct"]
         pets.put(pets.cat("a#1").model_copy(update={"lives": 8}))
         assert pets.cat("a#1").model_extra["_ct"] == created
-        stamp = {"_ct": "2026-11-21T09:42:00.000Z", "_md": "2026-11-21T09:42:00.000Z"}  # it reads no item without
+        stamp = {
+            "_ct": "2026-11-21T09:42:00.000Z",
+            "_md": "2026-11-21T09:42:00.000Z",
+        }  # it can't read items without these
         pets.create(Dog.model_validate({"id": "c", "tricks": 1, **stamp}))
         printed = run_program(
             "js",
@@ -346,7 +348,7 @@ class Shapes(Design):
     def circles(self) -> list[Circle]: ...
 
 
-def test_pynamodbs_versions_and_discriminators(server: Server, run_program: RunProgram) -> None:
+def test_pynamodb_versions_and_discriminators(server: Server, run_program: RunProgram) -> None:
     with opened(Shapes, server) as shapes:
         run_program(
             "py",
@@ -405,8 +407,8 @@ class Logs(Design):
     def of_level(self, day: str, level: int, loud: bool) -> list[Log]: ...
 
 
-def test_boto3s_handmade_forms(server: Server) -> None:
-    import zlib  # noqa: PLC0415 - what a program of theirs would do
+def test_boto3_items_with_custom_stored_forms(server: Server) -> None:
+    import zlib  # noqa: PLC0415 - as such a program would
 
     with opened(Logs, server) as logs:
         resource: Any = boto3.resource(

@@ -1,4 +1,4 @@
-"""An open design, in memory."""
+"""An open design in memory."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from tests.known_bugs_elsewhere.design import Magazine
 
 @pytest.fixture
 def magazine() -> Iterator[Magazine]:
-    """A magazine with nothing in it."""
+    """An empty magazine."""
     with Magazine.open(":memory:") as opened:
         yield opened
 
 
 @pytest.fixture
 def no_pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """The seconds that would have been waited."""
+    """The skipped pauses, in seconds."""
     pauses: list[float] = []
     monkeypatch.setattr("keyplan.client.conversations.time.sleep", pauses.append)
     return pauses

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""The design that each rival's bug is looked for in, and a transport that sees what is sent."""
+"""The design in which each known bug is looked for, and transports that record requests."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ Item = dict[str, dict[str, Any]]
 
 
 class Article(Entity):
-    """Two of its fields make one index key; an optional one makes the other."""
+    """Two of its fields form one index key; an optional one forms the other."""
 
     article_id: str
     author: str = "Ada"
@@ -51,7 +51,7 @@ class Article(Entity):
 
 
 class Pair(Entity):
-    """Two texts, side by side in one key."""
+    """Two strings in one key."""
 
     a: str
     b: str
@@ -61,7 +61,7 @@ class Pair(Entity):
 
 
 class Note(Entity):
-    """Its sort key begins with a value: a query of all notes is a query of the whole partition."""
+    """Its sort key starts with a value, so a query of all notes reads the whole partition."""
 
     owner: str
     day: date
@@ -71,7 +71,7 @@ class Note(Entity):
 
 
 class Mark(Entity):
-    """Stands among the notes."""
+    """In the partition of the notes."""
 
     owner: str
     name: str
@@ -136,7 +136,7 @@ class Magazine(Design):
 
 
 def stored(design: Design, index: str | None = None) -> list[Item]:
-    """All items of the table, or of an index, as they are stored."""
+    """All stored items of the table or of an index."""
     where = {} if index is None else {"IndexName": index}
     items: list[Item] = design.store.transport.call("Scan", {"TableName": design.store.table_name, **where})["Items"]
     return items
@@ -149,13 +149,13 @@ def keys_in(design: Design, index: str) -> list[tuple[str, str]]:
 
 
 def put_foreign(design: Design, **attributes: str) -> None:
-    """An item that none of the design's entities made."""
+    """Put an item that no entity of the design wrote."""
     item = {name: {"S": value} for name, value in attributes.items()}
     design.store.transport.call("PutItem", {"TableName": design.store.table_name, "Item": item})
 
 
 class Watched:
-    """A transport that keeps the requests that go through it."""
+    """A transport that records its requests."""
 
     def __init__(self, design: Design) -> None:
         self.inner = design.store.transport
@@ -163,29 +163,29 @@ class Watched:
         design.store.transport = self
 
     def call(self, operation: str, parameters: dict[str, Any], /) -> dict[str, Any]:
-        """Hand the request on."""
+        """Record and forward a request."""
         self.requests.append(Request(operation, parameters))
         return self.inner.call(operation, parameters)
 
     def call_all(self, requests: list[Request], /) -> list[dict[str, Any]]:
-        """Hand all of them on."""
+        """Record and forward all requests."""
         return [self.call(*request) for request in requests]
 
     @property
     def operations(self) -> list[str]:
-        """What was asked of the store."""
+        """The operations of the recorded requests."""
         return [request.operation for request in self.requests]
 
 
 class Halving(Watched):
-    """A store under load: it takes half of each batch, and hands the rest back as unprocessed."""
+    """A store under load: it processes half of each batch and returns the rest as unprocessed."""
 
     def __init__(self, design: Design, *, takes_nothing: bool = False) -> None:
         super().__init__(design)
         self.takes_nothing = takes_nothing
 
     def call(self, operation: str, parameters: dict[str, Any], /) -> dict[str, Any]:
-        """Carry out the first half of a batch; other requests whole."""
+        """Process the first half of a batch; forward other requests unchanged."""
         if operation == "BatchGetItem":
             ((table, wanted),) = parameters["RequestItems"].items()
             now, later = self._halves(wanted["Keys"])

@@ -1,4 +1,4 @@
-"""Statements become trees, or faults; no text is slow, none crashes, and what is alike reads alike."""
+"""Statements are parsed to trees or rejected: no input is slow or crashes the parser."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from keyplan.dynamodb.partiql.tokens import tokenize
 
 STATEMENT_CHARACTERS_MAX = 8192
 SECONDS_MAX = 1.5
-"""Of the processor's time, for three texts, where others share the machine."""
+"""Processor time for three statements, on a shared machine."""
 WORDS = (
     *("SELECT", "INSERT", "UPDATE", "DELETE", "FROM", "INTO", "VALUE", "SET", "REMOVE", "WHERE", "AND", "OR", "NOT"),
     *("IN", "BETWEEN", "IS", "MISSING", "NULL", "ORDER", "BY", "ASC", "DESC", "RETURNING", "ALL", "OLD", "NEW"),
@@ -30,7 +30,7 @@ texts = st.one_of(
 
 
 @given(text=texts)
-def test_any_text_is_a_statement_or_a_fault(text: str) -> None:
+def test_any_text_is_a_statement_or_an_error(text: str) -> None:
     with contextlib.suppress(StatementFault):
         assert isinstance(parse(text), (Select, Exists, Insert, Update, Delete))
 
@@ -54,9 +54,9 @@ def test_any_text_is_a_statement_or_a_fault(text: str) -> None:
         "EXISTS(SELECT * FROM a WHERE ",
     ],
 )
-def test_no_text_is_slow(beginning: str, piece: str) -> None:
+def test_parsing_time_is_bounded(beginning: str, piece: str) -> None:
     room = STATEMENT_CHARACTERS_MAX - len(beginning) - 1
-    begun = time.thread_time()
+    started = time.thread_time()
     for end in ("", "#", ")"):
         try:
             statement = parse(beginning + piece * (room // len(piece)) + end)
@@ -70,10 +70,10 @@ def test_no_text_is_slow(beginning: str, piece: str) -> None:
                 lowering.update(statement.changes)
         except StatementFault:
             continue
-    assert time.thread_time() - begun < SECONDS_MAX
+    assert time.thread_time() - started < SECONDS_MAX
 
 
-def test_places() -> None:
+def test_nodes_have_line_and_column() -> None:
     select = parse("SELECT *\nFROM a\n  WHERE f(x)")
     assert isinstance(select, Select)
     assert isinstance(select.where, syntax.Call)
@@ -93,7 +93,7 @@ def test_places() -> None:
         ("FROM a WHERE b = 1 SET c = 2", "UPDATE a SET c = 2 WHERE b = 1"),
     ],
 )
-def test_what_says_the_same(text: str, other: str) -> None:
+def test_equivalent_statements_have_equal_trees(text: str, other: str) -> None:
     assert _without_places(parse(text)) == _without_places(parse(other))
 
 
@@ -104,7 +104,7 @@ def _without_places(tree: object) -> str:
     return text
 
 
-def test_precedence() -> None:
+def test_operators_have_their_precedence() -> None:
     select = parse("SELECT * FROM t WHERE a = 1 OR b = 2 AND NOT c = 3")
     assert isinstance(select, Select)
     assert isinstance(select.where, syntax.Or)
@@ -112,21 +112,14 @@ def test_precedence() -> None:
     assert isinstance(select.where.conditions[1].conditions[1], syntax.Not)
 
 
-def test_question_marks_are_counted() -> None:
+def test_parameters_are_counted() -> None:
     assert parse("INSERT INTO a VALUE {'x': ?, 'y': [?, ?]}").parameters == 3
     assert parse("UPDATE a SET x = ? WHERE y = '?' AND z = ?").parameters == 2
 
 
-def test_tokens() -> None:
-    assert [token.text for token in tokenize("a.\"b\"\"c\" 'it''s' 1.5e3 <> -- end")] == [
-        "a",
-        ".",
-        'b"c',
-        "it's",
-        "1.5e3",
-        "<>",
-        "",
-    ]
+def test_statement_is_split_into_tokens() -> None:
+    tokens = ["a", ".", 'b"c', "it's", "1.5e3", "<>", ""]
+    assert [token.text for token in tokenize("a.\"b\"\"c\" 'it''s' 1.5e3 <> -- end")] == tokens
 
 
 @pytest.mark.parametrize(
@@ -145,8 +138,8 @@ def test_tokens() -> None:
         ("1e+0", True),
     ],
 )
-def test_exponent_and_scale_of_a_number_are_integers_of_32_bits(number: str, is_one: bool) -> None:
-    """As Java's are. An exponent of -2^31 means a scale of 2^31, which is one too many."""
+def test_exponent_and_scale_of_a_number_have_32_bits(number: str, is_one: bool) -> None:
+    """As in Java. An exponent of -2^31 means a scale of 2^31, which is one too many."""
     if is_one:
         assert [token.kind for token in tokenize(number)] == ["number", "end"]
     else:
@@ -155,7 +148,7 @@ def test_exponent_and_scale_of_a_number_are_integers_of_32_bits(number: str, is_
 
 
 @pytest.mark.parametrize(("begin", "inner", "end"), [("(", "a = 1", ")"), ("NOT (", "a = 1", ")"), ("[", "1", "]")])
-def test_an_expression_nests_no_deeper_than_64_levels(begin: str, inner: str, end: str) -> None:
+def test_expressions_nest_at_most_64_levels(begin: str, inner: str, end: str) -> None:
     def statement(depth: int) -> str:
         text = begin * depth + inner + end * depth
         return f"SELECT * FROM t WHERE {f'a = {text}' if inner == '1' else text}"
@@ -163,3 +156,25 @@ def test_an_expression_nests_no_deeper_than_64_levels(begin: str, inner: str, en
     parse(statement(64))
     with pytest.raises(StatementFault, match="nested too deeply"):
         parse(statement(65))
+
+
+@pytest.mark.parametrize(
+    ("begin", "inner", "end"),
+    [("f(", "a", ")"), ("(", "a", ")"), ("[", "a", "]"), ("{'a': ", "b", "}"), ("<<", "1", ">>")],
+)
+@pytest.mark.parametrize("other", ["f(a)", "(a)", "[a]", "[]", "f()", "1 + 2", "<<1>>", "{'a': 1}"])
+def test_nesting_of_an_operand_does_not_depend_on_others(begin: str, inner: str, end: str, other: str) -> None:
+    def statement(depth: int) -> str:
+        others = " AND ".join([f"a = {other}"] * 40)
+        return f"SELECT * FROM t WHERE {others} AND a = {begin * depth}{inner}{end * depth}"
+
+    parse(statement(64))
+    with pytest.raises(StatementFault, match="nested too deeply"):
+        parse(statement(65))
+
+
+@pytest.mark.parametrize("digits", ["9" * 11, "9" * 5000])
+@pytest.mark.parametrize("sign", ["", "-", "+"])
+def test_exponent_with_many_digits_is_rejected(digits: str, sign: str) -> None:
+    with pytest.raises(StatementFault):
+        parse(f"SELECT * FROM t WHERE a = 1e{sign}{digits}")

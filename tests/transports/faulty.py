@@ -98,9 +98,9 @@ class FaultyStore:
     open_max: int = 0
     delay_seconds: float = 0.0
     respond: Callable[[str, bytes], bytes | None] | None = None
-    """Raw bytes to answer with instead, for the faults that no list has."""
+    """Returns raw bytes to respond with instead."""
     when_met: Callable[[], None] | None = None
-    """Is called when a planned fault is met."""
+    """Called when a planned fault occurs."""
     heads: list[bytes] = field(default_factory=list[bytes])
     _plan: dict[str, list[Fault]] = field(default_factory=dict[str, list[Fault]])
     _server: asyncio.Server | None = None
@@ -177,7 +177,7 @@ class FaultyStore:
         if fault.name.startswith("dropped"):
             return False
         if fault.name.startswith("stalled"):
-            await reader.read()  # until the client has enough of it
+            await reader.read()  # until the client gives up
             return False
         writer.write(misanswer(fault, status, answer))
         if fault.name == "cut":
@@ -236,7 +236,7 @@ def misanswer(fault: Fault, status: int, answer: bytes) -> bytes:
 
 @contextlib.contextmanager
 def faulty_store(loop: Loop) -> Iterator[FaultyStore]:
-    """A faulty store, in a loop that others may share."""
+    """A faulty store, in a loop that can be shared."""
     with Engine.open(":memory:") as engine:
         store = FaultyStore(engine)
         loop.run(store.start())

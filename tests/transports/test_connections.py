@@ -35,7 +35,7 @@ def notes(store: FaultyStore) -> Iterator[Notes]:
         yield opened
 
 
-def test_one_connection_for_many_calls(notes: Notes, store: FaultyStore) -> None:
+def test_calls_reuse_one_connection(notes: Notes, store: FaultyStore) -> None:
     for _ in range(20):
         notes.note("b", 1)
     assert store.connections == 1
@@ -55,8 +55,8 @@ async def _get_many(notes: Notes) -> list[Note | None]:
     return await notes.aio.get_many(Note, MANY)
 
 
-def test_a_failure_among_parallel_requests(notes: Notes, store: FaultyStore) -> None:
-    """It is raised when all have ended: no request continues afterwards."""
+def test_failure_of_a_parallel_request_is_raised_after_all_ended(notes: Notes, store: FaultyStore) -> None:
+    """No request continues after the error."""
     store.respond = lambda operation, body: reply(400, b'{"__type":"x#ValidationException","message":"no"}')
     calls: list[Callable[[], object]] = [lambda: notes.get_many(Note, MANY), lambda: asyncio.run(_get_many(notes))]
     for call in calls:
@@ -77,11 +77,11 @@ def test_threads_share_a_store(notes: Notes, store: FaultyStore) -> None:
     assert store.open_max <= 4
 
 
-def test_waiting_for_a_connection_ends(store: FaultyStore) -> None:
+def test_waiting_for_a_busy_connection_times_out(store: FaultyStore) -> None:
     """If all are busy for longer than the call's timeout, the error says so."""
     Notes.open(store.url(), create=True).close()
-    with Notes.open(store.url("connections=1&total_seconds=0.6")) as notes:
-        store.delay_seconds = 1.5
+    with Notes.open(store.url("connections=1&total_seconds=0.4")) as notes:
+        store.delay_seconds = 1.0
         errors: list[str] = []
 
         def call() -> None:
@@ -104,7 +104,7 @@ def test_waiting_for_a_connection_ends(store: FaultyStore) -> None:
         assert all(isinstance(value, StoreError) for value in asyncio.run(awaited()))
 
 
-def test_a_canceled_call_closes_its_connection(notes: Notes, store: FaultyStore) -> None:
+def test_canceled_call_closes_its_connection(notes: Notes, store: FaultyStore) -> None:
     """The next call gets its own response, on a new connection."""
 
     async def run() -> None:
@@ -119,13 +119,13 @@ def test_a_canceled_call_closes_its_connection(notes: Notes, store: FaultyStore)
         for _ in range(5):
             note = await notes.note.aio("b", 1)
             assert note is not None
-        await asyncio.sleep(0.3)  # the store sees what was closed when it would answer
+        await asyncio.sleep(0.3)  # the store notices the closed connection when it responds
         assert store.open_connections <= 2
 
     asyncio.run(run())
 
 
-def test_a_timeout_around_a_call(notes: Notes, store: FaultyStore) -> None:
+def test_asyncio_timeout_cancels_calls(notes: Notes, store: FaultyStore) -> None:
     """asyncio.timeout works, also while waiting for a connection."""
 
     async def run() -> None:
@@ -142,7 +142,7 @@ def test_a_timeout_around_a_call(notes: Notes, store: FaultyStore) -> None:
 def test_slow_responses_are_bounded(store: FaultyStore, loop: Loop) -> None:
     """A byte from time to time doesn't extend the timeout."""
     Notes.open(store.url(), create=True).close()
-    with Notes.open(store.url("answer_seconds=0.3&total_seconds=1")) as notes:
+    with Notes.open(store.url("answer_seconds=0.2&total_seconds=0.5")) as notes:
         store.respond = lambda operation, body: b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{"
         dripping = threading.Event()
 
@@ -153,12 +153,12 @@ def test_slow_responses_are_bounded(store: FaultyStore, loop: Loop) -> None:
         thread = threading.Thread(target=drip)
         thread.start()
         try:
-            begun = time.monotonic()
+            started = time.monotonic()
             with pytest.raises(StoreError, match="no answer within"):
                 notes.note("b", 1)
             with pytest.raises(StoreError, match="no answer within"):
                 asyncio.run(_one(notes))
-            assert time.monotonic() - begun < 30
+            assert time.monotonic() - started < 30
         finally:
             dripping.set()
             thread.join()
@@ -174,7 +174,7 @@ async def _one(notes: Notes) -> None:
 
 
 @pytest.mark.nightly
-def test_one_store_in_several_event_loops(notes: Notes, store: FaultyStore) -> None:
+def test_store_works_in_several_event_loops(notes: Notes, store: FaultyStore) -> None:
     """Each has its own connections, and closes them at its end."""
     for _ in range(3):
         asyncio.run(_one(notes))
@@ -201,7 +201,7 @@ def test_one_store_in_several_event_loops(notes: Notes, store: FaultyStore) -> N
         thread.join()
 
 
-def test_closing(store: FaultyStore) -> None:
+def test_closing_closes_all_connections(store: FaultyStore) -> None:
     """All connections are closed, also from within a loop; a closed design reports that."""
     notes = Notes.open(store.url(), create=True)
     notes.note("b", 1)
@@ -223,7 +223,7 @@ def test_closing(store: FaultyStore) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:This process.*is multi-threaded:DeprecationWarning")
-def test_a_forked_process_opens_new_connections(notes: Notes, store: FaultyStore) -> None:
+def test_forked_process_opens_new_connections(notes: Notes, store: FaultyStore) -> None:
     """Processes that share a connection would read each other's responses."""
     notes.note("b", 1)
     before = store.connections
@@ -236,7 +236,7 @@ def test_a_forked_process_opens_new_connections(notes: Notes, store: FaultyStore
 
 
 @pytest.mark.filterwarnings("ignore:This process.*is multi-threaded:DeprecationWarning")
-def test_a_forked_process_starts_new_threads(notes: Notes) -> None:
+def test_forked_process_starts_new_threads(notes: Notes) -> None:
     """Waiting for the parent's threads would never end."""
     notes.batch([Put(Note(book="b", number=number)) for number in range(250)])
     assert len(notes.get_many(Note, MANY)) == 450
@@ -248,7 +248,7 @@ def test_a_forked_process_starts_new_threads(notes: Notes) -> None:
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
-def test_closing_during_an_iteration(notes: Notes, store: FaultyStore) -> None:
+def test_closing_during_an_iteration_raises_an_error(notes: Notes, store: FaultyStore) -> None:
     """The iterator gets an error, whichever thread is running."""
     notes.batch([Put(Note(book="b", number=number)) for number in range(250)])
     items = notes.scan_index("b")
@@ -265,8 +265,7 @@ def test_closing_during_an_iteration(notes: Notes, store: FaultyStore) -> None:
             call()
 
 
-def test_closing_with_a_connection_in_use(notes: Notes, store: FaultyStore) -> None:
-    """It is closed after its response."""
+def test_connection_in_use_is_closed_after_its_response(notes: Notes, store: FaultyStore) -> None:
     store.delay_seconds = 0.3
     with ThreadPoolExecutor(1) as pool:
         future = pool.submit(notes.note, "b", 1)
@@ -279,7 +278,7 @@ def test_closing_with_a_connection_in_use(notes: Notes, store: FaultyStore) -> N
     assert store.open_connections == 0
 
 
-def test_compressed_responses(store: FaultyStore) -> None:
+def test_compressed_responses_are_read_and_checked(store: FaultyStore) -> None:
     """Enabled by an option; the CRC is that of the compressed bytes. Corrupt and oversized ones are rejected."""
     Notes.open(store.url(), create=True).close()
     with Notes.open(store.url("gzip=true")) as notes:
@@ -305,7 +304,7 @@ def _packed(body: bytes) -> bytes:
     ).encode() + body
 
 
-def test_an_idle_connection_closed_by_the_store(notes: Notes, store: FaultyStore, loop: Loop) -> None:
+def test_idle_connection_closed_by_the_store_is_replaced(notes: Notes, store: FaultyStore, loop: Loop) -> None:
     """The client notices before using it: no attempt is lost, and the outcome of a write isn't unknown."""
     port = int(store.address.rpartition(":")[2])
     records: list[CallRecord] = []

@@ -55,7 +55,7 @@ def notes(store: FaultyStore, source: Successors) -> Iterator[Notes]:
 def test_concurrent_failures_are_all_retried(notes: Notes, store: FaultyStore, fault: str, *, awaited: bool) -> None:
     """Every chunk fails before any response; all are written."""
     numbers = count()
-    store.delay_seconds = 0.2
+    store.delay_seconds = 0.1
     store.respond = lambda operation, body: (
         misanswer(FAULTS[fault], 200, b"{}") if operation == "BatchWriteItem" and next(numbers) < CHUNKS else None
     )

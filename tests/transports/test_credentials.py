@@ -45,13 +45,13 @@ def test_local_endpoints_need_no_credentials() -> None:
     assert not source.due
 
 
-def test_an_access_key_without_its_secret() -> None:
-    """An error, and no reason to search elsewhere."""
+def test_access_key_without_its_secret_is_an_error() -> None:
+    """No other source is searched."""
     with pytest.raises(StoreError, match="AWS_SECRET_ACCESS_KEY isn't"):
         find_credentials(LOCAL, {"AWS_ACCESS_KEY_ID": "AKID"})
 
 
-def test_the_environment_is_read_again() -> None:
+def test_environment_is_read_again() -> None:
     """A program can renew its environment; unchanged credentials don't count as new."""
     environment = dict(KEYS)
     source = FromEnvironment(environment)
@@ -62,7 +62,7 @@ def test_the_environment_is_read_again() -> None:
     assert source.current() == Credentials("NEW", "secret")
 
 
-def test_without_botocore(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_botocore_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     """The error says what to install."""
     monkeypatch.setitem(sys.modules, "botocore", None)
     monkeypatch.setitem(sys.modules, "botocore.session", None)
@@ -71,7 +71,7 @@ def test_without_botocore(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "pip install 'keyplan[aws]'" in str(raised.value)
 
 
-def test_profiles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_profile_provides_credentials_and_region(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The credentials and region of a profile, by botocore. A named profile takes precedence over the environment."""
     config, shared = tmp_path / "config", tmp_path / "credentials"
     config.write_text("[profile prod]\nregion = eu-north-1\n")
@@ -90,7 +90,7 @@ def test_profiles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert source.current() == Credentials("NEW", "secret")
 
 
-def test_missing_credentials_and_regions() -> None:
+def test_missing_credentials_and_regions_are_errors() -> None:
     """No environment, profile or role; an unknown profile; no region."""
     with pytest.raises(StoreError, match="no credentials were found") as raised:
         find_credentials(AWS, {})
@@ -114,7 +114,7 @@ def test_expiring_credentials_are_refreshed() -> None:
     held = botocore.credentials.DeferredRefreshableCredentials(refresh, "test")
     source = FromBotocore(lambda: held)
     assert due(source)
-    lifetime = timedelta(seconds=30)  # within botocore's mandatory time: due again at once
+    lifetime = timedelta(seconds=30)  # within botocore's mandatory time: due again immediately
     assert source.current() == Credentials("K1", "s", "t")
     assert due(source)
     lifetime = timedelta(hours=6)
@@ -124,8 +124,7 @@ def test_expiring_credentials_are_refreshed() -> None:
     assert len(made) == 2
 
 
-def test_a_failed_refresh() -> None:
-    """The hint is to sign in again."""
+def test_failed_refresh_is_an_error() -> None:
 
     def refresh() -> dict[str, Any]:
         raise RuntimeError("the SSO session has ended")
@@ -135,7 +134,7 @@ def test_a_failed_refresh() -> None:
         source.current()
 
 
-def test_aws_is_refused_while_mock_aws_is_active() -> None:
+def test_aws_is_rejected_while_mock_aws_is_active() -> None:
     """moto intercepts only botocore's requests: ours would reach AWS."""
     with mock_aws(), pytest.raises(StoreError, match="mock_aws is active"):
         find_credentials(AWS)

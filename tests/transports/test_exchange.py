@@ -1,4 +1,4 @@
-"""Another HTTP client: results and faults are the same."""
+"""Another HTTP client returns the same results and handles the same faults."""
 
 from __future__ import annotations
 
@@ -46,7 +46,9 @@ def outcome(store: FaultyStore, call: Call, *, awaited: bool) -> Any:
     ],
 )
 @pytest.mark.usefixtures("impatient")
-def test_every_call_over_httpx(loop: Loop, fault: str | None, awaited: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_call_works_over_httpx(
+    loop: Loop, fault: str | None, awaited: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name, value in (("AWS_ACCESS_KEY_ID", "A"), ("AWS_SECRET_ACCESS_KEY", "secret")):
         monkeypatch.setenv(name, value)
     for call in CALLS:

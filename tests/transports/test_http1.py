@@ -17,7 +17,7 @@ def read(*parts: bytes) -> Reply | None:
     reader = ReplyReader()
     reply = None
     for part in parts:
-        assert reply is None, "the answer was whole before its last part"
+        assert reply is None, "the response was complete before its last part"
         reply = reader.feed(part)
     return reply
 
@@ -34,15 +34,14 @@ def divided(whole: bytes) -> st.SearchStrategy[list[bytes]]:
 
 
 @given(st.one_of(divided(PLAIN), divided(CHUNKED), divided(b"HTTP/1.1 100 Continue\r\n\r\n" + PLAIN)))
-def test_responses_in_parts(parts: list[bytes]) -> None:
-    """The result doesn't depend on how the network splits a response."""
+def test_response_can_arrive_in_any_parts(parts: list[bytes]) -> None:
     reply = read(*parts)
     assert reply is not None
     assert reply.body == b"hello"
     assert reply.keep
 
 
-def test_informational_responses() -> None:
+def test_informational_responses_are_skipped() -> None:
     """Each header section may have the maximum size, however many came before."""
     assert (HEAD_BYTES_MAX, http1.CHUNK_LINE_BYTES_MAX, http1.BODY_BYTES_MAX) == (65_536, 4096, 67_108_864)
     early = b"HTTP/1.1 103 Early Hints\r\nLink: " + b"x" * (HEAD_BYTES_MAX - 100) + b"\r\n\r\n"
@@ -53,7 +52,7 @@ def test_informational_responses() -> None:
         read(early + b"HTTP/1.1 200 OK\r\nLink: " + b"x" * HEAD_BYTES_MAX)
 
 
-def test_status_and_headers() -> None:
+def test_status_and_headers_are_parsed() -> None:
     """Names are lowercased, values stripped."""
     reply = read(PLAIN)
     assert reply is not None
@@ -112,8 +111,7 @@ def test_invalid_responses_are_errors(garbage: bytes) -> None:
 
 
 @given(st.binary(max_size=200))
-def test_random_bytes(data: bytes) -> None:
-    """Only ProtocolViolation is raised."""
+def test_random_bytes_raise_only_protocol_violations(data: bytes) -> None:
     reader = ReplyReader()
     try:
         for start in range(0, len(data), 7):

@@ -74,7 +74,7 @@ def item(name: str, value: dict[str, Any]) -> dict[str, Any]:
 @pytest.mark.parametrize("text", ["1e10000000", "-1e999999999", "1e-999999999", "1" * 4301, "NaN", "1_0", "\u0661"])
 @pytest.mark.parametrize(("name", "shape"), SHAPES)
 @pytest.mark.parametrize("form", BODIES)
-def test_a_number_that_no_item_can_hold(
+def test_number_that_dynamodb_cannot_store_is_rejected(
     store: FaultyStore, readings: Readings, name: str, shape: Shape, text: str, form: Callable[[bytes], bytes]
 ) -> None:
     answer = reply(200, form(orjson.dumps({"Item": item(name, shape(text))})))
@@ -85,7 +85,7 @@ def test_a_number_that_no_item_can_hold(
 
 @pytest.mark.parametrize("text", ["0", "-1", "1.5", "1e3", "+1", "9" * 38 + "0" * 88, "1E-130"])
 @pytest.mark.parametrize("name", ["amount", "anything"])
-def test_a_number_that_an_item_can_hold(store: FaultyStore, readings: Readings, name: str, text: str) -> None:
+def test_number_that_dynamodb_can_store_is_read(store: FaultyStore, readings: Readings, name: str, text: str) -> None:
     stored = number(text) if name == "amount" else {"M": {"N": number(text), "NS": {"NS": [text]}}}
     answer = reply(200, orjson.dumps({"Item": item(name, stored)}))
     store.respond = lambda operation, _: answer if operation == "GetItem" else None
@@ -95,7 +95,7 @@ def test_a_number_that_an_item_can_hold(store: FaultyStore, readings: Readings, 
     assert Decimal(str(value)) == Decimal(text)
 
 
-def test_a_number_in_the_item_of_a_failed_condition(store: FaultyStore, readings: Readings) -> None:
+def test_number_in_the_item_of_a_failed_condition_is_checked(store: FaultyStore, readings: Readings) -> None:
     body = error_body("ConditionalCheckFailedException", "no", Item=item("count", number("1e999999999")))
     store.respond = lambda operation, _: reply(400, body) if operation == "PutItem" else None
     with pytest.raises(StoreError):

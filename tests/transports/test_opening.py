@@ -20,8 +20,8 @@ from tests.transports.faulty import FAULTS, Fault, FaultyStore, Loop, error_body
 pytestmark = pytest.mark.usefixtures("impatient")
 
 
-def test_a_missing_table_is_not_created(store: FaultyStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a remote store: the URL may be of the wrong region."""
+def test_missing_table_is_not_created(store: FaultyStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a remote store: the URL may name the wrong region."""
     monkeypatch.setattr(Location, "local", False)
     with pytest.raises(StoreError, match="has no table notes") as raised:
         Notes.open(store.url())
@@ -30,14 +30,14 @@ def test_a_missing_table_is_not_created(store: FaultyStore, monkeypatch: pytest.
     assert store.received == {"DescribeTable": 1}
 
 
-def test_a_missing_table_is_created_on_local_stores(store: FaultyStore) -> None:
+def test_missing_table_is_created_on_local_stores(store: FaultyStore) -> None:
     with pytest.raises(StoreError, match="has no table notes"):
         Notes.open(store.url(), create=False)
     with Notes.open(store.url()) as notes:
         assert notes.note("b", 1) is None
 
 
-def test_create_a_table_and_open_it(store: FaultyStore) -> None:
+def test_created_table_can_be_opened(store: FaultyStore) -> None:
     """Under the URL's table name, or the design's."""
     with Notes.open(store.url(table="notes-test"), create=True) as notes:
         notes.put(Note(book="b", number=1))
@@ -49,7 +49,7 @@ def test_create_a_table_and_open_it(store: FaultyStore) -> None:
         assert notes.note("b", 1) is None
 
 
-def test_a_different_table_is_rejected(store: FaultyStore) -> None:
+def test_table_that_differs_from_the_design_is_rejected(store: FaultyStore) -> None:
     """Another key schema, a missing index."""
 
     class Other(Design):
@@ -65,7 +65,7 @@ def test_a_different_table_is_rejected(store: FaultyStore) -> None:
 
 
 @pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
-def test_every_network_fault_while_opening(fault: Fault, store: FaultyStore) -> None:
+def test_opening_retries_every_network_fault(fault: Fault, store: FaultyStore) -> None:
     """Opening requests the description, which can be repeated. Expired credentials without a successor stay expired."""
     Notes.open(store.url(), create=True).close()
     store.fail("DescribeTable", fault)
@@ -79,8 +79,7 @@ def test_every_network_fault_while_opening(fault: Fault, store: FaultyStore) -> 
     assert store.met
 
 
-def test_a_refused_connection(store: FaultyStore, loop: Loop) -> None:
-    """The error has the address."""
+def test_refused_connection_is_reported_with_its_address(store: FaultyStore, loop: Loop) -> None:
     address = store.address
     loop.run(store.stop())
     with pytest.raises(StoreError, match=f"http://{address}: nothing listens there") as raised:
@@ -88,8 +87,7 @@ def test_a_refused_connection(store: FaultyStore, loop: Loop) -> None:
     assert "see that the store is running" in str(raised.value)
 
 
-def test_a_restarted_store(store: FaultyStore, loop: Loop) -> None:
-    """A connection that was closed while idle isn't reused."""
+def test_connection_to_a_restarted_store_is_replaced(store: FaultyStore, loop: Loop) -> None:
     with Notes.open(store.url(), create=True) as notes:
         notes.put(Note(book="b", number=1))
         port = int(store.address.rpartition(":")[2])
@@ -100,33 +98,31 @@ def test_a_restarted_store(store: FaultyStore, loop: Loop) -> None:
         assert notes.note("b", 1) is not None
 
 
-def test_an_unknown_host() -> None:
-    """The error has the name and a hint."""
+def test_unknown_host_is_reported_with_a_hint() -> None:
     with pytest.raises(StoreError, match=r"there is no host nowhere\.invalid") as raised:
         Notes.open("dynamodb+http://nowhere.invalid:8000/notes")
     assert "region or host is spelt right" in str(raised.value)
 
 
-def test_no_credentials() -> None:
-    """AWS requires credentials."""
+def test_aws_requires_credentials() -> None:
     with pytest.raises(StoreError, match="no credentials were found"):
         Notes.open("dynamodb://eu-west-1/notes")
 
 
 @pytest.mark.parametrize(
-    ("kind", "says"),
+    ("kind", "message"),
     [
         ("UnrecognizedClientException", "the access key isn't known there"),
         ("InvalidSignatureException", "the secret belongs to the access key"),
         ("AccessDeniedException", "see to the policies"),
     ],
 )
-def test_rejected_credentials(kind: str, says: str, store: FaultyStore) -> None:
+def test_rejected_credentials_are_reported_with_a_hint(kind: str, message: str, store: FaultyStore) -> None:
     """An error with a hint when opening; DynamoDB's own error later."""
     Notes.open(store.url(), create=True).close()
     with Notes.open(store.url()) as notes:
         store.respond = lambda operation, body: reply(400, error_body(kind, "no"))
-        with pytest.raises(StoreError, match=says) as raised:
+        with pytest.raises(StoreError, match=message) as raised:
             Notes.open(store.url())
         assert raised.value.place == "Notes.open"
         before = store.received["GetItem"]
@@ -136,8 +132,8 @@ def test_rejected_credentials(kind: str, says: str, store: FaultyStore) -> None:
         assert store.received["GetItem"] == before + 1
 
 
-def test_a_deleted_table(store: FaultyStore) -> None:
-    """Deleted while the design was open: the error has a hint, which DynamoDB's lacks."""
+def test_deleted_table_is_reported_with_a_hint(store: FaultyStore) -> None:
+    """DynamoDB's error has none."""
     with Notes.open(store.url(), create=True) as notes:
         store.engine.call("DeleteTable", {"TableName": "notes"})
         with pytest.raises(DynamoDBError, match="ResourceNotFoundException") as raised:
@@ -146,7 +142,7 @@ def test_a_deleted_table(store: FaultyStore) -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "says"),
+    ("answer", "message"),
     [
         (
             b"HTTP/1.1 302 Found\r\nLocation: /login\r\nContent-Length: 0\r\n\r\n",
@@ -161,15 +157,14 @@ def test_a_deleted_table(store: FaultyStore) -> None:
         (b"SSH-2.0-OpenSSH_9.2\r\n", "the answer isn't HTTP"),
     ],
 )
-def test_a_server_that_is_not_dynamodb(answer: bytes, says: str, store: FaultyStore) -> None:
-    """A web page, an SSH server, anything."""
+def test_server_that_is_not_dynamodb_is_reported(answer: bytes, message: str, store: FaultyStore) -> None:
     store.respond = lambda operation, body: answer
-    with pytest.raises(StoreError, match=says):
+    with pytest.raises(StoreError, match=message):
         Notes.open(store.url())
 
 
 @pytest.mark.nightly
-def test_tls_to_a_server_without_it(store: FaultyStore, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tls_to_a_server_without_it_is_reported(store: FaultyStore, monkeypatch: pytest.MonkeyPatch) -> None:
     """The error names the scheme without TLS."""
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "key")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
@@ -178,17 +173,19 @@ def test_tls_to_a_server_without_it(store: FaultyStore, monkeypatch: pytest.Monk
     assert raised.value.hint
 
 
-def test_a_host_that_does_not_respond() -> None:
+def test_host_that_does_not_respond_times_out() -> None:
     """The timeouts of the connection and of the call apply."""
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
         silent.listen(0)
         port = silent.getsockname()[1]
         with pytest.raises(StoreError, match=r"no answer within|no connection within"):
-            Notes.open(f"dynamodb+http://127.0.0.1:{port}/notes?connect_seconds=0.3&answer_seconds=0.3&total_seconds=1")
+            Notes.open(
+                f"dynamodb+http://127.0.0.1:{port}/notes?connect_seconds=0.3&answer_seconds=0.3&total_seconds=0.5"
+            )
 
 
-def test_the_hook_receives_every_request(store: FaultyStore) -> None:
+def test_call_hook_receives_every_request(store: FaultyStore) -> None:
     """Bytes, retries, capacity, and errors; without a hook, capacity isn't requested."""
     with Notes.open(store.url(), create=True) as notes:
         records: list[CallRecord] = []

@@ -18,7 +18,7 @@ from tests.transports.test_tls import over_tls
 
 pytestmark = pytest.mark.usefixtures("impatient")
 FAR = "10.9.8.7"
-"""An address that only the proxy knows a way to."""
+"""An address that only the proxy can reach."""
 URL = f"dynamodb+https://{FAR}:4430/notes"
 
 
@@ -45,7 +45,7 @@ class FakeProxy:
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with suppress(OSError, asyncio.IncompleteReadError):
             self.heads.append(await reader.readuntil(b"\r\n\r\n"))
-            for at in range(len(self._answer)):  # in pieces
+            for at in range(len(self._answer)):  # byte by byte
                 writer.write(self._answer[at : at + 1])
                 await writer.drain()
                 self.sent_bytes += 1
@@ -80,7 +80,7 @@ def proxy(store: FaultyStore, loop: Loop, tmp_path: Path, monkeypatch: pytest.Mo
     loop.run(made.stop())
 
 
-def test_calls_through_a_proxy(proxy: FakeProxy, store: FaultyStore) -> None:
+def test_calls_go_through_the_proxy(proxy: FakeProxy, store: FaultyStore) -> None:
     """Synchronous and asynchronous; the certificate is the endpoint's, and connections are kept."""
     with Notes.open(URL, create=True) as notes:
         for number in range(3):
@@ -105,7 +105,7 @@ def test_calls_through_a_proxy(proxy: FakeProxy, store: FaultyStore) -> None:
 
 
 @pytest.mark.parametrize("awaited", [False, True], ids=["sync", "async"])
-def test_a_proxy_that_rejects_the_tunnel(
+def test_proxy_that_rejects_the_tunnel_is_reported(
     proxy: FakeProxy, loop: Loop, awaited: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The error has the proxy's response, without the password."""
@@ -121,7 +121,7 @@ def test_a_proxy_that_rejects_the_tunnel(
 
 @pytest.mark.parametrize("awaited", [False, True], ids=["sync", "async"])
 @pytest.mark.usefixtures("proxy")
-def test_a_proxy_that_answers_byte_by_byte(loop: Loop, awaited: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_slow_proxy_times_out(loop: Loop, awaited: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     slow = FakeProxy(0, b"HTTP/1.1 407 " + b"x" * 400, pause_s=0.02)
     loop.run(slow.start())
     monkeypatch.setenv("HTTPS_PROXY", f"127.0.0.1:{slow.port}")
@@ -132,8 +132,7 @@ def test_a_proxy_that_answers_byte_by_byte(loop: Loop, awaited: bool, monkeypatc
     assert 0 < slow.sent_bytes < 200
 
 
-def test_an_unreachable_proxy(proxy: FakeProxy, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The error names the proxy."""
+def test_unreachable_proxy_is_reported(proxy: FakeProxy, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:1")
     with pytest.raises(StoreError, match=r"by the proxy 127\.0\.0\.1:1: nothing listens there"):
         Notes.open(URL)
@@ -154,23 +153,23 @@ def test_an_unreachable_proxy(proxy: FakeProxy, monkeypatch: pytest.MonkeyPatch)
         ("dynamodb+https://store:8000/notes", "other", Proxy("proxy", 3128)),
     ],
 )
-def test_proxy_variables(url: str, no_proxy: str, expected: Proxy | None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As curl and AWS's tools interpret the variables."""
+def test_proxy_variables_are_interpreted_like_curl(
+    url: str, no_proxy: str, expected: Proxy | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name, value in (("HTTPS_PROXY", "http://proxy:3128"), ("NO_PROXY", no_proxy)):
         monkeypatch.setenv(name, value)
     assert proxy_for(parse_url(url, "notes")) == expected
 
 
 @pytest.mark.parametrize("address", ["https://proxy:1", "socks5://proxy", "http://proxy:x", "http://"])
-def test_an_invalid_proxy_address(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rejected before sending, without showing the address, which may contain a password."""
+def test_invalid_proxy_address_is_rejected(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The error doesn't contain the address, which may contain a password."""
     monkeypatch.setenv("HTTPS_PROXY", address)
     with pytest.raises(StoreError, match="HTTPS_PROXY isn't an http URL"):
         proxy_for(parse_url("dynamodb://eu-west-1/notes", "notes"))
 
 
-def test_an_endless_response_header() -> None:
-    """A proxy's response is bounded."""
+def test_endless_proxy_response_is_rejected() -> None:
     assert HEAD_BYTES_MAX == 65_536
     tunnel = Tunnel(Proxy("proxy", 1), parse_url("dynamodb://eu-west-1/notes", "notes"))
     assert not tunnel.feed(b"x" * 1000)
@@ -188,7 +187,7 @@ def test_an_endless_response_header() -> None:
         ("http://:x@proxy", Proxy("proxy", 80, "Ong=")),
     ],
 )
-def test_parsing_proxy_addresses(address: str, expected: Proxy, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_proxy_addresses_are_parsed(address: str, expected: Proxy, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HTTPS_PROXY", address)
     monkeypatch.delenv("NO_PROXY", raising=False)
     assert proxy_for(parse_url("dynamodb://eu-west-1/notes", "notes", {})) == expected

@@ -40,7 +40,7 @@ def failure(status: int, body: bytes) -> Failure:
         ("SomethingNewException", DynamoDBError, {"More": 1}),
     ],
 )
-def test_errors_by_type(kind: str, cls: type[DynamoDBError], fields: dict[str, Any]) -> None:
+def test_errors_have_the_class_of_their_type(kind: str, cls: type[DynamoDBError], fields: dict[str, Any]) -> None:
     """Each has its own class, with the store's message and other members."""
     result = failure(400, error_body(kind, "what is wrong", **fields))
     assert type(result.error) is cls
@@ -78,15 +78,16 @@ def test_errors_by_type(kind: str, cls: type[DynamoDBError], fields: dict[str, A
         ),
     ],
 )
-def test_retryable_errors(status: int, kind: str, fields: dict[str, Any], expected: Kind, lost: bool) -> None:
+def test_retryable_errors_are_classified(
+    status: int, kind: str, fields: dict[str, Any], expected: Kind, lost: bool
+) -> None:
     """Throttled, also whole transactions; transient, with or without a possible write; or permanent."""
     result = failure(status, error_body(kind, "no", **fields))
     assert (result.kind, result.lost) == (expected, lost)
 
 
 @pytest.mark.parametrize(("status", "expected"), [(502, Kind.TRANSIENT), (503, Kind.THROTTLED), (403, Kind.FINAL)])
-def test_responses_of_a_proxy(status: int, expected: Kind) -> None:
-    """A proxy's page isn't an error of DynamoDB."""
+def test_proxy_pages_are_store_errors(status: int, expected: Kind) -> None:
     for body in (b"<html>", b"", b"[1]", b'{"error": 1}'):
         result = failure(status, body)
         assert isinstance(result.error, StoreError)
@@ -103,8 +104,7 @@ JSON = st.recursive(SCALARS, lambda strategy: st.lists(strategy) | members(strat
 
 
 @given(st.sampled_from([200, 302, 400, 500]), JSON.map(orjson.dumps) | st.binary(max_size=20))
-def test_random_bodies(status: int, body: bytes) -> None:
-    """Any body is an object, or raises a Failure."""
+def test_random_bodies_are_objects_or_failures(status: int, body: bytes) -> None:
     read = ReplyReader().feed(reply(status, body))
     assert read is not None
     with suppress(Failure):
@@ -114,7 +114,7 @@ def test_random_bodies(status: int, body: bytes) -> None:
 @pytest.mark.parametrize(
     "body", [b'{"Item": []}', b'{"Attributes": 1}', b'{"Items": {}}', b'{"LastEvaluatedKey": "x"}']
 )
-def test_members_of_the_wrong_json_type(body: bytes) -> None:
+def test_members_of_the_wrong_json_type_are_rejected(body: bytes) -> None:
     with pytest.raises(Failure, match="invalid response") as caught:
         answer_of(Reply(200, {}, body, keep=True))
     assert caught.value.lost
@@ -152,7 +152,7 @@ BATCH = {"RequestItems": {"t": {"Keys": [KEY]}}}
         {"CancellationReasons": [{"Code": ["x"]}]},
     ],
 )
-def test_what_no_attribute_value_is(answer: dict[str, Any]) -> None:
+def test_invalid_attribute_values_are_rejected(answer: dict[str, Any]) -> None:
     with pytest.raises(Failure, match="invalid response") as caught:
         answer_of(Reply(200, {}, orjson.dumps(answer), keep=True))
     assert caught.value.lost
@@ -187,10 +187,10 @@ def test_what_no_attribute_value_is(answer: dict[str, Any]) -> None:
         ("PutItem", {}, [{}, {"Attributes": KEY}], [{"Item": KEY}, {"Items": []}]),
     ],
 )
-def test_an_answer_to_another_request(
+def test_response_to_another_request_is_rejected(
     operation: str, parameters: dict[str, Any], good: list[dict[str, Any]], foreign: list[dict[str, Any]]
 ) -> None:
-    """As of a proxy that mixes up its connections, and of one that answers with the same page forever."""
+    """As from a proxy that mixes up connections, or one that returns the same page forever."""
     for answer in good:
         check_answer(operation, parameters, answer)
     for answer in foreign:

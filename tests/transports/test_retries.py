@@ -33,7 +33,7 @@ def throttled() -> Failure:
     return Failure(ThrottlingException("slow down"), Kind.THROTTLED)
 
 
-def test_four_attempts_with_growing_pauses() -> None:
+def test_pauses_grow_over_four_attempts() -> None:
     """Full jitter: a random pause up to a limit that doubles."""
     for failure, base in ((lost(), 0.025), (throttled(), 1.0)):
         pauses: list[list[float]] = [[], [], []]
@@ -50,7 +50,7 @@ def test_four_attempts_with_growing_pauses() -> None:
 
 
 def test_permanent_failures_are_not_retried() -> None:
-    """Raised at once, without using the quota."""
+    """Raised immediately, without using the quota."""
     assert (QUOTA, COST, COST_THROTTLED) == (500, 14, 5)
     quota = Quota()
     error = DynamoDBError("no", type="ValidationException")
@@ -60,8 +60,8 @@ def test_permanent_failures_are_not_retried() -> None:
     assert quota.left == QUOTA
 
 
-def test_the_retry_quota() -> None:
-    """A failing store gets fewer retries; successful ones are refunded, and each successful call adds a little."""
+def test_retry_quota_limits_and_refunds_retries() -> None:
+    """Successful retries are refunded, and each successful call adds a little."""
     quota = Quota()
     spent = [attempts(quota=quota) for _ in range(QUOTA // COST)]
     for element in spent:
@@ -78,8 +78,7 @@ def test_the_retry_quota() -> None:
     assert quota.left == QUOTA
 
 
-def test_no_retry_past_the_deadline() -> None:
-    """A pause beyond the deadline isn't started."""
+def test_no_retry_starts_after_the_deadline() -> None:
     element = attempts(seconds=0.0)
     with pytest.raises(StoreError):
         element.after(lost())
@@ -97,7 +96,7 @@ def test_clock_and_credentials_are_corrected_once(kind: Kind) -> None:
         element.after(failure)
 
 
-def test_a_condition_that_fails_after_a_lost_response() -> None:
+def test_failed_condition_after_a_lost_response_is_unknown() -> None:
     """The first attempt may have caused it; without a lost response, it is a failed condition."""
     failed = Failure(ConditionalCheckFailedException())
     with pytest.raises(ConditionalCheckFailedException):
@@ -112,13 +111,13 @@ def test_a_condition_that_fails_after_a_lost_response() -> None:
         element.after(failed)
 
 
-def test_writes_whose_responses_are_all_lost() -> None:
-    """For a read, the fault is raised; for a write, the outcome is unknown."""
-    for operation, says in (("GetItem", "the connection broke"), ("BatchWriteItem", "is unknown")):
+def test_outcome_is_unknown_if_all_responses_of_a_write_are_lost() -> None:
+    """For a read, the error is raised."""
+    for operation, message in (("GetItem", "the connection broke"), ("BatchWriteItem", "is unknown")):
         element = attempts(operation)
         for _ in range(3):
             element.after(lost())
-        with pytest.raises(StoreError, match=says):
+        with pytest.raises(StoreError, match=message):
             element.after(lost())
 
 
@@ -126,7 +125,7 @@ OLD = Note(book="b", number=1)
 
 
 class Counted(Entity):
-    """With a version, and a field for tokens."""
+    """Has a version and a field for tokens."""
 
     name: str
     count: int = 0
@@ -167,8 +166,10 @@ def sent(design: type[Design], action: Any) -> Attempts:
         (Counters, Update(Counted, name="a").set(count=Add(1)).idempotent("t"), True),
     ],
 )
-def test_which_updates_are_repeated_after_a_lost_response(design: type[Design], action: Any, repeated: bool) -> None:
-    """Those that set values or change sets; not those that add or append, unless they have a token."""
+def test_updates_that_set_values_are_repeated_after_a_lost_response(
+    design: type[Design], action: Any, repeated: bool
+) -> None:
+    """Updates that add or append are repeated only with a token."""
     first = sent(design, action)
     if repeated:
         assert first.after(lost()) >= 0
@@ -177,7 +178,7 @@ def test_which_updates_are_repeated_after_a_lost_response(design: type[Design], 
             first.after(lost())
 
 
-def test_a_condition_on_a_token_that_fails_after_a_lost_response() -> None:
+def test_failed_token_condition_after_a_lost_response_is_raised() -> None:
     """The item shows whether the first attempt was executed."""
     element = sent(Counters, Update(Counted, name="a").set(count=Add(1)).idempotent("t"))
     element.after(lost())
@@ -198,7 +199,7 @@ def test_a_condition_on_a_token_that_fails_after_a_lost_response() -> None:
         ("TransactWriteItems", {}, False),
     ],
 )
-def test_which_operations_are_repeated_after_a_lost_response(
+def test_repeatable_operations_are_repeated_after_a_lost_response(
     operation: str, parameters: dict[str, Any], repeated: bool
 ) -> None:
     assert repeatable(operation, parameters) is repeated

@@ -31,7 +31,7 @@ TOKEN = (
     "CR/oLxBA=="
 )
 
-# The name of the vector in AWS's test suite: the request's method, its headers, its body, its signature.
+# By name in AWS's test suite: method, headers, body, signature.
 VECTORS: dict[str, tuple[str, list[tuple[str, str]], bytes, str]] = {
     "get-vanilla": ("GET", [HOST, WHEN], b"", "5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31"),
     "post-vanilla": ("POST", [HOST, WHEN], b"", "5da7c1a2acd57cee7505fc6676e4e544621c30862966e37dddb68e92efbe5d6b"),
@@ -80,7 +80,7 @@ VECTORS: dict[str, tuple[str, list[tuple[str, str]], bytes, str]] = {
 }
 
 
-def test_the_documented_signing_keys() -> None:
+def test_documented_signing_keys_are_derived() -> None:
     """The two examples in AWS's documentation."""
     key = signing_key(SECRET, "20120215", "us-east-1", "iam")
     assert key.hex() == "f4780e2d9f65fa895f9c67b32ce1baf0b0d8a43505a000a1a9e090d414db404d"
@@ -89,7 +89,7 @@ def test_the_documented_signing_keys() -> None:
 
 
 @pytest.mark.parametrize("name", VECTORS)
-def test_aws_test_vectors(name: str) -> None:
+def test_aws_test_vectors_are_signed(name: str) -> None:
     """AWS's test suite, as far as its requests have the path / and no query, like DynamoDB's."""
     method, headers, body, expected = VECTORS[name]
     values = canonical_headers(headers)
@@ -99,7 +99,7 @@ def test_aws_test_vectors(name: str) -> None:
 
 
 def botocore_signature(
-    headers: list[tuple[str, str]], body: bytes, credentials: Credentials, region: str, url: str, moment: datetime
+    headers: list[tuple[str, str]], body: bytes, credentials: Credentials, region: str, url: str, timestamp: datetime
 ) -> str:
     """botocore's Authorization header."""
     request = botocore.awsrequest.AWSRequest("POST", url, data=body)
@@ -107,18 +107,18 @@ def botocore_signature(
         request.headers.add_header(name, value)
     held = botocore.credentials.Credentials(*credentials)
     auth = botocore.auth.SigV4Auth(held, "dynamodb", region)
-    request.context["timestamp"] = moment.strftime("%Y%m%dT%H%M%SZ")
+    request.context["timestamp"] = timestamp.strftime("%Y%m%dT%H%M%SZ")
     canonical = auth.canonical_request(request)
     text = auth.string_to_sign(request, canonical)
     names = auth.signed_headers(auth.headers_to_sign(request))
-    scope = f"{moment:%Y%m%d}/{region}/dynamodb/aws4_request"
+    scope = f"{timestamp:%Y%m%d}/{region}/dynamodb/aws4_request"
     sealed = auth.signature(text, request)
     return f"AWS4-HMAC-SHA256 Credential={credentials.access_key}/{scope}, SignedHeaders={names}, Signature={sealed}"
 
 
 PRINTABLE = st.text(st.characters(min_codepoint=32, max_codepoint=126), min_size=1, max_size=30)
 TOKENS = st.one_of(st.none(), st.text("abcXYZ019+/=", min_size=1, max_size=400))
-MOMENTS = st.integers(0, 4_102_444_800)
+TIMESTAMPS = st.integers(0, 4_102_444_800)
 NAMES = st.from_regex(r"X-Amz-Meta-[A-Za-z0-9-]{1,12}", fullmatch=True)
 VALUES = st.text(st.characters(min_codepoint=32, max_codepoint=126), max_size=40)
 
@@ -129,12 +129,11 @@ VALUES = st.text(st.characters(min_codepoint=32, max_codepoint=126), max_size=40
     st.builds(Credentials, st.text("ABCDEF0123", min_size=1, max_size=20), PRINTABLE, TOKENS),
     st.sampled_from(["eu-west-1", "us-gov-west-1", "cn-north-1"]),
     st.sampled_from(["localhost:8000", "dynamodb.eu-west-1.amazonaws.com", "[::1]:8000"]),
-    MOMENTS,
+    TIMESTAMPS,
 )
 def test_signatures_equal_botocores(
     operation: str, body: bytes, credentials: Credentials, region: str, authority: str, second: int
 ) -> None:
-    """With any body, token, secret and time."""
     signer = Signer(authority, region, (("User-Agent", "keyplan"),))
     signed = signer.request(operation, body, credentials, second + 0.25)
     assert signed.body == body
@@ -148,8 +147,8 @@ def test_signatures_equal_botocores(
     assert listed is not None
     covered = [(name, value) for name, value in headers.items() if name.lower() in listed.group(1).split(";")]
     assert {name for name, _ in covered} >= {"Host", "X-Amz-Date", "X-Amz-Target", "Content-Type"}
-    moment = datetime.fromtimestamp(second, UTC)
-    expected = botocore_signature(covered, body, credentials, region, f"http://{authority}/", moment)
+    timestamp = datetime.fromtimestamp(second, UTC)
+    expected = botocore_signature(covered, body, credentials, region, f"http://{authority}/", timestamp)
     assert headers["Authorization"] == expected
 
 
@@ -172,5 +171,4 @@ def test_canonical_headers_equal_botocores(headers: dict[str, str], body: bytes)
 
 
 def test_secrets_are_not_printed() -> None:
-    """Credentials in a log show no secret."""
     assert "hidden" not in f"{Credentials('AKID', 'hidden', 'hidden')!r}{Credentials('AKID', 'hidden', 'hidden')}"

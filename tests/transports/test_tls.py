@@ -26,15 +26,15 @@ def certificate(folder: Path, address: str) -> Path:
     """A self-signed certificate with its key, for one address."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "keyplan test")])
-    moment = dt.datetime.now(dt.UTC)
+    now = dt.datetime.now(dt.UTC)
     made = (
         x509.CertificateBuilder()
         .subject_name(name)
         .issuer_name(name)
         .public_key(key.public_key())
         .serial_number(1)
-        .not_valid_before(moment - dt.timedelta(days=1))
-        .not_valid_after(moment + dt.timedelta(days=1))
+        .not_valid_before(now - dt.timedelta(days=1))
+        .not_valid_after(now + dt.timedelta(days=1))
         .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address(address))]), critical=False)
         .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
         .sign(key, hashes.SHA256())
@@ -63,7 +63,9 @@ def keys(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
 
 
-def test_calls_over_tls(store: FaultyStore, loop: Loop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_calls_over_tls_reuse_connections(
+    store: FaultyStore, loop: Loop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Synchronous and asynchronous, on persistent connections; also with large bodies."""
     monkeypatch.setenv("AWS_CA_BUNDLE", str(over_tls(store, loop, tmp_path)))
     with Notes.open(f"dynamodb+https://{store.address}/notes", create=True) as notes:
@@ -87,8 +89,8 @@ def test_calls_over_tls(store: FaultyStore, loop: Loop, tmp_path: Path, monkeypa
     assert store.open_connections == 0
 
 
-def test_an_untrusted_certificate_is_rejected(store: FaultyStore, loop: Loop, tmp_path: Path) -> None:
-    """The request is sent once."""
+def test_untrusted_certificate_is_rejected(store: FaultyStore, loop: Loop, tmp_path: Path) -> None:
+    """No request is sent."""
     over_tls(store, loop, tmp_path)
     with pytest.raises(StoreError, match="isn't trusted") as raised:
         Notes.open(f"dynamodb+https://{store.address}/notes")
@@ -96,7 +98,7 @@ def test_an_untrusted_certificate_is_rejected(store: FaultyStore, loop: Loop, tm
     assert store.received == {}
 
 
-def test_the_host_name_is_checked(
+def test_host_name_of_the_certificate_is_checked(
     store: FaultyStore, loop: Loop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("AWS_CA_BUNDLE", str(over_tls(store, loop, tmp_path, "10.0.0.1")))
@@ -104,8 +106,7 @@ def test_the_host_name_is_checked(
         Notes.open(f"dynamodb+https://{store.address}/notes")
 
 
-def test_a_missing_ca_bundle(store: FaultyStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An error before sending."""
+def test_missing_ca_bundle_is_an_error(store: FaultyStore, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_CA_BUNDLE", "/nonexistent.pem")
     with pytest.raises(StoreError, match=r"the certificates in /nonexistent\.pem can't be read"):
         Notes.open(f"dynamodb+https://{store.address}/notes")

@@ -33,15 +33,15 @@ from keyplan.errors import StoreError
         ("dynamodb+http://localhost:8000/cms?region=eu-north-1", "http://localhost:8000", "eu-north-1", "cms"),
     ],
 )
-def test_parsing_urls(url: str, endpoint: str, region: str, table: str) -> None:
-    """Endpoint, region, and table: the design's if the URL has none."""
+def test_urls_are_parsed(url: str, endpoint: str, region: str, table: str) -> None:
+    """The table is the design's if the URL has none."""
     assert is_url(url)
     location = parse_url(url, "own", {})
     assert (location.endpoint, location.region, location.table) == (endpoint, region, table)
 
 
-def test_the_region_variable() -> None:
-    """As for AWS's tools; the URL's takes precedence."""
+def test_region_variables_are_used() -> None:
+    """The URL's region takes precedence."""
     environment = {"AWS_REGION": "eu-south-1", "AWS_DEFAULT_REGION": "eu-south-2"}
     assert parse_url("dynamodb:///cms", "own", environment).region == "eu-south-1"
     assert parse_url("dynamodb:///cms", "own", {"AWS_DEFAULT_REGION": "eu-south-2"}).region == "eu-south-2"
@@ -49,8 +49,7 @@ def test_the_region_variable() -> None:
     assert parse_url("dynamodb:///cms", "own", {}).region == ""
 
 
-def test_the_endpoint_variable() -> None:
-    """AWS_ENDPOINT_URL_DYNAMODB redirects a region's requests."""
+def test_endpoint_variable_redirects_requests() -> None:
     environment = {"AWS_ENDPOINT_URL_DYNAMODB": "http://localhost:4566", "AWS_ENDPOINT_URL": "http://other"}
     location = parse_url("dynamodb://eu-west-1/cms", "own", environment)
     assert (location.endpoint, location.region) == ("http://localhost:4566", "eu-west-1")
@@ -60,8 +59,7 @@ def test_the_endpoint_variable() -> None:
         parse_url("dynamodb://eu-west-1/cms", "own", {"AWS_ENDPOINT_URL": "localhost:4566"})
 
 
-def test_options() -> None:
-    """Each setting is an option of the URL."""
+def test_url_options_are_settings() -> None:
     text = "dynamodb://eu-west-1/cms?attempts=8&total_seconds=2.5&gzip=true&profile=prod&connections=1"
     location = parse_url(text, "own", {})
     assert location.profile == "prod"
@@ -70,7 +68,7 @@ def test_options() -> None:
 
 
 @pytest.mark.parametrize(
-    ("url", "says"),
+    ("url", "message"),
     [
         ("dynamodb://eu-west-1/cms?atempts=8", "did you mean attempts?"),
         ("dynamodb://eu-west-1/cms?attempts=many", "attempts=many is no int"),
@@ -88,13 +86,11 @@ def test_options() -> None:
         ("dynamodb+http://key:secret@localhost/cms", "it has a user"),
     ],
 )
-def test_invalid_urls(url: str, says: str) -> None:
-    """An invalid URL is rejected with a hint."""
-    with pytest.raises(StoreError, match=says.replace("?", r"\?")) as raised:
+def test_invalid_urls_are_rejected_with_a_hint(url: str, message: str) -> None:
+    with pytest.raises(StoreError, match=message.replace("?", r"\?")) as raised:
         parse_url(url, "own", {})
     assert raised.value.hint
 
 
-def test_file_names_that_look_like_urls() -> None:
-    """A file may be named dynamodb."""
+def test_file_names_are_not_urls() -> None:
     assert not any(is_url(text) for text in ("cms.db", ":memory:", "dynamodb", "dynamodb.db", "/tmp/x:y"))

@@ -1,4 +1,4 @@
-"""What is refused, with which text, and what the normal form is."""
+"""Validation messages and the normal form of attribute values."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ TOO_DEEP = (
         ),
     ],
 )
-def test_texts_of_the_service(value: AttributeValue, message: str) -> None:
+def test_invalid_values_are_rejected_with_dynamodbs_messages(value: AttributeValue, message: str) -> None:
     with pytest.raises(ValueFault) as caught:
         check_value(value)
     assert caught.value.message == message
@@ -56,7 +56,7 @@ def test_texts_of_the_service(value: AttributeValue, message: str) -> None:
         *({"SS": [1]}, {"B": 5}, {"B": "%%%"}, {"B": "YQ"}, {"BS": ["YQ"]}, {"NS": [1]}, {"NULL": "true"}),
     ],
 )
-def test_wrong_python_types_are_refused(value: Any) -> None:
+def test_wrong_python_types_are_rejected(value: Any) -> None:
     with pytest.raises(ValueFault):
         check_value(value)
 
@@ -73,13 +73,13 @@ def test_wrong_python_types_are_refused(value: Any) -> None:
         ({"M": {"a": {"M": {"b": {"N": "01"}}}}}, {"M": {"a": {"M": {"b": {"N": "1"}}}}}),
     ],
 )
-def test_the_normal_form(value: AttributeValue, normal: AttributeValue) -> None:
+def test_values_are_normalized(value: AttributeValue, normal: AttributeValue) -> None:
     assert check_value(value) == normal
     assert check_item({"x": {"S": "y"}, "a": value}) == {"x": {"S": "y"}, "a": normal}
 
 
 @given(items)
-def test_the_normal_form_is_returned_as_it_is(item: dict[str, Any]) -> None:
+def test_normalized_items_are_returned_unchanged(item: dict[str, Any]) -> None:
     normal = check_item(item)
     assert check_item(normal) is normal
     for value in normal.values():
@@ -94,7 +94,7 @@ def nested(levels: int, tag: str) -> AttributeValue:
 
 
 @pytest.mark.parametrize("tag", ["L", "M"])
-def test_nesting_ends_at_level_32(tag: str) -> None:
+def test_values_nest_at_most_32_levels(tag: str) -> None:
     assert check_item({"a": nested(31, tag)}) == {"a": nested(31, tag)}
     for levels in (32, 33, 5000):
         with pytest.raises(ValueFault) as caught:

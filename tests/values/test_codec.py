@@ -1,4 +1,4 @@
-"""Python values to attribute values and back."""
+"""Encoding of Python values as attribute values, and decoding."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import keyplan.dynamodb.values
 from keyplan.dynamodb.values import NumberError, check_value, decode, encode
 
 plain = st.recursive(
@@ -34,7 +33,7 @@ plain = st.recursive(
 
 
 @given(plain)
-def test_there_and_back(value: Any) -> None:
+def test_decoding_reverses_encoding(value: Any) -> None:
     encoded = encode(value)
     assert decode(encoded) == value
     assert check_value(encoded) is encoded
@@ -74,7 +73,7 @@ class Point(NamedTuple):
         (defaultdict(int, a=1), {"M": {"a": {"N": "1"}}}),
     ],
 )
-def test_encoding(python: Any, expected: dict[str, Any]) -> None:
+def test_python_values_are_encoded(python: Any, expected: dict[str, Any]) -> None:
     assert encode(python) == expected
 
 
@@ -87,24 +86,19 @@ def test_encoding(python: Any, expected: dict[str, Any]) -> None:
         ({"NS": ["1", "1.5"]}, {1, Decimal("1.5")}),
     ],
 )
-def test_decoding_gives_whole_numbers_as_int(value: dict[str, Any], expected: Any) -> None:
+def test_whole_numbers_are_decoded_as_int(value: dict[str, Any], expected: Any) -> None:
     decoded = decode(value)
     assert decoded == expected
     assert type(decoded) is type(expected)
 
 
 @pytest.mark.parametrize("python", [object(), set(), {"a", 1}, {None}, {1: "a"}, {(1,)}, 1j])
-def test_what_dynamodb_has_no_type_for(python: Any) -> None:
+def test_values_without_a_dynamodb_type_are_rejected(python: Any) -> None:
     with pytest.raises(TypeError):
         encode(python)
 
 
 @pytest.mark.parametrize("python", [float("nan"), float("inf"), 10**126, Decimal("NaN"), 1e-200, 10**38 + 1])
-def test_numbers_that_dynamodb_cannot_store(python: Any) -> None:
+def test_numbers_that_dynamodb_cannot_store_are_rejected(python: Any) -> None:
     with pytest.raises(NumberError):
         encode(python)
-
-
-def test_public_names() -> None:
-    assert all(hasattr(keyplan.dynamodb.values, name) for name in keyplan.dynamodb.values.__all__)
-    assert len(set(keyplan.dynamodb.values.__all__)) == len(keyplan.dynamodb.values.__all__)

@@ -1,4 +1,4 @@
-"""Numbers against Python's decimal: their one text, their order, their arithmetic, and what is refused."""
+"""Numbers compared with Python's decimal: canonical text, order, arithmetic and errors."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ edges = st.builds(
     st.integers(-2, 2),
     st.sampled_from([-170, -169, -168, -167, -38, -37, -1, 0, 1, 85, 86, 87, 88, 89]),
 )
-"""Numbers of about as many digits as there may be, near both ends of the range."""
+"""Numbers with about the maximum number of digits, near both ends of the range."""
 every = st.one_of(near, numbers, edges)
 
 
@@ -53,7 +53,7 @@ every = st.one_of(near, numbers, edges)
         ("1234567890123456789012345678901234567800000", "1234567890123456789012345678901234567800000"),
     ],
 )
-def test_one_text_for_each_number(text: str, expected: str) -> None:
+def test_numbers_have_one_canonical_text(text: str, expected: str) -> None:
     assert canonical(text) == expected
 
 
@@ -81,14 +81,14 @@ def test_one_text_for_each_number(text: str, expected: str) -> None:
         ("1.00000000000000000000000000000000000001", TOO_PRECISE),
     ],
 )  # fmt: skip
-def test_what_is_refused(text: str, message: str) -> None:
+def test_invalid_numbers_are_rejected(text: str, message: str) -> None:
     with pytest.raises(NumberError) as caught:
         canonical(text)
     assert str(caught.value) == message
 
 
-def fault_of(number: Decimal) -> str | None:
-    """What is wrong with a number that isn't zero; None: it can be stored."""
+def error_of(number: Decimal) -> str | None:
+    """The expected error of a nonzero number; None if it can be stored."""
     with localcontext(prec=400):
         digits = len(number.normalize().as_tuple().digits)
     if not -130 <= number.adjusted() <= 125:
@@ -99,8 +99,8 @@ def fault_of(number: Decimal) -> str | None:
 @given(edges)
 @example("1" * 39 + "E87")
 @example("1" * 39 + "E-168")
-def test_what_can_be_stored_and_what_is_said_of_the_rest(text: str) -> None:
-    expected = fault_of(Decimal(text))
+def test_number_is_stored_or_rejected_with_the_expected_error(text: str) -> None:
+    expected = error_of(Decimal(text))
     if expected is None:
         assert Decimal(canonical(text)) == Decimal(text)
         return
@@ -128,7 +128,7 @@ def test_sums_and_differences_at_the_edge_of_precision(left: str, right: str) ->
         with localcontext(prec=400):
             values = {add: Decimal(left) + Decimal(sign + right), subtract: Decimal(left) - Decimal(sign + right)}
         for operation, value in values.items():
-            if fault_of(value) is None:
+            if error_of(value) is None:
                 assert Decimal(operation(left, sign + right)) == value
             else:
                 with pytest.raises(NumberError, match="overflow"):
@@ -139,17 +139,17 @@ def test_sums_and_differences_at_the_edge_of_precision(left: str, right: str) ->
     ("left", "right", "expected"),
     [("1", "1.0", 0), ("1E2", "100", 0), ("-0", "0", 0), ("9", "10", -1), ("-9", "-10", 1), ("0.1", "0.10", 0)],
 )
-def test_numbers_are_compared_by_value_however_they_are_written(left: str, right: str, expected: int) -> None:
+def test_numbers_are_compared_by_value(left: str, right: str, expected: int) -> None:
     assert compare(left, right) == expected
     assert compare(right, left) == -expected
 
 
 @given(every)
-def test_the_canonical_text_is_the_same_number_and_stays(text: str) -> None:
+def test_canonical_text_is_equal_and_stable(text: str) -> None:
     try:
         plain = canonical(text)
     except NumberError:
-        assert fault_of(Decimal(text)) is not None
+        assert error_of(Decimal(text)) is not None
         return
     assert Decimal(plain) == Decimal(text)
     assert canonical(plain) == plain
@@ -167,7 +167,7 @@ def test_equal_numbers_have_equal_texts(text: str, other: str) -> None:
 
 
 @given(every, every)
-def test_sums_and_differences_are_exact_or_refused(text: str, other: str) -> None:
+def test_sums_and_differences_are_exact_or_rejected(text: str, other: str) -> None:
     try:
         left, right = canonical(text), canonical(other)
     except NumberError:

@@ -1,4 +1,4 @@
-"""The storage form of keys sorts as DynamoDB sorts, and comes back; equality and order of any two values."""
+"""The stored form of keys sorts like DynamoDB and can be decoded; equality and order of values."""
 
 from __future__ import annotations
 
@@ -46,17 +46,17 @@ def test_strings_and_binaries_sort_by_bytes(pair: tuple[AttributeValue, Attribut
 
 
 @given(st.one_of(number_values, string_values, binary_values))
-def test_the_storage_form_comes_back(value: AttributeValue) -> None:
+def test_stored_form_can_be_decoded(value: AttributeValue) -> None:
     (tag,) = value
     assert key_value(key_text(value), tag) == value
 
 
 @given(number_values)
-def test_the_storage_form_of_a_number_is_printable_ascii(value: AttributeValue) -> None:
+def test_stored_form_of_a_number_is_printable_ascii(value: AttributeValue) -> None:
     assert all(0x20 <= byte < 0x7F for byte in stored(value))
 
 
-def test_numbers_in_a_row() -> None:
+def test_stored_forms_of_numbers_are_sorted() -> None:
     texts = ["-1E125", "-100", "-12", "-11.5", "-2", "-1", "-0.5", "-0.05", "-1E-130", "0"]
     texts += ["1E-130", "0.05", "0.5", "1", "1.1", "2", "11.5", "12", "100", "1E125"]
     forms = [key_text({"N": canonical(text)}) for text in texts]
@@ -64,7 +64,7 @@ def test_numbers_in_a_row() -> None:
 
 
 @given(st.one_of(number_values, string_values, binary_values), st.one_of(number_values, string_values))
-def test_less_is_of_one_type(value: AttributeValue, other: AttributeValue) -> None:
+def test_values_are_ordered_only_within_a_type(value: AttributeValue, other: AttributeValue) -> None:
     expected = meaning(value) < meaning(other) if value.keys() == other.keys() else None
     assert less(value, other) is expected
 
@@ -84,7 +84,7 @@ def test_less_is_of_one_type(value: AttributeValue, other: AttributeValue) -> No
         ({"NULL": True}, {"BOOL": True}, False),
     ],
 )
-def test_equality(value: AttributeValue, other: AttributeValue, equal: bool) -> None:
+def test_values_are_equal_regardless_of_set_order(value: AttributeValue, other: AttributeValue, equal: bool) -> None:
     assert same(value, other) is equal
     assert same(other, value) is equal
 

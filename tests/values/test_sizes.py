@@ -1,4 +1,4 @@
-"""Sizes: measured ones, and the sum rule against a plain oracle."""
+"""Sizes of values and items: measured ones, and the sum compared with a simple oracle."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from keyplan.dynamodb.values import AttributeValue, check_item, item_size, value
 from keyplan.dynamodb.values.sizes import item_size_up_to
 from tests.expressions.strategies import items
 
-# Measured on DynamoDB Local by the largest item that still fits beside the value.
+# Measured on DynamoDB Local with the largest item that fits.
 MEASURED: list[tuple[AttributeValue, int]] = [
     ({"NULL": True}, 1),
     ({"BOOL": False}, 1),
@@ -53,7 +53,7 @@ MEASURED: list[tuple[AttributeValue, int]] = [
 
 
 @pytest.mark.parametrize(("value", "size"), MEASURED, ids=str)
-def test_measured_sizes(value: AttributeValue, size: int) -> None:
+def test_sizes_equal_the_measured_ones(value: AttributeValue, size: int) -> None:
     assert value_size(value) == size
     assert item_size({"name": value}) == 4 + size
     assert item_size({"näme": value}) == 5 + size
@@ -77,7 +77,7 @@ def plain_size(value: dict[str, Any]) -> int:
 
 
 def number_size(text: str) -> int:
-    """Write the number with an even count of digits on both sides of the point, and count pairs between the zeros."""
+    """Write the number with an even number of digits on both sides of the point, and count pairs between the zeros."""
     whole, _, fraction = text.removeprefix("-").partition(".")
     line = whole.zfill(len(whole) + len(whole) % 2) + fraction.ljust(len(fraction) + len(fraction) % 2, "0")
     pairs = [line[start : start + 2] for start in range(0, len(line), 2)]
@@ -88,7 +88,7 @@ def number_size(text: str) -> int:
     return len(pairs) + 1 + text.startswith("-")
 
 
-def test_numbers_with_zeros_on_either_side() -> None:
+def test_sizes_of_numbers_ignore_outer_zeros() -> None:
     for digits in ("1", "12", "123", "1234", "10203"):
         for zeros in ("0" * count for count in range(8)):
             for text in (f"{digits}{zeros}", f"0.{zeros}{digits}", f"{digits}.{zeros}{digits}", f"1{zeros}.5"):
@@ -97,13 +97,13 @@ def test_numbers_with_zeros_on_either_side() -> None:
 
 
 @given(items)
-def test_an_item_is_the_sum_of_its_names_and_values(item: dict[str, Any]) -> None:
+def test_item_size_is_the_sum_of_names_and_values(item: dict[str, Any]) -> None:
     normal = check_item(item)
     assert item_size(normal) == sum(len(name.encode()) + plain_size(value) for name, value in normal.items())
 
 
 @given(items)
-def test_a_size_is_exact_up_to_a_bound_and_more_than_the_bound_otherwise(item: dict[str, Any]) -> None:
+def test_bounded_size_is_exact_up_to_the_bound(item: dict[str, Any]) -> None:
     normal = check_item(item)
     size = item_size(normal)
     for most in (0, size // 2, *range(max(0, size - 8), size + 2)):

@@ -1,4 +1,4 @@
-"""The errors: each class's name is its type on the wire."""
+"""DynamoDB's errors: each class is named like its type."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from keyplan.dynamodb import service_errors as errors
 from keyplan.errors import DynamoDBError
 
 
-def test_names_are_types() -> None:
+def test_class_names_are_error_types() -> None:
     classes = DynamoDBError.__subclasses__()
     own = [each for each in classes if each.__module__ == errors.__name__]
     assert len(own) > 10
@@ -15,7 +15,7 @@ def test_names_are_types() -> None:
         assert each.__doc__
 
 
-def test_a_cancelled_transaction_names_its_reasons() -> None:
+def test_cancelled_transaction_lists_its_reasons() -> None:
     error = errors.TransactionCanceledException([{"Code": "None"}, {"Code": "ConditionalCheckFailed"}])
     assert error.message.endswith("[None, ConditionalCheckFailed]")
     assert error.fields["CancellationReasons"][0] == {"Code": "None"}

@@ -1,4 +1,4 @@
-"""The table of operations agrees with the service model that botocore brings."""
+"""The table of operations agrees with botocore's service model."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ MODELS = {
 SERVICE = MODELS["DynamoDB"]
 
 NARROWER = {"TableClass", "TableName", "KeySchema"}
-"""Members whose limits are those the service has, where the model says less."""
+"""Members with limits of DynamoDB that the model lacks."""
 LOOSER = {"Tags", "TagKeys", "BackupArn", "KMSMasterKeyId", "TableArn"}
-"""Members whose shape is another at the service than in its model."""
-TOLD_APART = {"UpdateTable.ReplicaUpdates[].Create": {"RegionName"}}
-"""Members that the service misses in words of their own."""
-MISSED = {"ImportTable": {"ClientToken"}}
-"""Members that the service misses where its model doesn't: clients fill them in by themselves."""
+"""Members whose shape in DynamoDB differs from the model."""
+OWN_MESSAGES = {"UpdateTable.ReplicaUpdates[].Create": {"RegionName"}}
+"""Required members whose absence has a message of its own."""
+REQUIRED = {"ImportTable": {"ClientToken"}}
+"""Members that DynamoDB requires but the model doesn't: clients fill them in."""
 
 
 def kinds(shape: Shape) -> set[str]:
@@ -52,7 +52,7 @@ def compare(ours: Shape, theirs: Any, place: str, legacy: set[str]) -> None:
     limits = theirs.metadata
     name = place.rsplit(".", 1)[-1]
     if isinstance(ours, Text | Whole | ListOf) and name not in NARROWER and "TableName" not in name:
-        # Lengths of lists that only the service's prose limits may be narrower with us.
+        # Lists that only the documentation limits may be narrower here.
         assert ours.min == limits.get("min") or (ours.min is None and not limits.get("min")), place
         if "max" in limits and limits["max"] < 65535:
             assert ours.max == limits["max"], place
@@ -64,15 +64,15 @@ def compare(ours: Shape, theirs: Any, place: str, legacy: set[str]) -> None:
         compare(ours.of, theirs.value, place + "{}", legacy)
     if isinstance(ours, Structure):
         assert set(ours.members) == set(theirs.members) - legacy, place
-        missed = {"AttributeDefinitions", "KeySchema"} | MISSED.get(place, set())
-        assert ours.required - set(theirs.required_members) <= missed, place
-        assert set(theirs.required_members) - TOLD_APART.get(place, set()) <= ours.required, place
+        required = {"AttributeDefinitions", "KeySchema"} | REQUIRED.get(place, set())
+        assert ours.required - set(theirs.required_members) <= required, place
+        assert set(theirs.required_members) - OWN_MESSAGES.get(place, set()) <= ours.required, place
         for member, shape in ours.members.items():
             compare(shape, theirs.members[member], f"{place}.{member}", legacy)
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)
-def test_members_types_and_limits(operation: str) -> None:
+def test_members_types_and_limits_agree_with_the_model(operation: str) -> None:
     ours = OPERATIONS[operation]
     legacy = {*ours.not_there}
     model = MODELS[ours.api].operation_model(operation).input_shape
@@ -80,13 +80,13 @@ def test_members_types_and_limits(operation: str) -> None:
     assert {*ours.legacy, *ours.not_there} <= set(model.members)
 
 
-def test_every_operation_of_the_service_is_there() -> None:
+def test_every_operation_of_the_model_is_listed() -> None:
     streams = session.get_session().get_service_model("dynamodbstreams").operation_names
     assert OPERATIONS.keys() == {*SERVICE.operation_names, *streams}
 
 
 @pytest.mark.parametrize(("operation", "member"), [(o, m) for o in OPERATIONS for m in OPERATIONS[o].not_there])
-def test_members_of_features_that_are_not_there_are_refused(operation: str, member: str) -> None:
+def test_members_of_missing_features_are_rejected(operation: str, member: str) -> None:
     needed: dict[str, Any] = {
         "TableName": "orders",
         "AttributeDefinitions": [],

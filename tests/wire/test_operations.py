@@ -1,8 +1,8 @@
-"""Requests are validated in AWS's words, and what is right passes."""
+"""Requests are validated with DynamoDB's messages, and valid requests are accepted."""
 
 from __future__ import annotations
 
-# ruff: noqa: ISC004 - texts of the service, some of them long
+# ruff: noqa: ISC004 - some of DynamoDB's messages are long
 from typing import Any
 
 import pytest
@@ -42,7 +42,7 @@ def refused(operation: str, params: Any) -> str:
 
 
 @pytest.mark.parametrize(
-    ("operation", "params", "faults"),
+    ("operation", "params", "messages"),
     [
         ("GetItem", {}, [at("null", "tableName", "not be null"), at("null", "key", "not be null")]),
         ("GetItem", {"TableName": None, "Key": KEY}, [at("null", "tableName", "not be null")]),
@@ -243,39 +243,41 @@ def refused(operation: str, params: Any) -> str:
         ),
     ],
 )
-def test_what_breaks_its_limits(operation: str, params: dict[str, Any], faults: list[str]) -> None:
-    plural = "s" if len(faults) > 1 else ""
-    assert refused(operation, params).split("detected: ")[1].split("; ") == faults
-    assert refused(operation, params).startswith(f"{len(faults)} validation error{plural} detected: ")
+def test_invalid_requests_are_rejected(operation: str, params: dict[str, Any], messages: list[str]) -> None:
+    plural = "s" if len(messages) > 1 else ""
+    assert refused(operation, params).split("detected: ")[1].split("; ") == messages
+    assert refused(operation, params).startswith(f"{len(messages)} validation error{plural} detected: ")
 
 
-def test_a_batch_of_too_many_writes() -> None:
+def test_batch_of_26_writes_is_rejected() -> None:
     requests = [{"DeleteRequest": {"Key": KEY}}] * 26
-    fault = by_name("RequestItems.orders.member", "have length less than or equal to 25")
-    assert refused("BatchWriteItem", {"RequestItems": {"orders": requests}}) == f"1 validation error detected: {fault}"
+    message = by_name("RequestItems.orders.member", "have length less than or equal to 25")
+    assert (
+        refused("BatchWriteItem", {"RequestItems": {"orders": requests}}) == f"1 validation error detected: {message}"
+    )
 
 
-def test_what_is_too_long_to_be_repeated_is_told_by_name() -> None:
+def test_value_too_long_to_repeat_is_named() -> None:
     keys: Any = {"orders": [{"DeleteRequest": {"Key": {"pk": {"S": "x" * 20_000}}}}], "a!b": [{}]}
     message = refused("BatchWriteItem", {"RequestItems": keys})
     assert message == f"1 validation error detected: Value at 'RequestItems' failed to satisfy constraint: {MAP_KEYS}"
     deep: Any = {"S": "x"}
     for _ in range(3000):
         deep = {"L": [deep]}
-    asked: list[tuple[str, Any]] = [
+    deep_requests: list[tuple[str, Any]] = [
         ("BatchWriteItem", {"a!b": [{"PutRequest": {"Item": {"deep": deep}}}]}),
         ("BatchGetItem", {"a!b": {"Keys": [{"deep": deep}]}}),
     ]
-    for operation, keys in asked:
+    for operation, keys in deep_requests:
         assert refused(operation, {"RequestItems": keys}) == message
 
 
 @pytest.mark.parametrize("operation", ["CreateTable", "DescribeTable", "UpdateTable", "DeleteTable"])
-def test_a_missing_name_of_a_table(operation: str) -> None:
+def test_missing_table_name_is_rejected(operation: str) -> None:
     assert refused(operation, {}) == "The parameter 'TableName' is required but was not present in the request"
 
 
-def test_ten_faults_are_enough() -> None:
+def test_at_most_ten_errors_are_listed() -> None:
     message = refused("TransactGetItems", {"TransactItems": [{}] * 20})
     assert message.startswith("10 validation errors detected")
 
@@ -293,16 +295,28 @@ def test_ten_faults_are_enough() -> None:
         ("Query", {"TableName": "orders", "AttributesToGet": ["a"]}),
     ],
 )
-def test_what_is_right_passes(operation: str, params: dict[str, Any]) -> None:
+def test_valid_requests_are_accepted(operation: str, params: dict[str, Any]) -> None:
     OPERATIONS[operation].validate(params)
 
 
-def test_legacy_parameters_do_not_go_with_expressions() -> None:
-    params = {**GET, "AttributesToGet": ["a"], "ProjectionExpression": "a"}
-    OPERATIONS["GetItem"].validate(params)
+def test_fractions_of_integers_are_truncated_before_limits_are_checked() -> None:
+    """Also in lists."""
+    units = {"ReadCapacityUnits": 1.9, "WriteCapacityUnits": 2.0}
+    index = {
+        "IndexName": "ByG",
+        "KeySchema": [{"AttributeName": "g", "KeyType": "HASH"}],
+        "Projection": {"ProjectionType": "ALL"},
+        "ProvisionedThroughput": units,
+    }
+    request: dict[str, Any] = {
+        "TableName": "orders",
+        "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}],
+        "AttributeDefinitions": [{"AttributeName": "pk", "AttributeType": "S"}],
+        "GlobalSecondaryIndexes": [index],
+    }
+    OPERATIONS["CreateTable"].validate(request)
+    assert units == {"ReadCapacityUnits": 1, "WriteCapacityUnits": 2}
+    units["ReadCapacityUnits"] = 0.9
     with pytest.raises(ValidationException) as caught:
-        OPERATIONS["GetItem"].check_mixture(params)
-    assert caught.value.message == (
-        "Can not use both expression and non-expression parameters in the same request: "
-        "Non-expression parameters: {AttributesToGet} Expression parameters: {ProjectionExpression}"
-    )
+        OPERATIONS["CreateTable"].validate(request)
+    assert "Value '0' at 'globalSecondaryIndexes.1.member.provisionedThroughput.readCapacityUnits'" in str(caught.value)

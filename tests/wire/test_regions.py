@@ -1,4 +1,4 @@
-"""AWS's regions and partitions, beside what botocore knows of them."""
+"""AWS's regions and partitions, compared with botocore's."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ KNOWN: list[dict[str, Any]] = json.loads((Path(botocore.__file__).parent / "data
 
 
 @pytest.mark.parametrize("known", KNOWN, ids=lambda known: known["id"])
-def test_every_partition_is_known_by_its_regions(known: dict[str, Any]) -> None:
+def test_partitions_contain_botocores_regions(known: dict[str, Any]) -> None:
     regions = [region for region in known["regions"] if re.fullmatch(r"[a-z-]+-\d+", region)]
     assert regions
     for region in regions:
@@ -42,11 +42,11 @@ def test_every_region_matches_its_partition() -> None:
 @pytest.mark.parametrize(
     ("text", "region"), [("frankfurt", "eu-central-1"), ("eu_west_1", "eu-west-1"), ("us-east-1a", "us-east-1")]
 )
-def test_what_people_write_is_understood(text: str, region: str) -> None:
+def test_common_spellings_of_regions_are_understood(text: str, region: str) -> None:
     assert near_region(text) == region
 
 
-def test_an_availability_zone_is_in_its_region() -> None:
+def test_availability_zone_has_its_region() -> None:
     for region in REGIONS:
         for zone in "abcdef":
             assert near_region(region + zone) == region
@@ -65,5 +65,5 @@ def test_an_availability_zone_is_in_its_region() -> None:
         ("eu-wst-3", "eu-west-3"),
     ],
 )
-def test_what_is_nearly_a_region_or_a_place(text: str, region: str | None) -> None:
+def test_nearest_region_is_suggested(text: str, region: str | None) -> None:
     assert near_region(text) == region

@@ -1,4 +1,4 @@
-"""Attributes of bound expressions, and limits of nesting and size."""
+"""Limits of nesting, operators and size, and attributes of bound expressions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ X: dict[str, AttributeValue] = {":x": {"S": "x"}}
 TOO_MANY = "The expression contains too many operators; operator count: 301"
 
 
-def test_a_projection_of_whole_attributes() -> None:
+def test_projection_of_whole_attributes_ignores_dots() -> None:
     bound = project_attributes(["a", "b.c"])
     assert (bound.paths, bound.attributes, bound.nested) == ((("a",), ("b.c",)), frozenset({"a", "b.c"}), frozenset())
     assert bound.project({"a": {"S": "x"}, "b": {"M": {"c": {"S": "y"}}}}) == {"a": {"S": "x"}}
@@ -34,7 +34,7 @@ def test_a_projection_of_whole_attributes() -> None:
 
 
 @pytest.mark.parametrize("count", [150, 151])
-def test_a_condition_has_300_operators_at_most(count: int) -> None:
+def test_condition_has_at_most_300_operators(count: int) -> None:
     """Also in a key condition, before other errors."""
     text = " AND ".join(["a=:x"] * count)
     given = Placeholders(None, X)
@@ -60,23 +60,23 @@ def test_a_condition_has_300_operators_at_most(count: int) -> None:
 
 @pytest.mark.parametrize("more", [0, 1])
 @pytest.mark.parametrize("foreign", ["", "ä"])
-def test_a_condition_has_4096_bytes_at_most(more: int, foreign: str) -> None:
+def test_condition_has_at_most_4096_bytes(more: int, foreign: str) -> None:
     """For a key condition, the size isn't reported. Characters outside the grammar count, too."""
     text = "a = :x".ljust(4096 + more - len(foreign.encode())) + foreign
     syntax = 'Syntax error; token: "ä"' if foreign else ""
     for key in (True, False):
-        fault = f"Expression size has exceeded the maximum allowed size;{'' if key else ' expression size: 4097'}"
-        expected = fault if more else syntax
+        message = f"Expression size has exceeded the maximum allowed size;{'' if key else ' expression size: 4097'}"
+        expected = message if more else syntax
         with pytest.raises(ExpressionFault) if expected else nullcontext() as caught:
             (check_key_condition if key else bind_condition)(text, Placeholders(None, X))
         if caught is not None:
             kind = "KeyConditionExpression" if key else "ConditionExpression"
             assert caught.value.message.startswith(f"Invalid {kind}: {expected}")
-            assert not more or caught.value.message.endswith(fault)
+            assert not more or caught.value.message.endswith(message)
 
 
 @pytest.mark.parametrize(("bind", "text"), [(bind_projection, "a"), (bind_update, "REMOVE a")])
-def test_a_projection_and_an_update_have_4096_bytes_at_most(bind: Any, text: str) -> None:
+def test_projection_and_update_have_at_most_4096_bytes(bind: Any, text: str) -> None:
     bind(text.ljust(4096), Placeholders())
     with pytest.raises(ExpressionFault) as caught:
         bind(text.ljust(4097), Placeholders())
@@ -84,7 +84,7 @@ def test_a_projection_and_an_update_have_4096_bytes_at_most(bind: Any, text: str
 
 
 @pytest.mark.parametrize("depth", [149, 150, 151])
-def test_nesting_of_operands(depth: int) -> None:
+def test_operands_nest_at_most_150_levels(depth: int) -> None:
     text = "SET a = " + "if_not_exists(b," * depth + "c" + ")" * depth
     if depth <= 150:
         assert bind_update(text, Placeholders()).apply({"c": {"S": "x"}})["a"] == {"S": "x"}
@@ -95,7 +95,7 @@ def test_nesting_of_operands(depth: int) -> None:
 
 
 @pytest.mark.parametrize("depth", [298, 299, 300])
-def test_nesting_of_groups(depth: int) -> None:
+def test_groups_nest_below_300_levels(depth: int) -> None:
     text = "NOT (" * depth + "a=b" + ")" * depth
     if depth < 300:
         assert bind_condition(text, Placeholders()).operators == depth + 1
@@ -113,7 +113,7 @@ def nested(depth: int, width: int = 1) -> Any:
 
 
 @pytest.mark.parametrize("path", ["a", "a.b", "a[0]", "a.b.c", "a[0].b[5]"])
-def test_nesting_of_updated_items(path: str) -> None:
+def test_updated_items_nest_at_most_32_levels(path: str) -> None:
     """31 levels of lists and maps, and a scalar."""
     item: dict[str, Any] = {"a": {"M": {"b": {"M": {}}}} if "[0]" not in path else {"L": [{"M": {"b": {"L": []}}}]}}
     above = path.replace("[", ".[").count(".")

@@ -1,4 +1,4 @@
-"""How the newer reader words each value that isn't of a member's type, and where it says that it stands."""
+"""Messages of the strict parser for values of a wrong type, with their columns."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from keyplan.dynamodb.operations.shapes import Structure, Text
 from keyplan.errors import DynamoDBError
 
 
-def said(shape: Structure, request: Any) -> str:
+def message(shape: Structure, request: Any) -> str:
     try:
         refuse_unreadable(shape, request)
     except DynamoDBError as error:
@@ -29,11 +29,11 @@ def said(shape: Structure, request: Any) -> str:
         {"a": [[1, 2, 3], [4, 5, 6]], "b": {"c": 2**64, "d": "😀"}, "e": None},
     ],
 )
-def test_a_fault_has_the_column_of_what_was_written_before_it(value: Any) -> None:
-    """In bytes, without spaces; the last character is the first wrong one."""
+def test_error_column_is_the_length_of_the_preceding_json(value: Any) -> None:
+    """In bytes, without spaces. The last character is the first wrong one."""
     shape = Structure({"Wrong": Text(), "Missing": Text()}, required=frozenset({"Missing"}))
     request = {"Before": value, "Wrong": 17}
     text = json.dumps(request, ensure_ascii=False, separators=(",", ":")).encode()
-    assert said(shape, {**request, "After": 1}).endswith(f"at line 1 column {len(text) - 1}")
+    assert message(shape, {**request, "After": 1}).endswith(f"at line 1 column {len(text) - 1}")
     text = json.dumps({"Before": value}, ensure_ascii=False, separators=(",", ":")).encode()
-    assert said(shape, {"Before": value}).endswith(f"at line 1 column {len(text)}")
+    assert message(shape, {"Before": value}).endswith(f"at line 1 column {len(text)}")

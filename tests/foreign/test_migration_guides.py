@@ -1,5 +1,5 @@
-"""The pages "From ...": the program before and the program after print what is shown, and each reads what the other
-has written. They leave the same items; JSON in a text may have its spaces elsewhere.
+"""The guides "From ...": the programs before and after print what the guide shows, and read each other's items. They
+store the same items; JSON strings may differ in spaces.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from tests.server.support import Server
 
 PAGES = ["electrodb", "dynamodb-toolbox", "onetable", "pynamodb", "boto3"]
 OWN_CLOCK = {"_ct", "_md", "created", "updated"}
-"""Attributes that hold when the program ran."""
+"""Attributes with the time of the run."""
 
 
 class Page:
-    """The two programs of a page, and what they print."""
+    """The two programs of a guide, and their output."""
 
     def __init__(self, name: str) -> None:
         blocks = blocks_of(ROOT / "docs" / f"from-{name}.md")
@@ -38,7 +38,7 @@ class Page:
         self.shown_after = shown[self.after.line]
 
     def design(self) -> type[Design]:
-        """The design of the program after."""
+        """The design of the Keyplan program."""
         return next(
             value
             for value in self._run(":memory:")[0].values()
@@ -46,7 +46,7 @@ class Page:
         )
 
     def run_after(self, url: str) -> str:
-        """Run the program after on a store."""
+        """Run the Keyplan program on a store."""
         return self._run(url)[1]
 
     def _run(self, url: str) -> tuple[dict[str, Any], str]:
@@ -65,7 +65,7 @@ class Page:
 
 
 def items(server: Server, table: str) -> list[dict[str, Any]]:
-    """Everything in a table, without what only says when it was written."""
+    """All items of a table, without the attributes that depend on the time."""
     result: list[dict[str, Any]] = server.call("Scan", {"TableName": table})["Items"]
     return [
         {name: _in_one_order(value) for name, value in item.items() if name not in OWN_CLOCK and not _unique(item)}
@@ -85,7 +85,7 @@ def _in_one_order(value: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_both_programs_do_the_same(name: str, server: Server, run_program: RunProgram) -> None:
+def test_both_programs_print_and_store_the_same(name: str, server: Server, run_program: RunProgram) -> None:
     page = Page(name)
     why = missing() if page.before.language == "js" else None
     if why is not None:

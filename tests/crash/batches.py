@@ -1,7 +1,7 @@
-"""The child of the kill tests of what is done in pieces: it kills itself between two of them.
+"""The child process of kill tests for batched work: it kills itself between two batches.
 
-Run as ``python -m tests.crash.pieces PATH COUNT OPERATION PARAMS``: it begins an operation, whose parameters are JSON,
-and before the piece of that number it writes an item and is killed.
+Run as ``python -m tests.crash.batches PATH COUNT OPERATION PARAMS``: it starts an operation with JSON parameters, and
+before batch COUNT it writes an item and is killed.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from keyplan.store.storage.sqlite import Storage
 from tests.crash.writer import TABLE, item
 
 ROWS = 5
-"""Items of a piece."""
+"""Items per batch."""
 REGIONS = ["us-east-1", "us-west-2"]
 
 
 def main(path: str, count: int, operation: str, params: str) -> None:
-    # The region whose store was there before has it at the same path.
+    # The store of the first region is at the path of a store without regions.
     engine = Regions.open(path, REGIONS).engines[REGIONS[0]] if "Replica" in params else Engine.open(path, create=False)
-    left = [count]
+    remaining = [count]
 
     def let_others_in(self: Storage) -> None:
-        left[0] -= 1
-        if left[0] == 0:
-            with suppress(DynamoDBError):  # it is the table that goes
+        remaining[0] -= 1
+        if remaining[0] == 0:
+            with suppress(DynamoDBError):  # the table may be the one being deleted
                 engine.call("PutItem", {"TableName": TABLE, "Item": item("late", str(count), count)})
             os.kill(os.getpid(), signal.SIGKILL)
 
