@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from PIL import Image
 
 from keyplan_systems.blog.design import Blog
-from keyplan_systems.blog.drawings import drawn
 from keyplan_systems.blog.sample import DEMO_PASSWORD
 from tests.browser.sites import Arrive, arriving, faults_of_load, letter, serving
 from tests.browser.sites import sign_in as sign_in_at
@@ -266,7 +266,7 @@ def test_a_phone_in_dark_mode_comments_moderates_and_deletes_a_post(
     author.goto("/write")
     author.get_by_label("Title").press_sequentially("Night bus")
     picture = tmp_path / "bus.png"
-    picture.write_bytes(drawn("ridge"))
+    Image.new("RGB", (64, 36), "#8a2f23").save(picture)
     author.locator("#page_picture").set_input_files(picture)
     author.get_by_role("region", name="Preview").locator("img").wait_for()
     author.locator("#tags").fill("notes")

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from keyplan_systems.blog.design import Blog
-from keyplan_systems.blog.entities import Comment, Moderation, Upload, UserImpression
+from keyplan_systems.blog.entities import Comment, Upload, UserImpression
 from keyplan_systems.blog.sample import sample_user, whole_post
 from keyplan_systems.site.sessions import Session
 
@@ -27,7 +27,6 @@ def completed(blog: Blog) -> None:
     blog.link_provider(user_id, "github", "a#b")
     blog.put(UserImpression(user_id=sample_user(0).user_id, viewed_id=user_id, at=at))
     blog.put(Comment(post_id=post.post_id, thread_id="c1", comment_id="c1", user_id=user_id, text="Yes.", at=at))
-    blog.put(Moderation(log_id="l1", by=user_id, action="hid a comment", subject="c1", at=at))
     blog.lead("/2015/01/09/hello", post.post_id)
     blog.put(Upload(user_id=user_id, name="picture.png", at=at))
     blog.put(SESSION)
@@ -43,7 +42,6 @@ def arguments() -> dict[str, dict[str, Any]]:
     result: dict[str, dict[str, Any]] = {
         "latest_posts": {"limit": 3},
         "published_between": {"limit": 4},
-        "posts_by_status": {"status": "unpublished", "limit": 2},
         "popular_posts": {"limit": 5},
         "post_by_slug": {"slug": post.slug},
         "slug_of": {"slug": post.slug},
@@ -74,7 +72,6 @@ def arguments() -> dict[str, dict[str, Any]]:
         "comments": {"post_id": post.post_id, "limit": 2},
         "latest_comments": {"status": "shown", "limit": 2},
         "comments_of_user": {"user_id": user.user_id, "limit": 2},
-        "moderation_log": {"month": "2026-11", "limit": 2},
         "redirect": {"path": "/2015/01/09/hello"},
         "addresses_of": {"post_id": post.post_id},
         "uploads_of": {"user_id": user.user_id},

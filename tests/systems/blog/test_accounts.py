@@ -8,12 +8,11 @@ from typing import Any
 import pytest
 from argon2 import PasswordHasher
 
-from keyplan import now
 from keyplan.errors import ConditionFailed, ItemNotFound, Refused, UniqueValueTaken
 from keyplan.testing.stored_world import scan
-from keyplan_systems.blog import accounts, people
+from keyplan_systems.blog import accounts
 from keyplan_systems.blog.design import Blog
-from keyplan_systems.blog.entities import Credential, ProviderUser, RateLimit, User
+from keyplan_systems.blog.entities import Credential, ProviderUser, User
 from keyplan_systems.site import passwords
 from keyplan_systems.site.sessions import Sessions
 from keyplan_systems.site.signing import Signer
@@ -186,18 +185,18 @@ def test_a_session_is_checked_with_two_consistent_reads(blog: Blog, uma: User, s
 
 def test_a_suspension_ends_all_sessions(blog: Blog, uma: User, sessions: Sessions[User]) -> None:
     token = sessions.open(uma)
-    assert accounts.moderate(blog, uma.user_id, "suspended").status == "suspended"
-    assert accounts.moderate(blog, uma.user_id, "suspended").status == "suspended"
+    assert blog.set_status(uma.user_id, "suspended").status == "suspended"
+    assert blog.set_status(uma.user_id, "suspended").status == "suspended"
     assert sessions.of(token) is None
     with pytest.raises(Refused, match="suspended"):
         accounts.sign_in(blog, "uma", PASSWORD)
     assert places(lambda: accounts.sign_in(blog, "uma", "wrong password")) == ["password"]
     late = sessions.open(uma)  # by a sign-in that read the user before
-    accounts.moderate(blog, uma.user_id, "active")
+    blog.set_status(uma.user_id, "active")
     assert (sessions.of(token), sessions.of(late)) == (None, None)
     assert accounts.sign_in(blog, "uma", PASSWORD).user_id == uma.user_id
     with pytest.raises(ItemNotFound):
-        accounts.moderate(blog, "nobody", "active")
+        blog.set_status("nobody", "active")
 
 
 # Changes
@@ -286,25 +285,3 @@ def test_an_identity_is_linked_once(blog: Blog, uma: User, eve: User) -> None:
     blog.set_status(uma.user_id, "suspended")
     assert places(lambda: accounts.sign_in_by_provider(blog, "github", "1")) == ["password"]
     assert items_of(blog, ProviderUser) == [linked]
-
-
-# Limits
-
-
-def test_attempts_are_limited_in_one_request(blog: Blog, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(people, "now", lambda: now().replace(minute=0, second=0))
-    requests = recorded(blog)
-    for _ in range(3):
-        accounts.limit(blog, "sign-in", "10.0.0.1", most=3, seconds=60)
-    with pytest.raises(accounts.TooMany) as raised:
-        accounts.limit(blog, "sign-in", "10.0.0.1", most=3, seconds=60)
-    assert 0 < raised.value.retry_after_seconds <= 60
-    assert requests.operations == ["UpdateItem"] * 4
-    accounts.limit(blog, "sign-in", "10.0.0.2", most=3, seconds=60)
-    accounts.limit(blog, "contact", "10.0.0.1", most=3, seconds=60)
-    monkeypatch.setattr(people, "now", lambda: now().replace(minute=1, second=0))
-    accounts.limit(blog, "sign-in", "10.0.0.1", most=3, seconds=60)
-    items = items_of(blog, RateLimit)
-    assert sorted(value.count for value in items) == [1, 1, 1, 3]
-    assert "10.0.0.1" not in str(items)
-    assert all(value.expires_at > now().replace(minute=0, second=0) for value in items)

@@ -234,16 +234,10 @@ def test_a_user_who_is_suspended_while_signing_in_has_no_session(shared: Blog) -
     sessions = accounts.sessions_of(shared, Signer(b"a secret of the tests"))
     for number in range(5):
         user = new_user(shared, f"user-{number}")
-        suspend = partial(accounts.moderate, shared, user.user_id, "suspended")
+        suspend = partial(shared.set_status, user.user_id, "suspended")
         *opened, _ = at_once([*[partial(sessions.open, user)] * 3, suspend])
-        accounts.moderate(shared, user.user_id, "active")
+        shared.set_status(user.user_id, "active")
         assert [sessions.of(str(token)) for token in opened] == [None] * 3
-
-
-def test_attempts_are_counted_together(shared: Blog) -> None:
-    outcomes = at_once([lambda: accounts.limit(shared, "sign-in", "a", most=3, seconds=7 * 24 * 3600)] * THREADS)
-    assert sum(outcome is None for outcome in outcomes) == 3
-    assert sum(isinstance(outcome, accounts.TooMany) for outcome in outcomes) == THREADS - 3
 
 
 def test_processes_on_one_file(tmp_path: Path) -> None:

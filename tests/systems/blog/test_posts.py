@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -11,7 +11,7 @@ import pytest
 from keyplan.errors import ArgumentError, ItemNotFound, ItemTooLarge, Refused
 from keyplan_systems.blog.design import Blog
 from keyplan_systems.blog.entities import CONTENT_BYTES_MAX, Post, PostContent, PostWithContent, User
-from tests.systems.blog.support import check_books, new_post, new_user, published
+from tests.systems.blog.support import check_books, new_post, published
 
 DAY = datetime(2026, 11, 21, 9, tzinfo=UTC)
 
@@ -221,12 +221,3 @@ def test_lists_are_in_the_order_of_publishing(blog: Blog, ada: User) -> None:
     assert [tag.slug for tag in blog.posts_by_tags(("t",))] == wanted
     assert [post.slug for post in blog.posts_of_user(ada.user_id, "published")] == wanted
     assert [post.slug for post in blog.published_between()] == wanted[::-1]
-
-
-def test_every_status_for_moderators(blog: Blog, ada: User) -> None:
-    other = new_user(blog, "bob")
-    new_post(blog, ada, "one", created_at=DAY)
-    new_post(blog, other, "two", created_at=DAY + timedelta(hours=1))
-    published(blog, ada, "three")
-    assert [post.slug for post in blog.posts_by_status("unpublished")] == ["two", "one"]
-    assert [post.slug for post in blog.posts_by_status("published")] == ["three"]

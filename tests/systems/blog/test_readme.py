@@ -1,4 +1,4 @@
-"""The blog's README tells the truth: its tables list the design's patterns, items and indexes, and its numbers hold."""
+"""The blog's README lists the design's patterns, items and indexes, and states the right numbers."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def rows(heading: str) -> list[list[str]]:
 
 def test_patterns_are_listed_with_their_parameters() -> None:
     listed = {}
-    for row in [*rows("The questions"), *rows("The writes")]:
+    for row in [*rows("Read patterns"), *rows("Write patterns")]:
         match = re.match(r"`(\w+)\(([\w, ]*)\)`", row[1])
         assert match is not None, row
         listed[row[0]] = (match[1], [part for part in match[2].split(", ") if part])
@@ -48,8 +48,8 @@ def test_patterns_are_listed_with_their_parameters() -> None:
     }
 
 
-def test_items_stand_where_the_table_says() -> None:
-    listed = {row[0]: (row[1], row[2]) for row in rows("The items")}
+def test_items_have_the_keys_of_the_table() -> None:
+    listed = {row[0]: (row[1], row[2]) for row in rows("Keys")}
     for entity in Blog.compiled.entities.values():
         templates = [re.sub(r"\{(\w+)[^}]*\}", r"<\1>", str(template)) for _, template in entity.primary.attributes]
         if entity.primary.shards > 1:
@@ -61,8 +61,8 @@ def test_items_stand_where_the_table_says() -> None:
     assert f"{len(Blog.compiled.entities)} entities" in README
 
 
-def test_indexes_are_listed_with_what_they_serve() -> None:
-    listed = {row[0]: row[2].split(", ") for row in rows("The indexes")}
+def test_indexes_are_listed_with_their_patterns() -> None:
+    listed = {row[0]: row[2].split(", ") for row in rows("Indexes")}
     assert set(listed) == {index.name for index in INDEXES}
     served = {number for numbers in listed.values() for number in numbers}
     on_indexes = {
@@ -74,17 +74,17 @@ def test_indexes_are_listed_with_what_they_serve() -> None:
 
 
 def test_the_numbers_of_the_design_are_those_of_the_arithmetic() -> None:
-    text = section("A viral post")
+    text = section("Write sharding for viral posts")
     assert f"{COUNTER_SHARDS['post']} counter partitions, {COUNTER_SLOTS} items each" in text
     assert f"{READER_SHARDS} partitions by reader" in text
     assert f"{COUNTER_SHARDS['post'] * COUNTER_SLOTS} items of the counter" in text
     assert f"POSTS_BY_STATUS_RATING, {STATUS_SHARDS} shards" in text
     assert f"{FRONT_PAGE_REPLICAS} copies" in text
-    assert f"the counter of a tag that all of them carry, {COUNTER_SHARDS['tag']} partitions" in text
+    assert f"the counter of a tag of all these posts, {COUNTER_SHARDS['tag']} partitions" in text
     assert f"| {math.ceil(10_000 / COUNTER_SHARDS['post'])} | 31 % |" in text
-    assert f"A post may have {COMBO_TAGS_MAX} tags: {len(tag_combos(tuple('abcde')))} combinations" in README
+    assert f"A post can have up to {COMBO_TAGS_MAX} tags: {len(tag_combos(tuple('abcde')))} combinations" in README
 
 
-def test_who_can_sign_in_is_told() -> None:
+def test_the_sign_in_of_the_sample_is_documented() -> None:
     assert DEMO_PASSWORD in README
     assert all(f"`{username}@example.com`" in README for username, _, _ in DEMO_USERS)

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from keyplan_systems.blog.design import Blog, ContactMessage
+from keyplan_systems.blog.design import Blog
+from keyplan_systems.blog.entities import ContactMessage
 from keyplan_systems.blog.sample import sample, whole_post
 from tests.seeds import NEW
 from tests.systems.blog.asked import SAMPLED, arguments, completed
@@ -38,18 +39,18 @@ def sampled(request: pytest.FixtureRequest) -> Iterator[Blog]:
 
 def bounds(text: str, count: int) -> tuple[float, float]:
     """The least and the most that a cell of the table says."""
-    match = re.match(rf"{NUMBER}(?: \+ {NUMBER})?( an? \w+| for 4 KB|, more by the text)?", text)
+    match = re.match(rf"{NUMBER}(?: \+ {NUMBER})?( per \w+| for 4 KB|, more for longer texts)?", text)
     assert match is not None, text
     least, most = float(match[1]), float(match[2] or match[1])
     if match[3]:
         return least + float(match[3]) * 0, most + float(match[4] or match[3]) * count
-    if match[5] in {" for 4 KB", ", more by the text"}:
+    if match[5] in {" for 4 KB", ", more for longer texts"}:
         return least, most + TEXT_MAX
     return (0.5, most * count) if match[5] else (least, most)
 
 
 def test_each_read_costs_what_its_row_says(sampled: Blog) -> None:
-    cells = {match[1]: row[3] for row in rows("The questions") if (match := re.match(r"`(\w+)\(", row[1]))}
+    cells = {match[1]: row[3] for row in rows("Read patterns") if (match := re.match(r"`(\w+)\(", row[1]))}
     wrong: dict[str, tuple[str, float]] = {}
     for name, given in arguments().items():
         recorder = recorded(sampled)
@@ -87,13 +88,10 @@ def writes(blog: Blog) -> dict[str, Callable[[], object]]:
         "W27": lambda: blog.send_message(message),
         "W28": lambda: blog.handle_message("2026-11", at, "m"),
         "W29": lambda: blog.delete_message("2026-11", at, "m"),
-        "W30": lambda: blog.count_attempt("search", "a", 60, 5),
         "W31": lambda: blog.lead("/old", other.post_id),
         "W32": lambda: blog.note_upload(eve.user_id, "a.png"),
         "W33": lambda: first.append(blog.add_comment(post.post_id, eve.user_id, "Yes.")),
-        "W35": lambda: blog.moderate_comment(
-            post.post_id, first[0].thread_id, first[0].comment_id, "hidden", ada.user_id
-        ),
+        "W35": lambda: blog.moderate_comment(post.post_id, first[0].thread_id, first[0].comment_id, "hidden"),
         "W40": lambda: blog.name_co_authors(post.post_id, (eve.user_id,)),
     }
 
@@ -102,7 +100,7 @@ READS = {"GetItem", "BatchGetItem", "Query"}
 
 
 def test_each_write_costs_what_its_row_says(blog: Blog) -> None:
-    cells = {row[0]: row[3] for row in rows("The writes")}
+    cells = {row[0]: row[3] for row in rows("Write patterns")}
     wrong: dict[str, tuple[str, float, float]] = {}
     for identity, call in writes(blog).items():
         recorder = recorded(blog)

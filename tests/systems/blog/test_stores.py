@@ -119,15 +119,11 @@ def test_one_of_two_wins(store: Blog, monkeypatch: pytest.MonkeyPatch) -> None:
     check_books(store)
 
 
-def test_sessions_and_limits(store: Blog) -> None:
+def test_sessions(store: Blog) -> None:
     user = new_user(store, "ada")
     sessions = accounts.sessions_of(store, Signer(b"a secret of the tests"))
     token = sessions.open(user)
     assert sessions.of(token) is not None
-    accounts.moderate(store, user.user_id, "suspended")
-    accounts.moderate(store, user.user_id, "active")
+    store.set_status(user.user_id, "suspended")
+    store.set_status(user.user_id, "active")
     assert sessions.of(token) is None
-    for _ in range(2):
-        accounts.limit(store, "sign-in", "a", most=2, seconds=7 * 24 * 3600)
-    with pytest.raises(accounts.TooMany):
-        accounts.limit(store, "sign-in", "a", most=2, seconds=7 * 24 * 3600)

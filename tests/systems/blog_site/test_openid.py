@@ -22,8 +22,9 @@ from keyplan.errors import RequestError
 from keyplan_systems.blog.design import Blog
 from keyplan_systems.blog.site.application import site_application
 from keyplan_systems.blog.site.openid import OpenIdProvider
+from keyplan_systems.blog.site.settings import BlogFile, ProviderSettings
 from keyplan_systems.blog.site.site import Site
-from keyplan_systems.site.own_settings import read_site_file
+from keyplan_systems.site.settings import read_settings
 from tests.systems.blog_site.conftest import SECRET
 from tests.systems.blog_site.support import Visit, text_of
 from tests.systems.blog_site.test_accounts import follow
@@ -111,7 +112,7 @@ def idp() -> Iterator[IdentityProvider]:
 def visit_idp(site: Site, idp: IdentityProvider) -> Callable[[], Visit]:
     """Visitors of a site with the provider."""
     settings = {"name": "idp", "title": "Idp", "issuer": idp.issuer, "client_id": CLIENT}
-    provider = OpenIdProvider({**settings, "client_secret": CLIENT_SECRET}, SECRET)
+    provider = OpenIdProvider(ProviderSettings.model_validate({**settings, "client_secret": CLIENT_SECRET}), SECRET)
     site.settings = replace(site.settings, providers=(provider,))
     served = site_application(site)
     return lambda: Visit(served)
@@ -210,8 +211,11 @@ client_id = "blog"
 client_secret = "s"
 """
     )
-    assert [each["issuer"] for each in read_site_file(path).providers] == ["https://idp.example"]
+    assert [each.issuer for each in read_settings(BlogFile, path).providers] == ["https://idp.example"]
     path.write_text(path.read_text().replace("https://", "http://") + '\n[[providers]]\nname = "Idp 2"\n')
     with pytest.raises(RequestError) as caught:
-        read_site_file(path)
-    assert [fault.place for fault in caught.value.errors] == ["providers[0].issuer", "providers[1]"]
+        read_settings(BlogFile, path)
+    assert [fault.place for fault in caught.value.errors] == [
+        "providers.0.issuer",
+        *(f"providers.1.{name}" for name in ("name", "title", "issuer", "client_id", "client_secret")),
+    ]

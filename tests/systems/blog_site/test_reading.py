@@ -30,7 +30,6 @@ PAGES = [
     ("/search", 1),
     ("/search?q=keys", 5),
     ("/search/tags?prefix=k", 1),
-    ("/feed.rss", 2),
     ("/feed.atom", 2),
     ("/sitemap.xml", 1),
     ("/sitemap-2026.xml", 0),
@@ -71,7 +70,7 @@ def test_what_stands_beside_a_page_is_read_once_in_two_seconds(
     blog: Blog, site: Site, ada: User, post: Post, anybody: Visit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seconds = [0.0]
-    for kept in (site.views._posts, site.views._answers):
+    for kept in (site.views._posts, site.views._lists):
         monkeypatch.setattr(kept, "_clock", lambda: seconds[0])
     recorder = recorded(blog)
 
@@ -153,7 +152,7 @@ def test_a_card_is_made_once_for_everybody_and_anew_when_its_post_changes(
 
 
 def test_an_empty_blog_has_its_pages_too(anybody: Visit) -> None:
-    for path in ("/", "/latest", "/popular", "/tags", "/search", "/feed.rss", "/feed.atom", "/sitemap.xml"):
+    for path in ("/", "/latest", "/popular", "/tags", "/search", "/feed.atom", "/sitemap.xml"):
         assert anybody.get(path).status_code == 200, path
     assert "Nothing has been published yet" in anybody.get("/").text
 

@@ -1,7 +1,7 @@
 """Authorization: who can call which pattern over the API.
 
-Patterns themselves check no permissions; the API's policy uses this table. A pattern that isn't listed is closed, and
-``OWN`` lists ownership rules that the policy checks as well.
+Patterns themselves check no permissions; the API's policy uses this table, and checks ownership as well. A pattern that
+isn't listed is closed.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-__all__ = ["OWN", "WHO", "Audience"]
+__all__ = ["WHO", "Audience"]
 
-Audience = Literal["anyone", "reader", "author", "moderator", "nobody"]
-"""The minimum role for a pattern; ``nobody``: only this system's functions."""
+Audience = Literal["anyone", "reader", "author", "moderator", "internal"]
+"""The minimum role for a pattern; ``internal``: only this system's functions."""
 
 WHO: Mapping[str, Audience] = {
     # public
@@ -56,84 +56,44 @@ WHO: Mapping[str, Audience] = {
     "archive": "author",
     "restore": "author",
     # moderators
-    "posts_by_status": "moderator",
     "users_by_rating": "moderator",
     "latest_users": "moderator",
     "user_by_email": "moderator",
     "contact_messages": "moderator",
     "latest_comments": "moderator",
     "comments_of_user": "moderator",
-    "moderation_log": "moderator",
     "moderate_comment": "moderator",
-    "take_down": "moderator",
     "handle_message": "moderator",
     "delete_message": "moderator",
     "set_role": "moderator",
     "set_status": "moderator",
     # internal
-    "session": "nobody",
-    "sessions": "nobody",
-    "counters": "nobody",
-    "addresses_of": "nobody",
-    "comment": "nobody",
-    "contents": "nobody",
-    "delete_post": "nobody",
-    "posts": "nobody",
-    "redirect": "nobody",
-    "uploads_of": "nobody",
-    "viewed_by": "nobody",
-    "lead": "nobody",
-    "note_upload": "nobody",
-    "user_by_provider": "nobody",
-    "user_to_sign_in": "nobody",
-    "provider_user": "nobody",
-    "name_co_authors": "nobody",
-    "publish_as_of": "nobody",
-    "register": "nobody",
-    "open_session": "nobody",
-    "set_password": "nobody",
-    "link_provider": "nobody",
-    "count_view": "nobody",
-    "count_attempt": "nobody",
-    "send_message": "nobody",
-    "refresh_ranking": "nobody",
-    "refresh_tag": "nobody",
-    "refresh_user": "nobody",
-    "refresh_front_page": "nobody",
+    "session": "internal",
+    "sessions": "internal",
+    "counters": "internal",
+    "addresses_of": "internal",
+    "comment": "internal",
+    "contents": "internal",
+    "delete_post": "internal",
+    "posts": "internal",
+    "redirect": "internal",
+    "uploads_of": "internal",
+    "viewed_by": "internal",
+    "lead": "internal",
+    "note_upload": "internal",
+    "user_by_provider": "internal",
+    "user_to_sign_in": "internal",
+    "provider_user": "internal",
+    "name_co_authors": "internal",
+    "publish_as_of": "internal",
+    "register": "internal",
+    "open_session": "internal",
+    "set_password": "internal",
+    "link_provider": "internal",
+    "count_view": "internal",
+    "send_message": "internal",
+    "refresh_ranking": "internal",
+    "refresh_tag": "internal",
+    "refresh_user": "internal",
+    "refresh_front_page": "internal",
 }
-
-OWN: Mapping[str, str] = {
-    "post": "a post that isn't published is its author's, its co-authors' and the moderators'",
-    "whole_post": "a post that isn't published is its author's, its co-authors' and the moderators'",
-    "post_by_slug": "a post that isn't published is its author's, its co-authors' and the moderators'",
-    "user": "a user who was removed is there for moderators only",
-    "users": "a user who was removed is there for moderators only",
-    "user_by_username": "a user who was removed is there for moderators only",
-    "slug_of": "the slug of a post that isn't published is its author's, its co-authors' and the moderators'",
-    "posts_of_user": "drafts and archived posts are their author's and the moderators'",
-    "who_saw_post": "only of one's own post, or as a moderator",
-    "create_post": "user_id is the caller",
-    "edit_post": "only one's own post, or as a moderator that of an unclaimed imported author; edited_by is the caller",
-    "publish": "only one's own post, or as a moderator",
-    "unpublish": "only one's own post, or as a moderator",
-    "archive": "only one's own post, or as a moderator",
-    "restore": "only one's own post, or as a moderator",
-    "post_seen": "user_id is the caller",
-    "user_viewed": "user_id is the caller",
-    "edit_profile": "user_id is the caller",
-    "view_post": "user_id is the caller, and the post is published",
-    "like_post": "user_id is the caller, and the post is published",
-    "unlike_post": "user_id is the caller",
-    "rate_post": "user_id is the caller, and the post is published",
-    "view_user": "user_id is the caller, and the viewed user is there",
-    "comments": "only of a post that is there for the caller; without the texts that are hidden",
-    "add_comment": "user_id is the caller, and the post is published",
-    "remove_comment": "only one's own",
-    "moderate_comment": "by is the caller",
-    "take_down": "by is the caller",
-    "end_session": "user_id is the caller",
-    "end_sessions": "user_id is the caller",
-    "set_role": "not of a moderator; by is the caller",
-    "set_status": "not of a moderator",
-}
-"""Ownership rules in addition to the role, in words."""

@@ -1,4 +1,4 @@
-"""Accounts: registration, sign-in, passwords, external identities, limits. Called by the site.
+"""Accounts: registration, sign-in, passwords, external identities. Called by the site.
 
 Passwords are hashed (``site.passwords``); the store never sees them. ``people`` has the writes. Invalid input is
 reported by field, together, in one ``Refused``.
@@ -6,14 +6,13 @@ reported by field, together, in one ``Refused``.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from typing import Literal
 
 from keyplan import Delete, SetRemove, Update, now
-from keyplan.errors import ConditionFailed, ErrorDetail, ItemNotFound, Refused, UniqueValueTaken, WriteFailed
+from keyplan.errors import ErrorDetail, ItemNotFound, Refused, UniqueValueTaken, WriteFailed
 from keyplan_systems.blog.design import Blog
-from keyplan_systems.blog.entities import ContactMessage, Credential, ProviderUser, User, UserStatus
+from keyplan_systems.blog.entities import ContactMessage, Credential, ProviderUser, User
 from keyplan_systems.blog.people import identity
 from keyplan_systems.site.passwords import hash_password, needs_rehash, password_fits
 from keyplan_systems.site.sessions import Sessions
@@ -21,15 +20,12 @@ from keyplan_systems.site.signing import Signer
 
 __all__ = [
     "IMPORTED_DOMAIN",
-    "TooMany",
     "change_email",
     "change_password",
     "check_email_change",
     "check_joining",
     "hash_password",
     "is_unclaimed",
-    "limit",
-    "moderate",
     "needs_rehash",
     "password_fits",
     "register",
@@ -39,7 +35,6 @@ __all__ = [
     "sign_in",
     "sign_in_by_provider",
     "unlink",
-    "verify_email",
 ]
 
 IMPORTED_DOMAIN = "imported.invalid"
@@ -49,14 +44,6 @@ PASSWORD_MAX = 200
 
 _EMAIL = re.compile(r"[^\s@<>(),;:\"\\\[\]]{1,64}@(?:[^\W_](?:[\w-]{0,61}[^\W_])?\.)+[^\W\d_][\w-]{0,61}[^\W_]")
 _USERNAME = re.compile(r"[a-z0-9](?:-?[a-z0-9]){2,39}")
-
-
-class TooMany(Refused):
-    """Too many attempts. ``retry_after_seconds``: when to retry."""
-
-    def __init__(self, message: str, *, retry_after_seconds: int) -> None:
-        super().__init__(message, hint=f"try again in {retry_after_seconds} seconds")
-        self.retry_after_seconds = retry_after_seconds
 
 
 # Registration
@@ -72,10 +59,8 @@ def register(
     role: Literal["reader", "author"] = "reader",
     provider: str | None = None,
     external_id: str | None = None,
-    verified: bool = False,
 ) -> User:
-    """Register a user with a password, an external identity, or both; ``verified``: the user has confirmed the email
-    address.
+    """Register a user with a password, an external identity, or both.
 
     Raises Refused with an error for each invalid field: ``email``, ``username``, ``name``, ``password``, ``provider``.
     Of two concurrent registrations with one email or username, one fails.
@@ -89,8 +74,7 @@ def register(
         raise _refused(faults)
     user = User(username=username, name=name, role=role)
     hashed = None if password is None else hash_password(password)
-    seen = now() if verified else None
-    credential = Credential(user_id=user.user_id, email=email, password_hash=hashed, verified_at=seen)
+    credential = Credential(user_id=user.user_id, email=email, password_hash=hashed)
     known = None
     if provider is not None and external_id is not None:
         known = ProviderUser(provider=provider, external_id=external_id, user_id=user.user_id)
@@ -228,11 +212,6 @@ def is_unclaimed(blog: Blog, user_id: str) -> bool:
 # Changes
 
 
-def moderate(blog: Blog, user_id: str, status: UserStatus) -> User:
-    """Suspend a user, whose sessions end, or reactivate them. Raises ItemNotFound."""
-    return blog.set_status(user_id, status)
-
-
 def sessions_of(blog: Blog, signer: Signer) -> Sessions[User]:
     """The sessions of a blog's active users."""
 
@@ -267,11 +246,6 @@ def reset_password(blog: Blog, user: User, credential: Credential, new: str) -> 
     blog.set_password(user.user_id, credential.password_hash, hash_password(new))
 
 
-def verify_email(blog: Blog, user_id: str, email: str) -> None:
-    """Mark a user's email address as confirmed. Raises ConditionFailed if it has changed."""
-    blog.transact([Update(Credential, user_id=user_id).set(verified_at=now()).only_if(email=email)])
-
-
 def check_email_change(blog: Blog, user_id: str, password: str, email: str) -> None:
     """Check whether a user can ask for another email address: the password, and the address's form. Raises Refused at
     ``password`` or ``email``, ItemNotFound; doesn't reveal whether the address is registered.
@@ -298,7 +272,7 @@ def change_email(blog: Blog, user_id: str, email: str) -> None:
     if email == credential.email:
         return
     try:
-        blog.update(credential, email=email, verified_at=now(), changed_at=now())
+        blog.update(credential, email=email, changed_at=now())
     except UniqueValueTaken:
         raise _refused([ErrorDetail("email", "somebody is registered with it", "take another")]) from None
 
@@ -327,19 +301,3 @@ def _credential(blog: Blog, user_id: str) -> tuple[User, Credential]:
     if user is None or credential is None:
         raise ItemNotFound(f"there is no user {user_id!r}", place="account")
     return user, credential
-
-
-# Limits
-
-
-def limit(blog: Blog, action: str, subject: str, *, most: int, seconds: int) -> None:
-    """Count an attempt of a subject (an address, a login): at most ``most`` per ``seconds``.
-
-    Counts for all processes together, in one request. The subject is stored only as a hash. Raises TooMany.
-    """
-    hashed = hashlib.sha256(subject.encode("utf-8", "surrogatepass")).hexdigest()
-    try:
-        blog.count_attempt(action, hashed, seconds, most)
-    except ConditionFailed:
-        left = seconds - int(now().timestamp()) % seconds
-        raise TooMany("too many attempts", retry_after_seconds=left) from None

@@ -7,7 +7,7 @@ from typing import Annotated
 from keyplan import Check, Create, Example, Field, Update, Writes, ulid, write
 from keyplan.errors import ItemNotFound, Refused
 from keyplan_systems.blog.counting import counted
-from keyplan_systems.blog.entities import Comment, CommentStatus, Moderation, Post, User
+from keyplan_systems.blog.entities import Comment, CommentStatus, Post, User
 from keyplan_systems.blog.reads import Reads
 
 __all__ = ["CommentWrites"]
@@ -59,18 +59,13 @@ class CommentWrites(Reads):
         return True
 
     @write("W35", attempts=10, example=Example(status="hidden").found(Comment, status="shown"))
-    def moderate_comment(
-        self, post_id: str, thread_id: str, comment_id: str, status: CommentStatus, by: str
-    ) -> Writes[bool]:
+    def moderate_comment(self, post_id: str, thread_id: str, comment_id: str, status: CommentStatus) -> Writes[bool]:
         """Hide or show a comment; one that its author removed stays removed. Returns whether anything changed."""
         comment = yield from self._comment(post_id, thread_id, comment_id)
         if status == "removed" or comment.status in {"removed", status}:
             return False
         yield Update(comment, status=status).only_if(status=comment.status)
         yield counted("post", post_id, {"comments": 1 if status == "shown" else -1})
-        about = " ".join(comment.text.split())[:300]
-        action = "hid a comment" if status == "hidden" else "showed a comment again"
-        yield Create(Moderation(by=by, action=action, subject=comment_id, about=about))
         return True
 
     def _comment(self, post_id: str, thread_id: str, comment_id: str) -> Writes[Comment]:

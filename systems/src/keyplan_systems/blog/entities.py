@@ -35,7 +35,6 @@ __all__ = [
     "Credential",
     "Excerpt",
     "FrontPage",
-    "Moderation",
     "Month",
     "Name",
     "Post",
@@ -48,7 +47,6 @@ __all__ = [
     "PostTagCombo",
     "PostWithContent",
     "ProviderUser",
-    "RateLimit",
     "Redirect",
     "Role",
     "Slug",
@@ -204,8 +202,6 @@ class Credential(Entity):
     password_hash: str | None = Field(default=None, repr=False)
     providers: set[str] = Field(default_factory=set)
     changed_at: datetime = Field(default_factory=now)
-    verified_at: datetime | None = None
-    """When the user confirmed this address."""
 
     primary = Key("USER#{user_id}", "CREDENTIAL")
     email_claim = Unique("USER_EMAIL#{email}", "META")
@@ -248,9 +244,8 @@ class Post(Entity):
     """A post without its content, which is a separate item, so that no list and no index loads it.
 
     ``views``, ``likes``, ``ratings`` (their number), ``stars`` (their sum) and ``comments`` are aggregated from
-    counters, and determine ``rating``. An author can't publish a post that a moderator has ``taken_down``.
-    ``co_authors`` are named in the byline. ``listed_at`` is the first publication, or the creation: the order of
-    lists.
+    counters, and determine ``rating``. ``co_authors`` are named in the byline. ``listed_at`` is the first publication,
+    or the creation: the order of lists.
     """
 
     post_id: Id = Field(default_factory=ulid)
@@ -260,7 +255,6 @@ class Post(Entity):
     excerpt: Excerpt = ""
     status: PostStatus = "unpublished"
     tags: PostTags = ()
-    taken_down: bool = False
     co_authors: CoAuthors = ()
     words: int = Field(default=0, ge=0)
     views: int = 0
@@ -441,7 +435,7 @@ class Counter(Entity):
     primary = Key("COUNTER#{kind}#{subject}#{shard}", "{slot:02d}")
 
 
-# The front page, messages, limits
+# The front page, messages
 
 
 class Byline(BaseModel):
@@ -497,34 +491,3 @@ class ContactMessage(Entity):
         return f"{self.at:%Y-%m}"
 
     primary = Key("CONTACT_MESSAGE#{month}", "{at}#{message_id}")
-
-
-class Moderation(Entity):
-    """A moderator's action: each month is a partition. ``by`` and ``subject`` are ids."""
-
-    log_id: Id = Field(default_factory=ulid)
-    by: Id
-    action: str = Field(min_length=1, max_length=40)
-    subject: Id
-    about: str = Field(default="", max_length=300)
-    at: datetime = Field(default_factory=now)
-
-    @computed_field  # type: ignore[prop-decorator] # pydantic's documented form
-    @property
-    def month(self) -> str:
-        """The month in UTC, ``2026-11``."""
-        return f"{self.at:%Y-%m}"
-
-    primary = Key("MODERATION#{month}", "{at}#{log_id}")
-
-
-class RateLimit(Entity):
-    """The number of attempts of one subject in a time window. It expires after the window."""
-
-    action: str = Field(min_length=1, max_length=40)
-    subject: str = Field(min_length=1, max_length=400)
-    window: int = Field(ge=0, lt=10**12)
-    count: int = 0
-    expires_at: Ttl
-
-    primary = Key("RATE_LIMIT#{action}#{subject}", "{window:012d}")

@@ -1,11 +1,11 @@
-"""Writes about people: registration, profiles, roles, moderation, sessions, identities; messages and limits.
+"""Writes about people: registration, profiles, roles, moderation, sessions, identities; messages.
 
 Passwords and secrets are hashed before: ``accounts`` hashes them, and is the site's interface.
 """
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import Annotated
 
 from keyplan import Add, Check, Create, Delete, Example, Field, Put, SetAdd, Update, Writes, now, write
@@ -13,11 +13,9 @@ from keyplan.errors import ItemNotFound, Refused
 from keyplan_systems.blog.entities import (
     ContactMessage,
     Credential,
-    Moderation,
     Month,
     Name,
     ProviderUser,
-    RateLimit,
     Role,
     Upload,
     User,
@@ -30,8 +28,6 @@ __all__ = ["PeopleWrites", "identity"]
 
 
 Bio = Annotated[str, Field(max_length=1000)]
-Seconds = Annotated[int, Field(ge=1, le=7 * 24 * 3600)]
-Most = Annotated[int, Field(ge=1)]
 
 
 def identity(provider: str, external_id: str) -> str:
@@ -41,14 +37,6 @@ def identity(provider: str, external_id: str) -> str:
 
 def _unknown(user_id: str) -> ItemNotFound:
     return ItemNotFound(f"there is no user {user_id!r}", place="Blog.user")
-
-
-_DONE: dict[UserStatus, str] = {
-    "active": "made an account active again",
-    "suspended": "suspended an account",
-    "deleted": "deleted an account",
-}
-"""Log texts of a moderator's status changes."""
 
 
 class PeopleWrites(SessionPatterns, Reads):
@@ -80,19 +68,14 @@ class PeopleWrites(SessionPatterns, Reads):
         yield update.if_missing(_unknown(user_id))
 
     @write("W9")
-    def set_role(self, user_id: str, role: Role, by: str | None = None) -> Writes:
-        """Make a user a reader, an author or a moderator. A change by a moderator (``by``) is logged in the same
-        transaction. Raises ItemNotFound.
-        """
+    def set_role(self, user_id: str, role: Role) -> Writes:
+        """Make a user a reader, an author or a moderator. Raises ItemNotFound."""
         yield Update(User, user_id=user_id).set(role=role).if_missing(_unknown(user_id))
-        if by is not None:
-            yield Create(Moderation(by=by, action=f"changed a role to {role}", subject=user_id))
 
     @write("W10", attempts=30)
-    def set_status(self, user_id: str, status: UserStatus, by: str | None = None) -> Writes[User]:
-        """Suspend or reactivate a user. All of their sessions end, by the user's ``session_epoch``.
-
-        A change by a moderator (``by``) is logged in the same transaction. Raises ItemNotFound.
+    def set_status(self, user_id: str, status: UserStatus) -> Writes[User]:
+        """Suspend or reactivate a user. All of their sessions end, by the user's ``session_epoch``. Raises
+        ItemNotFound.
         """
         user = yield from self.user.read(user_id)
         if user is None:
@@ -103,8 +86,6 @@ class PeopleWrites(SessionPatterns, Reads):
         yield Update(user, status=status, session_epoch=epoch).only_if(
             status=user.status, session_epoch=user.session_epoch
         )
-        if by is not None:
-            yield Create(Moderation(by=by, action=_DONE[status], subject=user_id, about=user.name))
         return user.model_copy(update={"status": status, "session_epoch": epoch})  # its counters can have changed
 
     # Sessions and passwords
@@ -146,7 +127,7 @@ class PeopleWrites(SessionPatterns, Reads):
         yield Put(Upload(user_id=user_id, name=name))
         yield Check(User, user_id=user_id).only_if(status="active").if_missing(_unknown(user_id))
 
-    # Messages and limits
+    # Messages
 
     @write("W27")
     def send_message(self, message: ContactMessage) -> Writes[ContactMessage]:
@@ -165,17 +146,3 @@ class PeopleWrites(SessionPatterns, Reads):
     def delete_message(self, month: Month, at: datetime, message_id: str) -> Writes:
         """Delete a message."""
         yield Delete(ContactMessage, month=month, at=at, message_id=message_id)
-
-    @write("W30")
-    def count_attempt(self, action: str, subject: str, seconds: Seconds, most: Most) -> Writes:
-        """Count an attempt of a subject in the current window of ``seconds``. Raises ConditionFailed after ``most``
-        attempts: one request counts and decides, for all processes.
-        """
-        window = int(now().timestamp()) // seconds
-        over = datetime.fromtimestamp((window + 1) * seconds, UTC) + timedelta(seconds=60)
-        yield (
-            Update(RateLimit, action=action, subject=subject, window=window)
-            .set(count=Add(1), expires_at=over)
-            .or_create()
-            .only_if("attribute_not_exists(count) OR count < :most", most=most)
-        )

@@ -15,7 +15,6 @@ from keyplan_systems.blog.entities import (
     CONTENT_BYTES_MAX,
     CoAuthors,
     Excerpt,
-    Moderation,
     Post,
     PostAddress,
     PostContent,
@@ -120,7 +119,7 @@ class PostWrites(Reads):
             yield from self._retag(post_id, post.published_at, post.tags, tags)
         return PostWithContent(_after(post, edit), text)
 
-    @write("W4", attempts=30, example=Example().found(Post, taken_down=False))
+    @write("W4", attempts=30)
     def publish(self, post_id: str) -> Writes[Post]:
         """Publish an unpublished post: it appears in lists and under its tags, and its author's counters change.
 
@@ -129,7 +128,7 @@ class PostWrites(Reads):
         """
         return (yield from self._published(post_id, now()))
 
-    @write("W4b", attempts=30, example=Example().found(Post, taken_down=False))
+    @write("W4b", attempts=30)
     def publish_as_of(self, post_id: str, published_at: datetime) -> Writes[Post]:
         """Publish a post with its original date, for imports. Raises as ``publish``."""
         return (yield from self._published(post_id, published_at))
@@ -140,8 +139,6 @@ class PostWrites(Reads):
             return post
         if post.status == "archived":
             raise Refused("an archived post is not published", place="Blog.publish", hint="restore it first")
-        if post.taken_down:
-            raise Refused("a moderator took it down", place="Blog.publish", hint="write to the moderators")
         yield from self._active(post.user_id, "Blog.publish")
         after = yield from self._moved(post, "published", published_at=post.published_at or moment)
         yield from self._retag(post_id, post.published_at or moment, (), post.tags)
@@ -172,24 +169,6 @@ class PostWrites(Reads):
         if post.status != "archived":
             return post
         return (yield from self._moved(post, "unpublished", published_at=post.published_at))
-
-    @write("W36", attempts=30, example=Example(down=True).found(Post, status="published", taken_down=False))
-    def take_down(self, post_id: str, by: str, *, down: bool = True) -> Writes[Post]:
-        """Take a post down, so that its author can't publish it; or allow publishing again (``down=False``).
-
-        Logged in the same transaction. Raises ItemNotFound.
-        """
-        post = yield from self._post(post_id)
-        if post.taken_down == down:
-            return post
-        action = "took a post down" if down else "let a post be published again"
-        if post.status == "published":
-            after = yield from self._withdrawn(post, "unpublished", taken_down=down)
-        else:
-            yield (edit := Update(post, taken_down=down).only_if(status=post.status))
-            after = _after(post, edit)
-        yield Create(Moderation(by=by, action=action, subject=post_id, about=post.title))
-        return after
 
     @write("W37", attempts=30)
     def delete_post(self, post_id: str) -> Writes[bool]:
@@ -259,17 +238,11 @@ class PostWrites(Reads):
                 errors=[ErrorDetail("slug", "another post has it, or had it once", "choose another")],
             )
 
-    def _moved(
-        self, post: Post, status: PostStatus, published_at: datetime | None, *, taken_down: bool | None = None
-    ) -> Writes[Post]:
+    def _moved(self, post: Post, status: PostStatus, published_at: datetime | None) -> Writes[Post]:
         """Change a post's status, and its author's counters."""
-        changes = {"taken_down": post.taken_down if taken_down is None else taken_down}
         yield (
-            move := Update(post, status=status, published_at=published_at, updated_at=now(), **changes).only_if(
-                status=post.status,
-                tags=post.tags,
-                published_at=post.published_at,
-                taken_down=post.taken_down,
+            move := Update(post, status=status, published_at=published_at, updated_at=now()).only_if(
+                status=post.status, tags=post.tags, published_at=post.published_at
             )
         )
         after = _after(post, move)
@@ -278,8 +251,8 @@ class PostWrites(Reads):
         yield count.only_if(status="active") if status == "published" else count
         return after
 
-    def _withdrawn(self, post: Post, status: PostStatus, *, taken_down: bool | None = None) -> Writes[Post]:
-        after = yield from self._moved(post, status, published_at=post.published_at, taken_down=taken_down)
+    def _withdrawn(self, post: Post, status: PostStatus) -> Writes[Post]:
+        after = yield from self._moved(post, status, published_at=post.published_at)
         if post.status == "published" and post.published_at is not None:
             yield from self._retag(post.post_id, post.published_at, post.tags, ())
         return after

@@ -1,6 +1,6 @@
 # mypy: disable-error-code="empty-body"
-"""The blog's read patterns: B1 to B15 of the document (a letter marks a variant), B16 to B19 about comments and
-moderation, and R1 to R20 for the site and the writes.
+"""The blog's read patterns: B1 to B15 of the document (a letter marks a variant), B16 to B18 about comments, and R1
+to R16 for the site and the writes.
 
 ``entities`` has the entities; the class ``Blog`` in ``design`` combines reads and writes.
 """
@@ -18,7 +18,6 @@ from keyplan_systems.blog.entities import (
     CounterKind,
     Credential,
     FrontPage,
-    Moderation,
     Month,
     Post,
     PostAddress,
@@ -56,11 +55,6 @@ class Reads:
         self, listed_at: Range[datetime] | None = None, limit: int = 100, cursor: Cursor | None = None
     ) -> Page[Post]:
         """The posts published in a time range, oldest first: for archive pages and the sitemap."""
-        ...
-
-    @read("B1c", order_by="-listed_at")
-    def posts_by_status(self, status: PostStatus, limit: int = 20, cursor: Cursor | None = None) -> Page[Post]:
-        """All posts with a status, newest first: for moderators."""
         ...
 
     @read("B2", where={"status": "published"}, order_by="-rating_sk")
@@ -159,7 +153,7 @@ class Reads:
         """A month's contact messages, newest first."""
         ...
 
-    # Comments, and what moderators did
+    # Comments
 
     @read("B16")
     def comments(self, post_id: str, limit: int = 50, cursor: Cursor | None = None) -> Page[Comment]:
@@ -174,11 +168,6 @@ class Reads:
     @read("B18", newest_first=True)
     def comments_of_user(self, user_id: str, limit: int = 20, cursor: Cursor | None = None) -> Page[Comment]:
         """A user's comments, newest first."""
-        ...
-
-    @read("B19", newest_first=True)
-    def moderation_log(self, month: Month, limit: int = 50, cursor: Cursor | None = None) -> Page[Moderation]:
-        """The moderation log of a month, newest first."""
         ...
 
     # Used by the site and the writes

@@ -28,7 +28,6 @@ from keyplan import Add, Create, Put, Update, now
 from keyplan.errors import RequestError, WriteFailed
 from keyplan.systems import Progress
 from keyplan_systems.blog.design import Blog
-from keyplan_systems.blog.drawings import drawn
 from keyplan_systems.blog.entities import (
     Comment,
     ContactMessage,
@@ -46,7 +45,7 @@ from keyplan_systems.blog.entities import (
     Upload,
     User,
 )
-from keyplan_systems.blog.essays import ESSAYS, Essay
+from keyplan_systems.blog.essays import ESSAYS, Essay, picture
 from keyplan_systems.blog.files import files_of
 from keyplan_systems.blog.posts import tag_combos
 from keyplan_systems.blog.scoring import PUBLISHED_POINTS, heated, points_of
@@ -204,27 +203,25 @@ def _write_messages(design: Blog, offset: timedelta) -> None:
 
 
 def _write_pictures(design: Blog, count: int, offset: timedelta) -> None:
-    """Draw missing images of the essays; none for a store without a location for files."""
+    """Store missing images of the essays; none for a store without a location for files."""
     places = files_of(design)
     for number, written in enumerate(ESSAYS[:count]):
         author = sample_user(written.author).user_id
         noted = {upload.name for upload in design.uploads_of(author)} if written.pictures else set[str]()
-        for picture in written.pictures:
-            name = _picture_name(picture)
+        for drawing in written.pictures:
+            name, content = _picture_name(drawing), picture(drawing)
             try:
-                if places.get(name) is None:
-                    places.put(name, drawn(picture))
+                places.put(name, content)
             except RequestError:
                 return
             if name not in noted:
                 design.put(Upload(user_id=author, name=name, at=NEWEST - _age(number) + offset))
 
 
-def _picture_name(picture: str) -> str:
-    """The name of a drawing's file, derived from its subject, because different versions of Pillow encode it
-    differently.
-    """
-    return name_of(f"keyplan blog sample picture {picture}".encode(), "png")
+@cache
+def _picture_name(drawing: str) -> str:
+    """The name of an image's file."""
+    return name_of(picture(drawing), "svg")
 
 
 # Posts
@@ -322,7 +319,7 @@ def _essay_post(number: int, written: Essay, chance: random.Random) -> WholePost
     made = NEWEST - _age(number) - timedelta(minutes=chance.randrange(50))
     out = made + timedelta(minutes=20)
     post_id = stable_id(f"sample/post/{number}", made)
-    content = written.with_pictures(lambda picture: f"/files/{_picture_name(picture)}")
+    content = written.with_pictures(lambda name: f"/files/{_picture_name(name)}")
     readers = _readers(chance, post_id, out, USERS_MIN, most=USERS_MIN)
     rated = [reader.stars for reader in readers if reader.stars is not None]
     comments = _comments(post_id, written, out)

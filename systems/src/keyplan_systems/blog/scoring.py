@@ -26,41 +26,19 @@ HEAT_PARTS = 1000
 
 
 class Counted(Protocol):
-    """Something with counts: a post, a shard of a counter, or their sum."""
+    """A post, a shard of a counter, or their sum. ``stars`` is the sum of the ratings."""
 
-    @property
-    def views(self) -> int:
-        """The number of views."""
-        ...
-
-    @property
-    def likes(self) -> int:
-        """The number of likes."""
-        ...
-
-    @property
-    def ratings(self) -> int:
-        """The number of ratings."""
-        ...
-
-    @property
-    def stars(self) -> int:
-        """The sum of their stars."""
-        ...
+    views: int
+    likes: int
+    ratings: int
+    stars: int
 
 
-class Part(Counted, Protocol):
-    """A shard of a counter."""
+class Shard(Counted, Protocol):
+    """A shard of a counter. ``points`` are added directly."""
 
-    @property
-    def comments(self) -> int:
-        """The number of comments, without removed ones."""
-        ...
-
-    @property
-    def points(self) -> int:
-        """Points added directly."""
-        ...
+    comments: int
+    points: int
 
 
 class Totals:
@@ -72,7 +50,7 @@ class Totals:
         self.views = self.likes = self.ratings = self.stars = self.comments = self.points = 0
 
 
-def totals_of(items: Iterable[Part]) -> Totals:
+def totals_of(items: Iterable[Shard]) -> Totals:
     """The sums over a counter's shards."""
     totals = Totals()
     for item in items:

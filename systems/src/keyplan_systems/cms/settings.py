@@ -26,7 +26,7 @@ from urllib.parse import urlsplit
 
 from keyplan.errors import ErrorDetail, RequestError
 from keyplan_systems.cms.webhooks import EVENTS, Webhook
-from keyplan_systems.site.own_settings import read_toml
+from keyplan_systems.site.settings import read_toml
 
 __all__ = ["Settings", "read_settings"]
 

@@ -24,8 +24,10 @@ class Kept(Generic[K, T]):
         self._lock = threading.Lock()
         self._drops = 0
 
-    def get(self, key: K, make: Callable[[], T]) -> T:
-        """The cached result, or a new one. A result that ``drop`` removed in the meantime isn't cached."""
+    def get(self, key: K, make: Callable[[], T], *, keeps: Callable[[T], bool] = lambda _: True) -> T:
+        """The cached result, or a new one, which is cached if ``keeps`` returns True and ``drop`` wasn't called in the
+        meantime.
+        """
         begun = self._clock()
         with self._lock:
             kept = self._answers.pop(key, None)
@@ -35,7 +37,7 @@ class Kept(Generic[K, T]):
             drops = self._drops
         made = make()
         with self._lock:
-            if drops == self._drops:
+            if drops == self._drops and keeps(made):
                 self._answers[key] = (begun, made)
                 while len(self._answers) > self._most:
                     self._answers.popitem(last=False)

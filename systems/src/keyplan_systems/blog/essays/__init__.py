@@ -1,7 +1,6 @@
 """The essays of the sample's first posts, and their comments.
 
-The texts are Markdown in ``.txt`` files, because they aren't documentation. An image is ``picture:name``, drawn by
-``drawings``.
+The texts are Markdown in ``.txt`` files, because they aren't documentation. The image ``picture:name`` is ``name.svg``.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-__all__ = ["ESSAYS", "Essay"]
+__all__ = ["ESSAYS", "Essay", "picture"]
 
 _PICTURE = re.compile(r"\]\(picture:([a-z-]+)\)")
 
@@ -46,6 +45,11 @@ class Essay:
     def with_pictures(self, address: Callable[[str], str]) -> str:
         """The essay with the URLs of its images."""
         return _PICTURE.sub(lambda match: f"]({address(match[1])})", self.text)
+
+
+def picture(name: str) -> bytes:
+    """An image."""
+    return (files(__name__) / f"{name}.svg").read_bytes()
 
 
 @cache

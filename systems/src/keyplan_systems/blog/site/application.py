@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
-from starlette.exceptions import HTTPException
-from starlette.requests import Request
-from starlette.responses import Response
 from starlette.routing import Route
 
 from keyplan_systems.blog.site.pages import (
@@ -40,11 +37,9 @@ _PAGES: tuple[tuple[str, Handler, Role], ...] = (
     ("/latest", reading.latest, "anyone"),
     ("/popular", reading.popular, "anyone"),
     ("/authors/{username}/feed.atom", feeds.atom, "anyone"),
-    ("/authors/{username}/feed.rss", feeds.rss, "anyone"),
     ("/authors/{username}", reading.author, "anyone"),
     ("/tags", reading.tags, "anyone"),
     ("/tags/{tags}/feed.atom", feeds.atom, "anyone"),
-    ("/tags/{tags}/feed.rss", feeds.rss, "anyone"),
     ("/tags/{tags:path}", reading.tagged, "anyone"),
     ("/search", reading.search, "anyone"),
     ("/search/tags", reading.suggest, "anyone"),
@@ -68,9 +63,7 @@ _PAGES: tuple[tuple[str, Handler, Role], ...] = (
     ("/moderation", moderating.users, "moderator"),
     ("/moderation/posts", moderating.posts, "moderator"),
     ("/moderation/comments", moderating.comments, "moderator"),
-    ("/moderation/log", moderating.log, "moderator"),
     ("/inbox", moderating.inbox, "moderator"),
-    ("/feed.rss", feeds.rss, "anyone"),
     ("/feed.atom", feeds.atom, "anyone"),
     ("/files/{name}", files.show, "anyone"),
     ("/robots.txt", feeds.robots, "anyone"),
@@ -91,7 +84,6 @@ _FORMS: tuple[tuple[str, Handler, Role], ...] = (
     ("/password/reset", mailed.reset, "anyone"),
     ("/email/verify", mailed.confirm, "anyone"),
     ("/account", account.profile, "reader"),
-    ("/account/verify", mailed.ask_again, "reader"),
     ("/account/password", account.change_password, "reader"),
     ("/account/email", account.change_email, "reader"),
     ("/account/author", account.become_author, "reader"),
@@ -135,30 +127,10 @@ def site_application(site: Site) -> Starlette:
 
 
 def _routes(site: Site) -> list[Route]:
-    forms = {path: (handler, role) for path, handler, role in _FORMS}
-    pages = {path for path, _, _ in _PAGES}
     routes = [
-        Route("/static/own.css", _fixed(site.settings.own.style.encode(), "text/css")),
-        Route("/static/logo", _fixed(*(site.settings.own.logo or (b"", "")))),
+        Route("/posts/{slug}", site.page(reading.post), name="post"),
+        Route(UPLOADS, site.upload(files.take_picture, PICTURE_BYTES_MAX, "author"), methods=["POST"]),
     ]
-    routes.append(Route("/posts/{slug}", site.page(reading.post), name="post"))
-    routes.append(Route(UPLOADS, site.upload(files.take_picture, PICTURE_BYTES_MAX, "author"), methods=["POST"]))
     # Pages first, because they are requested most often; routes match by method, too.
-    for path, handler, role in _PAGES:
-        routes.append(Route(path, site.page(handler, role)))
-    for path, handler, role in _FORMS:
-        routes.append(Route(path, site.form(handler, role), methods=["POST"]))
-    assert len(forms) == len(_FORMS) and len(pages) == len(_PAGES)  # noqa: PT018, S101
-    return routes
-
-
-def _fixed(content: bytes, kind: str) -> Callable[[Request], Awaitable[Response]]:
-    """An endpoint for content from the settings; 404 without it."""
-
-    async def endpoint(_request: Request) -> Response:
-        if not content:
-            raise HTTPException(404)
-        policy = {"cache-control": "public, max-age=60", "content-security-policy": "default-src 'none'; sandbox"}
-        return Response(content, media_type=kind, headers=policy)
-
-    return endpoint
+    routes += [Route(path, site.page(handler, role)) for path, handler, role in _PAGES]
+    return [*routes, *(Route(path, site.form(handler, role), methods=["POST"]) for path, handler, role in _FORMS)]

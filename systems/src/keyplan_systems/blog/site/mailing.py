@@ -1,7 +1,7 @@
-"""The blog's mail, and the tokens of its links: sign-up, email confirmation, password reset.
+"""The blog's mail, and the tokens of its links: sign-up, change of address, password reset.
 
 A token is a signed text with the user, a digest of the state it was created from, and the expiry; nothing is stored.
-Using the link changes that state (the password's hash, the confirmation), so it works once. Pages don't reveal whether
+Using the link changes that state (the password's hash, the address), so it works once. Pages don't reveal whether
 an address is registered: the response is the same, and the lookup and the mail follow it.
 """
 
@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from typing import NamedTuple
 from urllib.parse import quote
 
-from keyplan.errors import ConditionFailed, Refused, WriteFailed
-from keyplan_systems.blog.accounts import IMPORTED_DOMAIN, change_email, reset_password, verify_email
+from keyplan.errors import ConditionFailed, Refused
+from keyplan_systems.blog.accounts import IMPORTED_DOMAIN, change_email, reset_password
 from keyplan_systems.blog.design import Blog
 from keyplan_systems.blog.entities import Credential, User
 from keyplan_systems.blog.site.settings import Settings
@@ -25,7 +25,7 @@ from keyplan_systems.site.signing import Signer
 __all__ = ["Mailing"]
 
 RESET_SECONDS = 3600
-VERIFY_SECONDS = 3 * 24 * 3600
+ADDRESS_SECONDS = 3 * 24 * 3600
 _TOKEN_CHARACTERS_MAX = 400
 
 
@@ -75,20 +75,6 @@ class Mailing:
         )
         self.mail.send(known.credential.email, f"A new password for {self.settings.title}", text)
 
-    def verify(self, user_id: str, origin: str) -> None:
-        """Send a link that confirms a user's address."""
-        known = self._known(user_id)
-        if known is None or known.credential.verified_at is not None:
-            return
-        token = self._token("verify", known, VERIFY_SECONDS)
-        text = (
-            f"Hello {known.user.name},\n\n"
-            f"please confirm that this is your address at {self.settings.title}. The link works for three days:\n\n"
-            f"{origin}/email/verify?token={token}\n\n"
-            "If you know nothing of it, somebody has mistyped theirs: do nothing.\n"
-        )
-        self.mail.send(known.credential.email, f"Your address at {self.settings.title}", text)
-
     def address_asked(self, user: User, email: str, origin: str) -> None:
         """Send a link that makes an address a user's; to another user's address, a note."""
         known, taken = self._known(user.user_id), self.blog.user_by_email(email)
@@ -97,7 +83,7 @@ class Mailing:
         if taken is not None:
             self.joins.remind(email, taken.name, origin)
             return
-        token = self._token(f"address {email}", known, VERIFY_SECONDS)
+        token = self._token(f"address {email}", known, ADDRESS_SECONDS)
         text = (
             f"Hello {user.name},\n\n"
             f"this link makes this address that of your account at {self.settings.title}. It works for three days:\n\n"
@@ -111,7 +97,7 @@ class Mailing:
         known = self._known(user.user_id)
         if known is None:
             return
-        token = self._token(f"address {email}", known, VERIFY_SECONDS)
+        token = self._token(f"address {email}", known, ADDRESS_SECONDS)
         text = (
             f"Hello {user.name},\n\n"
             f"your posts were imported into {self.settings.title}. This link makes the account yours. It works for "
@@ -137,9 +123,7 @@ class Mailing:
 
     def reset(self, token: str, password: str) -> bool:
         """Set the password of the link's user. All of their sessions end. Returns False for a token that is invalid,
-        has expired or was used.
-
-        Using the link also confirms the address. Raises Refused, at ``new``, for an invalid password.
+        has expired or was used. Raises Refused, at ``new``, for an invalid password.
         """
         known = self._opened("reset", token)
         if known is None:
@@ -148,14 +132,10 @@ class Mailing:
             reset_password(self.blog, known.user, known.credential, password)
         except ConditionFailed:  # another request used the link first
             return False
-        self._mark_verified(known)
         return True
 
-    def confirm(self, token: str, address: str = "") -> bool:
-        """Confirm a user's address, or change it to ``address``; returns whether the token was valid."""
-        if not address:
-            known = self._opened("verify", token)
-            return known is not None and self._mark_verified(known)
+    def confirm(self, token: str, address: str) -> bool:
+        """Change a user's address to a confirmed one; returns whether the token was valid."""
         known = self._opened(f"address {address}", token)
         if known is None:
             return False
@@ -167,13 +147,6 @@ class Mailing:
             self.address_changed(known.user, known.credential.email)
         return True
 
-    def _mark_verified(self, known: Known) -> bool:
-        try:
-            verify_email(self.blog, known.user.user_id, known.credential.email)
-        except WriteFailed:
-            return False
-        return True
-
     # Tokens
 
     def _known(self, user_id: str) -> Known | None:
@@ -183,7 +156,7 @@ class Mailing:
 
     def _token(self, purpose: str, known: Known, seconds: int) -> str:
         until = int(self.settings.clock()) + seconds
-        return self.signer.sign(purpose, f"{known.user.user_id}.{until}.{_mark(purpose, known.credential)}")
+        return self.signer.sign(purpose, f"{known.user.user_id}.{until}.{_mark(known.credential)}")
 
     def _opened(self, purpose: str, token: str) -> Known | None:
         text = self.signer.unsign(purpose, token) if len(token) <= _TOKEN_CHARACTERS_MAX else None
@@ -193,15 +166,12 @@ class Mailing:
         known = self._known(user_id) if int(until) > self.settings.clock() else None
         if known is None or known.user.status != "active":
             return None
-        return known if hmac.compare_digest(mark, _mark(purpose, known.credential)) else None
+        return known if hmac.compare_digest(mark, _mark(known.credential)) else None
 
 
-def _mark(purpose: str, credential: Credential) -> str:
+def _mark(credential: Credential) -> str:
     """The digest of the state that a token is created from: it changes when the token is used, or the address
     changes.
     """
-    if purpose == "verify":
-        made_from = (credential.email, str(credential.verified_at))
-    else:
-        made_from = (credential.email, f"{credential.password_hash} {credential.changed_at.isoformat()}")
-    return hashlib.sha256("\n".join(made_from).encode()).hexdigest()[:24]
+    state = f"{credential.email}\n{credential.password_hash} {credential.changed_at.isoformat()}"
+    return hashlib.sha256(state.encode()).hexdigest()[:24]

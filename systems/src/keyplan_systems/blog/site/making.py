@@ -16,10 +16,9 @@ from keyplan_systems.blog.site.application import site_application
 from keyplan_systems.blog.site.openid import OpenIdProvider
 from keyplan_systems.blog.site.policy import BlogPolicy
 from keyplan_systems.blog.site.providers import OfflineProvider
-from keyplan_systems.blog.site.settings import Settings
+from keyplan_systems.blog.site.settings import BlogFile, Settings
 from keyplan_systems.blog.site.site import Site
-from keyplan_systems.site.mail import mail_of
-from keyplan_systems.site.own_settings import SiteFile, read_site_file
+from keyplan_systems.site.settings import read_settings
 
 __all__ = ["BlogSite", "make_site"]
 
@@ -37,26 +36,21 @@ def make_site(blog: Blog, options: SiteOptions) -> BlogSite:
 
     Without a public address, the offline provider signs in anyone.
     """
-    own = SiteFile() if options.settings is None else read_site_file(options.settings)
+    file = read_settings(BlogFile, options.settings)
     settings = Settings(
         secret=options.secret,
-        title=own.title,
-        tagline=own.tagline,
-        own=own,
-        files=own.files,
-        mail=mail_of(own.smtp, own.mail_from),
+        file=file,
+        mail=file.mail,
         hosts=options.hosts,
         origin=options.origin,
-        secure=options.origin is not None and options.origin.startswith("https:"),
-        shared_limits=True,
         providers=(
-            *(OpenIdProvider(each, options.secret) for each in own.providers),
+            *(OpenIdProvider(each, options.secret) for each in file.providers),
             *(() if options.origin is not None else (OfflineProvider(),)),
         ),
     )
     site = Site(blog, settings)
     logins = _logins(blog, public=options.origin is not None)
-    if options.origin is not None and own.smtp is None:
+    if options.origin is not None and file.smtp is None:
         logins.append("Warning: no mail server is set (smtp in the settings file), so mail goes into the log")
     return BlogSite(site_application(site), BlogPolicy(site), logins)
 

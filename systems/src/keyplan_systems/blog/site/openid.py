@@ -20,6 +20,7 @@ from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from keyplan.errors import RequestError
 from keyplan_systems.blog.site.providers import Identity, ProviderError
+from keyplan_systems.blog.site.settings import ProviderSettings
 
 if TYPE_CHECKING:
     from jwt import PyJWKClient
@@ -50,18 +51,18 @@ class OpenIdProvider:
     Raises RequestError if the extra ``oidc`` isn't installed.
     """
 
-    def __init__(self, settings: Mapping[str, str], secret: bytes) -> None:
+    def __init__(self, settings: ProviderSettings, secret: bytes) -> None:
         try:
             import jwt  # noqa: PLC0415 - an optional dependency
         except ImportError:
             hint = "pip install 'keyplan-systems[oidc]'"
             raise RequestError("PyJWT isn't installed", place="providers", hint=hint) from None
         self._jwt = jwt
-        self.name = settings["name"]
-        self.title = settings["title"]
-        self.issuer = settings["issuer"].rstrip("/")
-        self._client_id = settings["client_id"]
-        self._client_secret = settings["client_secret"]
+        self.name = settings.name
+        self.title = settings.title
+        self.issuer = settings.issuer.rstrip("/")
+        self._client_id = settings.client_id
+        self._client_secret = settings.client_secret
         self._secret = secret
         self._lock = Lock()
         self._discovered: tuple[float, dict[str, Any], PyJWKClient] | None = None

@@ -3,28 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import UTC, datetime
 from functools import cache, lru_cache
 from typing import Any
 from urllib.parse import quote
 
 from jinja2 import Environment
 
-from keyplan_systems.site.filters import MONTHS, iso
+from keyplan_systems.site.filters import iso
 from keyplan_systems.site.templating import environment
 
-__all__ = ["TAG_SLUGS", "blog_environment", "http_date", "iso", "post_path", "tags_path"]
+__all__ = ["TAG_SLUGS", "blog_environment", "iso", "post_path", "tags_path"]
 
 
 CARDS_KEPT = 2_000
 """Number of cached cards, about 1 KB each: rendering them is most of the work of a list page."""
-
-
-def http_date(moment: datetime) -> str:
-    """A datetime in RSS format: ``Sat, 21 Nov 2026 09:42:00 GMT``."""
-    days = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
-    at = moment.astimezone(UTC)
-    return f"{days[at.weekday()]}, {at.day:02d} {MONTHS[at.month - 1][:3]} {at.year} {at:%H:%M:%S} GMT"
 
 
 _DEVICES = (

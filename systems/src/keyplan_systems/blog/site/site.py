@@ -38,14 +38,11 @@ Role = Literal["anyone", "reader", "author", "moderator"]
 
 NOTICES = {
     "account": "Your account is saved.",
-    "asked": "A mail is on its way to your address.",
     "archived": "The post is archived.",
     "assigned": "A mail with a link to claim the account has been sent.",
     "author-requested": "Your request has been sent. A moderator decides whether you can write here.",
     "email": "A mail is on its way to the new address. Follow its link, and the address is yours.",
-    "allowed": "The post may be published again.",
     "deleted": "The post is deleted.",
-    "down": "The post is taken down.",
     "ended": "That session has ended.",
     "joined": "Welcome! You can like, rate and comment now.",
     "linked": "The account is linked.",
@@ -81,8 +78,6 @@ LIMITS = {
     "upload": Limit(attempts=40, seconds=600),
     "mail": Limit(attempts=5, seconds=3600),
 }
-SHARED = frozenset(LIMITS) - {"comment", "search", "read", "respond", "preview", "upload", "write"}
-"""What is counted for all processes together: a write each time, of what is seldom done."""
 PICTURES_AT_ONCE = 1
 """A large picture takes some hundred megabytes while it is written anew."""
 
@@ -128,7 +123,7 @@ class Site(BaseSite[Visitor, Turn]):
         self.settings = settings
         self.mailing = Mailing(blog, settings, signer, settings.mail)
         self.views = Views(blog)
-        self.files = files_of(blog, settings.files)
+        self.files = files_of(blog, settings.file.files)
         self.search: Search = search_of(blog)
         self.pictures = Gate(PICTURES_AT_ONCE, HASHES_WAITING)
 
@@ -151,23 +146,6 @@ class Site(BaseSite[Visitor, Turn]):
             )
         if role == "moderator" and not visitor.moderator:
             raise not_found()
-
-    def wait_seconds(self, action: str, *subjects: str, cost: float = 1) -> float:
-        """Count an attempt for each subject: 0, or how long to wait where there were too many.
-
-        This process counts first, so that a flood writes nothing; what is shared is counted in the store then, for all
-        processes together.
-        """
-        wait = super().wait_seconds(action, *subjects, cost=cost)
-        if wait or action not in SHARED or not self.settings.shared_limits:
-            return wait
-        limit = LIMITS[action]
-        try:
-            for subject in subjects:
-                accounts.limit(self.blog, action, subject, most=limit.attempts, seconds=int(limit.seconds))
-        except accounts.TooMany as error:
-            return float(error.retry_after_seconds)
-        return 0.0
 
     def changed(self, post: Post, *, listed: bool) -> None:
         """A post has been written: it is read again, and where it is or was ``listed``, the front page is made anew."""

@@ -1,9 +1,8 @@
-"""Views of posts, gathered: what readers see is counted without a write for each of them.
+"""Views of posts, counted without a write per view; and a short cache of published posts.
 
-Views of those who aren't signed in are added up in this process and written once a second, one write unit a post; who
-is signed in counts once, by an impression. A process that dies loses a second of views. A published post that was read
-a moment ago is kept for two seconds: whatever a viral post gets, its items are read once in that time by each process.
-So is what stands beside it: the author's other posts, the tags that are written about.
+Anonymous views are added up in this process and written once per second, one write unit per post. A signed-in user
+counts once, by an impression. A process that crashes loses one second of views. Published posts and lists next to them
+are cached for two seconds, so that each process reads a viral post at most once in that time.
 """
 
 from __future__ import annotations
@@ -11,74 +10,37 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections import Counter, OrderedDict
-from collections.abc import Callable, Hashable, Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 from keyplan.errors import ConditionFailed, KeyplanError
 from keyplan_systems.blog.design import Blog
 from keyplan_systems.blog.entities import Post, PostWithContent
 from keyplan_systems.blog.ranking import Gatherer
+from keyplan_systems.site.kept import Kept
 
 __all__ = ["Views"]
 
 KEPT_SECONDS = 2.0
 KEPT_MAX = 200
-ANSWERS_MAX = 500
+LISTS_MAX = 500
 FLUSH_SECONDS = 1.0
 GATHER_SECONDS = 2.0
 GATHER_MOST = 10
-"""Rankings made anew at a time: little and often, so that no request waits for many."""
+"""Rankings per aggregation: few at a time, so that requests don't wait long."""
 REST_SECONDS = 0.01
-"""How long the thread that writes rests between two writes at most: a request that meets it takes twice as long."""
+"""Maximum pause of the writing thread between two writes: a concurrent request takes twice as long."""
 SPARE_SECONDS = 0.25
-"""How much longer it rests at most while requests are being answered: before a write, and in the midst of it, each."""
+"""Maximum additional pause during requests, before and within each write."""
 POSTS_MAX = 10_000
-"""Posts whose views are waiting; more than that are dropped, since a count may be late and memory may not run out."""
+"""Maximum number of posts with unwritten views; further views are dropped, to bound memory."""
 
 T = TypeVar("T")
 
 _LOG = logging.getLogger("keyplan.blog")
-
-
-class _Recent(Generic[T]):
-    """What was read at most ``KEPT_SECONDS`` ago, and not more than ``most`` of it."""
-
-    def __init__(self, most: int, clock: Callable[[], float]) -> None:
-        self._most = most
-        self._clock = clock
-        self._lock = threading.Lock()
-        self._kept: OrderedDict[Hashable, tuple[float, T]] = OrderedDict()
-
-    def get(self, key: Hashable, read: Callable[[], T], *, keeps: Callable[[T], bool] = lambda _: True) -> T:
-        """What is kept under the key; else what ``read`` gives, which is kept where ``keeps`` says so."""
-        moment = self._clock()
-        with self._lock:
-            known = self._kept.get(key)
-            if known is not None and moment - known[0] < KEPT_SECONDS:
-                return known[1]
-        value = read()
-        if not keeps(value):
-            self.forget(key)
-            return value
-        with self._lock:
-            self._kept[key] = (moment, value)
-            self._kept.move_to_end(key)
-            while len(self._kept) > self._most:
-                self._kept.popitem(last=False)
-        return value
-
-    def forget(self, key: Hashable) -> None:
-        """It has changed: read it again."""
-        with self._lock:
-            self._kept.pop(key, None)
-
-    def clear(self) -> None:
-        """All of it may have changed."""
-        with self._lock:
-            self._kept.clear()
 
 
 def _is_published(content: PostWithContent | None) -> bool:
@@ -86,7 +48,7 @@ def _is_published(content: PostWithContent | None) -> bool:
 
 
 class _Stepwise:
-    """The store of a blog in this process, asked for one thing at a time: ``pause`` is called before each."""
+    """The transport of a blog's embedded store that calls ``pause`` before each request."""
 
     def __init__(self, blog: Blog, pause: Callable[[], object]) -> None:
         self._blog = blog
@@ -103,15 +65,15 @@ class _Stepwise:
 
 
 class Views:
-    """Counts views, and keeps what is read most."""
+    """Counts views, and caches published posts."""
 
     def __init__(self, blog: Blog, clock: Callable[[], float] = time.monotonic) -> None:
         self.blog = blog
         self._clock = clock
         self._lock = threading.Lock()
         self._waiting: Counter[str] = Counter()
-        self._posts: _Recent[PostWithContent | None] = _Recent(KEPT_MAX, clock)
-        self._answers: _Recent[Any] = _Recent(ANSWERS_MAX, clock)
+        self._posts: Kept[str, PostWithContent | None] = Kept(KEPT_SECONDS, clock, KEPT_MAX)
+        self._lists: Kept[tuple[str, str], Any] = Kept(KEPT_SECONDS, clock, LISTS_MAX)
         self._gatherer = Gatherer(blog, most=GATHER_MOST, rest=self._rest)
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
@@ -119,35 +81,32 @@ class Views:
         self._spare_seconds = 0.0
 
     def whole_post(self, post_id: str) -> PostWithContent | None:
-        """A post with its text; a published one may be two seconds old."""
+        """A post with its text; a published one may be cached for two seconds."""
         return self._posts.get(post_id, partial(self.blog.whole_post, post_id), keeps=_is_published)
 
-    def kept(self, question: str, subject: str, read: Callable[[], T]) -> T:
-        """What a question was answered with, at most two seconds ago; else what ``read`` gives now.
-
-        For what pages show beside what they are about: never for who somebody is, or what they may see or do.
-        """
-        return self._answers.get((question, subject), read)  # type: ignore[no-any-return] # a question has one type
+    def kept(self, name: str, subject: str, read: Callable[[], T]) -> T:
+        """A cached list, or the result of ``read``. Only for public lists, not for permissions."""
+        return self._lists.get((name, subject), read)  # type: ignore[no-any-return] # a name has one type
 
     def forget_lists(self) -> None:
-        """What is listed has changed: whatever pages show beside it is read again."""
-        self._answers.clear()
+        """Clear the cached lists, after a change of a listed post."""
+        self._lists.drop()
 
     def forget(self, post_id: str) -> None:
-        """A post has changed: read it again."""
-        self._posts.forget(post_id)
+        """Remove a changed post from the cache."""
+        self._posts.drop(post_id)
 
     def answered(self, post: Post) -> None:
-        """A reader has liked or rated a post: it is read again, and its ranking is made anew soon."""
+        """A reader has liked or rated a post: remove it from the cache, and schedule its ranking."""
         self.forget(post.post_id)
         self._gatherer.saw(post)
 
     def saw_author(self, user_id: str) -> None:
-        """A reader has viewed an author's page: its counts are made anew soon."""
+        """A reader has viewed an author's page: schedule its counts."""
         self._gatherer.saw_user(user_id)
 
     def saw(self, post: Post, user_id: str | None, *, seen: bool) -> None:
-        """A published post has been shown. A user counts once; ``seen`` says that they have."""
+        """A published post was shown. ``seen``: the user has been counted already."""
         if user_id is None:
             with self._lock:
                 if post.post_id in self._waiting or len(self._waiting) < POSTS_MAX:
@@ -159,17 +118,17 @@ class Views:
         self._gatherer.saw(post)
 
     def flush(self) -> None:
-        """Write the views that are waiting."""
+        """Write the collected views."""
         with self._lock:
             waiting, self._waiting = self._waiting, Counter()
         rest_s = min(REST_SECONDS, FLUSH_SECONDS / 2 / max(1, len(waiting)))
         for post_id, views in waiting.items():
             self._rest(rest_s)
-            with suppress(ConditionFailed):  # it was deleted a moment ago
+            with suppress(ConditionFailed):  # deleted concurrently
                 self.blog.count_view(post_id, views)
 
     def start(self, is_idle: threading.Event | None = None) -> None:
-        """Flush and gather in a thread of their own until ``stop``; rather when the process ``is_idle``."""
+        """Write views and aggregate rankings in a thread until ``stop``, preferably while the process ``is_idle``."""
         self._is_idle = is_idle
         if is_idle is not None and self.blog.store.local:
             self._gatherer.blog = self.stepwise()
@@ -178,22 +137,22 @@ class Views:
         self._thread.start()
 
     def stop(self) -> None:
-        """Write what is waiting, and end the thread."""
+        """Write the collected views, and end the thread."""
         self._stop.set()
         if self._thread is not None:
             self._thread.join()
             self._thread = None
 
     def stepwise(self) -> Blog:
-        """The blog for the thread that gathers. A ranking takes some 35 requests, 3 ms and more of the interpreter: a
-        page that is asked for meanwhile goes before the next of them, and not behind them all.
+        """The blog for the aggregating thread. A ranking takes about 35 requests, 3 ms of the interpreter: the thread
+        pauses between them for concurrent page requests.
         """
         blog = Blog.open(self.blog.store)
-        blog.store.transport = _Stepwise(self.blog, self._let_others_go)
+        blog.store.transport = _Stepwise(self.blog, self._yield)
         return blog
 
-    def _let_others_go(self) -> None:
-        """Wait while requests are being answered, for as long as is left of what this write is to spare them."""
+    def _yield(self) -> None:
+        """Pause during requests, for the remaining pause of this write."""
         if self._is_idle is None or self._spare_seconds <= 0 or self._is_idle.is_set() or self._stop.is_set():
             return
         begun = time.monotonic()
@@ -210,7 +169,7 @@ class Views:
         self._try(self.flush)
 
     def _rest(self, seconds: float = REST_SECONDS) -> None:
-        if self._thread is None:  # nobody is to be spared
+        if self._thread is None:
             return
         self._stop.wait(seconds)
         self._spare_seconds = SPARE_SECONDS
@@ -218,7 +177,7 @@ class Views:
             self._is_idle.wait(SPARE_SECONDS)
 
     def _try(self, action: Callable[[], object]) -> None:
-        """A store that doesn't answer costs some views, and never the thread."""
+        """If the store fails, views are lost, but the thread continues."""
         try:
             action()
         except KeyplanError as error:

@@ -52,7 +52,6 @@ def _page(turn: Turn, form: Form | None = None, status: int = 200, token: str | 
         status,
         form=Form({"name": user.name, "bio": user.bio}) if form is None else form,
         email=credential.email,
-        verified=credential.verified_at is not None,
         has_password=credential.password_hash is not None,
         linked={named.partition(":")[0] for named in credential.providers},
         providers=turn.site.settings.providers,
@@ -138,7 +137,7 @@ def unlink(turn: Turn) -> Response:
 
 def become_author(turn: Turn) -> Response:
     """Make a reader an author, or send the request to the moderators, depending on the site's settings."""
-    authors = turn.site.settings.own.authors
+    authors = turn.site.settings.file.authors
     if turn.user.role != "reader":
         return turn.go("/desk", "welcome")
     if authors == "open":

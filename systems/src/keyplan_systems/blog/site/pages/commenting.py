@@ -68,7 +68,7 @@ def change(turn: Turn) -> Response:
         turn.blog.remove_comment(about.post_id, thread_id, comment_id)
     elif action in {"hide", "show"} and turn.visitor.moderator:
         status: CommentStatus = "hidden" if action == "hide" else "shown"
-        turn.blog.moderate_comment(about.post_id, thread_id, comment_id, status, turn.user.user_id)
+        turn.blog.moderate_comment(about.post_id, thread_id, comment_id, status)
     else:
         raise not_found()
     turn.site.views.answered(about)

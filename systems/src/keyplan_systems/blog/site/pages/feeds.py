@@ -1,7 +1,6 @@
-"""RSS and Atom feeds, the sitemap, robots.txt.
+"""Atom feeds, the sitemap, robots.txt.
 
-The sitemap is a file per day, and a list of days per year, so that requests don't grow with the number of posts: a
-day's file has at most ``DAY_MAX`` posts.
+The sitemap is a file per day, and a list of days per year, so that requests don't grow with the number of posts.
 """
 
 from __future__ import annotations
@@ -19,14 +18,15 @@ from keyplan import Range
 from keyplan_systems.blog.ranking import front_page
 from keyplan_systems.blog.site.cards import Card, cards, shown_cards
 from keyplan_systems.blog.site.pages.reading import author_of, tags_of
-from keyplan_systems.blog.site.rendering import http_date, iso, post_path, tags_path
+from keyplan_systems.blog.site.rendering import iso, post_path, tags_path
 from keyplan_systems.blog.site.site import Turn
 from keyplan_systems.site.markdown import render_markdown, without_title
 from keyplan_systems.site.problems import not_found
 
-__all__ = ["atom", "robots", "rss", "sitemap", "sitemap_of_day", "sitemap_of_year"]
+__all__ = ["atom", "robots", "sitemap", "sitemap_of_day", "sitemap_of_year"]
 
 DAY_MAX = 1000
+"""Maximum number of posts in a day's sitemap."""
 SITEMAPS = "http://www.sitemaps.org/schemas/sitemap/0.9"
 BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 FEED_POSTS = 10
@@ -90,10 +90,6 @@ def _address(turn: Turn, path: str) -> str:
     return turn.site.origin(turn.request) + path
 
 
-def _post(turn: Turn, card: Card) -> str:
-    return _address(turn, post_path(card.slug))
-
-
 def _texts(turn: Turn, feed: Feed) -> dict[str, str]:
     """The posts' texts as HTML with absolute URLs, in one request."""
     titles = {element.post_id: element for element in feed.cards}
@@ -115,48 +111,13 @@ def absolute(html: str, origin: str, page: str) -> str:
     return _TAGS.sub(whole, html)
 
 
-def _answer(kind: str, text: str, updated: datetime) -> Response:
-    response = _xml(kind, text)
-    response.headers["last-modified"] = http_date(updated)
-    return response
-
-
-def rss(turn: Turn) -> Response:
-    """The latest posts as RSS 2.0, with texts."""
-    feed = _feed(turn)
-    texts = _texts(turn, feed)
-    items = "".join(
-        f"<item><title>{_text(card.title)}</title><link>{_text(_post(turn, card))}</link>"
-        f'<guid isPermaLink="false">{_text(card.post_id)}</guid><pubDate>{http_date(card.at)}</pubDate>'
-        f"<dc:creator>{_text(card.author_name)}</dc:creator>"
-        + "".join(f"<category>{_text(tag)}</category>" for tag in card.tags)
-        + f"<description>{_text(card.excerpt)}</description>"
-        f"<content:encoded>{_text(texts.get(card.post_id, ''))}</content:encoded></item>\n"
-        for card in feed.cards
-    )
-    itself = quoteattr(_address(turn, turn.request.url.path))
-    spaces = {
-        "atom": "http://www.w3.org/2005/Atom",
-        "content": "http://purl.org/rss/1.0/modules/content/",
-        "dc": "http://purl.org/dc/elements/1.1/",
-    }
-    return _answer(
-        "application/rss+xml",
-        f'<rss version="2.0" {" ".join(f"xmlns:{name}={quoteattr(uri)}" for name, uri in spaces.items())}>'
-        f"<channel><title>{_text(feed.title)}</title><link>{_text(_address(turn, feed.path))}</link>"
-        f"<description>{_text(feed.about)}</description>"
-        f'<atom:link href={itself} rel="self" type="application/rss+xml"/>\n{items}</channel></rss>\n',
-        feed.updated,
-    )
-
-
 def atom(turn: Turn) -> Response:
     """The latest posts as an Atom feed, with texts."""
     feed = _feed(turn)
     texts = _texts(turn, feed)
     entries = "".join(
         f"<entry><title>{_text(card.title)}</title><id>urn:post:{_text(card.post_id)}</id>"
-        f"<link href={quoteattr(_post(turn, card))}/><published>{iso(card.at)}</published>"
+        f"<link href={quoteattr(_address(turn, post_path(card.slug)))}/><published>{iso(card.at)}</published>"
         f"<updated>{iso(card.updated_at)}</updated><author><name>{_text(card.author_name)}</name></author>"
         + "".join(f"<category term={quoteattr(_UNFIT.sub('', tag))}/>" for tag in card.tags)
         + f"<summary>{_text(card.excerpt)}</summary>"
@@ -164,13 +125,12 @@ def atom(turn: Turn) -> Response:
         for card in feed.cards
     )
     page = _address(turn, feed.path)
-    return _answer(
+    return _xml(
         "application/atom+xml",
         f'<feed xmlns="http://www.w3.org/2005/Atom"><title>{_text(feed.title)}</title>'
         f"<subtitle>{_text(feed.about)}</subtitle><id>{_text(page)}</id>"
         f"<link href={quoteattr(page)}/><updated>{iso(feed.updated)}</updated>"
         f'<link rel="self" href={quoteattr(_address(turn, turn.request.url.path))}/>\n{entries}</feed>\n',
-        feed.updated,
     )
 
 
@@ -189,7 +149,7 @@ def robots(turn: Turn) -> Response:
 def sitemap(turn: Turn) -> Response:
     """The sitemap of pages that aren't posts, and of the latest posts."""
     pages = [(_address(turn, path), None) for path in ("/", "/latest", "/popular", "/tags", "/contact")]
-    return _urls([*pages, *((_post(turn, card), card.updated_at) for card in _latest(turn))])
+    return _urls([*pages, *((_address(turn, post_path(card.slug)), card.updated_at) for card in _latest(turn))])
 
 
 def sitemap_of_year(turn: Turn) -> Response:

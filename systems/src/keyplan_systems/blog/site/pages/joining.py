@@ -76,7 +76,7 @@ def finish(turn: Turn) -> Response:
     turn.limit("sign-in from an address", turn.address)
     if not form:
         return _page(turn, said, form, 422)
-    authors = turn.site.settings.own.authors
+    authors = turn.site.settings.file.authors
     writes = bool(said["writes"]) and authors == "open"
     try:
         with turn.site.hashing:
@@ -89,7 +89,6 @@ def finish(turn: Turn) -> Response:
                 role="author" if writes else "reader",
                 provider=said.get("provider"),
                 external_id=said.get("external_id"),
-                verified=True,
             )
     except Refused as error:
         if {fault.place for fault in error.errors} & {"email", "provider"}:

@@ -1,4 +1,4 @@
-"""Password reset and email confirmation: the pages of mailed links."""
+"""Password reset and change of address: the pages of mailed links."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from keyplan_systems.blog.site.site import Turn
 from keyplan_systems.site.incoming import Form
 from keyplan_systems.site.problems import Problem
 
-__all__ = ["ask_again", "confirm", "confirm_form", "forgotten", "forgotten_form", "reset", "reset_form"]
+__all__ = ["confirm", "confirm_form", "forgotten", "forgotten_form", "reset", "reset_form"]
 
 
 ADDRESS = {"field": "email", "label": "Email"}
@@ -78,13 +78,6 @@ def confirm(turn: Turn) -> Response:
     if not turn.site.mailing.confirm(turn.form["token"], turn.form["address"]):
         raise _over("/account")
     return turn.go("/account" if turn.visitor.user is not None else "/sign-in", "verified")
-
-
-def ask_again(turn: Turn) -> Response:
-    """Send the confirmation mail again."""
-    turn.limit("mail", f"from {turn.address}", f"of {turn.user.user_id}")
-    turn.after.append(partial(turn.site.mailing.verify, turn.user.user_id, turn.site.origin(turn.request)))
-    return turn.go("/account", "asked")
 
 
 def _over(again: str) -> Problem:

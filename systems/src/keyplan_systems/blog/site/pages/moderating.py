@@ -1,9 +1,9 @@
-"""Moderation: users by status and rating, posts by date, comments, the log, and the inbox."""
+"""Moderation: users by status and rating, posts by date, comments, and the inbox."""
 
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from functools import partial
 from typing import Literal, cast
 
@@ -17,15 +17,13 @@ from keyplan_systems.blog.site.pages.contact import EMAIL
 from keyplan_systems.blog.site.site import Turn
 from keyplan_systems.site.problems import Problem, not_found
 
-__all__ = ["change_user", "comments", "handle", "inbox", "log", "posts", "users"]
+__all__ = ["change_user", "comments", "handle", "inbox", "posts", "users"]
 
 UserStatus = Literal["active", "suspended", "deleted"]
 Role = Literal["reader", "author"]
 STATUSES: dict[str, UserStatus] = {"active": "active", "suspended": "suspended", "deleted": "deleted"}
-PostStatus = Literal["published", "unpublished", "archived"]
 PAGE = 20
 _MONTH = re.compile(r"20[0-9]{2}-(?:0[1-9]|1[0-2])")
-FIRST_YEAR = 2000
 
 
 def users(turn: Turn) -> Response:
@@ -68,9 +66,9 @@ def change_user(turn: Turn) -> Response:
     if email:
         return _assign(turn, user, email.strip().lower())
     if role:
-        turn.blog.set_role(user_id, cast("Role", role), turn.user.user_id)
+        turn.blog.set_role(user_id, cast("Role", role))
         return turn.go("/moderation?order=newest", "role")
-    turn.blog.set_status(user_id, cast("UserStatus", status), turn.user.user_id)
+    turn.blog.set_status(user_id, cast("UserStatus", status))
     turn.blog.refresh_front_page(force=True)  # their posts are hidden, or shown again
     return turn.go(f"/moderation?status={user.status}", "status")
 
@@ -91,7 +89,7 @@ def _assign(turn: Turn, user: User, email: str) -> Response:
 
 def posts(turn: Turn) -> Response:
     """The latest published posts, to take down."""
-    page = turn.blog.posts_by_status("published", limit=PAGE, cursor=turn.cursor)
+    page = turn.blog.latest_posts(limit=PAGE, cursor=turn.cursor)
     imported = _unclaimed(turn, sorted({post.user_id for post in page}))
     return turn.page(
         "moderation_posts.html",
@@ -116,24 +114,6 @@ def comments(turn: Turn) -> Response:
         cursor=page.cursor,
         first=turn.cursor is not None,
         path=f"/moderation/comments?status={status}",
-    )
-
-
-def log(turn: Turn) -> Response:
-    """The moderation log of a month, newest first."""
-    now = datetime.fromtimestamp(turn.site.settings.clock(), UTC)
-    given = turn.query.get("month", "")
-    month = datetime.strptime(given, "%Y-%m").replace(tzinfo=UTC) if _MONTH.fullmatch(given) else now
-    page = turn.blog.moderation_log(f"{month:%Y-%m}", limit=PAGE, cursor=turn.cursor)
-    return turn.page(
-        "moderation_log.html",
-        entries=page.items,
-        names=_names(turn, [moderation.by for moderation in page]),
-        month=month,
-        before=f"{month.replace(day=1) - timedelta(days=1):%Y-%m}",
-        cursor=page.cursor,
-        first=turn.cursor is not None,
-        path=f"/moderation/log?month={month:%Y-%m}",
     )
 
 

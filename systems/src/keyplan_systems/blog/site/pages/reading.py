@@ -137,7 +137,6 @@ def post(turn: Turn) -> Response:
         modified=_modified(whole),
         mine=mine,
         beside=beside,
-        taken_down=about.taken_down,
         comments=said(turn, about),
         liked=impression is not None and impression.liked,
         rated=impression.stars if impression is not None else None,
@@ -174,7 +173,7 @@ def _visible(turn: Turn, about: Post) -> bool:
         return True
     if user is None:
         return False
-    return user.user_id in {about.user_id, *about.co_authors} or (about.taken_down and turn.visitor.moderator)
+    return user.user_id in {about.user_id, *about.co_authors}
 
 
 def _published(turn: Turn) -> Post:

@@ -13,7 +13,7 @@ from starlette.responses import HTMLResponse, Response
 
 from keyplan.errors import ItemExists, ItemTooLarge, Refused, UniqueValueTaken
 from keyplan_systems.blog import accounts, removing
-from keyplan_systems.blog.entities import Post, PostWithContent
+from keyplan_systems.blog.entities import CONTENT_BYTES_MAX, Post, PostWithContent
 from keyplan_systems.blog.site.cards import cards
 from keyplan_systems.blog.site.rendering import post_path
 from keyplan_systems.blog.site.site import Turn
@@ -26,7 +26,6 @@ __all__ = ["act", "create", "delete", "delete_form", "desk", "edit_form", "new_f
 
 TITLE_CHARACTERS_MAX = 200
 SLUG_CHARACTERS_MAX = 100
-CONTENT_CHARACTERS_MAX = 100_000
 PREVIEW_CHARACTERS = 5_000
 """A preview of this many characters costs one more attempt."""
 TAGS_MAX = 5
@@ -73,7 +72,7 @@ def _editor(
 def _fields(form: Form) -> tuple[str, str, str, tuple[str, ...]]:
     """Title, content, slug and tags of the form, with errors."""
     title = form.text("title", "Title", TITLE_CHARACTERS_MAX)
-    content = form.text("content", "Text", CONTENT_CHARACTERS_MAX, required=False, lines=True)
+    content = form.text("content", "Text", CONTENT_BYTES_MAX, required=False, lines=True)
     slug = form.text("slug", "Address", SLUG_CHARACTERS_MAX, required=False)
     if slug and slug_from(slug) != slug:
         form.fault("slug", f"letters, digits and hyphens; perhaps {slug_from(slug) or 'my-post'}")
@@ -124,7 +123,7 @@ def _told(form: Form, error: Exception) -> None:
     if isinstance(error, ItemExists | UniqueValueTaken):
         form.fault("slug", "another post has this address; choose another one")
     elif isinstance(error, ItemTooLarge):
-        form.fault("content", "the text is too long to be stored")
+        form.fault("content", f"{error.message}; {error.hint}")
     elif isinstance(error, Refused):
         form.take(error, ("title", "content", "slug", "tags"))
     else:
@@ -222,11 +221,9 @@ def _conflict(turn: Turn, form: Form) -> Response:
 
 
 def act(turn: Turn) -> Response:
-    """Publish, unpublish, archive or restore a post. Moderators can take down any post."""
+    """Publish, unpublish, archive or restore a post. Moderators can unpublish any post."""
     action = turn.path("action")
-    content = _own(turn, moderators=action in {"unpublish", "archive", "allow"})
-    if not _is_editor(turn, content.post):
-        return _moderated(turn, content.post, down=action != "allow")
+    content = _own(turn, moderators=action == "unpublish")
     actions = {
         "publish": (turn.blog.publish, "published"),
         "unpublish": (turn.blog.unpublish, "unpublished"),
@@ -239,15 +236,9 @@ def act(turn: Turn) -> Response:
     turn.limit("write", turn.user.user_id)
     changed = do(content.post.post_id)
     turn.site.changed(changed, listed="published" in {content.post.status, changed.status})
+    if not _is_editor(turn, content.post):
+        return turn.go("/moderation/posts", done)
     return turn.go(f"/desk?status={changed.status}", done)
-
-
-def _moderated(turn: Turn, post: Post, *, down: bool) -> Response:
-    """Take another author's post down, or allow it again."""
-    turn.limit("write", turn.user.user_id)
-    changed = turn.blog.take_down(post.post_id, turn.user.user_id, down=down)
-    turn.site.changed(changed, listed=post.status == "published")
-    return turn.go("/moderation/posts", "down" if down else "allowed")
 
 
 def delete(turn: Turn) -> Response:
@@ -274,7 +265,7 @@ def preview(turn: Turn) -> Response:
 
 def _rendered(turn: Turn, form: Form) -> str:
     """The rendered text of a form. Uncached text costs attempts by its length, because rendering is slow."""
-    content = without_title(form["content"][:CONTENT_CHARACTERS_MAX].replace("\r\n", "\n"), form["title"])
+    content = without_title(form["content"][:CONTENT_BYTES_MAX].replace("\r\n", "\n"), form["title"])
     if not is_rendered(content):
         turn.limit("preview", turn.user.user_id, cost=1 + len(content) / PREVIEW_CHARACTERS)
     return render_markdown(content)
