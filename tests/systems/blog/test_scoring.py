@@ -14,7 +14,7 @@ from keyplan_systems.blog.scoring import heated, points_of, rating_key
 MOMENT = datetime(2026, 11, 21, 9, tzinfo=UTC)
 
 
-@dataclass(frozen=True)
+@dataclass
 class Counts:
     views: int = 0
     likes: int = 0

@@ -70,7 +70,7 @@ def served(request: pytest.FixtureRequest) -> Iterator[Served]:
         site = made.site(design, OPTIONS)
         login = "ada" if name == "social" else "ada@example.com"
         if name == "blog":
-            accounts.register(design, email=login, username="ada", name="Ada", password=PASSWORD, verified=True)
+            accounts.register(design, email=login, username="ada", name="Ada", password=PASSWORD)
         else:
             site.application.state.site.people.join(login, "Ada", hash_password(PASSWORD))
         beside = Beside(app(design, hosts=("testserver",), policy=site.policy), site.application)
