@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""What other libraries do wrong when they read, and we don't."""
+"""Bugs of other libraries in reads, which Keyplan doesn't have."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def day(number: int) -> date:
 
 
 def fill_partition(magazine: Magazine, notes: int) -> None:
-    """Notes with others' items before, between and behind them."""
+    """Write notes, and items of other entities before, between and after them."""
     for number in range(1, notes + 1):
         magazine.put(Note(owner="o", day=day(number), name=f"note {number}"))
         put_foreign(magazine, pk="NOTES#o", sk=f"{day(number)}", name="no note: half a key")
@@ -28,8 +28,8 @@ def fill_partition(magazine: Magazine, notes: int) -> None:
     put_foreign(magazine, pk="NOTES#o", sk="zzz", what="none of ours")
 
 
-def test_a_query_passes_over_items_of_others(magazine: Magazine) -> None:
-    """pydynox and pydynantic give other entities' items of the partition as this entity, or raise on them."""
+def test_query_skips_items_of_other_entities(magazine: Magazine) -> None:
+    """pydynox and pydynantic return other entities' items of the partition as this entity, or raise an error."""
     fill_partition(magazine, 3)
     page = magazine.notes("o")
     assert [note.name for note in page] == ["note 1", "note 2", "note 3"]
@@ -37,8 +37,8 @@ def test_a_query_passes_over_items_of_others(magazine: Magazine) -> None:
     assert page.cursor is None
 
 
-def test_a_query_of_an_index_passes_over_items_of_others(magazine: Magazine) -> None:
-    """The same libraries, on an index: the entry's key fits, the item is another's."""
+def test_query_of_index_skips_items_of_other_entities(magazine: Magazine) -> None:
+    """pydynox and pydynantic have the same bug in queries of an index."""
     magazine.put(Article(article_id="1"))
     put_foreign(magazine, pk="X#1", sk="#HEAD", gsi1pk="AUTHOR#Ada", gsi1sk="draft#0")
     put_foreign(magazine, pk="ARTICLE#9", sk="OTHER", gsi1pk="AUTHOR#Ada", gsi1sk="draft#9")
@@ -47,14 +47,14 @@ def test_a_query_of_an_index_passes_over_items_of_others(magazine: Magazine) -> 
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 7])
 def test_limit_is_the_number_of_items_returned(magazine: Magazine, limit: int) -> None:
-    """PynamoDB's limit means evaluated items in one place and returned items in another."""
+    """PynamoDB's limit counts evaluated items in some methods and returned items in others."""
     fill_partition(magazine, 7)
     assert pages_of(magazine.notes, "o", limit=limit) == chunks([f"note {number}" for number in range(1, 8)], limit)
 
 
 @pytest.mark.parametrize("limit", [1, 2, 5])
-def test_limit_is_the_number_of_items_returned_behind_a_filter(magazine: Magazine, limit: int) -> None:
-    """PynamoDB's limit counts what a filter then throws away: a page of 10 may hold none."""
+def test_limit_is_the_number_of_items_that_pass_the_filter(magazine: Magazine, limit: int) -> None:
+    """PynamoDB's limit counts items before the filter: a page of 10 may be empty."""
     for number in range(250):
         magazine.put(Article(article_id=f"{number:03d}", title=f"{number}", visits=number % 50))
         if number % 10 == 0:
@@ -65,7 +65,7 @@ def test_limit_is_the_number_of_items_returned_behind_a_filter(magazine: Magazin
 
 
 def pages_of(pattern: Any, *args: Any, limit: int, **kwargs: Any) -> list[list[str]]:
-    """The names on each page, to the last."""
+    """Return the names on each page."""
     pages: list[list[str]] = []
     cursor: Cursor | None = None
     while True:
@@ -80,8 +80,8 @@ def chunks(names: list[str], size: int) -> list[list[str]]:
     return [names[start : start + size] for start in range(0, len(names), size)]
 
 
-def test_a_missing_key_is_never_a_scan() -> None:
-    """ElectroDB scans the table when a key's field is missing, without a word."""
+def test_missing_key_never_causes_a_scan() -> None:
+    """ElectroDB silently scans the table when a field of the key is missing."""
 
     class Photo(Entity):
         photo_id: str
@@ -107,8 +107,8 @@ def test_a_missing_key_is_never_a_scan() -> None:
 
 
 @pytest.mark.parametrize("arguments", [{}, {"author": None}, {"author": ["Ada"]}, {"limit": 10}])
-def test_a_call_without_its_key_asks_nothing(magazine: Magazine, arguments: dict[str, Any]) -> None:
-    """ElectroDB, at run time: what is missing in the call is missing in the request."""
+def test_call_without_its_key_sends_no_request(magazine: Magazine, arguments: dict[str, Any]) -> None:
+    """ElectroDB leaves out of the request what is missing in the call."""
     watched = Watched(magazine)
     articles_by: Any = magazine.articles_by
     with pytest.raises(ArgumentError) as caught:
@@ -117,8 +117,8 @@ def test_a_call_without_its_key_asks_nothing(magazine: Magazine, arguments: dict
     assert watched.requests == []
 
 
-def test_no_pattern_of_a_design_scans_unless_it_says_so(magazine: Magazine) -> None:
-    """ElectroDB, PynamoDB: what looks like a query is a scan."""
+def test_access_patterns_only_scan_if_declared(magazine: Magazine) -> None:
+    """ElectroDB and PynamoDB scan in methods that look like queries."""
     watched = Watched(magazine)
     magazine.articles_by("Ada")
     magazine.visited("Ada", 1)
@@ -129,10 +129,10 @@ def test_no_pattern_of_a_design_scans_unless_it_says_so(magazine: Magazine) -> N
     assert watched.operations == ["Query", "Query", "Query", "Query", "GetItem", "BatchGetItem"]
 
 
-def test_misspelt_names_and_wrong_types_are_refused(magazine: Magazine) -> None:
-    """pydynantic and pydynox take misspelt pattern names, parameters and wrong types, past every type checker.
+def test_misspelled_names_and_wrong_types_are_rejected(magazine: Magazine) -> None:
+    """pydynantic and pydynox accept misspelled patterns and parameters, and wrong types; so do their types.
 
-    That mypy and basedpyright refuse them here is tested in tests/typing; this is what a call without them meets.
+    tests/typing checks that type checkers reject such calls.
     """
     watched = Watched(magazine)
     anything: Any = magazine

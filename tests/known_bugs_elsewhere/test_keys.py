@@ -1,4 +1,4 @@
-"""What other libraries do wrong with keys, and we don't."""
+"""Bugs of other libraries in keys, which Keyplan doesn't have."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from keyplan.errors import ConditionFailed, ItemExists, UpdateRejected
 from tests.known_bugs_elsewhere.design import Article, Magazine, Pair, Watched, keys_in, stored
 
 
-def test_an_update_by_instance_leaves_no_stale_index_key(magazine: Magazine) -> None:
-    """dynamodb-toolbox, OneTable and pydynox write the field, and leave the index key that is made of it as it was."""
+def test_update_by_instance_updates_index_keys(magazine: Magazine) -> None:
+    """dynamodb-toolbox, OneTable and pydynox update the field but not the index key that contains it."""
     article = magazine.put(Article(article_id="1", author="Ada"))
     updated = magazine.update(article, author="Grace")
     assert keys_in(magazine, "GSI1") == [("AUTHOR#Grace", "draft#1")]
@@ -20,8 +20,8 @@ def test_an_update_by_instance_leaves_no_stale_index_key(magazine: Magazine) -> 
     assert keys_in(magazine, "GSI1") == [("AUTHOR#Grace", "published#1")]
 
 
-def test_an_update_of_part_of_a_key_never_mixes_two_writers(magazine: Magazine) -> None:
-    """The same libraries, between two writers: each makes a key of its own change and the other's old value."""
+def test_concurrent_updates_of_parts_of_a_key_never_mix(magazine: Magazine) -> None:
+    """In the same libraries, each of two writers makes a key of its own change and the other's old value."""
     seen = magazine.put(Article(article_id="1"))
     magazine.update(seen, status="published")
     with pytest.raises(ConditionFailed, match="status is 'published', expected 'draft'"):
@@ -29,8 +29,8 @@ def test_an_update_of_part_of_a_key_never_mixes_two_writers(magazine: Magazine) 
     assert keys_in(magazine, "GSI1") == [("AUTHOR#Ada", "published#1")]
 
 
-def test_an_update_by_class_that_touches_an_index_key_is_refused(magazine: Magazine) -> None:
-    """dynamodb-toolbox, OneTable and pydynox: by key fields alone, the index key can't be made; it is left stale."""
+def test_update_by_class_of_part_of_an_index_key_is_rejected(magazine: Magazine) -> None:
+    """dynamodb-toolbox, OneTable and pydynox leave the index key stale: it can't be made of the key fields alone."""
     magazine.put(Article(article_id="1"))
     watched = Watched(magazine)
     with pytest.raises(UpdateRejected, match="part of the key by_author") as caught:
@@ -42,8 +42,8 @@ def test_an_update_by_class_that_touches_an_index_key_is_refused(magazine: Magaz
     assert keys_in(magazine, "GSI1") == [("AUTHOR#Ada", "draft#1")]
 
 
-def test_an_update_in_a_transaction_leaves_no_stale_index_key(magazine: Magazine) -> None:
-    """dynamodb-toolbox, OneTable and pydynox: the transaction's update leaves the key stale as the plain one does."""
+def test_update_in_a_transaction_updates_index_keys(magazine: Magazine) -> None:
+    """dynamodb-toolbox, OneTable and pydynox leave the key stale in transactions too."""
     article = magazine.put(Article(article_id="1"))
     magazine.hand_over(article, "Grace")
     assert keys_in(magazine, "GSI1") == [("AUTHOR#Grace", "draft#1")]
@@ -51,8 +51,8 @@ def test_an_update_in_a_transaction_leaves_no_stale_index_key(magazine: Magazine
     assert keys_in(magazine, "GSI1") == [("AUTHOR#Grace", "published#1")]
 
 
-def test_two_pairs_of_values_never_make_one_key(magazine: Magazine) -> None:
-    """ElectroDB joins values without escaping: ("1#b_2", "3") and ("1", "2#b_3") give one key."""
+def test_different_values_never_make_the_same_key(magazine: Magazine) -> None:
+    """ElectroDB joins values without escaping: ("1#b_2", "3") and ("1", "2#b_3") make the same key."""
     pair, other = Pair(a="1#b_2", b="3", note="one"), Pair(a="1", b="2#b_3", note="other")
     magazine.create(pair)
     magazine.create(other)
@@ -61,8 +61,8 @@ def test_two_pairs_of_values_never_make_one_key(magazine: Magazine) -> None:
     assert magazine.pair("1", "2#b_3") == other
 
 
-def test_case_is_kept_in_keys(magazine: Magazine) -> None:
-    """ElectroDB folds keys to lower case by default: two items that differ in case alone become one."""
+def test_keys_are_case_sensitive(magazine: Magazine) -> None:
+    """ElectroDB converts keys to lower case by default: two items that differ only in case become one."""
     magazine.create(Pair(a="x", b="Y", note="one"))
     magazine.create(Pair(a="X", b="y", note="other"))
     magazine.put(Article(article_id="1", author="ada"))
@@ -72,8 +72,8 @@ def test_case_is_kept_in_keys(magazine: Magazine) -> None:
     assert [article.article_id for article in magazine.articles_by("ada")] == ["1"]
 
 
-def test_a_second_write_of_colliding_values_overwrites_nothing(magazine: Magazine) -> None:
-    """pydynantic's second put overwrites the first through such a collision."""
+def test_write_of_colliding_values_overwrites_nothing(magazine: Magazine) -> None:
+    """pydynantic's second put overwrites the first item through such a collision."""
     first = magazine.put(Pair(a="1#b_2", b="3", note="first"))
     magazine.put(Pair(a="1", b="2#b_3", note="second"))
     assert magazine.pair("1#b_2", "3") == first
@@ -84,7 +84,7 @@ def test_a_second_write_of_colliding_values_overwrites_nothing(magazine: Magazin
     assert pair.note == "second"
 
 
-def test_an_optional_field_in_a_template_makes_the_index_sparse(magazine: Magazine) -> None:
+def test_optional_field_in_a_template_makes_the_index_sparse(magazine: Magazine) -> None:
     """pydynox and pydynantic raise when an optional field of a template is None."""
     article = magazine.put(Article(article_id="1"))
     assert keys_in(magazine, "GSI2") == []
@@ -100,8 +100,8 @@ def test_an_optional_field_in_a_template_makes_the_index_sparse(magazine: Magazi
     assert keys_in(magazine, "GSI2") == [("SECTION#again", "ARTICLE#1")]
 
 
-def test_what_stands_in_a_key_can_be_read_by_people() -> None:
-    """Joined values are escaped, not hashed or encoded whole."""
+def test_key_values_are_readable() -> None:
+    """Joined values are escaped, not hashed or encoded as a whole."""
     compiled = Magazine.compiled.by_name["Pair"]
     assert compiled.to_item(Pair(a="1#b_2", b="3"))["pk"] == {"S": "PAIR#a_1$cb_2#b_3"}
     assert compiled.to_item(Pair(a="1", b="2#b_3"))["pk"] == {"S": "PAIR#a_1#b_2$cb_3"}

@@ -1,4 +1,4 @@
-"""What other libraries do wrong when they write, and we don't."""
+"""Bugs of other libraries in writes, which Keyplan doesn't have."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NOTE = Note(owner="o", day=date(2026, 1, 1), name="n")
 )
 @pytest.mark.parametrize("by", ["instance", "class", "pattern"])
 def test_values_of_an_update_are_validated(magazine: Magazine, changes: dict[str, Any], by: str) -> None:
-    """pydynantic and pydynox write what an update is given, and can't read the item back."""
+    """pydynantic and pydynox write the values unchecked, and then can't read the item."""
     article = magazine.put(Article(article_id="1"))
     ways: dict[str, Callable[[], object]] = {
         "instance": lambda: magazine.update(article, **changes),
@@ -36,7 +36,7 @@ def test_values_of_an_update_are_validated(magazine: Magazine, changes: dict[str
     assert magazine.article("1") == article
 
 
-def test_an_update_names_no_unknown_field(magazine: Magazine) -> None:
+def test_update_of_unknown_field_is_rejected(magazine: Magazine) -> None:
     """pydynantic and pydynox store an attribute that the model doesn't have."""
     article = magazine.put(Article(article_id="1"))
     watched = Watched(magazine)
@@ -49,16 +49,16 @@ def test_an_update_names_no_unknown_field(magazine: Magazine) -> None:
     assert watched.requests == []
 
 
-def test_a_number_stays_within_its_bounds_whatever_is_stored(magazine: Magazine) -> None:
-    """pydynantic and pydynox: an ADD isn't compared with the field's bounds at all."""
+def test_add_keeps_a_number_within_its_bounds(magazine: Magazine) -> None:
+    """pydynantic and pydynox don't check an ADD against the field's bounds."""
     article = magazine.put(Article(article_id="1", visits=1))
     with pytest.raises(ConditionFailed):
         magazine.transact([Update(Article, article_id="1").set(visits=Add(-2))])
     assert magazine.article("1") == article
 
 
-def test_a_transactions_put_honours_the_version_lock(magazine: Magazine) -> None:
-    """pydynantic's put in a transaction overwrites a newer version that its plain put would have respected."""
+def test_put_in_a_transaction_checks_the_version(magazine: Magazine) -> None:
+    """pydynantic's put in a transaction overwrites a newer version, which its ordinary put wouldn't."""
     first = magazine.put(Draft(draft_id="1", text="first"))
     second = magazine.put(first.model_copy(update={"text": "second"}))
     assert (first.revision, second.revision) == (1, 2)
@@ -76,8 +76,8 @@ def test_a_transactions_put_honours_the_version_lock(magazine: Magazine) -> None
     assert magazine.rewrite(second.model_copy(update={"text": "third"}), NOTE).revision == 3
 
 
-def test_a_batch_never_goes_past_the_version_lock(magazine: Magazine) -> None:
-    """pydynantic, by its batches: BatchWriteItem takes no condition, so what has a lock can't go that way."""
+def test_batch_rejects_entities_with_a_version(magazine: Magazine) -> None:
+    """pydynantic writes them by BatchWriteItem, which takes no condition."""
     draft = magazine.put(Draft(draft_id="1", text="first"))
     with pytest.raises(RequestError, match="a version, or an ambiguous key, which a batch can't check"):
         magazine.batch([Put(draft)])
@@ -85,8 +85,8 @@ def test_a_batch_never_goes_past_the_version_lock(magazine: Magazine) -> None:
         magazine.batch([Delete(draft)])
 
 
-def test_a_failed_transaction_raises(magazine: Magazine) -> None:
-    """ElectroDB's transaction resolves normally, with a flag that says that it was cancelled."""
+def test_canceled_transaction_raises(magazine: Magazine) -> None:
+    """ElectroDB's transaction succeeds, with a flag that tells that it was canceled."""
     magazine.put(Pair(a="1", b="2", note="there"))
     with pytest.raises(WriteFailed) as caught:
         magazine.transact([Put(NOTE), Create(Pair(a="1", b="2"))])
@@ -101,8 +101,8 @@ def test_a_failed_transaction_raises(magazine: Magazine) -> None:
 
 
 @pytest.mark.usefixtures("no_pauses")
-def test_a_batch_write_loses_nothing(magazine: Magazine) -> None:
-    """dynamodb-toolbox (by default) and aiodynamo hand unprocessed writes to a caller who may not look."""
+def test_batch_write_retries_unprocessed_items(magazine: Magazine) -> None:
+    """dynamodb-toolbox (by default) and aiodynamo return unprocessed writes to a caller that may not check."""
     articles = [Article(article_id=f"{number:02d}") for number in range(60)]
     halving = Halving(magazine)
     magazine.batch([Put(article) for article in articles])
@@ -115,8 +115,8 @@ def test_a_batch_write_loses_nothing(magazine: Magazine) -> None:
 
 
 @pytest.mark.usefixtures("no_pauses")
-def test_a_batch_read_loses_nothing(magazine: Magazine) -> None:
-    """dynamodb-toolbox (by default) and aiodynamo: unprocessed keys are missing from the answer."""
+def test_batch_read_retries_unprocessed_keys(magazine: Magazine) -> None:
+    """dynamodb-toolbox (by default) and aiodynamo return without the items of unprocessed keys."""
     magazine.batch([Put(Article(article_id=f"{number:03d}")) for number in range(150)])
     wanted = [f"{number:03d}" for number in range(149, -1, -1)]
     halving = Halving(magazine)
@@ -126,8 +126,8 @@ def test_a_batch_read_loses_nothing(magazine: Magazine) -> None:
     assert halving.operations.count("BatchGetItem") > 4
 
 
-def test_a_batch_that_is_never_taken_raises(magazine: Magazine, no_pauses: list[float]) -> None:
-    """The same libraries, where the store stays busy: the call returns as if all were well."""
+def test_batch_raises_if_items_remain_unprocessed(magazine: Magazine, no_pauses: list[float]) -> None:
+    """The same libraries return as if the batch had succeeded."""
     Halving(magazine, takes_nothing=True)
     with pytest.raises(StoreError, match="3 of 3 writes of a batch remain unprocessed"):
         magazine.batch([Put(Article(article_id=str(number))) for number in range(3)])

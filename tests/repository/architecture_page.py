@@ -1,4 +1,4 @@
-"""The page docs/architecture.md: packages and their imports, and the path of a read, a write and HTTP requests."""
+"""Generates docs/architecture.md: packages and their imports, and the functions that handle a request."""
 
 from __future__ import annotations
 
@@ -22,51 +22,51 @@ WALKS = (
     "(a580b44)."
 )
 INSIDE = ("model", "client", "store", "store/storage", "analysis")
-"""Rooms whose inside is shown."""
+"""Packages whose modules are listed too."""
 
 Graph = Mapping[str, set[str]]
 
 
 def page() -> str:
-    """The page, in Markdown."""
+    """Return the page in Markdown."""
     parts = [HEAD, "## Packages", "", "Each package is listed above those that it imports.", "", *_table(SOURCE)]
-    for room in INSIDE:
-        parts += ["", f"## Inside `{room}/`", "", *_table(SOURCE / room)]
+    for package in INSIDE:
+        parts += ["", f"## Inside `{package}/`", "", *_table(SOURCE / package)]
     parts += ["", "## Paths of a request", "", *_walks(walks())]
     return "\n".join(parts) + "\n"
 
 
-def _table(room: Path) -> list[str]:
-    """The parts of a room, the lowest last, each with what it imports of the others."""
-    graph = graph_of(room)
+def _table(folder: Path) -> list[str]:
+    """List the modules of a package from the highest to the lowest, each with the others that it imports."""
+    graph = graph_of(folder)
     lines = ["| | Contents | Imports |", "|---|---|---|"]
-    for name in _from_the_top(graph):
+    for name in _sorted(graph):
         imported = ", ".join(f"`{text}`" for text in sorted(graph[name])) or "none"
-        lines.append(f"| `{name}` | {_summary(room, name)} | {imported} |")
+        lines.append(f"| `{name}` | {_summary(folder, name)} | {imported} |")
     return lines
 
 
-def _summary(room: Path, name: str) -> str:
-    """The first paragraph of a part's docstring."""
-    path = room / name / "__init__.py" if (room / name).is_dir() else room / f"{name}.py"
+def _summary(folder: Path, name: str) -> str:
+    """Return the first paragraph of a module's docstring."""
+    path = folder / name / "__init__.py" if (folder / name).is_dir() else folder / f"{name}.py"
     doc = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
     first = " ".join(doc.split("\n\n")[0].split()).replace("``", "`").replace("|", "\\|")
     return first if first.endswith((".", "`")) else f"{first}."
 
 
-def graph_of(room: Path) -> Graph:
-    """The parts of a room, files and folders, each with those of the others that it imports."""
-    package = ".".join(("keyplan", *room.relative_to(SOURCE).parts))
+def graph_of(folder: Path) -> Graph:
+    """Return the files and subpackages of a package, each with the others that it imports."""
+    package = ".".join(("keyplan", *folder.relative_to(SOURCE).parts))
     result: dict[str, set[str]] = {}
-    for path in written_files(".py", room):
-        part = path.relative_to(room).parts[0].removesuffix(".py")
+    for path in written_files(".py", folder):
+        part = path.relative_to(folder).parts[0].removesuffix(".py")
         if part != "__init__":
             result.setdefault(part, set()).update(_imported(path, package))
     return {part: {text for text in others if text in result and text != part} for part, others in result.items()}
 
 
 def _imported(path: Path, package: str) -> Iterable[str]:
-    """The parts of a package that a file names in its imports."""
+    """Return the modules of a package that a file imports."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom) and node.module is not None:
             names = [f"{node.module}.{alias.name}" for alias in node.names]
@@ -79,8 +79,8 @@ def _imported(path: Path, package: str) -> Iterable[str]:
                 yield name.removeprefix(f"{package}.").partition(".")[0]
 
 
-def _from_the_top(graph: Graph) -> list[str]:
-    """The parts by their height, the highest first; by name where that is the same. Raises ValueError for a circle."""
+def _sorted(graph: Graph) -> list[str]:
+    """Sort modules by level, highest first, then by name. Raises ValueError for a cycle."""
     heights: dict[str, int] = {}
 
     def height(part: str, above: tuple[str, ...] = ()) -> int:

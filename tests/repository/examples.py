@@ -1,10 +1,10 @@
-"""The examples of a page: its fenced blocks of Python and of console commands, and running them.
+"""Finds and runs the examples of a page: its fenced blocks of Python and of console commands.
 
-A block marked ``python`` is a program of its own; one marked ``python continues`` goes on where the block before it
-ended. A block marked ``python file=NAME`` is a file of that name, which later commands find. A block marked ``text``
-right behind a program is what it prints. In a block marked ``console`` the lines with ``$ keyplan`` are run, and
-``$ python`` with the name of such a file, or ``-m pytest``; the lines below one are its output; ``...`` stands for
-anything. Other commands are only shown.
+A block marked ``python`` is a program; one marked ``python continues`` continues the program of the block before it. A
+block marked ``python file=NAME`` is a file of that name, which later commands use. A block marked ``text`` right after
+a program is its output. In a block marked ``console`` the lines with ``$ keyplan`` are run, and ``$ python`` with the
+name of such a file or ``-m pytest``; the lines below a command are its output, where ``...`` matches anything. Other
+commands are only shown.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from pathlib import Path
 FENCE = re.compile(r"^```(\w*)([^\n`]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
-def _goes_on(words: list[str]) -> bool:
-    """Whether a command goes on until it is stopped, and so isn't run."""
+def _keeps_running(words: list[str]) -> bool:
+    """Return whether a command runs until it is stopped, and so isn't run."""
     return words[0] in {"serve", "studio"} or (words[0] == "dynamodb" and "check" not in words)
 
 
 @dataclass(frozen=True)
 class Block:
-    """One fenced block. ``follows`` tells whether only blank lines stand between it and the block before."""
+    """A fenced block. ``follows`` tells whether only blank lines are between it and the block before."""
 
     language: str
     words: tuple[str, ...]
@@ -41,20 +41,20 @@ class Block:
 
     @property
     def file(self) -> str | None:
-        """The name of the file that the block is, if it is one."""
+        """The name of the file that the block contains, if any."""
         return next((word.removeprefix("file=") for word in self.words if word.startswith("file=")), None)
 
 
 @dataclass
 class Program:
-    """Blocks of Python that run one after the other in one namespace."""
+    """Blocks of Python that run one after the other in the same namespace."""
 
     line: int
     steps: list[tuple[int, str, str | None]] = field(default_factory=list[tuple[int, str, "str | None"]])
-    """The line, the code, and what it prints, where that is shown."""
+    """The line, the code, and its output, if shown."""
 
     def run(self, page: str) -> Iterator[tuple[int, str, str]]:
-        """Run it, in the current folder: for each step with an output its line, what it printed, and what is shown."""
+        """Run it in the current folder. Return line, output and shown output of each step that has an output."""
         module = types.ModuleType(f"example_{self.line}")
         sys.modules[module.__name__] = module
         source = ""
@@ -73,7 +73,7 @@ class Program:
 
 @dataclass(frozen=True)
 class Command:
-    """One command of a console block, and the output shown below it."""
+    """A command of a console block, and the output shown below it."""
 
     line: int
     words: list[str]
@@ -89,7 +89,7 @@ class File:
 
 
 def blocks_of(path: Path) -> list[Block]:
-    """The fenced blocks of a page."""
+    """Return the fenced blocks of a page."""
     text = path.read_text(encoding="utf-8")
     blocks: list[Block] = []
     end = 0
@@ -102,7 +102,7 @@ def blocks_of(path: Path) -> list[Block]:
 
 
 def programs_of(path: Path) -> list[Program]:
-    """The Python programs of a page."""
+    """Return the Python programs of a page."""
     programs: list[Program] = []
     for block, after in pairwise([*blocks_of(path), None]):
         if block is None or block.language != "python" or block.file:
@@ -117,11 +117,11 @@ def programs_of(path: Path) -> list[Program]:
 def _runs(words: list[str], files: set[str]) -> bool:
     if words[0] == "python":
         return words[1] in files or words[1:3] == ["-m", "pytest"]
-    return words[0] == "keyplan" and not _goes_on(words[1:])
+    return words[0] == "keyplan" and not _keeps_running(words[1:])
 
 
 def commands_of(path: Path) -> Iterator[Command | File]:
-    """The commands of a page that are run, and the files that they need, in order."""
+    """Return the commands of a page that are run, and the files that they use, in order."""
     files: set[str] = set()
     for block in blocks_of(path):
         if block.file:
@@ -135,8 +135,8 @@ def commands_of(path: Path) -> Iterator[Command | File]:
                 yield Command(block.line, words, match.group(2))
 
 
-def as_shown(output: str, shown: str) -> bool:
-    """Whether an output is the one shown, where ``...`` stands for anything. Spaces at line ends don't count."""
+def matches(output: str, shown: str) -> bool:
+    """Return whether an output matches the one shown, where ``...`` matches anything. Trailing spaces are ignored."""
     text = "\n".join(line.rstrip() for line in output.splitlines()).strip("\n")
     parts = [re.escape(part) for part in re.split(r"\n?\.\.\.\n?", shown.strip("\n"))]
     return re.fullmatch("(?:.*)".join(parts), text, re.DOTALL) is not None

@@ -9,11 +9,11 @@ ROOT = Path(__file__).parent.parent.parent
 SOURCE = ROOT / "src" / "keyplan"
 SYSTEMS = ROOT / "systems" / "src" / "keyplan_systems"
 LEFT_OUT = {"__pycache__", "node_modules", "build", "dist"}
-"""Folders of things that are made, not written; as are all those whose name begins with a dot, but for .ci."""
+"""Folders of generated files, besides those whose name begins with a dot except .ci."""
 
 
 def written_files(suffix: str = "", below: Path = ROOT) -> Iterator[Path]:
-    """Every file that somebody wrote, in order."""
+    """Return every file that isn't generated, in order."""
     for path in sorted(below.iterdir()):
         if path.is_dir():
             hidden = path.name.startswith(".") and path.name != ".ci"
@@ -24,5 +24,5 @@ def written_files(suffix: str = "", below: Path = ROOT) -> Iterator[Path]:
 
 
 def place(path: Path) -> str:
-    """The path below the repository, with slashes."""
+    """Return the path relative to the repository, with slashes."""
     return path.relative_to(ROOT).as_posix()

@@ -1,7 +1,5 @@
-"""The parts of docs/ that are made from the code: the tables of errors and of operations, the help of the commands,
-the page of the house.
-
-``make docs`` writes them, and a test compares.
+"""Generates the parts of docs/ that are made from the code, for ``make docs`` and a test: tables of errors and of
+operations, the help of the commands, and the page about the architecture.
 """
 
 from __future__ import annotations
@@ -28,7 +26,7 @@ WIDTH = 100
 
 
 def error_classes() -> list[type[errors.KeyplanError]]:
-    """The errors of ``keyplan.errors``, each before its kinds."""
+    """Return the errors of ``keyplan.errors``, each before its subclasses."""
 
     def below(cls: type[errors.KeyplanError]) -> Iterator[type[errors.KeyplanError]]:
         yield cls
@@ -40,7 +38,7 @@ def error_classes() -> list[type[errors.KeyplanError]]:
 
 
 def error_table() -> str:
-    """The table, in Markdown."""
+    """Return the table in Markdown."""
     lines = ["| code | a kind of | what it says |", "|---|---|---|"]
     for cls in error_classes():
         kinds = ", ".join(f"`{base.__name__}`" for base in cls.__bases__)
@@ -50,7 +48,7 @@ def error_table() -> str:
 
 
 def command_help() -> str:
-    """The help of ``keyplan`` and each of its commands, in Markdown."""
+    """Return the help of ``keyplan`` and of each command in Markdown."""
     names = list(cli.list_commands(click.Context(cli)))
     parts: list[str] = []
     for arguments in ([], *([name] for name in names)):
@@ -62,7 +60,7 @@ def command_help() -> str:
 
 
 def operation_table() -> str:
-    """The operations of the served store, in Markdown."""
+    """Return the operations of the server in Markdown."""
     lines = ["| | operations |", "|---|---|"]
     titles = {"table": "of tables", "read": "that read items", "write": "that write items", "stream": "of streams"}
     for kind, title in titles.items():
@@ -72,7 +70,7 @@ def operation_table() -> str:
 
 
 def made(path: Path) -> str:
-    """The page as it is to be: its own words, and what is made between the markers; or made as a whole."""
+    """Return the page with its generated parts (between the markers, or the whole page) up to date."""
     if path == EVERY_OPERATION:
         return operations_page.page()
     if path == ARCHITECTURE:

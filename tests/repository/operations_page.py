@@ -1,5 +1,5 @@
-"""The page of operations, docs/operations.md: each operation of botocore's models, and each member of its request and
-of its answer, with what becomes of it here. What answers hold comes from a tour of all operations.
+"""Generates docs/operations.md: each operation of botocore's model with the members of its request and response, and
+whether Keyplan supports them. Which members responses have is recorded by tests/engine/tour.py.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ failure), or never, because they describe something that the store doesn't have 
 
 
 def page() -> str:
-    """The page, in Markdown."""
+    """Return the page in Markdown."""
     traveller = travel()
     parts = [HEAD]
     for service in ("dynamodb", "dynamodbstreams"):
@@ -69,7 +69,7 @@ def _printed(tree: Tree) -> str:
 
 
 def _note(shape: Any, answer: Any, known: Tree) -> None:
-    """Note the members that an answer has."""
+    """Add the members of a response to the known ones."""
     if shape.type_name == "list":
         for each in answer:
             _note(shape.member, each, known)
@@ -102,12 +102,12 @@ def _shape_tree(shape: Shape) -> Tree:
 
 
 def _common(given: Mapping[str, Any], known: Mapping[str, Any]) -> Tree:
-    """What of a tree is known."""
+    """Return the part of a tree that is known."""
     return {name: _common(inner, known[name]) for name, inner in given.items() if name in known}
 
 
 def _without(given: Mapping[str, Any], known: Mapping[str, Any]) -> Tree:
-    """What of a tree isn't known: a member as a whole, or members within it."""
+    """Return the part of a tree that isn't known: whole members, or members within them."""
     missing: Tree = {}
     for name, inner in given.items():
         if name not in known:

@@ -1,4 +1,4 @@
-"""What each package imports is declared in its pyproject.toml, and its version is pinned for this repository."""
+"""Each package declares in its pyproject.toml what it imports, and constraints.txt has the versions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 from tests.repository.files import ROOT, SOURCE, SYSTEMS, written_files
 
 PACKAGES = [(ROOT, SOURCE), (ROOT / "systems", SYSTEMS)]
-"""Where each package is declared, and where its modules are."""
+"""The folder of each package's pyproject.toml, and of its modules."""
 
 OF_OTHERS = {
     "opentelemetry-semantic-conventions": "it shares the name opentelemetry with the API, which is used",
@@ -22,20 +22,20 @@ OF_OTHERS = {
 }
 
 
-def plain(name: str) -> str:
-    """A distribution's name as it is compared."""
+def normalized(name: str) -> str:
+    """Return the normalized name of a distribution."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def declared(folder: Path) -> set[str]:
-    """The distributions that the folder's pyproject.toml names, extras included."""
+    """Return the distributions that the folder's pyproject.toml names, including extras."""
     project = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     lists = [project["dependencies"], *project.get("optional-dependencies", {}).values()]
-    return {plain(re.split(r"[^\w.-]", requirement)[0]) for value in lists for requirement in value}
+    return {normalized(re.split(r"[^\w.-]", requirement)[0]) for value in lists for requirement in value}
 
 
 def imported(source: Path) -> set[str]:
-    """The modules that a package imports, but for its own and the standard library's."""
+    """Return the modules that a package imports, except its own and the standard library's."""
     result: set[str] = set()
     for path in written_files(".py", source):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -47,22 +47,21 @@ def imported(source: Path) -> set[str]:
 
 
 @pytest.mark.parametrize(("folder", "source"), PACKAGES, ids=["keyplan", "keyplan-systems"])
-def test_what_is_imported_is_declared(folder: Path, source: Path) -> None:
-    """Nothing is used that only happens to be installed."""
+def test_imports_are_declared_as_dependencies(folder: Path, source: Path) -> None:
     homes = packages_distributions()
-    needed = {plain(name) for module in imported(source) for name in homes.get(module, [module])}
+    needed = {normalized(name) for module in imported(source) for name in homes.get(module, [module])}
     assert needed - declared(folder) - OF_OTHERS.keys() == set()
 
 
-def test_what_is_declared_is_pinned() -> None:
-    """constraints.txt holds one exact version of each."""
+def test_dependencies_are_pinned() -> None:
+    """constraints.txt has one exact version of each."""
     lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
-    pinned = {plain(line.partition("==")[0]) for line in lines if "==" in line}
+    pinned = {normalized(line.partition("==")[0]) for line in lines if "==" in line}
     needed = {name for folder, _ in PACKAGES for name in declared(folder)}
     assert needed - pinned - {"keyplan"} == set(), "run: make constraints"
 
 
-def test_both_packages_have_one_version() -> None:
-    """They are made and released together."""
+def test_both_packages_have_the_same_version() -> None:
+    """They are released together."""
     versions = {(source / "_version.py").read_text(encoding="utf-8").rpartition("=")[2] for _, source in PACKAGES}
     assert len(versions) == 1

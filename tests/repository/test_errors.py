@@ -1,4 +1,4 @@
-"""The errors: one tree, drawn as it is; codes that are promises."""
+"""The tree of errors in ``keyplan.errors``, and the codes of errors, which are part of the API."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.repository.made_pages import error_classes
 
 
 def drawn_tree() -> dict[str, str]:
-    """The tree in the docstring of ``keyplan.errors``: each error, and what it is a kind of."""
+    """Return the tree in the docstring of ``keyplan.errors``: each error and its base class."""
     result: dict[str, str] = {}
     branch = "KeyplanError"
     for line in (errors.__doc__ or "").splitlines():
@@ -23,18 +23,16 @@ def drawn_tree() -> dict[str, str]:
     return result
 
 
-def test_the_tree_is_drawn_as_it_is() -> None:
-    """The docstring of ``keyplan.errors`` shows every error in its place."""
+def test_docstring_shows_the_tree_of_errors() -> None:
     assert drawn_tree() == {cls.__name__: cls.__bases__[0].__name__ for cls in error_classes()[1:]}
 
 
-def test_codes_are_unique_and_named_as_their_errors() -> None:
-    """A code stands for one error, whatever its message says."""
+def test_codes_are_the_names_of_errors() -> None:
     assert {cls.code: cls.__name__ for cls in error_classes()} == {
         cls.__name__: cls.__name__ for cls in error_classes()
     }
 
 
-def test_every_error_is_exported() -> None:
-    """``keyplan.errors.__all__`` holds them all, and the Fault they are made of."""
+def test_errors_are_exported() -> None:
+    """``keyplan.errors.__all__`` contains all errors, and ErrorDetail."""
     assert sorted(errors.__all__) == sorted([*(cls.__name__ for cls in error_classes()), "ErrorDetail"])

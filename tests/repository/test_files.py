@@ -1,4 +1,4 @@
-"""What must not stand in any file, and what the files say of each other."""
+"""Rules for all files, links between pages, and contracts of imports."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ LINK = re.compile(r"\]\(([^)\s#]+)(?:#[^)]*)?\)")
 PAGES = [*written_files(".md")]
 
 
-def test_no_file_names_a_registry_or_a_place_on_one_machine() -> None:
-    """Where packages come from is the machine's affair, and paths are relative to the repository."""
+def test_no_file_names_a_registry_or_an_absolute_path() -> None:
+    """Registries are configured on the machine, and paths are relative to the repository."""
     result = [
         f"{place(path)}:{number}: {line.strip()}"
         for path in written_files()
@@ -29,16 +29,15 @@ def test_no_file_names_a_registry_or_a_place_on_one_machine() -> None:
 
 
 @pytest.mark.parametrize("path", PAGES, ids=place)
-def test_links_lead_somewhere(path: Path) -> None:
-    """Every relative link of a page is to a file that is there."""
+def test_links_point_to_existing_files(path: Path) -> None:
     links = LINK.findall(path.read_text(encoding="utf-8"))
     missing = [link for link in links if "://" not in link and not (path.parent / link).exists()]
     assert missing == []
 
 
 @pytest.mark.parametrize("folder", ["docs", "docs/decisions"])
-def test_every_page_is_found_from_the_index(folder: str) -> None:
-    """docs/index.md leads to every page, and the list of decisions to every decision."""
+def test_index_links_to_every_page(folder: str) -> None:
+    """docs/index.md links to every page, and the list of decisions to every decision."""
     index = ROOT / "docs" / "index.md" if folder == "docs" else ROOT / folder / "README.md"
     linked = {(index.parent / link).resolve() for link in LINK.findall(index.read_text(encoding="utf-8"))}
     pages = {path.resolve() for path in (ROOT / folder).glob("*.md")} - {index.resolve()}
@@ -52,19 +51,19 @@ def test_decisions_have_a_context_and_consequences() -> None:
 
 
 def contract(name: str) -> dict[str, Any]:
-    """One of the import contracts in pyproject.toml."""
+    """Return an import contract of pyproject.toml."""
     linter = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
     return next(value for value in linter["contracts"] if value["id"] == name)
 
 
-def test_the_contract_of_the_systems_names_every_layer() -> None:
-    """A layer that the contract doesn't name could be imported by a system."""
+def test_import_contract_of_systems_names_every_package() -> None:
+    """Systems could import a package that the contract doesn't name."""
     modules = {path.stem for path in SOURCE.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
     free = {"__init__", "_version", "errors", "systems"}
     assert {f"keyplan.{name}" for name in modules - free} <= set(contract("systems")["forbidden_modules"])
 
 
-def test_the_contract_between_systems_names_every_system() -> None:
-    """A system that the contract doesn't name could be imported by another one."""
+def test_import_contract_between_systems_names_every_system() -> None:
+    """Other systems could import a system that the contract doesn't name."""
     systems = {f"keyplan_systems.{path.parent.name}" for path in SYSTEMS.glob("*/system.py")}
     assert systems == set(contract("systems-apart")["modules"])

@@ -1,4 +1,4 @@
-"""What DynamoDB decides stands in one module, ``keyplan.dynamodb``: who needs it imports it."""
+"""Facts about DynamoDB are defined in the package ``keyplan.dynamodb`` only."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ HOMES = {
     "ProvisionedThroughputExceededException": {"dynamodb/service_errors.py"},
     "ThrottlingException": {"dynamodb/service_errors.py", "store/server/responses.py"},
 }
-"""Texts by the modules that may hold them as constants."""
+"""Strings, and the modules that may define them."""
 
 
 def constants(source: str) -> Iterator[str]:
-    """The texts that a module holds, apart from docstrings, which are never a text of one word."""
+    """Return the string constants of a module."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             yield node.value
 
 
 @pytest.mark.parametrize("text", HOMES)
-def test_a_text_of_the_protocol_stands_once(text: str) -> None:
-    """SigV4's names and the names of throttling errors are imported, not repeated."""
+def test_string_of_the_protocol_is_defined_once(text: str) -> None:
+    """Names of SigV4 and of throttling errors are imported, not repeated."""
     holders = {
         path.relative_to(SOURCE).as_posix()
         for path in SOURCE.rglob("*.py")
@@ -40,8 +40,8 @@ def test_a_text_of_the_protocol_stands_once(text: str) -> None:
     assert holders == HOMES[text]
 
 
-def test_the_size_of_an_item_stands_once() -> None:
-    """400 KB is written in ``dynamodb/limits.py`` only, however it is spelt."""
+def test_maximum_item_size_is_defined_once() -> None:
+    """``dynamodb/limits.py`` defines 400 KB, in any notation."""
     spelt = ("400 * 1024", "400 * KIB", "409_600", "409600")
     holders = {
         path.relative_to(SOURCE).as_posix()

@@ -1,4 +1,4 @@
-"""What several systems need stands once: no two of them hold the same lines."""
+"""Systems have no code in common: what several need is defined once."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from pathlib import Path
 SYSTEMS = Path(__file__).resolve().parents[2] / "systems/src/keyplan_systems"
 NAMES = ("blog", "cms", "papers", "shop", "social")
 SAME_LINES_MAX = 7
-"""Lines in a row that two systems may have in common: a head of a template, a signature."""
+"""Consecutive lines that two systems may have in common, such as the start of a template."""
 KINDS = ("*.py", "*.html", "*.css", "*.js")
 
 
-def said(path: Path) -> list[tuple[int, str]]:
-    """The lines of a file that say something, with their numbers: no imports, no blank ones, no lone brackets."""
+def code_lines(path: Path) -> list[tuple[int, str]]:
+    """Return the numbered lines of a file, without imports, comments, blank lines and single brackets."""
     text = path.read_text(encoding="utf-8")
     text = re.sub(r"^from \S+ import \([^)]*\)", lambda match: "\n" * match[0].count("\n"), text, flags=re.MULTILINE)
     lines = ((number, line.strip()) for number, line in enumerate(text.splitlines(), 1))
@@ -22,11 +22,11 @@ def said(path: Path) -> list[tuple[int, str]]:
 
 
 def repeated(folder: Path, names: tuple[str, ...]) -> dict[str, list[str]]:
-    """The runs of lines that stand in more than one system, by their first line, with their places."""
+    """Return the lines that are in more than one system, by their first line, with their places."""
     places: dict[tuple[str, ...], set[tuple[str, str]]] = defaultdict(set)
     for name in names:
         for path in (path for kind in KINDS for path in (folder / name).rglob(kind)):
-            lines = said(path)
+            lines = code_lines(path)
             for first in range(len(lines) - SAME_LINES_MAX):
                 run = tuple(line for _, line in lines[first : first + SAME_LINES_MAX + 1])
                 places[run].add((name, f"{path.relative_to(folder)}:{lines[first][0]}"))
@@ -37,11 +37,11 @@ def repeated(folder: Path, names: tuple[str, ...]) -> dict[str, list[str]]:
     }
 
 
-def test_no_two_systems_hold_the_same_lines() -> None:
+def test_systems_have_no_code_in_common() -> None:
     assert repeated(SYSTEMS, NAMES) == {}
 
 
-def test_a_repetition_is_found(tmp_path: Path) -> None:
+def test_repeated_finds_common_code(tmp_path: Path) -> None:
     for name in ("one", "other"):
         (tmp_path / name).mkdir()
         lines = "".join(f"    step_{number}()\n" for number in range(SAME_LINES_MAX + 1))

@@ -1,4 +1,4 @@
-"""The words of docs, messages and help: DynamoDB's own, a few of ours, and none that only we would use."""
+"""Pages, messages and help use plain words, and the glossary is short."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ REFUSED = re.compile(
     r"|tells? (how|what|whether|which)|(could|can) not be had)\b",
     re.IGNORECASE,
 )
-"""House words, for which there are plain ones: estimate, zero, while, fix, report, say, show, install."""
+"""Words to replace by plain ones: estimate, zero, while, fix, report, say, show, install."""
 PAGES = sorted(
     path
     for folder in ("docs", "systems", ".")
@@ -29,7 +29,7 @@ PAGES = sorted(
 
 
 def texts_of(source: str) -> Iterator[tuple[int, str]]:
-    """The texts in a module that aren't docstrings: messages, hints, help."""
+    """Return the strings of a module that aren't docstrings: messages, hints, help."""
     tree = ast.parse(source)
     docstrings = {
         id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
@@ -39,14 +39,14 @@ def texts_of(source: str) -> Iterator[tuple[int, str]]:
             yield node.lineno, node.value
 
 
-def test_the_glossary_is_short_and_sorted_as_it_is_read() -> None:
+def test_glossary_is_short_and_has_no_duplicates() -> None:
     words = [match["word"] for match in GLOSSARY]
     assert 10 < len(words) <= WORDS_MAX
     assert len(set(words)) == len(words)
 
 
 @pytest.mark.parametrize("match", GLOSSARY, ids=lambda value: value["word"])
-def test_words_of_the_glossary_are_used(match: re.Match[str]) -> None:
+def test_pages_use_the_words_of_the_glossary(match: re.Match[str]) -> None:
     word = re.compile(rf"\b{match['word']}", re.IGNORECASE)
     assert any(word.search(path.read_text(encoding="utf-8")) for path in PAGES if path.name != "glossary.md")
 

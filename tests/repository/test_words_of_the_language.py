@@ -1,5 +1,5 @@
-"""Each word of the language stands in an example of the pages that runs, in the designs that type checkers look at, and
-in a design that the contract suite asks on every store; and these designs are checked, priced and explained.
+"""Each feature of designs is in an example of the pages, in the designs for type checkers, and in a design of the
+contract tests; and these designs pass check, estimate and explain.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ TYPED = ("tests/typing/library.py", "tests/typing/correct.py")
 CONTRACT = sorted((ROOT / "tests" / "contract").glob("*.py"))
 DESIGNS: tuple[type[Any], ...] = (Everything, Reading, Asking, Apart, Timed, Posts, App, Bank, Shop, Ledger)
 
-CANT_WORK: dict[type[Any], list[str]] = {Everything: ["W3"], Bank: ["W5", "W8", "W9"], Shop: ["S2", "S4"]}
-"""Writes that are wrong on purpose, or that no typical call can be thought of."""
+FAILING: dict[type[Any], list[str]] = {Everything: ["W3"], Bank: ["W5", "W8", "W9"], Shop: ["S2", "S4"]}
+"""Writes that fail on purpose, or that no typical call can be made for."""
 
-WORDS = {
+FEATURES = {
     "View": r"\(View\[",
     "projected_for": r"\.projected_for\(",
     "complete": r"complete=True",
@@ -69,7 +69,7 @@ WORDS = {
     "unpadded numbers": r":d\}",
     "attributes that nothing declares": r"extra=\"allow\"",
 }
-"""The words that came with foreign tables, views and writes, each with how it is written."""
+"""Features, and a pattern of the code that uses them."""
 
 
 def programs() -> Iterator[str]:
@@ -78,8 +78,8 @@ def programs() -> Iterator[str]:
             yield from (step[1] for step in program.steps)
 
 
-OTHERS = {"AwareDatetime": r"AwareDatetime", "type X = …": r"TypeAliasType\(", "IntEnum": r"IntEnum"}
-"""Types that need no word: no example shows them, since they are used as any other."""
+TYPES = {"AwareDatetime": r"AwareDatetime", "type X = …": r"TypeAliasType\(", "IntEnum": r"IntEnum"}
+"""Types without special notation, which are only in the contract tests."""
 
 PLACES = {
     "an example that runs": "\n".join(programs()),
@@ -94,24 +94,24 @@ PAGE_OF_FORMS = (ROOT / PAGES[1]).read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_each_word_stands_in_each_place(place: str) -> None:
-    assert [word for word, pattern in WORDS.items() if re.search(pattern, PLACES[place]) is None] == []
+def test_features_are_in_each_place(place: str) -> None:
+    assert [word for word, pattern in FEATURES.items() if re.search(pattern, PLACES[place]) is None] == []
 
 
-@pytest.mark.parametrize("name", OTHERS)
-def test_types_that_need_no_word_stand_in_the_contract(name: str) -> None:
-    assert re.search(OTHERS[name], PLACES["tests/contract"]) is not None
+@pytest.mark.parametrize("name", TYPES)
+def test_types_are_in_contract_tests(name: str) -> None:
+    assert re.search(TYPES[name], PLACES["tests/contract"]) is not None
 
 
 @pytest.mark.parametrize(("place", "text"), [("docs", PAGE_OF_FORMS), ("tests/contract", PLACES["tests/contract"])])
-def test_each_stored_form_stands_in_the_docs_and_in_the_contract(place: str, text: str) -> None:
+def test_stored_forms_are_in_docs_and_contract_tests(place: str, text: str) -> None:
     written = [f'"{name}"' if place == "docs" else f'StoredAs("{name}"' for name in get_args(FormName)]
     assert [form for form in (*written, "layout=", "write=") if form not in text] == []
 
 
 @pytest.mark.parametrize("kind", NATIVE)
-def test_each_type_stands_in_a_native_key_in_the_contract(kind: str) -> None:
-    """Fields of Reading's and Asking's entities, by which an index has its keys under their own names."""
+def test_types_of_native_keys_are_in_contract_tests(kind: str) -> None:
+    """Fields of Reading's and Timed's entities are native keys of an index."""
     entities = [*Reading.compiled.entities.values(), *Timed.compiled.entities.values()]
     native = {
         type_name(entity.fields[attribute.name].annotation).removesuffix(" | None")
@@ -123,15 +123,15 @@ def test_each_type_stands_in_a_native_key_in_the_contract(kind: str) -> None:
     assert kind in native
 
 
-def test_the_guide_is_one_page() -> None:
-    """What a person reads in twenty minutes, its code included: 200 words a minute."""
+def test_guide_takes_twenty_minutes_to_read() -> None:
+    """At 200 words a minute, including code."""
     words = (ROOT / PAGES[0]).read_text(encoding="utf-8").split()
     assert sum(re.search(r"\w", word) is not None for word in words) <= 4000
 
 
 @pytest.mark.parametrize("design", DESIGNS, ids=lambda design: design.__name__)
-def test_designs_of_all_words_are_checked_priced_and_explained(design: type[Any]) -> None:
+def test_designs_of_all_features_pass_check_and_estimate(design: type[Any]) -> None:
     assert check(design).patterns == len(design.compiled.patterns)
     failures = [failure.partition(" ")[0] for failure in estimate(design).failures]
-    assert sorted(failures) == CANT_WORK.get(design, [])
+    assert sorted(failures) == FAILING.get(design, [])
     assert [explanation.pattern for explanation in explain_all(design)] == list(design.compiled.patterns)

@@ -1,8 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Walks through the house: which of its functions run, by a typed read, a write, and a read over HTTP.
-
-The design that is walked stays as it is, so that its numbers can be compared with those of before.
-"""
+"""Records which functions of the library run in a typed read, a write, and a read over HTTP."""
 
 from __future__ import annotations
 
@@ -38,18 +35,17 @@ BEFORE = {
     "a read over HTTP: the client": (17, 39, 45, 0),
     "a read over HTTP: the server": (11, 33, 42, 1),
 }
-"""Files, functions, calls and statements on 21 November 2026 (a580b44), before the rooms were cut as they are now. By
-this program, on this design. The client's since it checks that a response is well formed and belongs to its request:
-28 November 2026.
+"""Files, functions, calls and SQL statements of this program on 21 November 2026 (a580b44). The client's are those of
+28 November 2026, since it checks that a response is well formed and belongs to its request.
 """
 _INLINED = {"<listcomp>", "<dictcomp>", "<setcomp>"}
-"""What is a function of its own in Python 3.11 only."""
+"""Functions of their own in Python 3.11 only."""
 
 GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
 
 
 class Article(Entity):
-    """What is read, and changed."""
+    """An entity that is read and updated."""
 
     article_id: str
     title: str
@@ -63,7 +59,7 @@ class Article(Entity):
 
 
 class ArticleVersion(Entity):
-    """What is written."""
+    """An entity that is created."""
 
     article_id: str
     version: int
@@ -74,7 +70,7 @@ class ArticleVersion(Entity):
 
 
 class Magazine(Design):
-    """A read by its key, and a write that reads, creates and updates in one transaction."""
+    """A read by key, and a write that reads, creates and updates in one transaction."""
 
     table = Table("magazine", indexes=[GSI1], entities=[ArticleVersion])
 
@@ -83,7 +79,7 @@ class Magazine(Design):
 
     @write("AP8")
     def publish(self, article_id: str, body: str, author_id: str) -> Writes:
-        """A further version of an article."""
+        """Create a version of an article."""
         article = yield from self.article.read(article_id)
         if article is None:
             raise ItemNotFound("there is no such article")
@@ -95,7 +91,7 @@ class Magazine(Design):
 
 @dataclass
 class Walk:
-    """What ran: the functions by their file, in the order in which they were entered first."""
+    """The functions that ran, by file, in the order of their first call."""
 
     title: str
     code: str
@@ -105,11 +101,11 @@ class Walk:
 
     @property
     def numbers(self) -> tuple[int, int, int, int]:
-        """Files, functions, calls and statements."""
+        """The number of files, functions, calls and SQL statements."""
         return len(self.functions), sum(map(len, self.functions.values())), self.calls, self.statements
 
     def enter(self, frame: FrameType, event: str, _argument: Any) -> None:
-        """Take note of a call, if it is of the library's."""
+        """Record a call of a function of the library."""
         path = Path(frame.f_code.co_filename)
         if event != "call" or frame.f_code.co_name in _INLINED or not path.is_relative_to(SOURCE):
             return
@@ -120,7 +116,7 @@ class Walk:
 
 
 def walks() -> list[Walk]:
-    """The walks of the page."""
+    """Return the walks of the page."""
     with Engine.open(":memory:") as engine:
         engine.call("CreateTable", Magazine.table.create_request())
         store = Store(InProcess(engine.call, engine.close), ":memory:", Magazine.table.name, local=True)
@@ -142,9 +138,7 @@ def walks() -> list[Walk]:
 
 
 class _Served:
-    """The engine served to a client: what a socket receives goes through one connection of the server's, in a thread
-    that isn't walked, and the last request can be made again in one that is.
-    """
+    """An engine that serves a client through one connection of the server's, in a thread."""
 
     def __init__(self, engine: Engine) -> None:
         settings = Settings(db=":memory:")
@@ -155,7 +149,7 @@ class _Served:
 
     @contextmanager
     def listening(self) -> Iterator[int]:
-        """The port of a socket that is answered."""
+        """Listen on a socket and return its port."""
         with socket.create_server(("127.0.0.1", 0)) as listener:
             answering = threading.Thread(target=self._answer, args=(listener,), daemon=True)
             answering.start()
@@ -172,15 +166,15 @@ class _Served:
                 connection.sendall(self._answered)
 
     def again(self) -> None:
-        """Send the last request once more."""
+        """Send the last request again."""
         self._connection.data_received(self._request)
 
     def write(self, answer: bytes) -> None:
-        """Take an answer: this is the transport's side."""
+        """Take a response, in place of the transport."""
         self._answered = answer
 
     def get_write_buffer_size(self) -> int:
-        """Nothing waits."""
+        """Return 0: nothing is buffered."""
         return 0
 
 

@@ -1,2 +1,2 @@
-"""Calls that type checkers accept, and calls that they refuse; the designs' own faults are tested in design/."""
+"""Calls that type checkers accept or reject; tests/design checks errors in designs."""
 # ruff: noqa: A005 - the folder is named for what it tests

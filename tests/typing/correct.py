@@ -1,4 +1,4 @@
-"""Right calls: both type checkers accept each line, and reveal the types that are asserted. They are run too."""
+"""Correct calls: type checkers accept each line and infer the asserted types. The tests run them too."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.typing.library import GSI1, Book, BookTitle, BookWithCopies, Copy, Li
 
 
 def reads(library: Library) -> None:
-    """Every shape of answer."""
+    """All kinds of results."""
     assert_type(library.book("1"), Book)
     assert_type(library.book(book_id="1").title, str)
     assert_type(library.find_book("1"), Book | None)
@@ -54,7 +54,7 @@ def parameters(library: Library) -> None:
 
 
 def views(library: Library) -> None:
-    """Views, counts, and all of an index."""
+    """Views, counts and scans of an index."""
     assert_type(library.titles_by("Ada"), Page[BookTitle])
     assert_type([row.title for row in library.titles_by("Ada")], list[str])
     assert_type(library.title("1"), BookTitle | None)
@@ -68,7 +68,7 @@ def views(library: Library) -> None:
 
 
 def writes(library: Library) -> None:
-    """Patterns that write, and the plain verbs."""
+    """Patterns that write, and put, create, update and delete."""
     copy = library.buy("1", shelf="B2")
     assert_type(copy, Copy)
     library.throw_away(copy)
@@ -91,14 +91,14 @@ def writes(library: Library) -> None:
 
 
 def together(library: Library, other: Library) -> None:
-    """Writes of several designs."""
+    """Transactions of several designs."""
     assert_type(transact(library.buy.in_transaction("1"), other.lend.in_transaction("1")), tuple[Copy, int])
     both = library.throw_away.in_transaction(Copy(book_id="1", number=1)), other.lend.in_transaction("1")
     assert_type(transact(*both, library.buy.in_transaction("1")), tuple[None, int, Copy])
 
 
 async def awaited(library: Library) -> None:
-    """The same from asynchronous code."""
+    """The same calls in asynchronous code."""
     assert_type(await library.titles_by.aio("Ada"), Page[BookTitle])
     assert_type(await library.how_many.aio("1"), int)
     assert_type(await library.is_there.aio("1"), bool)
@@ -124,7 +124,7 @@ async def awaited(library: Library) -> None:
 
 
 def opened() -> Library:
-    """A library with one book in it."""
+    """Return a library with one book."""
     library = Library.open(":memory:")
     assert_type(library, Library)
     library.put(Book(book_id="1", author="Ada", year=1843, title="Notes"))

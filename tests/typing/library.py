@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""The design that the right and the wrong calls are made to: every shape of answer, every kind of parameter."""
+"""The design for correct and wrong calls, with all kinds of results and parameters."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ BY_DAY = Index("BY_DAY", "day", "branch", projection="KEYS_ONLY")
 
 
 class Book(Entity):
-    """Known by its id, and among its author's by year and title."""
+    """A book, by id, and by author, year and title."""
 
     book_id: str
     author: str
@@ -58,7 +58,7 @@ class Book(Entity):
 
 
 class Copy(Entity):
-    """Stands behind its book."""
+    """A copy, in its book's partition."""
 
     book_id: str
     number: int
@@ -68,11 +68,11 @@ class Copy(Entity):
 
 
 Branch = TypeAliasType("Branch", str)
-"""As ``type Branch = str`` makes it, from Python 3.12 on."""
+"""Like ``type Branch = str`` in Python 3.12."""
 
 
 class Visit(Entity):
-    """Somebody came; a month is a partition."""
+    """A visit, in a partition per month."""
 
     branch: Branch
     at: AwareDatetime
@@ -81,7 +81,7 @@ class Visit(Entity):
 
 
 class Wish(Entity, extra="allow"):
-    """Somebody wants a book; as long as it is open, it stands under its branch."""
+    """A reader's wish for a book, which is in an index while it is open."""
 
     book_id: str
     branch: str
@@ -102,14 +102,14 @@ class BookTitle(View[Book]):
 
 
 class Room(BaseModel):
-    """Where a reader sits."""
+    """A reading room."""
 
     floor: int
     name: str | None = None
 
 
 class Reader(Entity):
-    """In another program's form."""
+    """An entity in the format of another program."""
 
     reader_id: str
     since: Annotated[float, StoredAs("text")] = 0
@@ -123,7 +123,7 @@ class Reader(Entity):
 
 
 class Loans(Entity):
-    """How often a book was lent, in slots."""
+    """The number of loans of a book, in shards."""
 
     book_id: str
     slot: int = CounterShards(4)
@@ -133,7 +133,7 @@ class Loans(Entity):
 
 
 class BookWithCopies(NamedTuple):
-    """A book, and all its copies."""
+    """A book and all its copies."""
 
     book: Book
     copies: list[Copy]

@@ -1,4 +1,4 @@
-"""What type checkers say of right and wrong calls: mypy and both pyrights, strict, ty and pyrefly as they come."""
+"""Type checkers accept correct calls and reject wrong ones: mypy and both pyrights (strict), ty and pyrefly."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PAGES = ["docs/designing.md", "docs/designing-more.md"]
 PYTHON = ["--python", sys.executable]
 SEARCHED = ["src", "."]
 PYRIGHT = ROOT / ".cache" / "pyright" / "node_modules" / "pyright" / "index.js"
-"""Pyright itself, where `make system` got it by npm: what else is run here comes from PyPI."""
+"""Pyright, if `make system` installed it by npm; the other checkers are Python packages."""
 COMMANDS = {
     "mypy": [
         *(sys.executable, "-m", "mypy", "--config-file", str(FOLDER / "mypy.ini")),
@@ -49,9 +49,7 @@ COMMANDS = {
         *("--output-format", "min-text", *PATHS),
     ],
 }
-"""How each checker is run. What ty is told to ignore is said in docs/designing-more.md; the others need no more than
-that page says.
-"""
+"""The command of each checker. docs/designing-more.md explains what ty is told to ignore."""
 CHECKERS = [
     pytest.param(
         name,
@@ -63,21 +61,21 @@ CHECKERS = [
     for name in COMMANDS
 ]
 LINES = {
-    "mypy": re.compile(r"^(?P<file>.+?):(?P<line>\d+): error: (?P<says>.+)$", re.MULTILINE),
-    "ty": re.compile(r"^(?P<file>.+?):(?P<line>\d+):\d+: error(?P<says>.+)$", re.MULTILINE),
-    "pyrefly": re.compile(r"^ERROR (?P<file>.+?):(?P<line>\d+):(?P<says>.+)$", re.MULTILINE),
+    "mypy": re.compile(r"^(?P<file>.+?):(?P<line>\d+): error: (?P<message>.+)$", re.MULTILINE),
+    "ty": re.compile(r"^(?P<file>.+?):(?P<line>\d+):\d+: error(?P<message>.+)$", re.MULTILINE),
+    "pyrefly": re.compile(r"^ERROR (?P<file>.+?):(?P<line>\d+):(?P<message>.+)$", re.MULTILINE),
 }
 MARK = re.compile(r"# refused: all(?: but (\w+))?$")
 UNKNOWN = re.compile(r"assert_type\(Unknown, |no-any-return-implicit")
-"""What pyrefly says of the result of a ``yield from``, which it doesn't know (see wrong.py)."""
+"""pyrefly's errors about results of ``yield from``, which it doesn't know (see wrong.py)."""
 
 Findings = Mapping[str, Mapping[int, str]]
-"""By file and line, what is said of it."""
+"""Messages by file and line."""
 
 
 @cache
-def said(checker: str) -> Findings:
-    """What one checker says: it takes some seconds."""
+def run_checker(checker: str) -> Findings:
+    """Return the findings of one checker, which takes some seconds."""
     run = subprocess.run(COMMANDS[checker], cwd=ROOT, text=True, capture_output=True, check=False)
     assert run.returncode == 1, (run.stdout, run.stderr)
     return findings(checker, run.stdout)
@@ -92,39 +90,39 @@ def findings(checker: str, output: str) -> Findings:
             ]
         return result
     for match in LINES[checker].finditer(output):
-        if not (checker == "pyrefly" and UNKNOWN.search(match["says"])):
-            result.setdefault(Path(match["file"]).name, {})[int(match["line"])] = match["says"]
+        if not (checker == "pyrefly" and UNKNOWN.search(match["message"])):
+            result.setdefault(Path(match["file"]).name, {})[int(match["line"])] = match["message"]
     return result
 
 
 def expected(checker: str) -> set[int]:
-    """The lines of wrong.py that the checker refuses."""
+    """Return the lines of wrong.py that the checker must reject."""
     lines = (FOLDER / "wrong.py").read_text(encoding="utf-8").splitlines()
     marks = ((number, MARK.search(line)) for number, line in enumerate(lines, 1))
     return {number for number, mark in marks if mark is not None and mark[1] != checker}
 
 
 @pytest.mark.parametrize("checker", CHECKERS)
-def test_right_calls_are_accepted_with_their_types(checker: str) -> None:
-    result = said(checker)
+def test_correct_calls_are_accepted_with_their_types(checker: str) -> None:
+    result = run_checker(checker)
     assert result["correct.py"] == {}
     assert result["library.py"] == {}
     assert set(result) == set(FILES)
 
 
 @pytest.mark.parametrize("checker", CHECKERS)
-def test_wrong_calls_are_refused_line_by_line(checker: str) -> None:
-    result = said(checker)
-    wanted = expected(checker)
-    assert len(wanted) > 100
-    accepted = wanted - result["wrong.py"].keys()
-    unexpected = {line: text for line, text in result["wrong.py"].items() if line not in wanted}
+def test_wrong_calls_are_rejected(checker: str) -> None:
+    result = run_checker(checker)
+    rejected = expected(checker)
+    assert len(rejected) > 100
+    accepted = rejected - result["wrong.py"].keys()
+    unexpected = {line: text for line, text in result["wrong.py"].items() if line not in rejected}
     assert (accepted, unexpected) == (set(), {})
 
 
 @pytest.mark.nightly
-def test_the_documented_designs_have_no_warnings(tmp_path: Path) -> None:
-    """basedpyright as it comes, with the two rules off that docs/designing-more.md names."""
+def test_documented_designs_have_no_warnings(tmp_path: Path) -> None:
+    """basedpyright by default, without the two rules that docs/designing-more.md names."""
     for page in PAGES:
         for number, program in enumerate(programs_of(ROOT / page)):
             name = f"{Path(page).stem.replace('-', '_')}_{number}.py"
@@ -142,7 +140,7 @@ OFF = ("reportUnannotatedClassAttribute", "reportUnusedParameter")
 
 
 def design_of(text: str) -> str:
-    """A program of a page up to where its design is opened, with all that it imports used."""
+    """Return a program of a page up to where it opens its design, with all imports used."""
     opening = re.search(r"^\w+ = \w+\.open\(|^async def main", text, re.MULTILINE)
     design = text if opening is None else text[: opening.start()]
     imported = [
@@ -154,8 +152,7 @@ def design_of(text: str) -> str:
     return f"{design}\n__all__ = {imported!r}\n"
 
 
-def test_the_right_calls_are_right_when_they_run() -> None:
-    """What the checkers are told is also what happens."""
+def test_correct_calls_run() -> None:
     with correct.opened() as library:
         correct.reads(library)
         correct.views(library)

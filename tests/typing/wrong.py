@@ -1,10 +1,10 @@
 # mypy: disable-error-code="empty-body"
-"""Wrong calls. Each line that type checkers must refuse says so, and which of them doesn't; every other line must pass.
+"""Wrong calls. Lines that type checkers must reject are marked, with the exceptions; the others must pass.
 
 - pyrefly 1.4 doesn't know the type of a ``yield from`` whose iterable isn't itself a generator: it is Unknown there.
-- ty 0.0.105 has no rule for a coroutine that nobody awaits.
+- ty 0.0.105 has no rule for a coroutine that isn't awaited.
 
-Nothing here is run, and the repository's own type checks leave the file out.
+Nothing here is run, and the repository's own type checks exclude this file.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Build both packages, install their wheels into empty environments, and use them: ``make wheels``.
 
-The library alone without extras, both packages, and both with the oldest dependencies that are allowed. What the wheels
-hold is looked at, too. Nothing is uploaded.
+The environments have the library without extras, both packages, and both with the oldest allowed dependencies. The
+files in the wheels are checked too. Nothing is uploaded.
 """
 
 from __future__ import annotations
@@ -23,25 +23,25 @@ PROJECTS = {"keyplan": ROOT, "keyplan_systems": ROOT / "systems"}
 
 
 def run(*command: str | Path, cwd: Path = ROOT, fails: bool = False, env: Mapping[str, str] | None = None) -> str:
-    """Run a command; what it printed, standard error included."""
+    """Run a command and return its output, including standard error."""
     done = subprocess.run(
         [str(each) for each in command], cwd=cwd, env=env, text=True, capture_output=True, check=False
     )
-    said = done.stdout + done.stderr
+    output = done.stdout + done.stderr
     if (done.returncode != 0) != fails:
-        raise SystemExit(f"{' '.join(map(str, command))}\nended with {done.returncode}:\n{said}")
-    return said
+        raise SystemExit(f"{' '.join(map(str, command))}\nended with {done.returncode}:\n{output}")
+    return output
 
 
 def environment(name: str) -> Path:
-    """The Python of a new, empty environment."""
+    """Create an empty environment and return its Python."""
     folder = WORK / name
     run(sys.executable, "-m", "venv", "--clear", folder)
     return folder / "bin" / "python"
 
 
 def install(python: Path, *what: str | Path, constraints: Path | None = None) -> None:
-    """Install by pip, from the wheels that were built and, for what they need, from where pip looks."""
+    """Install by pip, from the built wheels and pip's index."""
     limits: list[str | Path] = ["--constraint", constraints] if constraints else []
     run(
         python, "-m", "pip", "--disable-pip-version-check", "install", "--quiet", "--find-links", DIST, *limits, *what
@@ -49,7 +49,7 @@ def install(python: Path, *what: str | Path, constraints: Path | None = None) ->
 
 
 def build() -> None:
-    """Make the wheels and the source archives, each from a clean copy of nothing but what git knows."""
+    """Build the wheels and the source archives of the files that git knows."""
     shutil.rmtree(DIST, ignore_errors=True)
     python = environment("build")
     install(python, "hatchling", constraints=ROOT / "constraints.txt")
@@ -58,13 +58,13 @@ def build() -> None:
 
 
 def wheel(name: str) -> Path:
-    """The wheel of a package."""
+    """Return the wheel of a package."""
     (path,) = DIST.glob(f"{name}-*.whl")
     return path
 
 
-def look_into() -> None:
-    """What each file holds, and doesn't."""
+def check_files() -> None:
+    """Check which files the wheels and archives have."""
     names = {name: zipfile.ZipFile(wheel(name)).namelist() for name in PROJECTS}
     for name, files in names.items():
         outside = [file for file in files if not file.startswith((f"{name}/", f"{name}-"))]
@@ -82,7 +82,7 @@ def look_into() -> None:
 
 
 def oldest() -> Path:
-    """A list of constraints: each dependency in the oldest version that pyproject.toml allows."""
+    """Write constraints with the oldest version of each dependency that pyproject.toml allows."""
     path = WORK / "oldest.txt"
     path.write_text("".join(f"{line}\n" for line in sorted(set(_oldest()))), encoding="utf-8")
     return path
@@ -99,7 +99,7 @@ def _oldest() -> Iterator[str]:
 
 
 def use_library(python: Path, folder: Path) -> None:
-    """A program of its own, and the commands."""
+    """Run a program and the commands."""
     folder.mkdir(parents=True, exist_ok=True)
     shutil.copy(ROOT / "tests" / "wheels" / "program.py", folder)
     print(run(python, "-W", "error", "program.py", cwd=folder), end="")
@@ -112,13 +112,13 @@ def use_library(python: Path, folder: Path) -> None:
 
 
 def use_plugin(python: Path, folder: Path) -> None:
-    """pytest finds the plugin by its entry point, and needs no extra for a store in memory or in a file."""
+    """Run the pytest plugin, which needs no extra for a store in memory or in a file."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "test_magazine.py").write_text(PLUGIN, encoding="utf-8")
     (folder / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")  # else this repository's own settings are taken
     install(python, "pytest", constraints=ROOT / "constraints.txt")
-    said = run(python, "-m", "pytest", "-q", "-W", "error", "-p", "no:cacheprovider", cwd=folder)
-    assert "2 passed, 1 skipped" in said, said
+    output = run(python, "-m", "pytest", "-q", "-W", "error", "-p", "no:cacheprovider", cwd=folder)
+    assert "2 passed, 1 skipped" in output, output
 
 
 PLUGIN = """
@@ -132,7 +132,7 @@ def test_articles(design: Magazine) -> None:
 
 
 def use_systems(python: Path, folder: Path) -> None:
-    """Each system's sample, and a page of the blog's site."""
+    """Create each system's sample, and open a page of the blog's site."""
     folder.mkdir(parents=True, exist_ok=True)
     keyplan = python.parent / "keyplan"
     for name in ("blog", "cms", "papers", "shop", "social"):
@@ -159,17 +159,17 @@ assert "Marginalia" in page
 
 
 def main(parts: Sequence[str]) -> None:
-    """Build, look, install, use."""
+    """Build, check, install and use the packages."""
     WORK.mkdir(parents=True, exist_ok=True)
     build()
-    look_into()
+    check_files()
     newest = ROOT / "constraints.txt"
     python = environment("library")
     install(python, wheel("keyplan"), constraints=newest)
     use_library(python, WORK / "library-used")
     use_plugin(python, WORK / "library-used")
-    said = run(python.parent / "keyplan", "sample", "blog", cwd=WORK / "library-used", fails=True)
-    assert "pip install keyplan-systems" in said, said
+    output = run(python.parent / "keyplan", "sample", "blog", cwd=WORK / "library-used", fails=True)
+    assert "pip install keyplan-systems" in output, output
     python = environment("systems")
     install(python, wheel("keyplan"), wheel("keyplan_systems"), constraints=newest)
     use_systems(python, WORK / "systems-used")

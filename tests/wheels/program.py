@@ -1,4 +1,4 @@
-"""A program as its user would write it, run against the installed wheel: a design, reads, writes, an async call.
+"""A user's program that is run with the installed wheel: a design, reads, writes and an asynchronous call.
 
 It imports public names only, and nothing of the tests.
 """
@@ -30,29 +30,29 @@ class Article(Entity):
 
 
 class Magazine(Design):
-    """Two questions and a write."""
+    """Two reads and a write."""
 
     table = Table("magazine", indexes=[GSI1])
 
     @read("M1")
     def article(self, article_id: str) -> Article:
-        """One article."""
+        """Get an article."""
         ...
 
     @read("M2", newest_first=True)
     def articles_by_author(self, author_id: str, limit: int = 10, cursor: Cursor | None = None) -> Page[Article]:
-        """An author's articles."""
+        """List an author's articles."""
         ...
 
     @write("M3")
     def rename(self, article: Article, title: str) -> Writes:
-        """Change a title, and write a copy under another author."""
+        """Change a title, and write a copy with another author."""
         yield Update(article, title=title)
         yield Put(Article(author_id="archive", title=title))
 
 
 def main() -> None:
-    """Use it."""
+    """Use the design."""
     assert "site-packages" in str(keyplan.__file__), "the installed wheel is what is tested"
     assert (Path(keyplan.__file__).parent / "py.typed").is_file()
     with Magazine.open("magazine.db") as magazine:
@@ -78,8 +78,8 @@ def main() -> None:
 
         raise AssertionError(Wrong)
     except DesignError as error:
-        said = str(error)
-    assert "titled" in said
+        message = str(error)
+    assert "titled" in message
     print(f"keyplan {keyplan.__version__} on Python {sys.version.split()[0]}, {now():%Y}")
 
 
