@@ -59,7 +59,7 @@ REVIEWED: dict[str, set[str]] = {
         *(r", (?=\S+ [=B]|begins_with)", r'\b(href|src)="(/(?!/)|#)'),
     },
     "one repeat, which ends at the first character that its class excludes": {
-        *(r"https://[^\s?#]+|http://127\.0\.0\.1:\d+[^\s?#]*", "[a-z][a-z0-9]{0,30}"),
+        *(r"^(https://[^\s?#]+|http://127\.0\.0\.1:\d+[^\s?#]*)$", "^[a-z][a-z0-9]{0,30}$"),
         *(
             "[^a-z0-9]+",
             r"[\s,{}\"#%\\~()=@']+",
@@ -85,6 +85,7 @@ REVIEWED: dict[str, set[str]] = {
             "[a-z0-9-]{3,40}",
             "[0-9]{12}",
             "^[A-Z]{2}$",
+            "^[A-Z]{3}$",
         ),
         *("^[a-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2}|[0-9]{3}))?$", "[a-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2}|[0-9]{3}))?"),
         *(

@@ -313,7 +313,7 @@ def test_a_forgotten_password_is_set_by_a_link_that_works_once(site: ServedSite)
     for login in ("forgets@example.com", "nobody@example.com"):
         other.get("/password/forgotten")
         assert other.send("/password/forgotten", login=login) == 200
-        assert other.says("If somebody is registered with that address")
+        assert other.says("If this address is registered")
     (letter,) = box.letters
     assert other.get(letter.link) == 200
     assert other.send("/password/reset", password="short") == 422
@@ -372,7 +372,7 @@ def test_the_site_has_a_name_and_mail_of_its_own(shop: Shop, tmp_path: Path) -> 
     path.write_text('title = ""\ncolour = "red"\n')
     with pytest.raises(RequestError) as error:
         make_site(shop, options)
-    assert [fault.place for fault in error.value.errors] == ["colour", "title"]
+    assert [fault.place for fault in error.value.errors] == ["title", "colour"]
 
 
 def test_a_session_ends_with_its_password(shop: Shop, site: ServedSite) -> None:

@@ -15,53 +15,6 @@ from keyplan import Entity, Field, Index, Key, Number, Ttl, Unique, Version, now
 from keyplan_systems.blog.scoring import rating_key
 from keyplan_systems.words import is_slug
 
-__all__ = [
-    "ADDRESS_MAX",
-    "COMBO_TAGS_MAX",
-    "CONTENT_BYTES_MAX",
-    "COUNTER_SHARDS",
-    "COUNTER_SLOTS",
-    "CO_AUTHORS_MAX",
-    "FRONT_PAGE_REPLICAS",
-    "INDEXES",
-    "READER_SHARDS",
-    "STATUS_SHARDS",
-    "Byline",
-    "Comment",
-    "CommentStatus",
-    "ContactMessage",
-    "Counter",
-    "CounterKind",
-    "Credential",
-    "Excerpt",
-    "FrontPage",
-    "Month",
-    "Name",
-    "Post",
-    "PostAddress",
-    "PostContent",
-    "PostImpression",
-    "PostSlug",
-    "PostStatus",
-    "PostTag",
-    "PostTagCombo",
-    "PostWithContent",
-    "ProviderUser",
-    "Redirect",
-    "Role",
-    "Slug",
-    "Stars",
-    "Tag",
-    "TagCount",
-    "Tags",
-    "Title",
-    "Upload",
-    "User",
-    "UserImpression",
-    "UserStatus",
-    "Username",
-]
-
 USERS_BY_USERNAME = Index("USERS_BY_USERNAME", "username")
 USERS_BY_STATUS_RATING = Index("USERS_BY_STATUS_RATING", "user_status_pk", Number("rating_sk"))
 USERS_BY_STATUS_CREATED_AT = Index("USERS_BY_STATUS_CREATED_AT", "user_status_pk", Number("created_at_sk"))

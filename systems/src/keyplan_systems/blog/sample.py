@@ -1,7 +1,7 @@
 """The blog's sample: people, and their posts with tags, readers and popularity.
 
 The first ten posts are essays with images, comments and several authors (``essays``); the others are combined from
-sentences (``texts``).
+sentences (``keyplan_systems.texts``).
 
 Post number n is the same in every sample of any size, and there is one user per ten posts, at least twelve. Existing
 items stay, so sampling again changes nothing. Three users can sign in with DEMO_PASSWORD: reader@example.com,
@@ -50,12 +50,12 @@ from keyplan_systems.blog.files import files_of
 from keyplan_systems.blog.posts import tag_combos
 from keyplan_systems.blog.scoring import PUBLISHED_POINTS, heated, points_of
 from keyplan_systems.blog.searching import rebuild
-from keyplan_systems.blog.texts import BIOS, FIRST_NAMES, LAST_NAMES, MESSAGES, SUBJECTS, essay, title_of
+from keyplan_systems.blog.texts import BIOS, FIRST_NAMES, LAST_NAMES, MESSAGES, title_of
 from keyplan_systems.posts import stable_id
 from keyplan_systems.sampling import in_steps, shifted, zipf
 from keyplan_systems.site.files import name_of
 from keyplan_systems.site.searching import refill_beside
-from keyplan_systems.texts import Subject
+from keyplan_systems.texts import SUBJECTS, Subject, manuscript
 from keyplan_systems.words import excerpt_from, slug_from, tag_from, word_count
 
 __all__ = ["DEMO_PASSWORD", "DEMO_USERS", "WholePost", "sample", "sample_user", "users_for", "whole_post"]
@@ -289,7 +289,8 @@ def whole_post(number: int) -> WholePost:
     author = sample_user(chance.choice(_block(number // BLOCK)[0])).user_id
     status: PostStatus = chance.choices(("published", "unpublished", "archived"), weights=(88, 8, 4))[0]
     out = made + timedelta(minutes=chance.randrange(5, 40)) if status != "unpublished" else None
-    content = essay(chance, subject)
+    text = manuscript(chance, subject, number, chance.choice((1, 2, 3, 3, 4, 6)))
+    content = text.bodies[-1].partition("\n\n")[2]  # without its own title
     readers = [] if out is None else _readers(chance, post_id, out, users_for(number))
     rated = [reader.stars for reader in readers if reader.stars is not None]
     views = 0 if out is None else len(readers) + min(2_000_000, int(25 * (1 - chance.random()) ** -0.95))

@@ -1,4 +1,4 @@
-"""A small site put together: which page stands where, static files, signing in and out, errors."""
+"""The application of a small site: its pages, and sign-in and sign-out."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ __all__ = ["ServedSite", "mail_warnings", "sample_logins", "small_application"]
 
 Handler = Callable[[Turn[Any]], Response]
 Pages = Sequence[tuple[str, Handler, str]]
-"""Addresses with their handlers, and who may see them: anyone, person, or a role."""
+"""URL paths with their handlers and audience: ``anyone``, ``person`` (signed in), or a role."""
 
 
 class ServedSite(NamedTuple):
-    """An application, what it says of the API, and what is said to whoever started it."""
+    """An application, its authorization policy for the API, and lines to print at startup."""
 
     application: Starlette
     policy: TablePolicy
@@ -47,8 +47,9 @@ def small_application(
     leaving: Leaving | None = None,
     uploads: Mapping[str, tuple[Handler, str]] = {},
 ) -> Starlette:
-    """The ASGI application of a site; ``beside`` runs while it does. It leaves the design open. With ``leaving`` people
-    can export their data and delete their accounts. ``uploads`` are addresses that take a picture, with their role.
+    """The ASGI application of a site, which doesn't close the design. ``beside`` runs in the background. With
+    ``leaving``, users can export their data and delete their accounts. ``uploads`` are paths that accept a picture,
+    with their role.
     """
     if site.people is not None:
         pages = (*pages, ("/sign-in", _sign_in_form, "anyone"))
@@ -78,16 +79,16 @@ def small_application(
 
 
 def mail_warnings(site: SmallSite[Any]) -> list[str]:
-    """What to know of a public site without a mail server: who joins waits for a letter."""
+    """The warning for a public site without a mail server, whose sign-up mails are only logged."""
     if site.options.origin is None or not site.joining.logged:
         return []
-    return ["Warning: no mail server is set (smtp in the settings file), so letters to those who join go into the log"]
+    return ["Warning: no mail server is set (smtp in the settings file), so mail is written to the log"]
 
 
 def sample_logins(site: SmallSite[Any], logins: Iterable[str], password: str, *more: str) -> list[str]:
-    """How one signs in to the sample, as far as it is there and nobody has changed its passwords; and what to know.
+    """How to sign in to the sample, if it exists with the original passwords.
 
-    That password stands in the documentation: a public site is warned.
+    The password is public, so a public site gets a warning.
     """
     if site.people is None:
         return []
@@ -97,7 +98,7 @@ def sample_logins(site: SmallSite[Any], logins: Iterable[str], password: str, *m
         return []
     lines = [f"Sign in as {' or '.join(fitting)}; the password is: {password}", *more]
     if site.options.origin is not None:
-        lines.append("Warning: everybody knows that password; change it before others reach this site")
+        lines.append("Warning: this password is public; change it before you publish the site")
     return lines
 
 
@@ -124,7 +125,7 @@ def _sign_in(turn: Turn[Any]) -> Response:
         if person is not None and fits:
             turn.sign_in(person)
             return turn.go(form["next"] or "/")
-        form.fault("login", "that isn't known with this password")
+        form.fault("login", "the login or the password is wrong")
     return turn.page("sign_in.html", 422)
 
 

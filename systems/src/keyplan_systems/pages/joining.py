@@ -1,6 +1,6 @@
-"""Joining a small site: at once where people choose a public name, by a letter where they give an address.
+"""Sign-up: immediately if the login is a public handle, by a mailed link if it is an email address.
 
-Of an address that somebody has, nothing is said: the answer is the same, and its owner is told by mail.
+The response doesn't reveal whether an address is registered; its owner gets a mail.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["FORMS", "PAGES"]
 
 
 def sign_up_form(turn: Turn[Any]) -> Response:
-    """The page to join."""
+    """The sign-up page."""
     return turn.go("/") if turn.visitor.person is not None else _sign_up_page(turn, 200)
 
 
@@ -31,7 +31,7 @@ def _sign_up_page(turn: Turn[Any], status: int) -> Response:
 
 
 def sign_up(turn: Turn[Any]) -> Response:
-    """Join with a name of one's own, or have a link sent to an address."""
+    """Create an account with a handle, or send a link to an address."""
     form, people = turn.form, turn.people
     login = form.text("login", turn.site.look.login, 254)
     name = form.text("name", "Name", 80)
@@ -51,7 +51,7 @@ def sign_up(turn: Turn[Any]) -> Response:
 
 
 def _join(turn: Turn[Any], login: str, name: str, password: str) -> Response:
-    """Join, and be signed in. Raises Refused with a fault of ``login``."""
+    """Create the account, and sign in. Raises Refused, at ``login``."""
     with turn.site.hashing:
         person = turn.people.join(login, name, hash_password(password))
     turn.sign_in(person)
@@ -67,7 +67,7 @@ def _write(turn: Turn[Any], login: str, name: str, origin: str) -> None:
 
 
 def finish_form(turn: Turn[Any]) -> Response:
-    """The page that the link leads to. It changes nothing by itself: programs follow links in mail, too."""
+    """The page of the link. It changes nothing, because mail programs also open links."""
     token = turn.query.get("token", "")
     return _finish_page(turn, _said(turn, token), Form({"token": token}), 200)
 
@@ -77,7 +77,7 @@ def _finish_page(turn: Turn[Any], said: dict[str, str], form: Form, status: int)
 
 
 def finish(turn: Turn[Any]) -> Response:
-    """Join. The link is used then, since the address is somebody's."""
+    """Create the account. The link is used then, because the address is registered."""
     form = turn.form
     said = _said(turn, form["token"])
     password = form.password("password", "Password", shortest=PASSWORD_MIN)
@@ -86,7 +86,7 @@ def finish(turn: Turn[Any]) -> Response:
         return _finish_page(turn, said, form, 422)
     try:
         return _join(turn, said["login"], said["name"], password)
-    except Refused:  # somebody else was faster
+    except Refused:  # the link was used concurrently
         raise _over() from None
 
 
@@ -98,8 +98,8 @@ def _said(turn: Turn[Any], token: str) -> dict[str, str]:
 
 
 def _over() -> Problem:
-    text = "It was used already, or is over, or was cut short on its way."
-    return Problem(410, "This link doesn't work any more", text, (("Sign in", "/sign-in"), ("Join", "/sign-up")))
+    text = "The link was used already, has expired or is incomplete."
+    return Problem(410, "This link is no longer valid", text, (("Sign in", "/sign-in"), ("Join", "/sign-up")))
 
 
 PAGES = (("/sign-up", sign_up_form, "anyone"), (FINISH, finish_form, "anyone"))

@@ -1,7 +1,4 @@
-"""What a site does by itself, again and again, for as long as it is served.
-
-Each job is carried out by several processes at once as well as by one: that is the job's own affair.
-"""
+"""Background jobs of a site, which run periodically. Jobs must support several concurrent processes."""
 
 from __future__ import annotations
 
@@ -20,9 +17,7 @@ __all__ = ["again_and_again"]
 def again_and_again(
     seconds: float, log: logging.Logger, *jobs: Callable[[], object]
 ) -> Callable[[], AbstractAsyncContextManager[None]]:
-    """Runs the jobs one after another in a thread, then waits for so many seconds, until its end. A job that fails
-    with a KeyplanError is logged, and tried again with the others the next time.
-    """
+    """Runs the jobs in a thread every ``seconds``. A KeyplanError is logged, and the jobs run again the next time."""
 
     async def keep() -> None:
         while True:
@@ -30,7 +25,7 @@ def again_and_again(
                 for job in jobs:
                     await run_in_threadpool(job)
             except KeyplanError as error:
-                log.warning("what is due couldn't be done: %s", error)
+                log.warning("a background job failed: %s", error)
             await asyncio.sleep(seconds)
 
     @asynccontextmanager

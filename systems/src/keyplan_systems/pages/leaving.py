@@ -1,7 +1,4 @@
-"""Leaving a small site: a page with all that is stored of somebody to take along, and the deletion of the account.
-
-What goes, what stays and who can't leave yet is each system's to say (``Leaving``).
-"""
+"""Pages to export the data of an account, and to delete it. Systems implement ``Leaving``."""
 
 from __future__ import annotations
 
@@ -19,40 +16,40 @@ __all__ = ["Leaving", "leaving_forms", "leaving_pages"]
 
 
 class Leaving(Protocol):
-    """What a system knows of somebody who takes their data along, and leaves."""
+    """The data and the deletion of a system's accounts."""
 
     @property
     def stays(self) -> str:
-        """What goes with an account and what stays, and why, for who hasn't decided yet."""
+        """An explanation of what a deletion removes and what it keeps."""
         ...
 
     def export(self, user_id: str) -> Mapping[str, Any]:
-        """All that is stored of somebody, as JSON has it."""
+        """All stored data of a user, for JSON."""
         ...
 
     def leave(self, user_id: str) -> Sequence[str]:
-        """Delete an account; gives what stays. Raises Refused for who can't leave yet."""
+        """Delete an account; returns what remains. Raises Refused for users who can't leave yet."""
         ...
 
 
 class _Pages:
-    """The pages of leaving."""
+    """The account page and its forms."""
 
     def __init__(self, leaving: Leaving) -> None:
         self.leaving = leaving
 
     def show(self, turn: Turn[Any]) -> Response:
-        """The page with both."""
+        """The account page."""
         return turn.page("account.html", stays=self.leaving.stays)
 
     def export(self, turn: Turn[Any]) -> Response:
-        """All that is stored of somebody, as a file."""
+        """All stored data of the user, as a file."""
         content = json.dumps(self.leaving.export(turn.person.user_id), ensure_ascii=False, indent=2)
         headers = {"content-disposition": f'attachment; filename="{turn.site.look.system}-account.json"'}
         return Response(content.encode("utf-8", "replace"), media_type="application/json", headers=headers)
 
     def delete(self, turn: Turn[Any]) -> Response:
-        """Delete the account, when its password was typed."""
+        """Delete the account, after its password was typed."""
         form, person = turn.form, turn.person
         password = form.password("password", "Password")
         turn.limit("sign-in", f"{turn.address} {person.user_id}")
@@ -74,11 +71,11 @@ class _Pages:
 
 
 def leaving_pages(leaving: Leaving) -> Sequence[tuple[str, Any, str]]:
-    """What is looked at."""
+    """The pages."""
     pages = _Pages(leaving)
     return (("/account", pages.show, "person"), ("/account/export", pages.export, "person"))
 
 
 def leaving_forms(leaving: Leaving) -> Sequence[tuple[str, Any, str]]:
-    """What is sent."""
+    """The form."""
     return (("/account/delete", _Pages(leaving).delete, "person"),)

@@ -1,8 +1,7 @@
-"""Passwords of a small site's people: changing one's own; and where they are known by an address, a link by mail for
-one that was forgotten.
+"""Changing a password, and resetting a forgotten one by a mailed link.
 
-Whether somebody is registered with the address is said to nobody. The link's token is a signed text of whose it is,
-until when, and a mark of the present password, so it is good once.
+The response doesn't reveal whether an address is registered. A link's token contains the user, the expiry and a digest
+of the current password, so it works once.
 """
 
 from __future__ import annotations
@@ -26,12 +25,12 @@ LINK_SECONDS = 3600
 
 
 def change_form(turn: Turn[Any]) -> Response:
-    """The page to change one's password."""
+    """The page to change the password."""
     return turn.page("password.html", password_min=PASSWORD_MIN)
 
 
 def change(turn: Turn[Any]) -> Response:
-    """Change one's password; whoever is signed in elsewhere with the old one is out."""
+    """Change the password; all other sessions end."""
     form, person = turn.form, turn.person
     old = form.password("old", "Current password")
     new = form.password("new", "New password", shortest=PASSWORD_MIN)
@@ -49,12 +48,12 @@ def change(turn: Turn[Any]) -> Response:
 
 
 def forgotten_form(turn: Turn[Any]) -> Response:
-    """The page for those who have forgotten their password."""
+    """The page to request a password reset."""
     return turn.page("forgotten.html", field="login", label=turn.site.look.login)
 
 
 def forgotten(turn: Turn[Any]) -> Response:
-    """Send a link, if somebody is registered with the address; the answer is the same if nobody is."""
+    """Send a link if the address is registered; the response is the same otherwise."""
     login = turn.form.text("login", turn.site.look.login, 254)
     if not turn.form:
         return turn.page("forgotten.html", 422, field="login", label=turn.site.look.login)
@@ -73,21 +72,21 @@ def _write(turn: Turn[Any], login: str, origin: str) -> None:
         person.login,
         f"A new password for {title}",
         f"Hello {person.name},\n\n"
-        f"somebody, we hope it was you, has asked for a new password at {title}. Set it here within an hour:\n\n"
+        f"use this link within an hour to set a new password for {title}:\n\n"
         f"{origin}/password/reset?token={turn.site.signer.sign('reset', text)}\n\n"
-        "If it wasn't you, do nothing: your password stays as it is.\n",
+        "If you didn't request this, ignore this mail: your password stays unchanged.\n",
     )
 
 
 def reset_form(turn: Turn[Any]) -> Response:
-    """The page that the link leads to."""
+    """The page of the link, to set a new password."""
     token = turn.query.get("token", "")
     known = {"token": token, "username": _whose(turn, token).login}
     return turn.page("reset.html", form=Form(known), field="password", password_min=PASSWORD_MIN)
 
 
 def reset(turn: Turn[Any]) -> Response:
-    """Set another password. The link is used then, and whoever was signed in with the old one is out."""
+    """Set a new password. The link is used then, and all sessions end."""
     form = turn.form
     turn.limit("sign-in from an address", turn.address)
     person = _whose(turn, form["token"])
@@ -104,7 +103,7 @@ def reset(turn: Turn[Any]) -> Response:
 
 
 def _whose(turn: Turn[Any], token: str) -> Person:
-    """Whose password a link may set. Raises Problem for a token that is forged, over or used."""
+    """The user whose password a link can set. Raises Problem for an invalid, expired or used token."""
     text = turn.site.signer.unsign("reset", token) if len(token) <= 1000 else None
     until, mark, user_id = ("0", "", "") if text is None else text.split(".", 2)
     person: Person | None = turn.people.person(user_id) if int(until) > time.time() else None
@@ -115,7 +114,7 @@ def _whose(turn: Turn[Any], token: str) -> Person:
 
 def _over() -> Problem:
     text = "The link was used already, has expired or is incomplete."
-    return Problem(410, "This link doesn't work any more", text, (("Ask for a new one", "/password/forgotten"),))
+    return Problem(410, "This link is no longer valid", text, (("Request a new link", "/password/forgotten"),))
 
 
 PAGES = (("/password", change_form, "person"),)

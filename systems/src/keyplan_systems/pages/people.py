@@ -1,4 +1,4 @@
-"""The people who sign in to a small site, behind one interface; their sessions are in ``site.sessions``."""
+"""The users who sign in to a small site, behind one interface; ``site.sessions`` has their sessions."""
 
 from __future__ import annotations
 
@@ -10,141 +10,102 @@ from typing import Generic, Protocol, TypeVar
 
 from keyplan.errors import ErrorDetail, Refused, UniqueValueTaken
 
-__all__ = ["PASSWORD_MIN", "People", "Person", "StoredPeople"]
+__all__ = ["PASSWORD_MIN", "People", "Person"]
 
 PASSWORD_MIN = 10
 
 
 @dataclass(frozen=True)
 class Person:
-    """Somebody who is signed in: their id, the name that is shown, what they may do, the hash of their password."""
+    """A signed-in user. ``login`` is an email address or a handle, as stored."""
 
     user_id: str
     name: str
     password_hash: str = field(repr=False)
     roles: Collection[str] = ()
     login: str = ""
-    """What they sign in with, as stored: an email address, or a handle."""
 
     @property
     def session_mark(self) -> str:
-        """A hash of the password's hash: sessions and links by mail end when the password changes."""
+        """A digest of the password hash: sessions and mailed links end when the password changes."""
         return hashlib.sha256(self.password_hash.encode()).hexdigest()[:16]
 
 
-class People(Protocol):
-    """The people of a system."""
-
-    def person(self, user_id: str) -> Person | None:
-        """Somebody by their id; None where there is nobody, or nobody who may sign in."""
-        ...
-
-    def known(self, login: str) -> Person | None:
-        """Somebody by what they sign in with."""
-        ...
-
-    @property
-    def by_mail(self) -> bool:
-        """Whether people sign in with an address, and so join by a letter that goes there."""
-        ...
-
-    @property
-    def can_join(self) -> bool:
-        """Whether visitors can create an account."""
-        ...
-
-    def check(self, login: str) -> None:
-        """Raises Refused with a fault of ``login`` for what can't be one, whoever has it."""
-        ...
-
-    def set_password(self, user_id: str, old_hash: str, password_hash: str) -> None:
-        """Replace a password. Raises ConditionFailed if the stored hash isn't ``old_hash``."""
-        ...
-
-    def join(self, login: str, name: str, password_hash: str) -> Person:
-        """Somebody new. Raises Refused with a fault for each field that can't be taken: ``login``, ``name``."""
-        ...
-
-
 class StoredUser(Protocol):
-    """What a system stores of somebody."""
+    """A stored user of a system."""
 
     @property
-    def user_id(self) -> str:
-        """Their id."""
-        ...
-
+    def user_id(self) -> str: ...
     @property
-    def name(self) -> str:
-        """Their name."""
-        ...
+    def name(self) -> str: ...
 
 
 U = TypeVar("U", bound=StoredUser)
 
 
-class StoredPeople(ABC, Generic[U]):
-    """People of a system that stores each user, and the hash of their password apart from it."""
+class People(ABC, Generic[U]):
+    """The users of a system, which stores the password hash of each separately."""
 
-    taken = "somebody has it"
-    """What is said of a login that somebody else has."""
+    taken = "this login is taken"
+    """The error for a login of another user."""
     can_join = True
+    """Whether visitors can create an account."""
     by_mail = False
-    """Whether the login is an address: then it is nobody's business who has it."""
+    """Whether the login is an email address: pages don't reveal whether it is registered."""
 
     @abstractmethod
     def user(self, user_id: str) -> U | None:
-        """A user by their id."""
+        """The user with this id."""
 
     @abstractmethod
     def user_known_as(self, login: str) -> U | None:
-        """A user by what they sign in with."""
+        """The user with this login."""
 
     @abstractmethod
     def password_hash(self, user_id: str) -> str | None:
-        """The hash of a user's password; None for those who have none, and can't sign in."""
+        """A user's password hash; None for users who can't sign in."""
 
     @abstractmethod
     def fault_of(self, login: str) -> str | None:
-        """What is wrong with a login for somebody new."""
+        """The error of an invalid login."""
 
     @abstractmethod
     def add(self, login: str, name: str, password_hash: str) -> U:
-        """Store somebody new. Raises UniqueValueTaken where somebody has the login."""
+        """Store a new user. Raises UniqueValueTaken."""
 
     @abstractmethod
     def set_password(self, user_id: str, old_hash: str, password_hash: str) -> None:
         """Replace a password; its sessions end. Raises ConditionFailed if the stored hash isn't ``old_hash``."""
 
     def roles(self, user: U) -> Collection[str]:  # noqa: ARG002 - most systems have none
-        """What a user may do besides."""
+        """A user's roles."""
         return ()
 
     @abstractmethod
     def login(self, user: U) -> str:
-        """What a user signs in with, as stored."""
+        """A user's login, as stored."""
 
     def person(self, user_id: str) -> Person | None:
-        """Somebody by their id."""
+        """The person with this id; None if they can't sign in."""
         return self._person(self.user(user_id))
 
     def known(self, login: str) -> Person | None:
-        """Somebody by what they sign in with."""
+        """The person with this login; None if they can't sign in."""
         return self._person(self.user_known_as(login))
 
     def check(self, login: str) -> None:
-        """Raises Refused with a fault of ``login`` for what can't be one."""
+        """Raises Refused, at ``login``, for an invalid one."""
         fault = self.fault_of(login)
         if fault is not None:
-            raise Refused("it can't be taken", errors=[ErrorDetail("login", fault)])
+            raise Refused("invalid login", errors=[ErrorDetail("login", fault)])
 
     def join(self, login: str, name: str, password_hash: str) -> Person:
-        """Somebody new. Raises Refused with a fault of ``login``."""
+        """Create an account. Raises Refused, at ``login``."""
         self.check(login)
         try:
             user = self.add(login, name, password_hash)
         except UniqueValueTaken:
-            raise Refused("it is taken", errors=[ErrorDetail("login", self.taken)]) from None
+            raise Refused("the login is taken", errors=[ErrorDetail("login", self.taken)]) from None
         return Person(user.user_id, user.name, password_hash, self.roles(user), self.login(user))
 
     def _person(self, user: U | None) -> Person | None:

@@ -1,7 +1,7 @@
-"""Who may call which pattern of the REST API, as a table of rules.
+"""Authorization of the REST API, as a table of rules.
 
-Parameters that must be the caller's id are filled in here, never taken from the caller. How callers are named and
-counted is in ``keyplan_systems.site.policy``.
+Parameters that must be the caller's id are filled in here, never taken from the caller. ``keyplan_systems.site.policy``
+identifies and counts callers.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ __all__ = ["Rule", "TablePolicy"]
 
 @dataclass(frozen=True)
 class Rule:
-    """Who may call a pattern: ``anyone``, a ``person`` who is signed in, or a role. ``own`` are the parameters that are
-    the caller's id. ``check`` looks at the arguments besides, and raises what the caller is answered.
+    """Who can call a pattern: ``anyone``, a ``person`` who is signed in, or a role. ``own`` are the parameters with the
+    caller's id. ``check`` validates the arguments, and raises the error of the response.
     """
 
     who: str = "person"
     own: tuple[str, ...] = ()
     check: Callable[[Person | None, dict[str, Any]], None] | None = None
     shown: Callable[[Person | None, Sequence[Any]], list[Any]] | None = None
-    """The entries of an answer that the caller may see; of an answer that is one item, that item or none."""
+    """Returns the items of a result that the caller can see."""
     done: Callable[[Mapping[str, Any]], None] | None = None
-    """What is done with the arguments of a call that was carried out."""
+    """Called with the arguments after a successful call."""
 
 
 class TablePolicy(BasePolicy[Person]):
-    """An application's word on its API (``keyplan.web.policy.Policy``): what the table doesn't name isn't there."""
+    """A policy (``keyplan.web.policy.Policy``) by a table: unlisted patterns don't exist."""
 
     def __init__(self, site: SmallSite[Any], rules: Mapping[str, Rule]) -> None:
         unknown = rules.keys() - site.design.compiled.patterns.keys()
@@ -47,11 +47,11 @@ class TablePolicy(BasePolicy[Person]):
         self.closed: Collection[str] = frozenset(name for name, rule in rules.items() if rule.who != "anyone")
 
     def filled(self, pattern: str) -> Collection[str]:
-        """The parameters that the caller doesn't give."""
+        """Parameters that the policy fills in."""
         return self.rules[pattern].own
 
     def fill(self, pattern: str, caller: Person | None) -> Mapping[str, Any]:
-        """The caller's id wherever it is asked for."""
+        """The caller's id for these parameters."""
         return {} if caller is None else dict.fromkeys(self.filled(pattern), caller.user_id)
 
     def admit(self, pattern: str, arguments: dict[str, Any], caller: Person | None) -> dict[str, Any]:
@@ -60,7 +60,7 @@ class TablePolicy(BasePolicy[Person]):
         """
         rule = self.rules[pattern]
         if rule.who not in {"anyone", "person"} and (caller is None or rule.who not in caller.roles):
-            raise AccessDenied(f"{pattern} is for those who are {rule.who}", place=pattern)
+            raise AccessDenied(f"{pattern} requires the role {rule.who}", place=pattern)
         if pattern in self.site.design.compiled.writes:
             self.count("write", "anonymous" if caller is None else caller.user_id)
             self.check_texts(pattern, arguments)
@@ -69,7 +69,7 @@ class TablePolicy(BasePolicy[Person]):
         return arguments
 
     def shown(self, pattern: str, arguments: Mapping[str, Any], answer: Any, caller: Person | None) -> Any:
-        """The answer, but for what isn't there for the caller."""
+        """The result, without items that the caller can't see."""
         rule = self.rules[pattern]
         if rule.done is not None:
             rule.done(arguments)
@@ -80,5 +80,5 @@ class TablePolicy(BasePolicy[Person]):
         if isinstance(answer, Page):
             return replace(answer, items=rule.shown(caller, answer.items))
         if not rule.shown(caller, [answer]):
-            raise ItemNotFound("it isn't there", place=pattern)
+            raise ItemNotFound("no such item", place=pattern)
         return answer

@@ -1,4 +1,4 @@
-"""A small site: its look, its people and their sessions. What every site has is in ``keyplan_systems.site.serving``."""
+"""A small site: its look, users and sessions. ``keyplan_systems.site.serving`` has the base class."""
 
 from __future__ import annotations
 
@@ -40,37 +40,37 @@ LIMITS = {
 NOTICES = {
     "saved": "Saved.",
     "welcome": "Welcome!",
-    "sent": "If somebody is registered with that address, a mail is on its way to it.",
-    "password": "Your password is changed. You are signed out everywhere else.",
-    "reset": "Your password is set. Sign in with it.",
+    "sent": "If this address is registered, you will receive a mail with a link.",
+    "password": "Your password is changed. Your other sessions have ended.",
+    "reset": "Your password is set. You can sign in now.",
 }
-"""What a page says at its top after a form has done something; ``?done=`` names it, so nobody can put words there."""
+"""Messages after a form was processed. The URL contains only the name (``?done=saved``), never the text."""
 
 
 @dataclass(frozen=True)
 class Look:
-    """What a site is called, and where its navigation leads: labels with addresses."""
+    """A site's name and appearance. ``navigation`` has labels with URLs."""
 
     system: str
-    """The system's name, by which its cookies are called."""
+    """The system's name, also in the names of cookies."""
     title: str
     tagline: str
     package: str
-    """The package whose folder ``templates`` has its pages."""
+    """The package with the site's templates."""
     navigation: Sequence[tuple[str, str]] = ()
     search: str | None = None
-    """Where its search box leads, if it has one."""
+    """The URL of the search box, if there is one."""
     notices: Mapping[str, str] = field(default_factory=dict[str, str])
     filters: Mapping[str, Callable[..., object]] = field(default_factory=dict[str, Callable[..., object]])
     login: str = "Email"
-    """What people sign in with."""
+    """The label of the login field."""
 
 
 class Visitor(BaseVisitor[Person]):
     """The visitor who makes a request."""
 
     def may(self, role: str) -> bool:
-        """Whether a person is signed in who has this role."""
+        """Whether a signed-in person has this role."""
         return self.person is not None and role in self.person.roles
 
 
@@ -84,17 +84,17 @@ class Turn(BaseTurn["SmallSite[D]", Visitor], Generic[D]):
         return self.site.design
 
     @property
-    def people(self) -> People:
-        """The site's people; only on pages of a site that has some."""
+    def people(self) -> People[Any]:
+        """The site's users. Raises Problem for a site without any."""
         if self.site.people is None:
             raise not_found()
         return self.site.people
 
     @property
     def person(self) -> Person:
-        """Who is signed in; only where the endpoint asks for somebody."""
+        """The signed-in person. Raises Problem if there is none."""
         if self.visitor.person is None:
-            raise Problem(403, "Sign in first", "This page is for those who are signed in.", (("Sign in", "/sign-in"),))
+            raise Problem(403, "Sign in first", "This page requires a sign-in.", (("Sign in", "/sign-in"),))
         return self.visitor.person
 
     def sign_in(self, person: Person) -> None:
@@ -110,7 +110,7 @@ class SmallSite(BaseSite[Visitor, Turn[D]], Generic[D]):
         design: D,
         look: Look,
         options: SiteOptions,
-        people: People | None = None,
+        people: People[Any] | None = None,
         mail: Mail | None = None,
     ) -> None:
         signer = Signer(options.secret)
@@ -131,21 +131,21 @@ class SmallSite(BaseSite[Visitor, Turn[D]], Generic[D]):
         self.options = options
         self.people = people
         self.can_leave = False
-        """Whether there is a page to take one's data along, and to delete one's account."""
+        """Whether users can export their data and delete their account."""
         self.joining = Joining(look.title, signer, mail or LoggedMail(), time.time)
         self.secure = secure
 
     def turn(self, request: Request, visitor: Visitor, form: Form) -> Turn[D]:
-        """A request at its handler."""
+        """The turn of a request."""
         return Turn(self, request, visitor, query_of(request), form)
 
     def allow(self, visitor: Visitor, role: str) -> None:
-        """Raises Problem where somebody who is signed in doesn't have a role; a ``person`` is whoever is signed in."""
+        """Raises Problem if the visitor lacks a role; ``person`` is any signed-in user."""
         if role != "person" and not visitor.may(role):
             raise not_found()
 
     def context(self, request: Request) -> Mapping[str, Any]:  # noqa: ARG002
-        """What every template knows."""
+        """The context of all templates."""
         by_mail = self.people is not None and self.people.by_mail
         context = {
             "site": self.look,
@@ -158,7 +158,7 @@ class SmallSite(BaseSite[Visitor, Turn[D]], Generic[D]):
         return {**context, **{name: file for name, file in own.items() if file in STATIC}}
 
     def begin(self, turn: Turn[D], *, sent: bool) -> None:
-        """Count a form that is sent."""
+        """Count a submitted form."""
         if sent:
             turn.limit("write", turn.visitor.person.user_id if turn.visitor.person else turn.address)
 

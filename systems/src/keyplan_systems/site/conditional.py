@@ -7,15 +7,13 @@ from __future__ import annotations
 
 import hashlib
 import re
-from datetime import datetime
-from email.utils import parsedate_to_datetime
 
 from starlette.requests import Request
 from starlette.responses import Response
 
 __all__ = ["unless_known"]
 
-_KEPT = ("cache-control", "content-location", "date", "etag", "expires", "last-modified", "set-cookie", "vary")
+_KEPT = ("cache-control", "content-location", "date", "etag", "expires", "set-cookie", "vary")
 """Headers that a 304 response repeats."""
 _TAG = re.compile(r'(?:W/)?("[^"]*")')
 
@@ -31,27 +29,9 @@ def unless_known(request: Request, response: Response) -> Response:
         return response
     tag = f'"{hashlib.blake2b(response.body, digest_size=12).hexdigest()}"'
     response.headers["etag"] = tag
-    if not _is_known(request, response, tag):
+    given = request.headers.get("if-none-match", "").strip()
+    if given != "*" and tag not in _TAG.findall(given):
         return response
     same = Response(status_code=304, background=response.background)
     same.raw_headers = [(name, value) for name, value in response.raw_headers if name.decode("latin-1") in _KEPT]
     return same
-
-
-def _is_known(request: Request, response: Response, tag: str) -> bool:
-    """Whether the request has this ETag, or a time since which the content hasn't changed."""
-    given = request.headers.get("if-none-match")
-    if given is not None:
-        return given.strip() == "*" or tag in _TAG.findall(given)
-    changed, known = (
-        _moment(text) for text in (response.headers.get("last-modified"), request.headers.get("if-modified-since"))
-    )
-    return changed is not None and known is not None and changed <= known
-
-
-def _moment(text: str | None) -> datetime | None:
-    try:
-        moment = None if text is None else parsedate_to_datetime(text)
-    except (ValueError, TypeError):
-        return None
-    return None if moment is None or moment.tzinfo is None else moment

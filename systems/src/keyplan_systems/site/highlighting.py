@@ -18,85 +18,13 @@ from pygments.util import ClassNotFound
 
 __all__ = ["highlighted", "prepare"]
 
-LANGUAGES = frozenset(
-    (
-        *(
-            "bash",
-            "c",
-            "c#",
-            "c++",
-            "clojure",
-            "console",
-            "cpp",
-            "cs",
-            "csharp",
-        ),
-        *(
-            "css",
-            "diff",
-            "docker",
-            "dockerfile",
-            "elixir",
-            "erlang",
-            "f#",
-            "fsharp",
-            "go",
-        ),
-        *(
-            "golang",
-            "graphql",
-            "haskell",
-            "hcl",
-            "html",
-            "http",
-            "ini",
-            "java",
-            "javascript",
-        ),
-        *(
-            "js",
-            "json",
-            "jsx",
-            "kotlin",
-            "kt",
-            "lua",
-            "make",
-            "makefile",
-            "nginx",
-        ),
-        *(
-            "php",
-            "powershell",
-            "py",
-            "py3",
-            "pycon",
-            "python",
-            "python3",
-            "rb",
-            "ruby",
-            "rs",
-        ),
-        *(
-            "rust",
-            "scala",
-            "sh",
-            "shell",
-            "sql",
-            "swift",
-            "terraform",
-            "toml",
-            "ts",
-        ),
-        *(
-            "tsx",
-            "typescript",
-            "xml",
-            "yaml",
-            "yml",
-            "zsh",
-        ),
-    )
+_LANGUAGES = (
+    "bash c c# c++ clojure console cpp cs csharp css diff docker dockerfile elixir erlang f# fsharp go golang "
+    "graphql haskell hcl html http ini java javascript js json jsx kotlin kt lua make makefile nginx php "
+    "powershell py py3 pycon python python3 rb ruby rs rust scala sh shell sql swift terraform toml ts tsx "
+    "typescript xml yaml yml zsh"
 )
+LANGUAGES = frozenset(_LANGUAGES.split())
 _NAMES = {"kt": "kotlin"}
 """Aliases that Pygments doesn't know."""
 BLOCK_CHARACTERS_MAX = 20_000

@@ -43,19 +43,19 @@ class Joining:
         token = self.signer.sign("join", base64.urlsafe_b64encode(facts.encode()).rstrip(b"=").decode())
         text = (
             f"Hello {name},\n\n"
-            f"this link makes your account at {self.title}. It works for a day:\n\n"
+            f"use this link within a day to create your account at {self.title}:\n\n"
             f"{origin}{FINISH}?token={quote(token)}\n\n"
-            "If you know nothing of it, somebody has mistyped their address: do nothing, and there will be none.\n"
+            "If you didn't request this, ignore this mail: no account is created.\n"
         )
-        self.mail.send(email, f"Your account at {self.title}", text)
+        self.mail.send(email, f"Create your account at {self.title}", text)
 
     def remind(self, email: str, name: str, origin: str) -> None:
-        """Tell the owner of an existing account that somebody tried to create another one."""
+        """Notify the owner of an account that another one was requested with the same address."""
         text = (
             f"Hello {name},\n\n"
-            f"somebody, perhaps you, wants to join {self.title} with this address, which has an account already. "
+            f"someone tried to sign up for {self.title} with this address, which already has an account. "
             f"You can sign in here:\n\n{origin}/sign-in\n\n"
-            "If it wasn't you, there is nothing to do: nobody was told that you are here.\n"
+            "If it wasn't you, ignore this mail: the page didn't reveal that you have an account.\n"
         )
         self.mail.send(email, f"Your account at {self.title}", text)
 

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-import threading
-from collections import Counter, OrderedDict
+import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -30,14 +30,16 @@ from mdit_py_plugins.footnote import footnote_plugin
 from keyplan_systems.html_tags import html_tags
 from keyplan_systems.markdown_parsing import NESTING_MAX, TooIntricate, allowance, bound
 from keyplan_systems.site.highlighting import highlighted
+from keyplan_systems.site.kept import Kept
 from keyplan_systems.site.limits import Gate
 from keyplan_systems.site.safety import SCHEMES, left_out, safe
 from keyplan_systems.words import has_scheme
 
 __all__ = ["Look", "is_rendered", "looked_at", "render_markdown", "without_title"]
 
-CACHED_BYTES_MAX = 32 * 1024 * 1024
-"""Maximum size of cached renderings."""
+KEPT_SECONDS = 24 * 3600
+KEPT_CHARACTERS_MAX = 32 * 1024 * 1024
+"""Maximum age and total size of cached renderings."""
 EXPANSION_CHARACTERS = 1_000_000
 """How much longer than its source a page can be, besides a linear factor."""
 RENDERED_AT_ONCE = 2
@@ -203,52 +205,24 @@ def _bounded(tokens: Sequence[Token], characters: int) -> None:
 # Rendering
 
 
-class _Cache:
-    """The most recent renderings, up to a total size."""
-
-    def __init__(self, bytes_max: int) -> None:
-        self._bytes_max = bytes_max
-        self._bytes = 0
-        self._found: OrderedDict[bytes, str] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def get(self, key: bytes) -> str | None:
-        with self._lock:
-            text = self._found.get(key)
-            if text is not None:
-                self._found.move_to_end(key)
-            return text
-
-    def put(self, key: bytes, html: str) -> None:
-        with self._lock:
-            if key not in self._found:
-                self._found[key] = html
-                self._bytes += len(html)
-            while self._bytes > self._bytes_max and self._found:
-                self._bytes -= len(self._found.popitem(last=False)[1])
-
-
-_CACHE = _Cache(CACHED_BYTES_MAX)
+_RENDERINGS: Kept[bytes, str] = Kept(KEPT_SECONDS, time.monotonic, KEPT_CHARACTERS_MAX, len)
 _GATE = Gate(RENDERED_AT_ONCE, RENDERED_WAITING)
 
 
 def render_markdown(text: str) -> str:
     """The text as safe HTML. Raises ``limits.TooBusy`` if too many texts are being rendered."""
     key = _key(text)
-    known = _CACHE.get(key)
-    if known is not None:
-        return known
-    with _GATE:
-        known = _CACHE.get(key)  # another request rendered the same text
-        if known is None:
-            known = _rendered(text)
-            _CACHE.put(key, known)
-    return known
+
+    def rendered() -> str:
+        with _GATE:
+            return _RENDERINGS.peek(key) or _rendered(text)  # another request may have rendered it
+
+    return _RENDERINGS.get(key, rendered)
 
 
 def is_rendered(text: str) -> bool:
     """Whether the rendering is cached, so that it costs nothing."""
-    return _CACHE.get(_key(text)) is not None
+    return _RENDERINGS.peek(_key(text)) is not None
 
 
 def _key(text: str) -> bytes:

@@ -66,14 +66,12 @@ class Mailing:
         known = None if user is None else self._known(user.user_id)
         if known is None or known.user.status != "active":
             return
-        token = self._token("reset", known, RESET_SECONDS)
+        link = f"{origin}/password/reset?token={self._token('reset', known, RESET_SECONDS)}"
         text = (
-            f"Hello {known.user.name},\n\n"
-            f"somebody, we hope it was you, has asked for a new password at {self.settings.title}. "
-            f"Set it here within an hour:\n\n{origin}/password/reset?token={token}\n\n"
-            "If it wasn't you, do nothing: your password stays as it is.\n"
+            f"use this link within an hour to set a new password for {self.settings.title}:\n\n{link}\n\n"
+            "If you didn't request this, ignore this mail: your password stays unchanged.\n"
         )
-        self.mail.send(known.credential.email, f"A new password for {self.settings.title}", text)
+        self._send(known.credential.email, known.user, f"Set a new password for {self.settings.title}", text)
 
     def address_asked(self, user: User, email: str, origin: str) -> None:
         """Send a link that makes an address a user's; to another user's address, a note."""
@@ -83,37 +81,39 @@ class Mailing:
         if taken is not None:
             self.joins.remind(email, taken.name, origin)
             return
-        token = self._token(f"address {email}", known, ADDRESS_SECONDS)
         text = (
-            f"Hello {user.name},\n\n"
-            f"this link makes this address that of your account at {self.settings.title}. It works for three days:\n\n"
-            f"{origin}/email/verify?token={token}&address={quote(email)}\n\n"
-            "If you know nothing of it, somebody has mistyped theirs: do nothing.\n"
+            f"use this link within three days to make this the address of your account at {self.settings.title}:\n\n"
+            f"{self._address_link(known, email, origin)}\n\n"
+            "If you didn't request this, ignore this mail.\n"
         )
-        self.mail.send(email, f"Your address at {self.settings.title}", text)
+        self._send(email, user, f"Confirm your address for {self.settings.title}", text)
 
     def assign(self, user: User, email: str, origin: str) -> None:
         """Send a link that makes an address that of an imported author, who then chooses a password."""
         known = self._known(user.user_id)
         if known is None:
             return
-        token = self._token(f"address {email}", known, ADDRESS_SECONDS)
         text = (
-            f"Hello {user.name},\n\n"
-            f"your posts were imported into {self.settings.title}. This link makes the account yours. It works for "
-            f"three days:\n\n{origin}/email/verify?token={token}&address={quote(email)}\n\n"
+            f"your posts were imported into {self.settings.title}. Use this link within three days to claim your "
+            f"account:\n\n{self._address_link(known, email, origin)}\n\n"
             f"Then choose a password:\n\n{origin}/password/forgotten\n"
         )
-        self.mail.send(email, f"Your account at {self.settings.title}", text)
+        self._send(email, user, f"Claim your account at {self.settings.title}", text)
 
     def address_changed(self, user: User, old: str) -> None:
-        """Tell the old address that the account has another one."""
+        """Notify the old address of a change."""
         text = (
-            f"Hello {user.name},\n\n"
-            f"the address of your account at {self.settings.title} has been changed, and this one isn't used any more. "
-            "If it wasn't you, write to the moderators.\n"
+            f"your account at {self.settings.title} now has another email address. "
+            "If you didn't change it, contact the moderators.\n"
         )
-        self.mail.send(old, f"Your address at {self.settings.title} has changed", text)
+        self._send(old, user, f"Your address at {self.settings.title} has changed", text)
+
+    def _address_link(self, known: Known, email: str, origin: str) -> str:
+        token = self._token(f"address {email}", known, ADDRESS_SECONDS)
+        return f"{origin}/email/verify?token={token}&address={quote(email)}"
+
+    def _send(self, to: str, user: User, subject: str, text: str) -> None:
+        self.mail.send(to, subject, f"Hello {user.name},\n\n{text}")
 
     # Links
 

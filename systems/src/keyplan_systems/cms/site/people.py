@@ -7,7 +7,7 @@ from collections.abc import Collection
 
 from keyplan_systems.cms.design import Cms
 from keyplan_systems.cms.entities import Article, Member, Role
-from keyplan_systems.pages.people import Person, StoredPeople
+from keyplan_systems.pages.people import People, Person
 
 __all__ = ["CmsPeople", "may_publish", "may_write"]
 
@@ -21,7 +21,7 @@ _MAY: dict[Role, tuple[str, ...]] = {
 """An editor has an author's permissions, an administrator has an editor's."""
 
 
-class CmsPeople(StoredPeople[Member]):
+class CmsPeople(People[Member]):
     """Members with a credential."""
 
     taken = "somebody is registered with it"

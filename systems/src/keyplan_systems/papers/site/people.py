@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from keyplan.errors import Refused
-from keyplan_systems.pages.people import StoredPeople
+from keyplan_systems.pages.people import People
 from keyplan_systems.papers.design import Author, Papers
 from keyplan_systems.papers.records import handle_of
 
 __all__ = ["PapersPeople"]
 
 
-class PapersPeople(StoredPeople[Author]):
+class PapersPeople(People[Author]):
     """Authors with a password, by handle."""
 
     can_join = False

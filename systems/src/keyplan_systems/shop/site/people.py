@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
-from keyplan_systems.pages.people import Person, StoredPeople
+from keyplan_systems.pages.people import People, Person
 from keyplan_systems.shop.design import Shop
 from keyplan_systems.shop.entities import User
 
@@ -14,7 +14,7 @@ __all__ = ["ShopPeople", "merchant_of"]
 _EMAIL = re.compile(r"[^\s@<>(),;:\"\\\[\]]{1,64}@[^\s@<>(),;:\"\\\[\]]{1,180}\.[^\s@.]{2,63}")
 
 
-class ShopPeople(StoredPeople[User]):
+class ShopPeople(People[User]):
     """Users with a password, by email address."""
 
     taken = "it is registered already"

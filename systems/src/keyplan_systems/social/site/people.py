@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from keyplan_systems.pages.people import StoredPeople
+from keyplan_systems.pages.people import People
 from keyplan_systems.social.design import Social
 from keyplan_systems.social.entities import User
 
@@ -14,7 +14,7 @@ HANDLE_CHARACTERS_MAX = 50
 _HANDLE = re.compile(r"[a-z0-9](?:[._-]?[a-z0-9]){1,29}")
 
 
-class SocialPeople(StoredPeople[User]):
+class SocialPeople(People[User]):
     """Users with a credential."""
 
     def __init__(self, social: Social) -> None:

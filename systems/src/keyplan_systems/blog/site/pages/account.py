@@ -20,20 +20,6 @@ from keyplan_systems.blog.site.site import Turn
 from keyplan_systems.site.incoming import Form
 from keyplan_systems.site.problems import Problem, not_found
 
-__all__ = [
-    "become_author",
-    "change_email",
-    "change_password",
-    "delete",
-    "delete_form",
-    "end_session",
-    "export",
-    "make_token",
-    "profile",
-    "show",
-    "unlink",
-]
-
 BIO_CHARACTERS_MAX = 500
 
 

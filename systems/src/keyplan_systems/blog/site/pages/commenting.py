@@ -13,8 +13,6 @@ from keyplan_systems.blog.site.rendering import post_path
 from keyplan_systems.blog.site.site import Turn
 from keyplan_systems.site.problems import not_found
 
-__all__ = ["Said", "add", "change", "said"]
-
 COMMENTS_PAGE = 25
 COMMENT_CHARACTERS_MAX = 3000
 ID_CHARACTERS_MAX = 64

@@ -10,8 +10,6 @@ from keyplan_systems.blog.entities import ContactMessage
 from keyplan_systems.blog.site.site import Turn
 from keyplan_systems.site.incoming import Form
 
-__all__ = ["EMAIL", "send", "show"]
-
 EMAIL = re.compile(r"[^\s@<>\"]+@[^\s@<>\"]+\.[^\s@<>\".]+")
 
 

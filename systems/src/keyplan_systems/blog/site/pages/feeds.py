@@ -23,8 +23,6 @@ from keyplan_systems.blog.site.site import Turn
 from keyplan_systems.site.markdown import render_markdown, without_title
 from keyplan_systems.site.problems import not_found
 
-__all__ = ["atom", "robots", "sitemap", "sitemap_of_day", "sitemap_of_year"]
-
 DAY_MAX = 1000
 """Maximum number of posts in a day's sitemap."""
 SITEMAPS = "http://www.sitemaps.org/schemas/sitemap/0.9"

@@ -9,8 +9,6 @@ from keyplan_systems.blog.site.site import Turn
 from keyplan_systems.site.downloads import file_response
 from keyplan_systems.site.pictures import picture_from
 
-__all__ = ["show", "take_picture"]
-
 
 def take_picture(turn: Turn) -> Response:
     """Store an uploaded image, and return its Markdown."""

@@ -24,8 +24,6 @@ from keyplan_systems.blog.site.site import Turn
 from keyplan_systems.site.incoming import Form
 from keyplan_systems.site.problems import Problem
 
-__all__ = ["finish", "finish_form", "sign_up", "sign_up_form"]
-
 
 def sign_up_form(turn: Turn) -> Response:
     """The sign-up page."""
@@ -115,5 +113,5 @@ def _said(turn: Turn, token: str) -> dict[str, str]:
 
 
 def _over() -> Problem:
-    text = "It was used already, or is over, or was cut short on its way."
-    return Problem(410, "This link doesn't work any more", text, (("Sign in", "/sign-in"), ("Join", "/sign-up")))
+    text = "The link was used already, has expired or is incomplete."
+    return Problem(410, "This link is no longer valid", text, (("Sign in", "/sign-in"), ("Join", "/sign-up")))

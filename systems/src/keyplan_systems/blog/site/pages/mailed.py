@@ -12,9 +12,6 @@ from keyplan_systems.blog.site.site import Turn
 from keyplan_systems.site.incoming import Form
 from keyplan_systems.site.problems import Problem
 
-__all__ = ["confirm", "confirm_form", "forgotten", "forgotten_form", "reset", "reset_form"]
-
-
 ADDRESS = {"field": "email", "label": "Email"}
 NEW = {"field": "new", "password_min": PASSWORD_CHARACTERS_MIN}
 """Names of the shared template's fields."""

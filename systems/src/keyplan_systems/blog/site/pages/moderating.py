@@ -17,8 +17,6 @@ from keyplan_systems.blog.site.pages.contact import EMAIL
 from keyplan_systems.blog.site.site import Turn
 from keyplan_systems.site.problems import Problem, not_found
 
-__all__ = ["change_user", "comments", "handle", "inbox", "posts", "users"]
-
 UserStatus = Literal["active", "suspended", "deleted"]
 Role = Literal["reader", "author"]
 STATUSES: dict[str, UserStatus] = {"active": "active", "suspended": "suspended", "deleted": "deleted"}

@@ -22,22 +22,6 @@ from keyplan_systems.site.markdown import render_markdown, without_title
 from keyplan_systems.site.problems import not_found
 from keyplan_systems.words import TAG_MAX, tag_from
 
-__all__ = [
-    "author",
-    "author_of",
-    "front",
-    "latest",
-    "like",
-    "popular",
-    "post",
-    "rate",
-    "search",
-    "suggest",
-    "tagged",
-    "tags",
-    "tags_of",
-]
-
 PAGE = 10
 FRONT_LATEST = 7
 FRONT_POPULAR = 5

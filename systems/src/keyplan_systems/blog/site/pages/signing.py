@@ -21,18 +21,6 @@ from keyplan_systems.site.incoming import Form, local_path
 from keyplan_systems.site.problems import Problem, not_found
 from keyplan_systems.site.signing import random_token
 
-__all__ = [
-    "callback",
-    "choose",
-    "go_to_provider",
-    "identity_of",
-    "open_visit",
-    "sign_in",
-    "sign_in_form",
-    "sign_out",
-    "sign_up_page",
-]
-
 _LOG = logging.getLogger("keyplan_systems.blog")
 STATE = "blog_state"
 STATE_SECONDS = 600

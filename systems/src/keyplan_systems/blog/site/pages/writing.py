@@ -22,8 +22,6 @@ from keyplan_systems.site.markdown import is_rendered, render_markdown, without_
 from keyplan_systems.site.problems import not_found
 from keyplan_systems.words import excerpt_from, numbered, shows_something, slug_from, tag_from
 
-__all__ = ["act", "create", "delete", "delete_form", "desk", "edit_form", "new_form", "preview", "save"]
-
 TITLE_CHARACTERS_MAX = 200
 SLUG_CHARACTERS_MAX = 100
 PREVIEW_CHARACTERS = 5_000
