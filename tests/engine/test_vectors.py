@@ -229,7 +229,7 @@ def test_fractions_of_integer_parameters_are_truncated(engine: Engine) -> None:
     put(engine, "2", 1, 2, 3)
     assert engine.call("Scan", {"TableName": "orders", "Limit": 1.9})["Count"] == 1
     assert answer(engine, "Scan", {"TableName": "orders", "Limit": 0.9})["message"] == (
-        "1 validation error detected: Value at 'Limit' failed to satisfy constraint: "
+        "1 validation error detected: Value '0' at 'limit' failed to satisfy constraint: "
         "Member must have value greater than or equal to 1"
     )
 

@@ -81,7 +81,7 @@ def refused(operation: str, params: Any) -> str:
         ),
         ("PutItem", {"TableName": "orders", "Item": {}, "ReturnValues": "ALL"}, [RETURN_VALUES]),
         ("Query", {"TableName": "orders", "Limit": 0}, [by_name("Limit", "have value greater than or equal to 1")]),
-        ("Scan", {"TableName": "orders", "Limit": 0}, [by_name("Limit", "have value greater than or equal to 1")]),
+        ("Scan", {"TableName": "orders", "Limit": 0}, [at("'0'", "limit", "have value greater than or equal to 1")]),
         (
             "PutItem",
             {
@@ -212,7 +212,7 @@ def refused(operation: str, params: Any) -> str:
         (
             "Scan",
             {"TableName": "orders", "TotalSegments": 1_000_001},
-            [by_name("TotalSegments", "have value less than or equal to 1000000")],
+            [at("'1000001'", "totalSegments", "have value less than or equal to 1000000")],
         ),
         ("TransactGetItems", {"TransactItems": [{}]}, [at("null", "transactItems.1.member.get", "not be null")]),
         (

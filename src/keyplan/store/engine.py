@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import orjson
 
 from keyplan.dynamodb.expressions import ExpressionFault, UpdateFault
-from keyplan.dynamodb.operations.registry import OPERATIONS, Operation, unknown_operation
+from keyplan.dynamodb.operations.registry import Operation, operation_in, unknown_operation
 from keyplan.dynamodb.operations.shape_errors import Wording, wording_for
 from keyplan.dynamodb.service_errors import (
     CountFault,
@@ -145,6 +145,7 @@ class Engine:
         """Make this the store of a region, optionally with the stores of other regions."""
         self._database.region = region
         self._database.group = group
+        self._actions.clear()
 
     @property
     def statements(self) -> int:
@@ -198,7 +199,7 @@ class Engine:
 
     def _loaded(self, operation: str) -> tuple[Operation, Action]:
         """Load an operation on its first call."""
-        kind = OPERATIONS.get(operation)
+        kind = operation_in(self._database.region, operation)
         if kind is None:
             raise unknown_operation(operation)
         self._actions[operation] = loaded = kind, action_of(operation)

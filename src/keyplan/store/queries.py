@@ -281,7 +281,7 @@ def target_of(database: Database, table: Table, request: Request, operation: str
     return Target(table, index)
 
 
-def check_select(target: Target, request: Request) -> None:
+def check_select(target: Target, request: Request, *, enveloped: bool = True) -> None:
     """Reject a ``Select`` that is incompatible with the request. Raises ValidationException."""
     select = request.get("Select")
     if select is None:
@@ -297,8 +297,8 @@ def check_select(target: Target, request: Request) -> None:
     elif select == "ALL_PROJECTED_ATTRIBUTES" and target.index is None:
         fault = "ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName"
     if fault is not None:
-        # The only text of Query and Scan with this form (recorded from the service).
-        raise ValidationException(f"1 validation error detected: {fault}")
+        # The only text of Query with this form (recorded from the service).
+        raise ValidationException(f"1 validation error detected: {fault}" if enveloped else fault)
 
 
 def check_paths(target: Target, filter_: BoundCondition | None, projection: BoundProjection | None) -> None:
@@ -403,6 +403,13 @@ def check_own_start(target: Target, start: Item | None) -> None:
     if start is not None:
         check_start_partition(target, start)
         _check_start_attributes(target.sort, start)
+
+
+def check_table_start(target: Target, start: Item | None) -> None:
+    """Reject what isn't a key of the table with Scan's older text for it. Raises ValidationException."""
+    types = {attribute.name: attribute.type for attribute in target.position}
+    if start is not None and (start.keys() != types.keys() or any(types[name] not in start[name] for name in types)):
+        raise ValidationException(f"{_INVALID_START}: {MISMATCH}")
 
 
 def _check_start_attributes(attributes: tuple[KeyAttribute, ...], start: Item) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from keyplan.dynamodb.operations.registry import CURRENT_SCAN_REGIONS
 from keyplan.dynamodb.service_errors import ValidationException
 from keyplan.store.database import Database
 from keyplan.store.queries import (
@@ -10,6 +11,7 @@ from keyplan.store.queries import (
     check_own_start,
     check_paths,
     check_select,
+    check_table_start,
     checked_start,
     fetches_items,
     start_of,
@@ -39,7 +41,8 @@ def scan(database: Database, request: Request) -> Answer:
         projection = attributes_to_get(request)
         filter_ = legacy.filtered(request, "ScanFilter")
     begin = checked_start(request)
-    segment = _segment(request)
+    is_current = database.region in CURRENT_SCAN_REGIONS
+    segment = _segment(request, is_current=is_current)
     given = placeholders(request, EXPRESSIONS, "ProjectionExpression")
     if given is not None:
         filter_ = condition_of(request, given, "FilterExpression")
@@ -47,7 +50,9 @@ def scan(database: Database, request: Request) -> Answer:
         given.check_unused()
     table = database.table(request["TableName"])
     target = target_of(database, table, request, "Scan")
-    check_select(target, request)
+    check_select(target, request, enveloped=is_current)
+    if target.index is None and not is_current:
+        check_table_start(target, begin)
     check_own_start(target, begin)
     fetches = fetches_items(target, request, filter_, projection)
     start = start_of(target, begin)
@@ -62,7 +67,7 @@ def scan(database: Database, request: Request) -> Answer:
     return answer_page(database, Question(target, bounds, filter_, projection, fetches), request)
 
 
-def _segment(request: Request) -> tuple[int, int] | None:
+def _segment(request: Request, *, is_current: bool) -> tuple[int, int] | None:
     segment, total = request.get("Segment"), request.get("TotalSegments")
     if segment is None and total is None:
         return None
@@ -77,5 +82,7 @@ def _segment(request: Request) -> tuple[int, int] | None:
             "when parameter TotalSegments is present"
         )
     if segment >= total:
-        raise ValidationException("The Segment parameter is zero-based and must be less than parameter TotalSegments")
+        rule = "The Segment parameter is zero-based and must be less than parameter TotalSegments"
+        shown = f": Segment: {segment} is not less than TotalSegments: {total}"
+        raise ValidationException(rule if is_current else rule + shown)
     return segment, total
