@@ -1,7 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Items of other entities between the entities of one read: large groups are skipped, as the prediction says; single
-items are read, which the checker reports.
-"""
+"""Items between the entities of one access pattern: many are skipped by separate queries; single ones are read, and reported."""
 
 from __future__ import annotations
 
@@ -17,8 +15,7 @@ from keyplan.analysis.explain.explanation import explain
 from keyplan.analysis.traffic.traffic_file import traffic_from
 from keyplan.testing.costs import metering
 from tests.contract.apart import BY_DAY, KEYS, Apart, Between, First, Last, Letter, Many, Parcel
-from tests.cost import test_prediction
-from tests.cost.actual import metered
+from tests.cost.test_prediction import metered
 
 BIG = "x" * 3950
 
@@ -41,7 +38,7 @@ class Through(Design):
     def of_day(self, day: date) -> list[Letter | Parcel]: ...
 
 
-def test_one_item_between_is_read_and_reported() -> None:
+def test_one_item_between_is_read_through_and_found() -> None:
     assert len(explain(Through, "letters_and_parcels").requests) == 1
     result = {finding.place: finding.message for finding in check(Through).findings if finding.code == "KP207"}
     assert "one query reads Letter and Parcel in the table, and also Middle" in result["Through.letters_and_parcels"]
@@ -124,9 +121,3 @@ def test_items_between_are_not_charged(name: str, expected: tuple[int, float]) -
             design.call(name, {"owner": "o"})
     assert (len(meter), units(meter)) == expected
     assert predicted_units(Apart, name, traffic) == units(meter)
-
-
-def test_predicted_costs_equal_metered_ones() -> None:
-    """For random stores, including pages after the first."""
-    compared = test_prediction.check(Apart, 8)
-    assert all(compared.reads[name] for name in Apart.compiled.reads), compared.reads

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Reads of very many items: a part is simulated, and its units are scaled."""
+"""The cost of reads of very many items is extrapolated from a part of them."""
 
 from __future__ import annotations
 
@@ -74,7 +74,6 @@ NAMES = tuple(Network.compiled.reads)
 
 
 def estimated(items: float, per_partition: float) -> dict[str, Any]:
-    """The estimate of each read, with the given number of items and of related items."""
     data = {
         "patterns": {name: {"items": items} for name in NAMES if name != "whole"},
         "entities": {"Follow": {"per_partition": items}, "Post": {"per_partition": per_partition, "count": items}},
@@ -84,33 +83,21 @@ def estimated(items: float, per_partition: float) -> dict[str, Any]:
 
 @cache
 def of_all() -> dict[str, Any]:
-    """The units of all items."""
-    return estimated(2000, 6)
-
-
-@cache
-def of_a_part() -> dict[str, Any]:
-    """The estimate from a part, with low bounds for simulation."""
     return estimated(2000, 6)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_costs_of_a_sample_are_scaled(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With low bounds, the units are close to those of simulating all items."""
     exact = of_all()[name]
-    for bound, most in (("SIMULATED_MAX", 1500), ("ENDS_SIMULATED_MAX", 6000), ("PARTS_SIMULATED_MAX", 3000)):
-        monkeypatch.setattr(facts, bound, most)
-    part = of_a_part()[name]
-    assert part.read_units == pytest.approx(
-        exact.read_units, rel=0.4 if name == "flow" else 0.15
-    )  # a feed queries fewer partitions again
-    if name != "posts_of":  # ten values of six posts each are too few
+    monkeypatch.setattr(facts, "SIMULATED_MAX", 12_000 if name == "flow" else 1500)
+    part = estimated(2000, 6)[name]
+    assert part.read_units == pytest.approx(exact.read_units, rel=0.4 if name == "flow" else 0.15)
+    if name != "posts_of":  # its ten partitions have few items
         assert len(part.requests) <= len(exact.requests)
-        assert all("a part of the items was gone through" in request.lines[0].why for request in part.requests)
+        assert all("only a part of the items is counted" in request.lines[0].why for request in part.requests)
 
 
-def test_the_maximum_counts_of_a_traffic_file_are_priced() -> None:
-    """An accidentally huge number isn't simulated item by item; the test counts requests."""
+def test_the_largest_counts_take_few_requests_to_estimate() -> None:
     result = estimated(COUNT_MAX, COUNT_MAX)
     for name in NAMES:
         assert 1 <= len(result[name].requests) < 12_000, name

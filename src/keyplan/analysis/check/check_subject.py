@@ -22,15 +22,11 @@ from keyplan.model.compiled.compiled_design import CompiledDesign, WritePattern
 from keyplan.model.compiled.constants import values_asked
 from keyplan.model.compiled.item_sizes import ItemSizes
 from keyplan.model.compiled.plans import (
-    BatchGetPlan,
-    ClaimPlan,
-    GetPlan,
     KeyMatch,
-    Plan,
     QueryPlan,
     ReadPattern,
-    ScanPlan,
     ThroughPlan,
+    plans_in,
 )
 from keyplan.model.compiled.return_types import ShapeKind
 from keyplan.model.compiled.signatures import ParameterKind
@@ -52,12 +48,10 @@ __all__ = [
     "bounded",
     "busiest_partitions",
     "counted",
-    "entities_of",
     "is_secret",
     "junction_of",
     "length_max",
     "numbers_in",
-    "plans_in",
     "ranged",
     "values_of",
 ]
@@ -101,33 +95,9 @@ class Query:
         return self.match.key
 
 
-def plans_in(plan: Plan) -> Iterator[Plan]:
-    """The plans in a plan, in the order of their requests."""
-    if isinstance(plan, ThroughPlan):
-        for way in plan.ways:
-            yield from plans_in(way.junction)
-            yield from plans_in(way.end)
-    else:
-        yield plan
-
-
 def junction_of(plan: ThroughPlan) -> CompiledEntity:
     """The junction entity of a plan."""
     return plan.junction.matches[0].entity if isinstance(plan.junction, QueryPlan) else plan.junction.entity
-
-
-def entities_of(plan: Plan) -> Iterator[CompiledEntity]:
-    """The entities whose items a plan reads."""
-    for element in plans_in(plan):
-        match element:
-            case QueryPlan():
-                yield from (match.entity for match in element.matches)
-            case GetPlan() | ClaimPlan() | BatchGetPlan():
-                yield element.entity
-            case ScanPlan():
-                yield from element.entities
-            case ThroughPlan():  # plans_in yields its parts
-                pass
 
 
 def bounded(pattern: ReadPattern) -> bool:

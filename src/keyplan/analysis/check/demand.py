@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
 
-from keyplan.analysis.check.check_subject import Demand, Demands, Subject, counted, numbers_in, plans_in
+from keyplan.analysis.check.check_subject import Demand, Demands, Subject, counted, numbers_in
 from keyplan.analysis.cost.cost_wording import number
 from keyplan.analysis.cost.read_facts import Facts
 from keyplan.analysis.cost.unit_counts import TABLE, Line, Request, total_units
@@ -18,7 +18,7 @@ from keyplan.analysis.cost.write_costs import WriteCost, estimate_write, lines_o
 from keyplan.analysis.write_analysis.dry_run import Mutation
 from keyplan.model.compiled.compiled_design import WritePattern, entities_in
 from keyplan.model.compiled.item_sizes import entry_of
-from keyplan.model.compiled.plans import ClaimPlan, GetPlan, QueryPlan, ReadPattern
+from keyplan.model.compiled.plans import ClaimPlan, GetPlan, QueryPlan, ReadPattern, plans_in
 from keyplan.model.declared.declaration_errors import Problem
 from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.model.stored.stored_keys import CompiledKey

@@ -1,34 +1,35 @@
 """The items that a typical call of a read finds: how many, how large, in how many partitions.
 
-The traffic file and the decorators set the numbers; others are assumed, and noted. ``simulated_reads.py`` predicts
-the requests.
+The traffic file and the decorators set the numbers; others are assumed, and noted. ``read_requests.py`` has the
+requests that read them.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
-from keyplan.analysis.cost.read_ranges import End, ExpectedItem, ExpectedRange, Found
-from keyplan.analysis.cost.simulated_reads import requests_of
+from keyplan.analysis.cost.read_requests import FoundItem, Group, Place, ReadRequests
 from keyplan.analysis.cost.unit_counts import Line, Request, mixed
 from keyplan.analysis.traffic.item_counts import ITEMS_ASSUMED, Finds
 from keyplan.analysis.traffic.traffic_file import Traffic
 from keyplan.analysis.traffic.typical_items import Typical
 from keyplan.client.key_conditions import COMBINATIONS_MAX
+from keyplan.client.results import MERGED_CHUNK_MAX, STREAM_CHUNK
 from keyplan.model.compiled.collisions import neighbours
 from keyplan.model.compiled.plans import (
     BatchGetPlan,
     ClaimPlan,
     GetPlan,
-    KeyMatch,
     Plan,
     QueryPlan,
     ReadPattern,
     ScanPlan,
     ThroughPlan,
+    entities_read,
+    plans_in,
 )
 from keyplan.model.compiled.return_types import ShapeKind
 from keyplan.model.declared.indexes import Index
@@ -36,16 +37,15 @@ from keyplan.model.declared.pattern_load import Load
 from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.model.stored.stored_keys import CompiledKey
 
-__all__ = ["Facts", "ReadCost", "multiplied"]
+__all__ = ["Facts", "ReadCost"]
 
 SIMULATED_MAX = 20_000
-"""Items that are simulated one by one; beyond that, units are scaled."""
-ENDS_SIMULATED_MAX = 200_000
-"""The same, of the items that a page's junction leads to: what is beyond the page's end isn't read."""
+"""Items that are counted one by one; beyond that, units are scaled."""
 BUCKETS_ASSUMED = 2
 """Assumed time buckets of a range."""
-PARTS_SIMULATED_MAX = 5_000
-"""The same for iterators, which read the junction again for each part."""
+
+_Chunk: TypeAlias = Callable[[int | None, Place | None], tuple[list[FoundItem], bool]]
+"""Reads the next items (None: all) after a place. Returns them, and whether there are more."""
 
 
 @dataclass(frozen=True)
@@ -77,28 +77,22 @@ class Facts:
         ``arguments`` set the limit and the number of values of an ``Each``. ``strongly``: the read is part of a
         write. Raises Problem for an entity without a typical item.
         """
-        given = self.finds.arguments(pattern) if arguments is None else arguments
-        pattern = pattern.as_called(given)
-        finder = _Finder(self, pattern, given, within_a_write=strongly)
-        if nothing:
-            return ReadCost(requests_of(pattern, _emptied(finder.found()[0]), finder.limit, strongly=strongly))
-        mixture = self._mixture(pattern)
+        mixture = [] if nothing else self._mixture(pattern)
         if mixture:
             calls = [(weight, facts.read(pattern, arguments=arguments, strongly=strongly)) for weight, facts in mixture]
             notes = tuple(dict.fromkeys(note for _, call in calls for note in call.notes))
             return ReadCost(mixed([(weight, call.requests) for weight, call in calls]), notes)
-        result, times = finder.found()
-        requests = requests_of(pattern, result, finder.limit, strongly=strongly)
-        if times != 1:
-            why = "since a part of the items was gone through"
-            requests = [multiplied(request, times, why) for request in requests]
-        return ReadCost(requests, tuple(dict.fromkeys(finder.notes)))
+        call = _Call(self, pattern, arguments, strongly=strongly, nothing=nothing)
+        requests = call.run()
+        if call.times != 1 and not nothing:
+            requests = [_multiplied(request, call.times) for request in requests]
+        return ReadCost(requests, () if nothing else tuple(dict.fromkeys(call.notes)))
 
     def _mixture(self, pattern: ReadPattern) -> list[tuple[float, Facts]]:
         """The typical items of each combination of fields, with their weights; none if no share is set. An index
         doesn't contain items without its key fields.
         """
-        names = {entity.name for entity in _entities_in(pattern.plan)}
+        names = {entity.name for entity in entities_read(pattern.plan)}
         result = [(weight, typical) for weight, typical in self.typical.mixture(names) if _held(pattern.plan, typical)]
         return [(weight, Facts(typical, self.traffic)) for weight, typical in result if typical is not self.typical]
 
@@ -106,279 +100,324 @@ class Facts:
         """The assumed number of items that match a typical call; None if it is known, or nothing depends on it.
         Raises Problem.
         """
-        finder = _Finder(self, pattern, self.finds.arguments(pattern), within_a_write=False)
-        finder.found()
-        return finder.assumed
+        call = _Call(self, pattern, None)
+        call.run()
+        return call.assumed
 
 
-class _Finder:
-    """The items that one call of one read finds. ``notes``: the assumptions."""
+class _Call:
+    """One call of a read. ``notes``: the assumptions; ``times``: the factor for the units of what isn't counted one by
+    one; ``assumed``: the number of items, if it isn't set.
+    """
 
     def __init__(
-        self, facts: Facts, pattern: ReadPattern, arguments: Mapping[str, Any], *, within_a_write: bool
+        self,
+        facts: Facts,
+        pattern: ReadPattern,
+        arguments: Mapping[str, Any] | None,
+        *,
+        strongly: bool = False,
+        nothing: bool = False,
     ) -> None:
-        self.facts = facts
+        self.finds = facts.finds
+        self.traffic = facts.traffic
         self.typical = facts.typical
-        self.pattern = pattern
-        self.arguments = arguments
-        self.within_a_write = within_a_write
+        self.arguments = facts.finds.arguments(pattern) if arguments is None else arguments
+        self.pattern = pattern = pattern.as_called(self.arguments)
+        self.within_a_write = strongly
+        self.nothing = nothing
         self.load = facts.finds.load(pattern)
-        self.limit = facts.finds.limit(pattern, arguments)
+        self.limit = facts.finds.limit(pattern, self.arguments)
+        self.shape = pattern.shape.kind
+        self.reads = ReadRequests(strongly=strongly)
         self.notes: list[str] = []
+        self.times: float = 1
         self.assumed: float | None = None
-        """The number of items, if it isn't set."""
 
-    # How many
+    # Requests
 
-    def count(self, limit: int | None) -> float:
+    def run(self) -> list[Request]:
+        """The requests of the call."""
+        plan, reads = self.pattern.plan, self.reads
+        match plan:
+            case GetPlan() | ClaimPlan():
+                self._by_key(plan)
+            case BatchGetPlan():
+                count = self._capped(self._keys(plan), None)
+                size = None if self.nothing else self._bytes(plan.entity)
+                reads.batch([size] * count, plan.entity.name, consistent=plan.consistent)
+            case QueryPlan():
+                self._query(plan)
+            case ScanPlan():
+                scanned = [Group(plan, [self._scanned(plan)])]
+                self._result(lambda size, after: reads.chunk(scanned, size, after), merged=False)
+            case ThroughPlan():
+                self._through(plan)
+        return reads.requests
+
+    def _by_key(self, plan: GetPlan | ClaimPlan) -> None:
+        """One item by its key, or its claim and then the item."""
+        entity, consistent = plan.entity, plan.consistent
+        if isinstance(plan, ClaimPlan):
+            claim = None if self.nothing else self.typical.claim_bytes(entity, plan.claim) or 0
+            self.reads.get(claim, f"claim {plan.claim.name}", consistent=consistent)
+            if self.nothing or self.shape is ShapeKind.EXISTS:
+                return
+        size = self._item_bytes(entity) if isinstance(plan, ClaimPlan) else self._bytes(entity)
+        self.reads.get(None if self.nothing else size, entity.name, consistent=consistent)
+
+    def _result(self, chunk: _Chunk, *, merged: bool) -> None:
+        """Read what the pattern's shape needs: the first item, a page, everything, or part after part."""
+        if self.shape is ShapeKind.COUNT:
+            chunk(None, None)
+        elif self.shape in {ShapeKind.ONE, ShapeKind.EXISTS}:
+            chunk(1, None)
+        elif self.shape is not ShapeKind.ITERATOR:
+            chunk(STREAM_CHUNK if self.limit is None and self.shape is ShapeKind.PAGE else self.limit, None)
+        else:
+            given, after, more = 0, None, True
+            while more and (self.limit is None or given < self.limit):
+                size = min(max(STREAM_CHUNK, given), MERGED_CHUNK_MAX) if merged else STREAM_CHUNK
+                items, more = chunk(size if self.limit is None else min(size, self.limit - given), after)
+                given += len(items)
+                after = items[-1].place if items else None
+
+    def _query(self, plan: QueryPlan) -> None:
+        kinds, kept = self._kinds(plan, self.load), self.load.kept or 1
+        collection = self.shape is ShapeKind.COLLECTION
+        if collection and self.load.items is None:
+            kinds, kept = self._collection(kinds), 1
+            count = len(kinds)
+        else:
+            single = self.shape in {ShapeKind.ONE, ShapeKind.EXISTS} and self.load.items is None
+            count = self._capped(1 / kept if single else self._count(self.limit), self.limit)
+        groups = self._spread(plan, kinds, count, kept)
+        if len(plan.matches) > 1 and (collection or self.limit is None):
+            groups[: len(plan.parts)] = map(self._among_others, groups[: len(plan.parts)])
+        if self.shape in {ShapeKind.ONE, ShapeKind.EXISTS}:
+            self.reads.first(groups)
+        elif collection and not plan.merged and not any(member.many for member in self.pattern.shape.members):
+            for at, group in enumerate(groups):  # the first item of each entity
+                self.reads.pages(group, len(plan.parts[at % len(plan.parts)].matches))
+        else:
+            merged = plan.merged and not plan.completed
+            self._result(lambda size, after: self.reads.chunk(groups, size, after), merged=merged)
+
+    # Junctions
+
+    def _through(self, plan: ThroughPlan) -> None:
+        junction, one = plan.junction, self.shape is ShapeKind.ONE
+        if not isinstance(junction, QueryPlan):
+            self._by_key(junction)
+            if not self.nothing:
+                self._end(plan, 0, 1)
+            return
+        single = one and self.load.items is None
+        limit = None if isinstance(plan.end, QueryPlan) else self.limit
+        count = self._capped(1 if single else self._count(limit), limit)
+        looked_at = [self._looked_at(way.end) for way in plan.ways if isinstance(way.end, QueryPlan)]
+        if looked_at:
+            count = self._fewer(count, looked_at)
+        ways = [
+            (way, self._spread(way.junction, self._kinds(way.junction, self.load), count, self.load.kept or 1))
+            for way in plan.ways
+            if isinstance(way.junction, QueryPlan)
+        ]
+        if one:
+            way, links = ways[0]
+            if self.reads.first(links) is not None:
+                self._end(way, 0, 1)
+            return
+        merged = bool(plan.also) or isinstance(plan.end, QueryPlan)
+        self._result(lambda size, after: self._ways(ways, size, after, count), merged=merged)
+
+    def _ways(
+        self, ways: Sequence[tuple[ThroughPlan, list[Group]]], size: int | None, after: Place | None, count: int
+    ) -> tuple[list[FoundItem], bool]:
+        """The next items that any of several junctions leads to."""
+        result: list[FoundItem] = []
+        more = False
+        for way, links in ways:
+            if isinstance(way.end, QueryPlan):
+                found, _ = self.reads.chunk(links, None)
+                partitions = [items for link in found for items in self._end_items(way.end, link.place[1], count)]
+                items, further = self.reads.merge(way.end, partitions, size, after)
+            else:
+                # A further junction item doesn't prove that what it leads to exists
+                found, _ = self.reads.chunk(links, None if size is None else size + 1, after)
+                end = way.end.entity
+                self.reads.batch([self._item_bytes(end)] * len(found), end.name, consistent=way.end.consistent)
+                items, further = found[:size], size is not None and len(found) > size
+            result += items
+            more = more or further
+        result.sort()
+        return result[:size], more or (size is not None and len(result) > size)
+
+    def _end(self, way: ThroughPlan, position: int, count: int) -> None:
+        """What one junction item leads to."""
+        if isinstance(way.end, GetPlan):
+            self.reads.get(self._item_bytes(way.end.entity), way.end.entity.name, consistent=way.end.consistent)
+        else:
+            self.reads.first([Group(way.end, self._end_items(way.end, position, count))])
+
+    def _end_items(self, end: QueryPlan, position: int, count: int) -> list[list[FoundItem]]:
+        """The partitions that one of ``count`` junction items leads to. The items of the ends alternate in the order
+        of the result.
+        """
+        groups = self._spread(end, self._kinds(end, Load()), min(self._looked_at(end), SIMULATED_MAX))
+        return [
+            [item._replace(place=(0, item.place[1] * count + position)) for item in items]
+            for group in groups
+            for items in group.partitions
+        ]
+
+    def _looked_at(self, end: QueryPlan) -> int:
+        """How many items of one end's partitions are read at most."""
+        entity = end.matches[0].entity
+        usual = self.finds.per_partition(entity)
+        if usual is None:
+            usual = ITEMS_ASSUMED if self.limit is None else self.limit + 2
+            self.notes.append(f"{usual} items in each {entity.name} partition: set per_partition in the traffic file")
+        return usual if self.limit is None else min(usual, self.limit + 2)
+
+    # Numbers
+
+    def _capped(self, count: float, limit: int | None) -> int:
+        """How many items to count one by one; beyond that, the units are scaled."""
+        if limit is None:
+            self.times = max(1, count / SIMULATED_MAX)
+        return int(min(count, SIMULATED_MAX))
+
+    def _fewer(self, count: int, looked_at: Sequence[int]) -> int:
+        """How many junction items to count if each leads to many: an iterator reads more parts, each of more."""
+        iterated = self.shape is ShapeKind.ITERATOR
+        most = SIMULATED_MAX // 4 if iterated else SIMULATED_MAX
+        fewer = min(count, max(1, most // min(SIMULATED_MAX, max(1, *looked_at))))
+        self.times *= count / max(1, fewer)
+        self.times = (self.times**2 if iterated else self.times) * max(1, max(looked_at) / SIMULATED_MAX)
+        return fewer
+
+    def _count(self, limit: int | None) -> float:
         """The number of items before the limit."""
-        finds = self.facts.finds
-        number, note = finds.count(self.pattern, limit, within_a_write=self.within_a_write, buckets=self.buckets())
+        within = self.within_a_write
+        number, note = self.finds.count(self.pattern, limit, within_a_write=within, buckets=self._buckets())
         if note is not None:
             self.notes.append(note)
             self.assumed = number
         return number
 
-    def _values(self, each: str) -> int | None:
-        """The number of values of an ``Each``, if the arguments are known."""
-        given = self.arguments.get(each, self.pattern.constants.get(each))
-        return None if given is None else len(given)
-
-    def _values_assumed(self, each: str) -> int:
+    def _values(self, each: str) -> int:
         """The number of values of an ``Each``: known, or assumed and noted."""
-        known = self._values(each)
-        if known is not None:
-            return known
-        assumed = self.facts.finds.values(self.pattern, each)
+        given = self.arguments.get(each, self.pattern.constants.get(each))
+        if given is not None:
+            return len(given)
+        assumed = self.finds.values(self.pattern, each)
         self.notes.append(f"{assumed} values of {each} are given")
         return assumed
 
-    def _keys_asked(self, plan: BatchGetPlan) -> float:
+    def _keys(self, plan: BatchGetPlan) -> float:
         """The number of keys of a batch: one per combination of values."""
-        if self.load.items is not None and any(self._values(name) is None for name in plan.each):
+        known = {**self.pattern.constants, **self.arguments}
+        if all(known.get(name) is not None for name in plan.each):
+            return math.prod(map(self._values, plan.each))
+        if self.load.items is not None:
             return self.load.items
-        if all(self._values(name) is not None for name in plan.each):
-            return math.prod(self._values_assumed(name) for name in plan.each)
-        self.assumed = math.prod(self._values_assumed(name) for name in plan.each)
+        self.assumed = math.prod(map(self._values, plan.each))
         return self.assumed
 
-    def buckets(self) -> int:
-        """How many buckets of time a call reaches over."""
-        known = self.facts.finds.buckets(self.pattern, self.arguments)
-        if known is not None:
-            return known
+    def _buckets(self) -> int:
+        """How many time buckets a call reads."""
+        known = self.finds.buckets(self.pattern, self.arguments)
         buckets = self.pattern.buckets
-        assert buckets is not None  # noqa: S101 - else they are one
+        if known is not None or buckets is None:
+            return known or 0
         self.notes.append(
             f"{BUCKETS_ASSUMED} {buckets.unit}s of {buckets.field} are read: set arguments in the traffic file"
         )
         return BUCKETS_ASSUMED
 
-    # Found items
+    # Items
 
-    def found(self) -> tuple[Found, float]:
-        """The items, and the factor for the units."""
-        plan, load = self.pattern.plan, self.load
-        match plan:
-            case GetPlan():
-                return Found((load.item_bytes or self._item_bytes(plan.entity),)), 1
-            case ClaimPlan():
-                return Found((self._claim_bytes(plan.entity, plan.claim), self._item_bytes(plan.entity))), 1
-            case BatchGetPlan():
-                count, times = _capped(self._keys_asked(plan), None)
-                return Found((load.item_bytes or self._item_bytes(plan.entity),) * count), times
-            case ThroughPlan():
-                return self._through(plan)
-            case ScanPlan():
-                return self._scanned(plan)
-            case QueryPlan():
-                return self._queried(plan)
+    def _spread(
+        self, plan: QueryPlan, kinds: Sequence[tuple[CompiledEntity, int]], count: int, kept: float = 1
+    ) -> list[Group]:
+        """Items distributed evenly over the partitions of a query, in the order of the result."""
+        buckets = self._buckets()
+        partitions = plan.shards * math.prod(map(self._values, plan.each))
+        if len(plan.each) > 1:
+            partitions = min(partitions, plan.shards * COMBINATIONS_MAX)
+        parts = plan.parts
+        own = {match.entity.name: at for at, part in enumerate(parts) for match in part.matches}
+        result = [[list[FoundItem]() for _ in range(partitions)] for _ in range(buckets * len(parts))]
+        for at in range(0 if self.nothing else count):
+            entity, size = kinds[at % len(kinds)]
+            number = at * buckets // count * len(parts) + own[entity.name]
+            passes = int((at + 1) * kept) > int(at * kept)
+            own_bytes = self._item_bytes(entity) if plan.completed else 0
+            result[number][at % partitions].append(FoundItem((number, at), size, passes, own_bytes))
+        return [Group(parts[number % len(parts)], found) for number, found in enumerate(result)]
 
-    def _queried(self, plan: QueryPlan) -> tuple[Found, float]:
-        kinds, kept = self._kinds(plan, self.load), self.load.kept or 1
-        shape = self.pattern.shape.kind
-        if shape is ShapeKind.COLLECTION and self.load.items is None:
-            kinds, times = self._collection(kinds)
-            count, kept = len(kinds), 1
-        else:
-            single = shape in {ShapeKind.ONE, ShapeKind.EXISTS} and self.load.items is None
-            count, times = _capped(1 / kept if single else self.count(self.limit), self.limit)
-        whole = len(plan.matches) > 1 and (shape is ShapeKind.COLLECTION or self.limit is None)
-        result: list[tuple[ExpectedRange, ...]] = []
-        for part in plan.parts:
-            own = self._spread(plan, kinds, count, kept, of=part)
-            result.append(self._among_others(part, own, times) if whole else own)
-        return Found(stretches=result[0], also=tuple(result[1:])), times
-
-    def _among_others(
-        self, plan: QueryPlan, stretches: tuple[ExpectedRange, ...], times: float
-    ) -> tuple[ExpectedRange, ...]:
-        """The ranges, with the items of other entities between those of the read."""
+    def _among_others(self, group: Group) -> Group:
+        """The query, with the items of other entities between its first items."""
+        assert isinstance(group.plan, QueryPlan)  # noqa: S101 - scans aren't spread
         sizes: list[int] = []
-        for entity, _ in neighbours(plan, self.typical.design.entities.values()):
-            usual = self.facts.finds.per_partition(entity)
+        for entity, _ in neighbours(group.plan, self.typical.design.entities.values()):
+            usual = self.finds.per_partition(entity)
             if usual is None:
                 self.notes.append(f"no {entity.name} is between: set per_partition in the traffic file")
-            sizes += [self._item_bytes(entity)] * math.ceil((usual or 0) / times)
-        if not sizes or not stretches or not stretches[0].met:
-            return stretches
-        first, *rest = stretches[0].met
-        between = [ExpectedItem(size, None, (at / len(sizes) / 2 + 0.25,)) for at, size in enumerate(sizes)]
-        return (ExpectedRange([first, *between, *rest], stretches[0].last_kind), *stretches[1:])
+            sizes += [self._item_bytes(entity)] * math.ceil((usual or 0) / self.times)
+        if not sizes or not group.partitions or not group.partitions[0]:
+            return group
+        first, *rest = group.partitions[0]
+        between = [FoundItem(first.place, size, passes=False) for size in sizes]
+        return group._replace(partitions=[[first, *between, *rest], *group.partitions[1:]])
 
-    def _collection(self, kinds: Sequence[tuple[str, int]]) -> tuple[list[tuple[str, int]], float]:
-        """One item of each member, and of a list's entity as many as a partition has; and what the units are
-        multiplied by.
-        """
-        sizes = dict(kinds)
-        counts: list[tuple[str, int]] = []
+    def _collection(self, kinds: Sequence[tuple[CompiledEntity, int]]) -> list[tuple[CompiledEntity, int]]:
+        """One item of each member, and of a list's entity as many as a partition has."""
+        sizes = {entity.name: (entity, size) for entity, size in kinds}
+        counts: dict[str, int] = {}
         for member in self.pattern.shape.members:
             name = member.entity.__name__
-            usual = self.facts.finds.per_partition(self.typical.design.by_name[name]) if member.many else 1
+            usual = self.finds.per_partition(self.typical.design.by_name[name]) if member.many else 1
             if usual is None:
                 usual = ITEMS_ASSUMED
                 self.notes.append(
                     f"{ITEMS_ASSUMED} {name} items in a collection: set per_partition in the traffic file"
                 )
-            counts.append((name, usual))
-        times = max(1.0, sum(count for _, count in counts) / SIMULATED_MAX)
-        return [entry for name, count in counts for entry in [(name, sizes[name])] * math.ceil(count / times)], times
+            counts[name] = usual
+        self.times = max(1.0, sum(counts.values()) / SIMULATED_MAX)
+        return [sizes[name] for name, count in counts.items() for _ in range(math.ceil(count / self.times))]
 
-    def _through(self, plan: ThroughPlan) -> tuple[Found, float]:
-        junction, load = plan.junction, self.load
-        if isinstance(junction, GetPlan):
-            size = load.item_bytes or self._item_bytes(junction.entity)
-            return Found((size,), link=self._end((0, plan), 0, 1)), 1
-        if isinstance(junction, ClaimPlan):
-            claim = self._claim_bytes(junction.entity, junction.claim)
-            return Found((claim, self._item_bytes(junction.entity)), link=self._end((0, plan), 0, 1)), 1
-        single = self.pattern.shape.kind is ShapeKind.ONE and load.items is None
-        limit = None if isinstance(plan.end, QueryPlan) else self.limit
-        count, times = _capped(1 if single else self.count(limit), limit)
-        ends = [self._ends_of(way.end) for way in plan.ways if isinstance(way.end, QueryPlan)]
-        if ends:
-            count, times = self._fewer(count, times, ends)
-        ways = [self._way(number, way, count) for number, way in enumerate(plan.ways)]
-        return Found(stretches=ways[0], also=tuple(ways[1:])), times
-
-    def _fewer(self, count: int, times: float, ends: Sequence[tuple[int, float]]) -> tuple[int, float]:
-        """How many junction items to simulate if each leads to many, and the factor for the units: an iterator has
-        more parts, each with more to read.
-        """
-        iterated = self.pattern.shape.kind is ShapeKind.ITERATOR
-        most = PARTS_SIMULATED_MAX if iterated else SIMULATED_MAX if self.limit is None else ENDS_SIMULATED_MAX
-        fewer = min(count, max(1, most // max(1, *(looked_at for looked_at, _ in ends))))
-        times *= count / max(1, fewer)
-        return fewer, (times**2 if iterated else times) * max(more for _, more in ends)
-
-    def _way(self, number: int, plan: ThroughPlan, count: int) -> tuple[ExpectedRange, ...]:
-        """The items of one junction, each with what it leads to: no two junctions lead to the same."""
-        assert isinstance(plan.junction, QueryPlan)  # noqa: S101 - the others lead to one end
-        kinds = self._kinds(plan.junction, self.load)
-        return self._spread(plan.junction, kinds, count, self.load.kept or 1, (number, plan))
-
-    def _end(self, way: tuple[int, ThroughPlan], position: int, count: int) -> End:
-        """What one of ``count`` junction items leads to. The items of the ends alternate in the order of the
-        result.
-        """
-        number, plan = way
-        if isinstance(plan.end, GetPlan):
-            return End((number, position), self._item_bytes(plan.end.entity))
-        looked_at, _ = self._ends_of(plan.end)
-        stretches = self._spread(plan.end, self._kinds(plan.end, Load()), looked_at)
-        return End(
-            (number, position), None, tuple(_placed(stretch, (position, count, number)) for stretch in stretches)
-        )
-
-    def _ends_of(self, end: QueryPlan) -> tuple[int, float]:
-        """How many items of one end's partitions to go through, and what the units are multiplied by."""
-        entity = end.matches[0].entity
-        usual = self.facts.finds.per_partition(entity)
-        if usual is None:
-            usual = ITEMS_ASSUMED if self.limit is None else self.limit + 2
-            self.notes.append(f"{usual} items in each {entity.name} partition: set per_partition in the traffic file")
-        return _capped(usual if self.limit is None else min(usual, self.limit + 2), None)
-
-    def _scanned(self, plan: ScanPlan) -> tuple[Found, float]:
-        own = [entity.name for entity in plan.entities]
-        counts = {name: stored.count for name, stored in self.facts.traffic.entities.items() if stored.count}
+    def _scanned(self, plan: ScanPlan) -> list[FoundItem]:
+        """What a scan evaluates: the items of all entities by their number, or entries of the index."""
+        own = {entity.name for entity in plan.entities}
+        stored = {name: stored.count for name, stored in self.traffic.entities.items() if stored.count}
         if plan.index is not None:
-            standing = self._standing(plan.index)
-            counts = {name: count for name, count in counts.items() if name in standing}
-        weights = counts or dict.fromkeys(own, 1.0)
-        count, times = _capped(self.count(self.limit), self.limit)
-        total = sum(weights.values())
-        met: list[ExpectedItem] = []
-        for name, weight in weights.items():
+            stored = {name: count for name, count in stored.items() if self._keys_on(plan.index, name)}
+        weights = stored or dict.fromkeys((entity.name for entity in plan.entities), 1.0)
+        count = self._capped(self._count(self.limit), self.limit)
+        result: list[FoundItem] = []
+        for name, weight in {} if self.nothing else weights.items():
             entity = self.typical.design.by_name[name]
             size = self.load.item_bytes or self._entry_bytes(plan.index, entity)
-            start = len(met)
-            share = round(count * weight / total)
-            end = End(None, self._item_bytes(entity)) if plan.completed else None
-            met += [
-                ExpectedItem(
-                    size, name if name in own else None, (start + at,), end and end._replace(identity=start + at)
-                )
-                for at in range(share)
-            ]
-        return Found(stretches=(ExpectedRange(met),)), times
+            own_bytes = self._item_bytes(entity) if plan.completed else 0
+            for _ in range(round(count * weight / sum(weights.values()))):
+                result.append(FoundItem((0, len(result)), size, name in own, own_bytes))
+        return result
 
-    def _standing(self, index: Index) -> set[str]:
-        """The entities that have a key on an index."""
-        entities = self.typical.design.entities.values()
-        return {
-            entity.name
-            for entity in entities
-            for key in entity.index_keys
-            if key.index and key.index.name == index.name
-        }
+    def _keys_on(self, index: Index, name: str) -> list[CompiledKey]:
+        keys = self.typical.design.by_name[name].index_keys
+        return [key for key in keys if key.index is not None and key.index.name == index.name]
 
-    def _spread(
-        self,
-        plan: QueryPlan,
-        kinds: Sequence[tuple[str, int]],
-        count: int,
-        kept: float = 1,
-        leads: tuple[int, ThroughPlan] | None = None,
-        of: QueryPlan | None = None,
-    ) -> tuple[ExpectedRange, ...]:
-        """Items distributed evenly over the partitions of a query, in the order of the result. ``of``: the items
-        that one of its narrower queries reads.
-        """
-        read = {match.entity.name for match in (of or plan).matches}
-        partitions, buckets = plan.shards, self.buckets()
-        for name in plan.each:
-            partitions *= self._values_assumed(name)
-        if len(plan.each) > 1:
-            partitions = min(partitions, plan.shards * COMBINATIONS_MAX)
-        met: list[list[ExpectedItem]] = [[] for _ in range(partitions * buckets)]
-        for at in range(count):
-            name, size = kinds[at % len(kinds)]
-            passes = int((at + 1) * kept) > int(at * kept)
-            end = None if leads is None else self._end(leads, at, count)
-            if plan.completed:
-                end = End(at, self._item_bytes(self.typical.design.by_name[name]))
-            place = (at,) if leads is None else (at, leads[0])
-            if name not in read:
-                continue
-            first = at * buckets // count * partitions
-            item = ExpectedItem(size, name if passes else None, place, end, filtered=not passes)
-            met[first + at % partitions].append(item)
-        return tuple(ExpectedRange(items, bucket=at // partitions) for at, items in enumerate(met))
+    # Bytes
 
-    # How large
-
-    def _kinds(self, plan: QueryPlan, load: Load) -> list[tuple[str, int]]:
-        """The entities in the order in which they are read, each with the bytes of one item."""
+    def _kinds(self, plan: QueryPlan, load: Load) -> list[tuple[CompiledEntity, int]]:
+        """The entities in the order in which they are read, each with the bytes of one item or entry."""
         return [
-            (match.entity.name, load.item_bytes or self._match_bytes(plan, match))
+            (match.entity, load.item_bytes or self._entry_bytes(plan.index, match.entity, match.key))
             for part in plan.parts
             for match in part.matches
         ]
-
-    def _match_bytes(self, plan: QueryPlan, match: KeyMatch) -> int:
-        """What a query reads of one typical item: all of it, or its entry in the index."""
-        return self._entry_bytes(plan.index, match.entity, match.key)
 
     def _entry_bytes(self, index: Index | None, entity: CompiledEntity, key: CompiledKey | None = None) -> int:
         """The bytes of a typical item in an index, or in the table. ``key``: its key there."""
@@ -387,74 +426,29 @@ class _Finder:
         number = self.typical.sizes(entity).entries.get(index.name)
         if number is not None:
             return number
-        own = (
-            compiled_key
-            for compiled_key in entity.index_keys
-            if compiled_key.index is not None and compiled_key.index.name == index.name
-        )
-        standing = key or next(own, None)
-        known = {} if standing is None else {name: allowed[0] for name, allowed in standing.when.items()}
+        own = key or next(iter(self._keys_on(index, entity.name)), None)
+        known = {} if own is None else {name: allowed[0] for name, allowed in own.when.items()}
         return self.typical.entries(entity, known).get(index.name, self._item_bytes(entity))
+
+    def _bytes(self, entity: CompiledEntity) -> int:
+        return self.load.item_bytes or self._item_bytes(entity)
 
     def _item_bytes(self, entity: CompiledEntity) -> int:
         return self.typical.sizes(entity).item_bytes
 
-    def _claim_bytes(self, entity: CompiledEntity, claim: CompiledKey) -> int:
-        return self.typical.claim_bytes(entity, claim) or 0
-
-
-def _entities_in(plan: Plan) -> Iterator[CompiledEntity]:
-    """The entities whose items a plan reads, junctions among them."""
-    match plan:
-        case ThroughPlan():
-            for way in plan.ways:
-                yield from _entities_in(way.junction)
-                yield from _entities_in(way.end)
-        case QueryPlan():
-            yield from (match.entity for match in plan.matches)
-        case ScanPlan():
-            yield from plan.entities
-        case _:
-            yield plan.entity
-
 
 def _held(plan: Plan, typical: Typical) -> bool:
     """Whether the indexes of a plan contain the typical items."""
-    if isinstance(plan, ThroughPlan):
-        return all(_held(way.junction, typical) and _held(way.end, typical) for way in plan.ways)
-    if isinstance(plan, ScanPlan) and plan.index is not None:
-        return all(plan.index.name in typical.sizes(entity).entries for entity in plan.entities)
-    if not isinstance(plan, QueryPlan) or plan.index is None:
-        return True
-    return all(plan.index.name in typical.sizes(match.entity).entries for match in plan.matches)
-
-
-def _placed(stretch: ExpectedRange, among: tuple[int, int, int]) -> ExpectedRange:
-    """The stretch with its items' places between those of others: its position, how many these are, and the number of
-    the junction that leads to them.
-    """
-    position, count, number = among
-    return ExpectedRange([met._replace(place=(met.place[0] * count + position, number)) for met in stretch.met])
-
-
-def _emptied(result: Found) -> Found:
-    """The same places with nothing there."""
-    first, *further = (
-        tuple(ExpectedRange(bucket=stretch.bucket) for stretch in stretches)
-        for stretches in (result.stretches, *result.also)
+    return all(
+        element.index.name in typical.sizes(entity).entries
+        for element in plans_in(plan)
+        if isinstance(element, QueryPlan | ScanPlan) and element.index is not None
+        for entity in entities_read(element)
     )
-    return Found((None,) * len(result.items), first, tuple(further))
 
 
-def _capped(count: float, limit: int | None) -> tuple[int, float]:
-    """How many items to go through, and what the units are multiplied by."""
-    return int(min(count, SIMULATED_MAX)), 1 if limit is not None else max(1, count / SIMULATED_MAX)
-
-
-def multiplied(request: Request, times: float, why: str) -> Request:
-    """The request with its units multiplied. ``why``: the reason in the arithmetic."""
-    lines = (
-        Line(line.direction, line.target, line.units * times, f"{line.why}; × {times:g}, {why}")
-        for line in request.lines
-    )
+def _multiplied(request: Request, times: float) -> Request:
+    """The request with its units multiplied."""
+    why = f"× {times:g}, since only a part of the items is counted"
+    lines = (Line(line.direction, line.target, line.units * times, f"{line.why}; {why}") for line in request.lines)
     return Request(request.operation, tuple(lines))

@@ -1,7 +1,7 @@
 """Requests and what they cost in units: one line for the table or index that is read or written, with its arithmetic.
 
-``keyplan.dynamodb.capacity`` has the bytes per unit; ``simulated_reads.py`` and ``simulated_writes.py`` find the
-requests of a pattern.
+``keyplan.dynamodb.capacity`` has the bytes per unit; ``read_facts.py`` and ``write_costs.py`` find the requests of a
+pattern.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ A plan has the key, the parts of its condition, the direction, and the reason (`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -36,7 +36,9 @@ __all__ = [
     "ScanPlan",
     "SortPart",
     "ThroughPlan",
+    "entities_read",
     "newest_by_default",
+    "plans_in",
     "turns",
 ]
 
@@ -328,6 +330,28 @@ class ThroughPlan:
 
 
 Plan = GetPlan | ClaimPlan | BatchGetPlan | QueryPlan | ScanPlan | ThroughPlan
+
+
+def plans_in(plan: Plan) -> Iterator[GetPlan | ClaimPlan | BatchGetPlan | QueryPlan | ScanPlan]:
+    """The plans in a plan, in the order of their requests."""
+    if isinstance(plan, ThroughPlan):
+        for way in plan.ways:
+            yield from plans_in(way.junction)
+            yield from plans_in(way.end)
+    else:
+        yield plan
+
+
+def entities_read(plan: Plan) -> Iterator[CompiledEntity]:
+    """The entities whose items a plan reads."""
+    for element in plans_in(plan):
+        match element:
+            case QueryPlan():
+                yield from (match.entity for match in element.matches)
+            case ScanPlan():
+                yield from element.entities
+            case _:
+                yield element.entity
 
 
 def _turned(plan: Plan) -> Plan:

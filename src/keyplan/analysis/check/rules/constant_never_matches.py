@@ -13,15 +13,16 @@ import enum
 from collections.abc import Iterator
 from typing import Any
 
-from keyplan.analysis.check.check_subject import entities_of, values_of
+from keyplan.analysis.check.check_subject import values_of
 from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
 from keyplan.model.compiled.constants import values_asked
+from keyplan.model.compiled.plans import entities_read
 from keyplan.model.stored.stored_entity import CompiledEntity
 
 
 def _find(subject: Subject) -> Iterator[Remark]:
     for pattern in subject.design.reads.values():
-        entities = dict.fromkeys(entities_of(pattern.plan))
+        entities = dict.fromkeys(entities_read(pattern.plan))
         for name, value in pattern.constants.items():
             owners = [compiled_entity for compiled_entity in entities if name in compiled_entity.fields]
             wrong = [

@@ -13,11 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keyplan.analysis.check.check_subject import plans_in
 from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
 from keyplan.analysis.write_analysis.analysis import WriteAnalysis
 from keyplan.analysis.write_analysis.code import Ask
-from keyplan.model.compiled.plans import QueryPlan
+from keyplan.model.compiled.plans import QueryPlan, plans_in
 
 
 def _find(subject: Subject) -> Iterator[Remark]:

@@ -16,9 +16,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from keyplan.analysis.check.check_subject import entities_of, plans_in
 from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
-from keyplan.model.compiled.plans import Plan
+from keyplan.model.compiled.plans import Plan, entities_read, plans_in
 from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.model.stored.stored_fields import StoredField
 
@@ -41,7 +40,7 @@ def _find(subject: Subject) -> Iterator[Remark]:
         readers = [
             pattern.name
             for pattern in subject.design.reads.values()
-            if entity in entities_of(pattern.plan) and not _filtered(pattern.plan, entity)
+            if entity in entities_read(pattern.plan) and not _filtered(pattern.plan, entity)
         ]
         if readers:
             yield Remark(

@@ -21,8 +21,8 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from keyplan.analysis.check.check_subject import entities_of
 from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
+from keyplan.model.compiled.plans import entities_read
 from keyplan.model.declared.fields import kind_of
 from keyplan.model.stored.stored_entity import CompiledEntity
 
@@ -85,7 +85,7 @@ def _unfolded(entity: CompiledEntity, name: str) -> Iterator[Remark]:
 def _as_typed(subject: Subject, entity: CompiledEntity, name: str) -> Iterator[Remark]:
     for pattern in subject.design.reads.values():
         parameter = pattern.signature.by_name.get(name)
-        if parameter is None or entity not in entities_of(pattern.plan) or kind_of(parameter.annotation) is not str:
+        if parameter is None or entity not in entities_read(pattern.plan) or kind_of(parameter.annotation) is not str:
             continue
         if _folds(parameter.annotation) is False:
             yield Remark(

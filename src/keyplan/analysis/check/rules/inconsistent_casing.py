@@ -12,9 +12,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from keyplan.analysis.check.check_subject import entities_of, values_of
+from keyplan.analysis.check.check_subject import values_of
 from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
 from keyplan.model.compiled.constants import values_asked
+from keyplan.model.compiled.plans import entities_read
 from keyplan.model.stored.stored_entity import CompiledEntity
 
 
@@ -39,7 +40,7 @@ def _texts(subject: Subject, entity: CompiledEntity, name: str) -> set[str]:
     named += [
         values_asked(pattern.constants[name])
         for pattern in subject.design.reads.values()
-        if name in pattern.constants and entity in entities_of(pattern.plan)
+        if name in pattern.constants and entity in entities_read(pattern.plan)
     ]
     if result or named:
         result += [*(value for values in named for value in values), *([info.default] if info is not None else [])]

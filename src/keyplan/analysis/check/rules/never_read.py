@@ -15,14 +15,14 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from keyplan.analysis.check.check_subject import entities_of
 from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
+from keyplan.model.compiled.plans import entities_read
 from keyplan.model.declared.entity import Entity
 from keyplan.model.declared.keys import Key
 
 
 def _find(subject: Subject) -> Iterator[Remark]:
-    read = {entity.name for pattern in subject.design.reads.values() for entity in entities_of(pattern.plan)}
+    read = {entity.name for pattern in subject.design.reads.values() for entity in entities_read(pattern.plan)}
     asked = {
         entity.name for _, action, entity in subject.actions if action.kind in {"Create", "Check"} or action.conditional
     }

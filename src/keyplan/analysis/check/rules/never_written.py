@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keyplan.analysis.check.check_subject import entities_of
 from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
+from keyplan.model.compiled.plans import entities_read
 
 
 def _find(subject: Subject) -> Iterator[Remark]:
@@ -24,7 +24,7 @@ def _find(subject: Subject) -> Iterator[Remark]:
     # Something else creates what a write updates, deletes or checks
     written = {action.entity.name for code in writes for action in code.actions if action.entity is not None}
     for entity in subject.design.entities.values():
-        readers = [pattern.name for pattern in subject.design.reads.values() if entity in entities_of(pattern.plan)]
+        readers = [pattern.name for pattern in subject.design.reads.values() if entity in entities_read(pattern.plan)]
         if readers and entity.name not in written:
             yield Remark(
                 entity.name,
