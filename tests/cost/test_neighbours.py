@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""Items between the entities of one access pattern: many are skipped by separate queries; single ones are read, and reported."""
+"""Many items between the entities of one access pattern are skipped by separate queries; single ones are read."""
 
 from __future__ import annotations
 
