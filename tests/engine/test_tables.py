@@ -53,6 +53,22 @@ REJECTED: list[tuple[dict[str, Any], dict[str, str]]] = [
         {"KeySchema": schema("pk", "pk")},
         fault("Both the Hash Key and the Range Key element in the KeySchema have the same name"),
     ),
+    # Recorded: a repeated attribute comes before an index's other errors, an undefined one before it.
+    *(
+        (
+            {kind: [{"IndexName": "Same", "KeySchema": schema("pk", "pk", partition=partition), "Projection": {}}]},
+            fault("Both the Hash Key and the Range Key element in the KeySchema have the same name"),
+        )
+        for kind in ("LocalSecondaryIndexes", "GlobalSecondaryIndexes")
+        for partition in (0, 1, 2)
+    ),
+    (
+        {"GlobalSecondaryIndexes": [index("Same", "a", "a")]},
+        invalid(
+            "Some index key attributes are not defined in AttributeDefinitions. "
+            "Keys: [a], AttributeDefinitions: [sk, pk]"
+        ),
+    ),
     (
         {"KeySchema": schema("pk", partition=0)},
         fault("Invalid KeySchema: The first KeySchemaElement is not a HASH key type"),
