@@ -77,7 +77,7 @@ def join(page: Page, name: str, *, writes: bool = True) -> None:
     page.get_by_label("Name", exact=True).fill(name)
     page.get_by_label("Username").fill(name.split(maxsplit=1)[0].lower())
     page.get_by_label("Email").fill(f"{name.split(maxsplit=1)[0].lower()}@example.org")
-    page.get_by_label("I would like to write, too").set_checked(writes)
+    page.get_by_label("I would like to write posts").set_checked(writes)
     with letter() as link:
         page.get_by_role("button", name="Join").click()
         page.goto(link())
@@ -115,7 +115,7 @@ def forget_and_leave(page: Page) -> None:
     page.get_by_role("button", name="Sign out").click()
     page.get_by_role("link", name="Join", exact=True).wait_for()
     page.goto("/sign-in")
-    page.get_by_role("link", name="Forgotten your password?").click()
+    page.get_by_role("link", name="Forgot your password?").click()
     page.get_by_label("Email").fill("nora@example.org")
     with letter() as link:
         page.get_by_role("main").get_by_role("button").click()
@@ -289,7 +289,7 @@ def test_a_phone_in_dark_mode_comments_moderates_and_deletes_a_post(
     moderator.get_by_role("button", name="Hide the comment of Robin Reader").press("Enter")
     moderator.get_by_role("button", name="Show again").wait_for()
     reader.goto(place)
-    reader.get_by_text("A moderator hid this comment.").wait_for()
+    reader.get_by_text("This comment was hidden by a moderator.").wait_for()
     moderator.goto("/moderation/posts")
     moderator.get_by_role("button", name="Take down Night bus").press("Enter")
     moderator.get_by_text("The post is taken down.").wait_for()

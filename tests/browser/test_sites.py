@@ -148,7 +148,7 @@ def test_a_customer_buys_and_the_merchant_ships(shop: Place) -> None:
     page.goto(order_path)
     page.get_by_text("Tracking number KP 1").wait_for()
     page.goto("/selling")
-    page.get_by_role("heading", name="There is nothing here").wait_for()
+    page.get_by_role("heading", name="Page not found").wait_for()
     an_order_that_nobody_pays_is_released(shop, page)
 
 
@@ -266,7 +266,7 @@ def test_users_follow_post_and_send_messages(social: Place) -> None:
     other.get_by_role("button", name="Unblock").wait_for()
     page.get_by_label("Your message").fill("Please?")
     page.get_by_role("button", name="Send").click()
-    page.get_by_role("heading", name="There is nothing here").wait_for()  # blocked users don't see the blocker
+    page.get_by_role("heading", name="Page not found").wait_for()  # blocked users don't see the blocker
     assert page.get_by_label("Text").input_value() == "Please?"
 
 
@@ -323,7 +323,7 @@ def test_an_author_writes_and_publishes_a_draft(papers: Place) -> None:
     author.get_by_role("button", name="Save").click()
     author.get_by_text("3 min read").wait_for()
     anyone.goto(author.url)
-    anyone.get_by_role("heading", name="There is nothing here").wait_for()
+    anyone.get_by_role("heading", name="Page not found").wait_for()
     author.get_by_role("button", name="Publish it").click()
     author.get_by_text("Saved.").wait_for()
     anyone.reload()

@@ -99,7 +99,7 @@ def test_an_imported_author_is_assigned_by_mail(
     blog: Blog, moderator: Visit, visit: Callable[[], Visit], box: Box, imported: User, ada: User
 ) -> None:
     path = f"/moderation/users/{imported.user_id}"
-    assert "imported: email address" in moderator.get("/moderation").text
+    assert "email address of the imported author" in moderator.get("/moderation").text
     assert moderator.send(path, "/moderation", email="ada@example.com").status_code == 409  # somebody's already
     assert moderator.send(path, "/moderation", email="nowhere").status_code == 422
     answer = moderator.send(path, "/moderation", email="olga@example.com")

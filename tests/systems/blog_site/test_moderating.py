@@ -57,7 +57,7 @@ def test_a_suspended_authors_posts_and_page_are_hidden(
         assert moderator.get(path).status_code == 200
     for path in ("/", "/latest", "/popular", "/tags/keys", "/feed.atom", "/search?q=keys"):
         assert "Keys and doors" not in anybody.get(path).text
-    assert "Narrow it down" not in text_of(anybody.get("/tags/keys"))  # by tags of posts that nobody sees
+    assert "Add a tag" not in text_of(anybody.get("/tags/keys"))  # by tags of posts that nobody sees
     moderator.send(f"/moderation/users/{ada.user_id}", "/moderation?status=suspended", status="active")
     assert "Keys and doors" in anybody.get("/").text
 
@@ -78,7 +78,7 @@ def test_comments_are_said_answered_hidden_and_deleted(
     assert author.send(f"{page}/comments/change", page, action="hide", **place).status_code == 404
     moderator.send(f"{page}/comments/change", page, action="hide", **place)
     assert "First" not in anybody.get(page).text
-    assert "A moderator hid this comment." in anybody.get(page).text
+    assert "This comment was hidden by a moderator." in anybody.get(page).text
     assert "First" in moderator.get("/moderation/comments?status=hidden").text
     moderator.send(f"{page}/comments/change", page, action="show", **place)
     assert "First" in anybody.get(page).text

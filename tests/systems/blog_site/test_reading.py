@@ -154,7 +154,7 @@ def test_a_card_is_made_once_for_everybody_and_anew_when_its_post_changes(
 def test_an_empty_blog_has_its_pages_too(anybody: Visit) -> None:
     for path in ("/", "/latest", "/popular", "/tags", "/search", "/feed.atom", "/sitemap.xml"):
         assert anybody.get(path).status_code == 200, path
-    assert "Nothing has been published yet" in anybody.get("/").text
+    assert "No posts have been published yet" in anybody.get("/").text
 
 
 def test_a_post_is_rendered_with_its_author_and_its_tags(post: Post, anybody: Visit) -> None:
@@ -234,7 +234,7 @@ def test_lists_go_on_with_a_cursor(blog: Blog, ada: User, anybody: Visit) -> Non
     second = anybody.get(following)
     assert "Post 11" in first.text
     assert "Post 0" in second.text
-    assert "To the beginning" in second.text
+    assert "First page" in second.text
     assert anybody.get("/latest?cursor=cut-short").status_code == 400
     assert anybody.get(following.replace("/latest", "/popular")).status_code == 400
 
@@ -260,7 +260,7 @@ def test_the_link_of_a_tag_leads_to_its_posts(blog: Blog, ada: User, anybody: Vi
 
 def test_a_search_that_finds_nothing_offers_what_there_is(post: Post, anybody: Visit) -> None:
     page = anybody.get("/search?q=nothing+of+the+kind").text
-    assert "Nothing has all of these words." in page
+    assert "No post contains all of these words." in page
     assert 'href="/tags/keys"' in page
 
 
@@ -283,7 +283,7 @@ def test_a_deleted_author_has_no_page(blog: Blog, post: Post, ada: User, anybody
 def test_what_is_not_there_is_a_page_that_says_so(anybody: Visit, path: str) -> None:
     answer = anybody.get(path)
     assert answer.status_code == 404
-    assert "There is nothing here" in answer.text
+    assert "Page not found" in answer.text
 
 
 def test_a_wrong_method_is_told(visit: Callable[[], Visit], post: Post) -> None:

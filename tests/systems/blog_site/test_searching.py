@@ -42,7 +42,7 @@ def test_writes_keep_the_index(author: Visit, anybody: Visit, blog: Blog, ada: U
     suggested = anybody.get("/search/tags?prefix=helio&posts=helio").json()
     assert suggested == {"tags": [], "posts": [{"title": "On heliotrope", "path": "/posts/on-heliotrope"}]}
     author.send(f"/write/{draft.post_id}/unpublish", "/desk")
-    assert "Nothing has all of these words." in text_of(anybody.get(page))
+    assert "No post contains all of these words." in text_of(anybody.get(page))
 
 
 def test_ten_posts_are_shown_at_first_and_more_when_asked_for(

@@ -136,7 +136,7 @@ def test_a_form_without_its_token_does_nothing(blog: Blog, moderator: Visit, pos
     for body in (b"", b"csrf=", b"csrf=x", b"csrf=" + b"A" * 43, b"csrf=%C3%A9"):
         answer = moderator.client.post(where, content=body, headers=FORM)
         assert answer.status_code == 403
-        assert "This form is out of date" in answer.text
+        assert "This form has expired" in answer.text
     assert blog.post(post.post_id) == post
 
 
@@ -395,4 +395,4 @@ def test_a_store_that_does_not_answer_is_told(site: Site, blog: Blog, anybody: V
     blog.close()
     answer = anybody.get("/latest")
     assert answer.status_code == 503
-    assert "try again in a moment" in text_of(answer)
+    assert "Try again later" in text_of(answer)

@@ -185,4 +185,4 @@ def test_what_no_key_can_hold_is_nowhere(site: ServedSite) -> None:
         f"/topics/{'x' * 3000}",
     ):
         assert reader.get(path) == 404, path[:20]
-        assert reader.says("There is nothing here"), path[:20]
+        assert reader.says("Page not found"), path[:20]

@@ -45,7 +45,7 @@ def test_addresses_of_one_ipv6_network_are_counted_together(application: Starlet
 def test_what_was_typed_is_kept_where_a_form_is_out_of_date(application: Starlette) -> None:
     visit = visit_from(application, "192.0.2.1")
     assert visit.post("/posts", {"csrf": "of another session", "text": "Written for an hour"}) == 403
-    assert visit.says("What you typed")
+    assert visit.says("Your input")
     assert visit.says("Written for an hour")
 
 

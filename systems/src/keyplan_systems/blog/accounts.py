@@ -94,7 +94,7 @@ def check_joining(blog: Blog, email: str, username: str, name: str) -> None:
     email, username, name = _folded(email, username, name)
     faults = [*_email_faults(email), *_username_faults(username), *_name_faults(name)]
     if not faults and blog.user_to_sign_in(username) is not None:
-        faults = [ErrorDetail("username", "it is somebody else's", "choose another")]
+        faults = [ErrorDetail("username", "this username is taken", "choose another")]
     if faults:
         raise _refused(faults)
 
@@ -106,37 +106,39 @@ def _folded(email: str, username: str, name: str) -> tuple[str, str, str]:
 def _taken(blog: Blog, email: str, username: str, known: ProviderUser | None) -> list[ErrorDetail]:
     faults: list[ErrorDetail] = []
     if blog.user_by_email(email) is not None:
-        faults.append(ErrorDetail("email", "somebody is registered with it", "sign in, or take another"))
+        faults.append(ErrorDetail("email", "this address is already registered", "sign in, or use another one"))
     if blog.user_to_sign_in(username) is not None:
-        faults.append(ErrorDetail("username", "it is somebody else's", "choose another"))
+        faults.append(ErrorDetail("username", "this username is taken", "choose another"))
     if known is not None and blog.provider_user(known.provider, known.external_id) is not None:
-        faults.append(ErrorDetail("provider", "this identity signs somebody in already", "sign in with it"))
+        faults.append(ErrorDetail("provider", "this identity belongs to another account", "sign in with it"))
     return faults
 
 
 def _email_faults(email: str) -> list[ErrorDetail]:
     if len(email) > 254 or not _EMAIL.fullmatch(email) or not _is_text(email):
-        return [ErrorDetail("email", "this is no email address", "like ada@example.com, at most 254 characters")]
+        return [ErrorDetail("email", "invalid email address", "use the form ada@example.com, at most 254 characters")]
     return []
 
 
 def _username_faults(username: str) -> list[ErrorDetail]:
     if _USERNAME.fullmatch(username) and len(username) <= 40:
         return []
-    return [ErrorDetail("username", "it can't be a username", "3 to 40 letters a–z, numbers, and hyphens between them")]
+    return [
+        ErrorDetail("username", "invalid username", "use 3 to 40 letters a–z, digits, and single hyphens between them")
+    ]
 
 
 def _name_faults(name: str) -> list[ErrorDetail]:
     if 1 <= len(name) <= 80 and _is_text(name) and name.isprintable():
         return []
-    return [ErrorDetail("name", "it can't be a name", "1 to 80 characters")]
+    return [ErrorDetail("name", "invalid name", "use 1 to 80 characters")]
 
 
 def _password_faults(password: str, email: str, username: str, field: str = "password") -> list[ErrorDetail]:
     if not PASSWORD_MIN <= len(password) <= PASSWORD_MAX or not _is_text(password):
-        return [ErrorDetail(field, "it can't be a password", f"{PASSWORD_MIN} to {PASSWORD_MAX} characters")]
+        return [ErrorDetail(field, "invalid password", f"use {PASSWORD_MIN} to {PASSWORD_MAX} characters")]
     if password.lower() in {email, username, email.partition("@")[0]} or len(set(password)) < 5:
-        return [ErrorDetail(field, "it is too easy to guess", "a few words that don't belong together are good")]
+        return [ErrorDetail(field, "too easy to guess", "use several unrelated words")]
     return []
 
 
@@ -150,7 +152,7 @@ def _is_text(text: str) -> bool:
 
 
 def _refused(faults: list[ErrorDetail]) -> Refused:
-    return Refused("it can't be taken as it is", place="account", errors=faults)
+    return Refused("invalid account data", place="account", errors=faults)
 
 
 # Sign-in
@@ -188,7 +190,7 @@ def sign_in_by_provider(blog: Blog, provider: str, external_id: str) -> User | N
 
 def _check_active(user: User) -> None:
     if user.status != "active":
-        raise _refused([ErrorDetail("password", f"this account is {user.status}", "write to the moderators")])
+        raise _refused([ErrorDetail("password", f"this account is {user.status}", "contact the moderators")])
 
 
 # Authors
@@ -274,7 +276,7 @@ def change_email(blog: Blog, user_id: str, email: str) -> None:
     try:
         blog.update(credential, email=email, changed_at=now())
     except UniqueValueTaken:
-        raise _refused([ErrorDetail("email", "somebody is registered with it", "take another")]) from None
+        raise _refused([ErrorDetail("email", "this address is already registered", "use another one")]) from None
 
 
 def unlink(blog: Blog, user_id: str, provider: str, external_id: str) -> bool:
@@ -286,7 +288,7 @@ def unlink(blog: Blog, user_id: str, provider: str, external_id: str) -> bool:
     if named not in credential.providers:
         return False
     if credential.password_hash is None and len(credential.providers) == 1:
-        raise _refused([ErrorDetail("provider", "there is no other way to sign in", "set a password first")])
+        raise _refused([ErrorDetail("provider", "this is your only way to sign in", "set a password first")])
     # The update expects what was read, so that two concurrent calls don't remove the last two ways to sign in.
     update = Update(credential, providers=SetRemove({named})).only_if(
         providers=credential.providers, password_hash=credential.password_hash

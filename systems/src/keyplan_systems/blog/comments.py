@@ -32,7 +32,7 @@ class CommentWrites(Reads):
             raise missing
         user = yield from self.user.read(user_id)
         if user is None or user.status != "active":
-            raise Refused("only who is active may comment", place="Blog.add_comment")
+            raise Refused("only active users can comment", place="Blog.add_comment")
         comment_id = ulid()
         if thread_id is not None:
             first = yield from self.comment.read(post_id, thread_id, thread_id)

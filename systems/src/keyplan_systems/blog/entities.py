@@ -71,7 +71,7 @@ def _lower(text: str) -> str:
 def _slug(text: str) -> str:
     lower = text.lower()
     if not is_slug(lower):
-        raise ValueError("a slug is words of letters and numbers, with one hyphen between them")
+        raise ValueError("a slug has words of letters and digits, separated by single hyphens")
     return lower
 
 

@@ -50,7 +50,7 @@ class PeopleWrites(SessionPatterns, Reads):
         """
         linked = user.user_id if provider_user is None else provider_user.user_id
         if {credential.user_id, linked} != {user.user_id}:
-            raise Refused("the credential is another user's", place="Blog.register")
+            raise Refused("the credential belongs to another user", place="Blog.register")
         begun = {"drafts": 0, "published": 0, "archived": 0, "views": 0, "rating": 0}
         created = yield from Create(user.model_copy(update={**begun, "ranked_at": None}))
         if provider_user is None:
@@ -112,7 +112,7 @@ class PeopleWrites(SessionPatterns, Reads):
         user = yield from self.provider_user.read(provider, external_id)
         if user is not None:
             if user.user_id != user_id:
-                raise Refused("that identity is another user's", place="Blog.link_provider")
+                raise Refused("the identity belongs to another user", place="Blog.link_provider")
             return user
         if (yield from self.user.read(user_id)) is None:
             raise ItemNotFound(f"there is no user {user_id!r}", place="Blog.link_provider")

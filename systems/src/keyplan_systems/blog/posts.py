@@ -54,7 +54,7 @@ class PostWrites(Reads):
             raise Refused("a new post is unpublished", place="Blog.create_post", hint="publish it afterwards")
         yield from self._active(post.user_id, "Blog.create_post")
         if (yield from self.post.read(post.post_id)) is not None:
-            raise Refused(f"there is a post {post.post_id!r} already", place="Blog.create_post", hint="edit it")
+            raise Refused(f"post {post.post_id!r} already exists", place="Blog.create_post", hint="edit it")
         yield from self._take_slug(post.slug, post.post_id)
         created = yield from Create(_begun(post, content))
         written = yield from Create(
@@ -96,7 +96,7 @@ class PostWrites(Reads):
         if before.version != version:
             raise _stale(before, version)
         if post.status == "archived":
-            raise Refused("an archived post is not edited", place="Blog.edit_post", hint="restore it first")
+            raise Refused("an archived post can't be edited", place="Blog.edit_post", hint="restore it first")
         if slug != post.slug:
             yield from self._take_slug(slug, post_id)
             yield Put(PostAddress(post_id=post_id, address=f"slug:{post.slug}"))
@@ -138,7 +138,7 @@ class PostWrites(Reads):
         if post.status == "published":
             return post
         if post.status == "archived":
-            raise Refused("an archived post is not published", place="Blog.publish", hint="restore it first")
+            raise Refused("an archived post can't be published", place="Blog.publish", hint="restore it first")
         yield from self._active(post.user_id, "Blog.publish")
         after = yield from self._moved(post, "published", published_at=post.published_at or moment)
         yield from self._retag(post_id, post.published_at or moment, (), post.tags)
@@ -149,7 +149,7 @@ class PostWrites(Reads):
         """Unpublish a post: it becomes a draft. Raises ItemNotFound; Refused for an archived one."""
         post = yield from self._post(post_id)
         if post.status == "archived":
-            raise Refused("an archived post is not public", place="Blog.unpublish", hint="restore it to work on it")
+            raise Refused("an archived post isn't published", place="Blog.unpublish", hint="restore it to edit it")
         if post.status == "unpublished":
             return post
         return (yield from self._withdrawn(post, "unpublished"))
@@ -180,7 +180,7 @@ class PostWrites(Reads):
             return False
         post, content = post_with_content
         if post.status == "published":
-            raise Refused("a published post is not deleted", place="Blog.delete_post", hint="archive it first")
+            raise Refused("a published post can't be deleted", place="Blog.delete_post", hint="archive it first")
         addresses = yield from self.addresses_of.read(post_id)
         yield Delete(post).only_if(status=post.status, slug=post.slug, updated_at=post.updated_at)
         yield Delete(content)
@@ -232,10 +232,10 @@ class PostWrites(Reads):
             yield Create(PostSlug(slug=slug, post_id=post_id))
         elif post_slug.post_id != post_id:
             raise Refused(
-                f"the slug {slug!r} is another post's",
+                f"the slug {slug!r} belongs to another post",
                 place="Blog",
                 hint="choose another",
-                errors=[ErrorDetail("slug", "another post has it, or had it once", "choose another")],
+                errors=[ErrorDetail("slug", "another post has or had it", "choose another slug")],
             )
 
     def _moved(self, post: Post, status: PostStatus, published_at: datetime | None) -> Writes[Post]:
@@ -302,9 +302,9 @@ def check_content(content: str, place: str) -> None:
     size = len(content.encode("utf-8", "surrogatepass"))
     if size > CONTENT_BYTES_MAX:
         raise ItemTooLarge(
-            f"the text is {size:,} bytes; a post holds {CONTENT_BYTES_MAX:,}",
+            f"the text has {size:,} bytes; the maximum is {CONTENT_BYTES_MAX:,}",
             place=place,
-            hint="publish it in parts that link to each other",
+            hint="divide it into several posts",
         )
 
 
@@ -328,12 +328,14 @@ def _begun(post: Post, content: str) -> Post:
 
 def _stale(before: PostContent, version: int) -> Refused:
     return Refused(
-        f"the post was edited meanwhile: it is at version {before.version}, the edit began from {version}",
+        f"the post has changed: its version is {before.version}, the edit is based on {version}",
         place="Blog.edit_post",
-        hint="look at what has changed, and edit that",
+        hint="read the post again and repeat the edit",
         errors=[
             ErrorDetail(
-                "version", f"it is {before.version} by now, edited by {before.edited_by}", "begin from the new text"
+                "version",
+                f"the current version is {before.version}, edited by {before.edited_by}",
+                "edit the current text",
             )
         ],
     )

@@ -95,9 +95,9 @@ def _refused(
                 return RedirectResponse(place, status_code=301)
             problem = not_found()
         elif status == 405:
-            problem = Problem(405, "Not this way", "This address doesn't answer that kind of request.")
+            problem = Problem(405, "Method not allowed", "This address doesn't support the request's method.")
         else:
-            problem = Problem(status, "That can't be done", "The request isn't one that this site answers.")
+            problem = Problem(status, "Invalid request", "The site can't process this request.")
         response = await run_in_threadpool(site.refused, request, problem)
         if isinstance(error, HTTPException) and error.headers:
             response.headers.update(error.headers)
@@ -108,4 +108,4 @@ def _refused(
 
 async def _failed(_request: Request, _error: Exception) -> Response:
     # The error is re-raised for the server, which logs it.
-    return PlainTextResponse("Something went wrong here. It has been noted; please try again later.\n", status_code=500)
+    return PlainTextResponse("An internal error occurred and was logged. Try again later.\n", status_code=500)

@@ -67,7 +67,7 @@ class Guard:
     def _refusal(self, scope: Scope) -> ASGIApp | None:
         headers = dict(scope["headers"])
         if self.hosts is not None and named_host(scope["headers"]) not in self.hosts:
-            return PlainTextResponse("This server doesn't answer for that host.\n", status_code=421)
+            return PlainTextResponse("This server doesn't serve that host.\n", status_code=421)
         length = headers.get(b"content-length", b"0")
         most = self.larger.get(scope["path"], BODY_BYTES_MAX)
         if length.isdigit() and int(length[:20]) > most:

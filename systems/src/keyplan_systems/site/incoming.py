@@ -61,7 +61,7 @@ async def read_form(request: Request) -> Form:
     """The form in a request's body. Raises BadRequest."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/x-www-form-urlencoded":
-        _refuse(415, "This page takes a form, and nothing else.")
+        _refuse(415, "This page accepts only forms.")
     return Form(_pairs(await read_body(request, BODY_BYTES_MAX), "form"))
 
 
@@ -76,7 +76,7 @@ async def read_body(request: Request, bytes_max: int) -> bytes:
                 _refuse(413, f"That is more than {bytes_max // 1024 // 1024} MB.")
             parts.append(part)
     except ClientDisconnect:
-        _refuse(400, "The form ended before all of it was sent.")
+        _refuse(400, "The form is incomplete.")
     return b"".join(parts)
 
 
@@ -114,9 +114,9 @@ class Form:
         self.labels[name] = label
         result = self[name].replace("\r\n", "\n").replace("\r", "\n").strip()
         if required and not result:
-            self.fault(name, "please fill this in")
+            self.fault(name, "this field is required")
         elif len(result) > longest:
-            self.fault(name, f"at most {longest:,} characters; these are {len(result):,}")
+            self.fault(name, f"at most {longest:,} characters; the text has {len(result):,}")
         elif result and (fault := text_fault(result, lines=lines)):
             self.fault(name, fault)
         return result
@@ -126,7 +126,7 @@ class Form:
         self.labels[name] = label
         text = self[name]
         if not text:
-            self.fault(name, "please fill this in")
+            self.fault(name, "this field is required")
         elif len(text) < shortest:
             self.fault(name, f"at least {shortest} characters")
         elif len(text) > longest:
@@ -138,7 +138,7 @@ class Form:
         self.labels[name] = label
         text = self[name].strip()
         if not (text.isascii() and text.isdigit() and len(text) < 10):
-            self.fault(name, "a whole number")
+            self.fault(name, "enter a whole number")
             return None
         return int(text)
 

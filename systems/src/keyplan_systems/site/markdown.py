@@ -234,11 +234,11 @@ def _rendered(text: str) -> str:
     try:
         tokens = _PARSER.parse(text, env)
     except TooIntricate:
-        return _as_typed(text, "This text asks too much of the renderer, and is shown as it was typed.")
+        return _as_typed(text, "This text is too complex to render and is shown as source.")
     _bounded(tokens, len(text))
     html = safe(_PARSER.renderer.render(tokens, _PARSER.options, env))
     if len(html) > 20 * len(text) + EXPANSION_CHARACTERS:
-        return _as_typed(text, "This text would become far longer than it is, and is shown as it was typed.")
+        return _as_typed(text, "This text would expand too much and is shown as source.")
     return html
 
 
@@ -270,7 +270,7 @@ def looked_at(text: str) -> Look:
     try:
         tokens = _PARSER.parse(text, env)
     except TooIntricate:
-        look.left_out["all Markdown, since the text asks too much of the renderer,"] += 1
+        look.left_out["all Markdown, because the text is too complex,"] += 1
         return look
     for token in _each(tokens):
         if token.type in {"heading_open", "dt_open"}:

@@ -41,7 +41,7 @@ def _decoded(data: bytes) -> tuple[dict[str, object], bytes]:
     except (Image.DecompressionBombError, Image.DecompressionBombWarning):
         return {"error": f"at most {PIXELS_MAX:,} pixels"}, b""
     except UnidentifiedImageError:
-        return {"error": "it is no picture in JPEG, PNG, GIF or WebP"}, b""
+        return {"error": "not a JPEG, PNG, GIF or WebP picture"}, b""
     except (OSError, SyntaxError, ValueError, EOFError, IndexError, TypeError):
         return {"error": "the picture is damaged"}, b""
 

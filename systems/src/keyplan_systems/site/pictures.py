@@ -49,6 +49,4 @@ def picture_from(data: bytes, owner: str) -> Picture:
 
 
 def _refused(message: str) -> Refused:
-    return Refused(
-        "the picture can't be taken", place="picture", errors=[ErrorDetail("picture", message, "send another")]
-    )
+    return Refused("invalid picture", place="picture", errors=[ErrorDetail("picture", message, "upload another file")])

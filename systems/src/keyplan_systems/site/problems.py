@@ -40,22 +40,22 @@ class SignInFirst(Problem):
 
 def not_found() -> Problem:
     """The page for something that doesn't exist, or that this visitor can't access."""
-    return Problem(404, "There is nothing here", "The page may have moved, or it never existed.")
+    return Problem(404, "Page not found", "The page doesn't exist, or you don't have access to it.")
 
 
 def expired_form() -> Problem:
     """The page for a form whose token belongs to another visitor."""
     return Problem(
         403,
-        "This form is out of date",
-        "It was made before you signed in or out, or in another browser. Open the page again, and send it from there.",
+        "This form has expired",
+        "It was opened before you signed in or out, or in another browser. Reload the page and submit it there.",
         (("Sign in", "/sign-in"), FRONT),
     )
 
 
 def foreign_form() -> Problem:
     """The page for a form from another site."""
-    return Problem(403, "From another site", "This form was sent by a page of another site, and isn't taken.")
+    return Problem(403, "Request from another site", "The form was submitted by a page of another site.")
 
 
 def problem_of(error: Exception, path: str) -> Problem:
@@ -64,27 +64,27 @@ def problem_of(error: Exception, path: str) -> Problem:
         case Problem():
             return error
         case BadRequest():
-            return Problem(error.status, "That can't be read", error.text)
+            return Problem(error.status, "Invalid request", error.text)
         case CursorError():
-            ways = (("To the beginning", local_path(path)), FRONT)
-            return Problem(400, "This page has moved on", "Its address is cut short or out of date.", ways)
+            ways = (("First page", local_path(path)), FRONT)
+            return Problem(400, "This page has expired", "Its address is incomplete or out of date.", ways)
         case ItemNotFound() | KeyFieldError():  # an invalid key identifies nothing
             return not_found()
         case TooBusy():
             return Problem(
-                503, "Not just now", "Many people are here at this moment. Please try again in a few seconds."
+                503, "Temporarily unavailable", "Too many requests are being processed. Try again in a few seconds."
             )
         case ValidationError():
-            return Problem(400, "That can't be done", "It can't be stored.")
+            return Problem(400, "Invalid request", "The values can't be stored.")
         case RequestError():
-            return Problem(400, "That can't be done", _sentence(_said(error)))
+            return Problem(400, "Invalid request", _sentence(_said(error)))
         case Refused():
-            return Problem(409, "That can't be done now", _sentence(_said(error)))
+            return Problem(409, "Conflict", _sentence(_said(error)))
         case WriteFailed():
-            text = "Somebody else was faster. Look at it again, and try once more."
-            return Problem(409, "That can't be done now", text)
+            text = "Another user changed the same data. Reload the page and try again."
+            return Problem(409, "Conflict", text)
         case KeyplanError():
-            return Problem(503, "Not just now", "The store doesn't answer. Please try again in a moment.")
+            return Problem(503, "Temporarily unavailable", "The store doesn't respond. Try again later.")
         case _:
             raise error
 

@@ -91,8 +91,8 @@ class BaseTurn(Generic[S, V]):
         wait = self.site.wait_seconds(action, *subjects, cost=cost)
         if wait:
             minutes = max(1, round(wait / 60 + 0.5))
-            text = f"Please wait about {minutes} {'minute' if minutes == 1 else 'minutes'}."
-            raise Problem(429, "Too many at once", text, retry_seconds=max(1, round(wait + 0.5)))
+            text = f"Try again in about {minutes} {'minute' if minutes == 1 else 'minutes'}."
+            raise Problem(429, "Too many requests", text, retry_seconds=max(1, round(wait + 0.5)))
 
     @property
     def address(self) -> str:

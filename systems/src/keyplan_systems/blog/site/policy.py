@@ -181,12 +181,12 @@ def _check_post(given: Mapping[str, Any]) -> None:
     """Raises Refused for an invalid slug or tag, and for an invisible title."""
     slug = given["slug"]
     if slug_from(str(slug)) != slug:
-        fault = ErrorDetail("slug", "it isn't one", f"letters, digits and hyphens: {slug_from(str(slug))}")
-        raise Refused("the slug isn't one", place="Blog", errors=[fault])
+        fault = ErrorDetail("slug", "invalid slug", f"use letters, digits and hyphens: {slug_from(str(slug))}")
+        raise Refused("invalid slug", place="Blog", errors=[fault])
     wrong = [str(tag) for tag in given.get("tags", ()) if not is_tag(str(tag))]
-    faults = [ErrorDetail("tags", f"{tag!r} isn't a tag", f"perhaps {tag_from(tag)!r}") for tag in wrong]
+    faults = [ErrorDetail("tags", f"{tag!r} is an invalid tag", f"use {tag_from(tag)!r}") for tag in wrong]
     if faults:
-        raise Refused("a tag isn't one", place="Blog", errors=faults)
+        raise Refused("invalid tags", place="Blog", errors=faults)
 
 
 def _new_post(given: Any, caller: User) -> Any:

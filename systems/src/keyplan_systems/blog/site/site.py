@@ -41,26 +41,26 @@ NOTICES = {
     "archived": "The post is archived.",
     "assigned": "A mail with a link to claim the account has been sent.",
     "author-requested": "Your request has been sent. A moderator decides whether you can write here.",
-    "email": "A mail is on its way to the new address. Follow its link, and the address is yours.",
+    "email": "Follow the link in the mail to the new address to confirm it.",
     "deleted": "The post is deleted.",
     "ended": "That session has ended.",
     "joined": "Welcome! You can like, rate and comment now.",
     "linked": "The account is linked.",
     "message": "Your message has been sent. Thank you.",
-    "password": "Your password is changed. Other devices are signed out.",
+    "password": "Your password is changed. Your other sessions have ended.",
     "published": "The post is published.",
-    "reset": "Your password is set. Sign in with it.",
+    "reset": "Your password is set. You can sign in now.",
     "restored": "The post is a draft again.",
     "saved": "Saved.",
-    "sent": "If somebody is registered with that address, a mail is on its way to it.",
+    "sent": "If this address is registered, you will receive a mail with a link.",
     "role": "The account's role is changed.",
     "status": "The account's status is changed.",
     "unlinked": "The account is no longer linked.",
     "unpublished": "The post is no longer published.",
-    "verified": "Thank you. Your address is confirmed.",
-    "welcome": "Welcome! This is your desk: your posts are here.",
+    "verified": "Your address is confirmed.",
+    "welcome": "Welcome! Your posts are listed here.",
 }
-"""What a page says at its top after a form has done something; ``?done=`` names it, so nobody can put words there."""
+"""Messages after a form was processed. The URL contains only the name (``?done=saved``), never the text."""
 
 LIMITS = {
     "sign-in": Limit(attempts=10, seconds=300),
@@ -95,7 +95,7 @@ class Turn(BaseTurn["Site", Visitor]):
     def user(self) -> User:
         """The signed-in user; only where the endpoint asks for one."""
         if self.visitor.user is None:
-            raise Problem(403, "Sign in first", "This page is for those who are signed in.", (("Sign in", "/sign-in"),))
+            raise Problem(403, "Sign in first", "This page requires a sign-in.", (("Sign in", "/sign-in"),))
         return self.visitor.user
 
 
@@ -141,7 +141,7 @@ class Site(BaseSite[Visitor, Turn]):
             raise Problem(
                 403,
                 "For authors",
-                "You read here so far. Your account page makes an author of you.",
+                "Only authors can open this page. You can become an author on your account page.",
                 (("Your account", "/account"),),
             )
         if role == "moderator" and not visitor.moderator:

@@ -144,13 +144,13 @@ if (picker) {
   const field = picker.form.elements[picker.dataset.into]; // takes the address alone
   const status = document.querySelector("[data-picture-status]");
   const send = async (file) => {
-    status.textContent = `Sending ${file.name}…`;
+    status.textContent = `Uploading ${file.name}…`;
     const answer = await fetch(picker.dataset.pictures, {
       method: "POST", body: file, headers: { "X-CSRF-Token": picker.form.elements.csrf.value },
     }).catch(() => null);
     const told = await answer?.json().catch(() => null);
     if (!answer?.ok || !told) {
-      status.textContent = told?.error ?? "It can't be sent now.";
+      status.textContent = told?.error ?? "The upload failed.";
       return;
     }
     if (field) {
@@ -161,7 +161,7 @@ if (picker) {
     const name = file.name.replace(/\.\w+$/, "").replace(/[[\]]/g, "");
     text.setRangeText(`\n\n![${name}](${told.url})\n\n`, text.selectionEnd, text.selectionEnd, "end");
     text.dispatchEvent(new Event("input", { bubbles: true }));
-    status.textContent = "Added. Say between [ and ] what it shows.";
+    status.textContent = "Added. Describe it between [ and ].";
   };
   const pictures = (list) => [...(list ?? [])].filter((file) => file.type.startsWith("image/"));
   const take = async (files) => {

@@ -181,13 +181,13 @@ def delete(turn: Turn) -> Response:
     """Delete the account, after its username and password were typed. A moderator's can't be deleted."""
     form, user = turn.form, turn.user
     if user.role == "moderator":
-        raise Problem(409, "Not a moderator's", "Ask another moderator to make an author of you first.")
+        raise Problem(409, "Moderators can't delete their account", "Ask another moderator to change your role first.")
     turn.limit("sign-in", f"{turn.address} {user.user_id}")
     credential = turn.blog.get(Credential, user_id=user.user_id, consistent=True)
     hashed = None if credential is None else credential.password_hash
     form.labels |= {"username": "Username", "password": "Password"}
     if form["username"].strip().lower() != user.username:
-        form.fault("username", "type your username, to be sure")
+        form.fault("username", "type your username to confirm")
     if hashed is not None:
         with turn.site.hashing:
             if not accounts.password_fits(hashed, form["password"][: accounts.PASSWORD_MAX + 1]):

@@ -27,7 +27,7 @@ def send(turn: Turn) -> Response:
     subject = form.text("subject", "Subject", 150)
     text = form.text("text", "Message", 5000, lines=True)
     if email and not EMAIL.fullmatch(email):
-        form.fault("email", "that isn't an email address")
+        form.fault("email", "invalid email address")
     if not form:
         return turn.page("contact.html", 422, form=form)
     turn.limit("contact", turn.address)

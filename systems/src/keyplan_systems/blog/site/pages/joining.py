@@ -37,7 +37,7 @@ def sign_up(turn: Turn) -> Response:
     form = turn.form
     identity = identity_of(turn, form["identity"]) if form["identity"] else None
     if form["identity"] and identity is None:
-        raise Problem(400, "That took too long", "Please begin again.", (("Sign in", "/sign-in"),))
+        raise Problem(400, "The sign-in has expired", "Please start again.", (("Sign in", "/sign-in"),))
     email = form.text("email", "Email", EMAIL_CHARACTERS_MAX)
     username = form.text("username", "Username", USERNAME_CHARACTERS_MAX)
     name = form.text("name", "Name", NAME_CHARACTERS_MAX)

@@ -26,7 +26,7 @@ def forgotten(turn: Turn) -> Response:
     """Send a link if the address is registered; the response is the same otherwise."""
     email = turn.form.text("email", "Email", EMAIL_CHARACTERS_MAX).lower()
     if turn.form and "@" not in email:
-        turn.form.fault("email", "this is no email address")
+        turn.form.fault("email", "invalid email address")
     if not turn.form:
         return turn.page("forgotten.html", 422, **ADDRESS)
     turn.limit("mail", f"from {turn.address}", f"to {email}")
@@ -78,5 +78,5 @@ def confirm(turn: Turn) -> Response:
 
 
 def _over(again: str) -> Problem:
-    text = "It was used already, or is over, or was cut short on its way. A new one takes a minute."
-    return Problem(410, "This link doesn't work any more", text, (("Ask for a new one", again), ("Front page", "/")))
+    text = "The link was used already, has expired or is incomplete."
+    return Problem(410, "This link is no longer valid", text, (("Request a new link", again), ("Front page", "/")))

@@ -55,12 +55,16 @@ def change_user(turn: Turn) -> Response:
     if not (email or status in {"active", "suspended"} or role in {"reader", "author"}):
         raise Problem(400, "Invalid status or role", "A user is active or suspended, and a reader or an author.")
     if user_id == turn.user.user_id:
-        raise Problem(409, "That is you", "You can't moderate your own account.", (("Moderation", "/moderation"),))
+        raise Problem(
+            409, "This is your account", "You can't moderate your own account.", (("Moderation", "/moderation"),)
+        )
     user = turn.blog.user(user_id) if len(user_id) <= 64 else None
     if user is None or user.status == "deleted":
         raise not_found()
     if user.role == "moderator":
-        raise Problem(409, "A moderator too", "You can't moderate another moderator.", (("Moderation", "/moderation"),))
+        raise Problem(
+            409, "This user is a moderator", "You can't moderate another moderator.", (("Moderation", "/moderation"),)
+        )
     if email:
         return _assign(turn, user, email.strip().lower())
     if role:

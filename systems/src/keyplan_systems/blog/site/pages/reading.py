@@ -57,7 +57,7 @@ def latest(turn: Turn) -> Response:
     return turn.page(
         "list.html",
         heading="Latest",
-        lede="Everything that was published, newest first.",
+        lede="All posts, newest first.",
         path="/latest",
         cards=shown_cards(turn.blog, page.items),
         cursor=page.cursor,
@@ -72,7 +72,7 @@ def popular(turn: Turn) -> Response:
     return turn.page(
         "list.html",
         heading="Popular",
-        lede="What is read, liked and rated most.",
+        lede="The most viewed, liked and rated posts.",
         path="/popular",
         cards=shown_cards(turn.blog, page.items),
         cursor=page.cursor,

@@ -129,13 +129,13 @@ def callback(turn: Turn) -> Response:
     provider = _provider(turn)
     state = _unpacked(turn, "state", turn.request.cookies.get(STATE, ""), STATE_SECONDS)
     if state is None or state["provider"] != provider.name or state["nonce"] != turn.query.get("state"):
-        raise Problem(400, "That didn't start here", "Signing in was begun in another browser, or long ago.", _AGAIN)
+        raise Problem(400, "The sign-in has expired", "It was started in another browser, or too long ago.", _AGAIN)
     try:
         identity = provider.identity(turn.query, _callback(turn, provider))
     except ProviderError as error:
         raise _unavailable(provider, error) from None
     if identity is None:
-        raise Problem(400, "It said no", f"{provider.title.capitalize()} didn't say who you are.", _AGAIN)
+        raise Problem(400, "Sign-in failed", f"{provider.title.capitalize()} didn't confirm your identity.", _AGAIN)
     response = _known(turn, provider, identity, state["next"])
     response.delete_cookie(STATE, path="/sign-in/with/")
     return response
@@ -143,10 +143,10 @@ def callback(turn: Turn) -> Response:
 
 def _unavailable(provider: Provider, error: ProviderError) -> Problem:
     _LOG.warning("the identity provider %s failed: %s", provider.name, error)
-    return Problem(503, "Sign-in isn’t available", f"{provider.title} doesn’t respond. Try again later.", _AGAIN)
+    return Problem(503, "Sign-in isn't available", f"{provider.title} doesn't respond. Try again later.", _AGAIN)
 
 
-_AGAIN = (("Begin again", "/sign-in"), ("Front page", "/"))
+_AGAIN = (("Start again", "/sign-in"), ("Front page", "/"))
 
 
 def _known(turn: Turn, provider: Provider, identity: Identity, target: str) -> Response:
@@ -155,11 +155,11 @@ def _known(turn: Turn, provider: Provider, identity: Identity, target: str) -> R
         if user is None:
             turn.blog.link_provider(turn.user.user_id, provider.name, identity.external_id)
         elif user.user_id != turn.user.user_id:
-            raise Problem(409, "That identity is taken", "It belongs to another account.", (("Account", "/account"),))
+            raise Problem(409, "This identity is taken", "It belongs to another account.", (("Account", "/account"),))
         return turn.go("/account", "linked")
     if user is not None:
         if user.status != "active":
-            raise Problem(403, "This account is closed", "Ask the moderators, if you think that it shouldn't be.")
+            raise Problem(403, "This account is inactive", "Contact the moderators if this is a mistake.")
         return open_visit(turn, user, target)
     facts = {"provider": provider.name, "id": identity.external_id, "email": identity.email, "name": identity.name}
     signed = turn.site.signer.sign("identity", _packed(facts, turn))

@@ -73,11 +73,11 @@ def _fields(form: Form) -> tuple[str, str, str, tuple[str, ...]]:
     content = form.text("content", "Text", CONTENT_BYTES_MAX, required=False, lines=True)
     slug = form.text("slug", "Address", SLUG_CHARACTERS_MAX, required=False)
     if slug and slug_from(slug) != slug:
-        form.fault("slug", f"letters, digits and hyphens; perhaps {slug_from(slug) or 'my-post'}")
+        form.fault("slug", f"use letters, digits and hyphens, such as {slug_from(slug) or 'my-post'}")
     form.labels["tags"] = "Tags"
     tags = tuple(dict.fromkeys(filter(None, map(tag_from, form["tags"].replace(",", " ").split()))))
     if len(tags) > TAGS_MAX:
-        form.fault("tags", f"at most {TAGS_MAX} tags; these are {len(tags)}")
+        form.fault("tags", f"at most {TAGS_MAX} tags, found {len(tags)}")
     return title, content, slug or slug_from(title), tags
 
 
@@ -91,7 +91,7 @@ def create(turn: Turn) -> Response:
         return _editor(turn, form, None, 422)
     turn.limit("write", turn.user.user_id)
     if form["action"] == "publish" and not shows_something(content):
-        form.fault("content", "write something before you publish it")
+        form.fault("content", "a published post needs a text")
         return _editor(turn, form, None, 422)
     try:
         post = Post(user_id=turn.user.user_id, slug=slug, title=title, excerpt=excerpt_from(content), tags=tags)
@@ -243,7 +243,7 @@ def delete(turn: Turn) -> Response:
     """Delete one's own post, after its title was typed."""
     content = _own(turn)
     if turn.form["title"].strip() != content.post.title:
-        turn.form.fault("title", "type the post's title, to be sure")
+        turn.form.fault("title", "type the post's title to confirm")
         return turn.page("delete_post.html", 422, form=turn.form, post=content.post)
     turn.limit("write", turn.user.user_id)
     removing.delete_post(turn.blog, content.post.post_id)
