@@ -7,21 +7,7 @@ from collections.abc import Iterator
 from datetime import UTC, date, datetime
 from typing import Literal
 
-from keyplan import (
-    Cursor,
-    Design,
-    Each,
-    Entity,
-    Index,
-    InvalidItem,
-    Key,
-    Number,
-    Page,
-    Range,
-    Table,
-    View,
-    read,
-)
+from keyplan import Cursor, Design, Each, Entity, Index, InvalidItem, Key, Number, Page, Range, Table, View, read
 
 BY_KIND = Index("BY_KIND", "kind_key", "kind_sort", projection="KEYS_ONLY")
 BY_HOUR = Index("BY_HOUR", ["room", "year", "rest"], [Number("level")])

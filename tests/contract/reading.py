@@ -13,23 +13,7 @@ from uuid import UUID
 from pydantic import AwareDatetime
 from typing_extensions import TypeAliasType
 
-from keyplan import (
-    Cursor,
-    Design,
-    Each,
-    Entity,
-    Field,
-    Index,
-    Key,
-    Number,
-    Page,
-    Range,
-    Table,
-    Unique,
-    View,
-    now,
-    read,
-)
+from keyplan import Cursor, Design, Each, Entity, Field, Index, Key, Number, Page, Range, Table, Unique, View, now, read
 
 BY_PROJECT = Index("BY_PROJECT", "project_key", "project_sort")
 BY_PERSON = Index("BY_PERSON", "person_key", "person_sort", projection="KEYS_ONLY")

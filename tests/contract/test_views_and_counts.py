@@ -49,10 +49,7 @@ def test_attributes_missing_in_an_index_are_read_from_the_table(reading: Caller)
     assert paged(reading, "tasks", 2, person="ada", status="open") == written[1::2]
     assert paged(
         reading, "tasks", 1, person="ada", status="open", opened_at=Range(gt=NOON, lt=NOON + timedelta(hours=5))
-    ) == [
-        written[1],
-        written[3],
-    ]
+    ) == [written[1], written[3]]
     assert reading.read("last_row", person="bob", status="open") == row(4)
     assert reading.read("last_row", person="bob", status="done") is None
     people = paged(reading, "rows_of_people", 4, person=["bob", "ada", "eve"])

@@ -460,8 +460,7 @@ def test_exports_and_imports_work_in_batches(engine: Engine, s3: Path, monkeypat
 
 
 @pytest.mark.parametrize(
-    ("start", "again"),
-    [(b"pk,sk\n", b"a" * 4096), (b"pk,sk\n", b'"a\n",' * 600), (b'"a\n",', b'"a\n",' * 600)],
+    ("start", "again"), [(b"pk,sk\n", b"a" * 4096), (b"pk,sk\n", b'"a\n",' * 600), (b'"a\n",', b'"a\n",' * 600)]
 )
 def test_csv_record_without_end_is_rejected(monkeypatch: pytest.MonkeyPatch, start: bytes, again: bytes) -> None:
     """Otherwise a small compressed file could fill the memory."""

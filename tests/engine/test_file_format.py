@@ -24,8 +24,7 @@ def filled(path: str) -> list[list[dict[str, Any]]]:
         create(engine, GlobalSecondaryIndexes=INDEXES)
         create(engine, "others")
         engine.call(
-            "UpdateTimeToLive",
-            {**TABLE, "TimeToLiveSpecification": {"AttributeName": "until", "Enabled": True}},
+            "UpdateTimeToLive", {**TABLE, "TimeToLiveSpecification": {"AttributeName": "until", "Enabled": True}}
         )
         for number in range(20):
             put(engine, "a", f"{number:02}", g=s(f"g{number % 3}"), until=n(1000 + number))

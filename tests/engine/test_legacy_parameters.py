@@ -250,10 +250,7 @@ def test_legacy_parameters_and_expressions_are_mutually_exclusive(
     "requested",
     [
         {"orders": {"Keys": [KEY], "AttributesToGet": ["a"], "ProjectionExpression": "a"}},
-        {
-            "orders": {"Keys": [KEY], "AttributesToGet": ["a"]},
-            "others": {"Keys": [KEY], "ProjectionExpression": "a"},
-        },
+        {"orders": {"Keys": [KEY], "AttributesToGet": ["a"]}, "others": {"Keys": [KEY], "ProjectionExpression": "a"}},
     ],
 )
 def test_batch_get_rejects_legacy_parameters_with_expressions(engine: Engine, requested: dict[str, Any]) -> None:

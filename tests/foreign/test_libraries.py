@@ -383,10 +383,7 @@ shape.update(actions=[Circle.radius.set(4)])
 print(Shape.get("c").radius, Shape.get("c").version)
 """,
         )
-        assert printed.splitlines() == [
-            "Circle 3 2 2026-11-21T09:42:00.000007+00:00 b'\\xff' [1, 2]",
-            "2.5 1",
-        ]
+        assert printed.splitlines() == ["Circle 3 2 2026-11-21T09:42:00.000007+00:00 b'\\xff' [1, 2]", "2.5 1"]
         assert shapes.circle("a").version == 3
 
 

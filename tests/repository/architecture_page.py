@@ -94,12 +94,7 @@ def _sorted(graph: Graph) -> list[str]:
 
 
 def _walks(result: Iterable[Walk]) -> list[str]:
-    lines = [
-        WALKS,
-        "",
-        "| | files | functions | calls | SQL statements |",
-        "|---|---:|---:|---:|---:|",
-    ]
+    lines = [WALKS, "", "| | files | functions | calls | SQL statements |", "|---|---:|---:|---:|---:|"]
     details: list[str] = []
     for walk in result:
         cells = [f"{now} ({before})" for now, before in zip(walk.numbers, BEFORE[walk.title], strict=True)]

@@ -9,9 +9,7 @@ from tests.repository.walks import BEFORE, walks
 
 FUNCTION_LINES_MAX = 70
 
-LONG_FUNCTIONS = {
-    "tests/systems/social/test_readme.py:calls": "a call of each pattern of the network, in their order",
-}
+LONG_FUNCTIONS = {"tests/systems/social/test_readme.py:calls": "a call of each pattern of the network, in their order"}
 
 MODULES = [path for folder in ("src", "systems", "tests", "benchmarks") for path in written_files(".py", ROOT / folder)]
 

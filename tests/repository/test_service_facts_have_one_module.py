@@ -48,7 +48,4 @@ def test_maximum_item_size_is_defined_once() -> None:
         for path in SOURCE.rglob("*.py")
         if any(each in path.read_text(encoding="utf-8") for each in spelt)
     }
-    assert holders == {
-        "dynamodb/limits.py",
-        "dynamodb/expressions/updates.py",
-    }
+    assert holders == {"dynamodb/limits.py", "dynamodb/expressions/updates.py"}

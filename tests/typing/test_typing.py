@@ -35,10 +35,7 @@ COMMANDS = {
         *(sys.executable, "-m", "basedpyright", "--pythonpath", sys.executable),
         *("--outputjson", "--project", str(FOLDER)),
     ],
-    "pyright": [
-        *("node", str(PYRIGHT), "--pythonpath", sys.executable),
-        *("--outputjson", "--project", str(FOLDER)),
-    ],
+    "pyright": [*("node", str(PYRIGHT), "--pythonpath", sys.executable), *("--outputjson", "--project", str(FOLDER))],
     "ty": [
         *(sys.executable, "-m", "ty", "check", *PYTHON, *(f"--extra-search-path={text}" for text in SEARCHED)),
         *("--ignore", "invalid-implicit-return-in-function-with-stub-body", "--output-format", "concise", *PATHS),
