@@ -1,7 +1,7 @@
-"""Scenarios: operations in a row on a fresh store, whose true answers were recorded from DynamoDB Local.
+"""Scenarios: sequences of operations on a new store, whose responses were recorded from DynamoDB Local.
 
-A step is ``(operation, parameters)``. A third member, where there is one, is the answer of the service itself, for the
-places where DynamoDB Local is known to answer differently; the reason stands beside it.
+A step is ``(operation, parameters)``. An optional third member is DynamoDB's response where DynamoDB Local's is known
+to differ, as a comment explains.
 """
 
 from __future__ import annotations
@@ -19,15 +19,20 @@ def n(value: object) -> dict[str, str]:
     return {"N": str(value)}
 
 
-ENVELOPE = "1 validation error detected: "
-
-
 def fault(message: str, type_: str = "ValidationException") -> dict[str, str]:
     return {"error": type_, "message": message}
 
 
 def invalid(message: str) -> dict[str, str]:
     return fault(f"One or more parameter values were invalid: {message}")
+
+
+def enveloped(message: str) -> dict[str, str]:
+    return fault(f"1 validation error detected: {message}")
+
+
+def mismatch(name: str, expected: str, actual: str, of_index: str) -> dict[str, str]:
+    return invalid(f"Type mismatch for Index Key {name} Expected: {expected} Actual: {actual} IndexName: {of_index}")
 
 
 def attributes(**types: str) -> list[dict[str, str]]:
@@ -77,6 +82,15 @@ TABLE = {"TableName": "orders"}
 KEY = {"pk": s("a"), "sk": s("b")}
 METRICS = {"ItemCollectionMetrics": {"ItemCollectionKey": {"pk": s("a")}, "SizeEstimateRangeGB": [0.0, 1.0]}}
 MISMATCH = fault("The provided key element does not match the schema")
+MISSING_TABLE = fault("Requested resource not found", "ResourceNotFoundException")
+LONG_HASH_KEY = invalid("Size of hashkey has exceeded the maximum size limit of2048 bytes")
+LONG_RANGE_KEY = invalid("Aggregated size of all range keys has exceeded the size limit of 1024 bytes")
+INDEXES: dict[str, Any] = {"ReturnConsumedCapacity": "INDEXES"}
+TOTAL: dict[str, Any] = {"ReturnConsumedCapacity": "TOTAL"}
+OLD_ITEM: dict[str, Any] = {"ReturnValuesOnConditionCheckFailure": "ALL_OLD"}
+BY_L: dict[str, Any] = {"IndexName": "ByL", "Limit": 2}
+BY_G: dict[str, Any] = {"IndexName": "ByG", "Limit": 1}
+MANY: dict[str, Any] = {"IndexName": "Many", "ProjectionExpression": "sk"}
 
 
 def put(item: dict[str, Any], **more: Any) -> Step:
@@ -98,6 +112,10 @@ def delete(key: dict[str, Any] = KEY, **more: Any) -> Step:
 
 def values(**named: Any) -> dict[str, Any]:
     return {":" + name: s(value) if isinstance(value, str) else value for name, value in named.items()}
+
+
+def using(**named: Any) -> dict[str, Any]:
+    return {"ExpressionAttributeValues": values(**named)}
 
 
 def query(condition: str | None, given: dict[str, Any] | None = None, **more: Any) -> Step:
@@ -139,8 +157,8 @@ FIRST = {"pk": s("a"), "sk": s("0")}
 NONE = {"Code": "None"}
 
 
-def reason(message: str) -> dict[str, str]:
-    return {"Code": "ValidationError", "Message": f"One or more parameter values were invalid: {message}"}
+def reason(error: dict[str, str]) -> dict[str, str]:
+    return {"Code": "ValidationError", "Message": error["message"]}
 
 
 def cancelled(*reasons: dict[str, Any]) -> dict[str, Any]:
@@ -168,6 +186,14 @@ def put_action(item: dict[str, Any], **more: Any) -> dict[str, Any]:
     return {"Put": {**TABLE, "Item": item, **more}}
 
 
+def delete_action(key: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {"Delete": {**TABLE, "Key": key, **more}}
+
+
+def check_action(condition: str, **more: Any) -> dict[str, Any]:
+    return {"ConditionCheck": {**TABLE, "Key": KEY, "ConditionExpression": condition, **more}}
+
+
 def update_action(expression: str, **given: Any) -> dict[str, Any]:
     return {
         "Update": {**TABLE, "Key": FIRST, "UpdateExpression": expression, "ExpressionAttributeValues": values(**given)}
@@ -183,8 +209,8 @@ SCENARIOS: dict[str, list[Step]] = {
         created(),
         put({**KEY, "x": n("1.50"), "l": {"L": [s("p"), s("q")]}}),
         get(),
-        get(ReturnConsumedCapacity="TOTAL"),
-        get(ReturnConsumedCapacity="INDEXES", ConsistentRead=True),
+        get(**TOTAL),
+        get(**INDEXES, ConsistentRead=True),
         get(ReturnConsumedCapacity="NONE"),
         get(ProjectionExpression="x, l[1]"),
         get(ProjectionExpression="#x", ExpressionAttributeNames={"#x": "x"}),
@@ -202,16 +228,10 @@ SCENARIOS: dict[str, list[Step]] = {
         with_answer(get(Key={"pk": s("a"), "sk": {"NULL": True}}), MISMATCH),
         get(Key={"pk": s("a"), "sk": s("")}),
         get(Key={"pk": s(""), "sk": s("b")}),
-        with_answer(
-            get(Key={"pk": s("p" * 2049), "sk": s("b")}),
-            invalid("Size of hashkey has exceeded the maximum size limit of2048 bytes"),
-        ),
-        with_answer(
-            get(Key={"pk": s("p"), "sk": s("é" * 513)}),
-            invalid("Aggregated size of all range keys has exceeded the size limit of 1024 bytes"),
-        ),
+        with_answer(get(Key={"pk": s("p" * 2049), "sk": s("b")}), LONG_HASH_KEY),
+        with_answer(get(Key={"pk": s("p"), "sk": s("é" * 513)}), LONG_RANGE_KEY),
         get(Key={"pk": s("p" * 2048), "sk": s("é" * 512)}),
-        with_answer(get(TableName="missing"), fault("Requested resource not found", "ResourceNotFoundException")),
+        with_answer(get(TableName="missing"), MISSING_TABLE),
     ],
     "put": [
         INDEXED,
@@ -219,20 +239,16 @@ SCENARIOS: dict[str, list[Step]] = {
         with_answer(put({"pk": s("a")}), invalid("Missing the key sk in the item")),
         with_answer(put({"pk": n(1), "sk": s("b")}), invalid("Type mismatch for key pk expected: S actual: N")),
         put({"pk": s(""), "sk": s("b")}),
-        put({**KEY, "x": s("")}, ReturnConsumedCapacity="INDEXES"),
+        put({**KEY, "x": s("")}, **INDEXES),
         put({**KEY, "x": s("")}, ReturnValues="ALL_OLD"),
+        with_answer(put({**KEY, "x": n("")}), enveloped("The parameter cannot be converted to a numeric value: ")),
         with_answer(
-            put({**KEY, "x": n("")}), fault(f"{ENVELOPE}The parameter cannot be converted to a numeric value: ")
-        ),
-        with_answer(
-            put({**KEY, "x": n("abc")}), fault(f"{ENVELOPE}The parameter cannot be converted to a numeric value: abc")
+            put({**KEY, "x": n("abc")}), enveloped("The parameter cannot be converted to a numeric value: abc")
         ),
         put({**KEY, "x": {"SS": []}}),
         with_answer(
             put({**KEY, "x": {"SS": ["a", "a"]}}),
-            fault(
-                f'{ENVELOPE}One or more parameter values were invalid: Input collection ["a", "a"] contains duplicates.'
-            ),
+            enveloped('One or more parameter values were invalid: Input collection ["a", "a"] contains duplicates.'),
         ),
         put({**KEY, "x": {"NULL": False}}),
         put({**KEY, "x": {}}),
@@ -240,64 +256,42 @@ SCENARIOS: dict[str, list[Step]] = {
         put({**KEY, "x": s("y" * 409_600)}),
         put({**KEY, "x": s("y" * (409_600 - 7))}),
         put({**KEY, "x": s("y" * (409_600 - 6))}),
-        with_answer(
-            put(KEY, ReturnValues="ALL_NEW"),
-            fault("1 validation error detected: ReturnValues can only be ALL_OLD or NONE"),
-        ),
+        with_answer(put(KEY, ReturnValues="ALL_NEW"), enveloped("ReturnValues can only be ALL_OLD or NONE")),
         put(KEY, ConditionExpression="attribute_not_exists(pk)"),
-        put(KEY, ConditionExpression="attribute_not_exists(pk)", ReturnValuesOnConditionCheckFailure="ALL_OLD"),
+        put(KEY, ConditionExpression="attribute_not_exists(pk)", **OLD_ITEM),
         put({**KEY, "sk": s("new")}, ConditionExpression="attribute_exists(pk)"),
-        put(
-            {**KEY, "sk": s("new")},
-            ConditionExpression="attribute_exists(pk)",
-            ReturnValuesOnConditionCheckFailure="ALL_OLD",
-        ),
+        put({**KEY, "sk": s("new")}, ConditionExpression="attribute_exists(pk)", **OLD_ITEM),
         put(KEY, ConditionExpression=""),
-        put(KEY, ExpressionAttributeValues=values(a="x")),
+        put(KEY, **using(a="x")),
         put(KEY, ExpressionAttributeNames={"#a": "x"}),
         put(KEY, ConditionExpression="a = :b"),
         put(KEY, ConditionExpression="a = :b", ExpressionAttributeValues={}),
-        put(KEY, ConditionExpression="a = :b", ExpressionAttributeValues=values(b="x", c="y")),
+        put(KEY, ConditionExpression="a = :b", **using(b="x", c="y")),
         put(KEY, ConditionExpression="a = :b", Expected={"a": {"Exists": False}}),
-        put({**KEY, "g": s("g"), "h": n(1), "l": s("l")}, ReturnConsumedCapacity="INDEXES"),
-        put({**KEY, "g": s("g"), "h": n(2), "l": s("l")}, ReturnConsumedCapacity="INDEXES"),
-        put({**KEY, "g": s("g"), "h": n(2), "l": s("l"), "z": n(1)}, ReturnConsumedCapacity="INDEXES"),
-        put({**KEY, "g": s("g"), "h": n(2), "l": s("l"), "z": n(1)}, ReturnConsumedCapacity="INDEXES"),
-        put(KEY, ReturnConsumedCapacity="INDEXES"),
+        put({**KEY, "g": s("g"), "h": n(1), "l": s("l")}, **INDEXES),
+        put({**KEY, "g": s("g"), "h": n(2), "l": s("l")}, **INDEXES),
+        put({**KEY, "g": s("g"), "h": n(2), "l": s("l"), "z": n(1)}, **INDEXES),
+        put({**KEY, "g": s("g"), "h": n(2), "l": s("l"), "z": n(1)}, **INDEXES),
+        put(KEY, **INDEXES),
         with_answer(put(KEY, ReturnItemCollectionMetrics="SIZE"), METRICS),  # Local has none
-        put({**KEY, "g": s("g"), "h": n(1), "x": s("y" * 3000)}, ReturnConsumedCapacity="INDEXES"),
-        put({**KEY, "m": s("m"), "note": s("y" * 3000)}, ReturnConsumedCapacity="INDEXES"),
-        put({**KEY, "m": s("m"), "note": s("y" * 10)}, ReturnConsumedCapacity="INDEXES"),
-        put({**KEY, "m": s("m"), "note": s("y" * 10), "t": n(1)}, ReturnConsumedCapacity="INDEXES"),
-        with_answer(
-            put({**KEY, "g": n(1)}), invalid("Type mismatch for Index Key g Expected: S Actual: N IndexName: ByG")
-        ),
+        put({**KEY, "g": s("g"), "h": n(1), "x": s("y" * 3000)}, **INDEXES),
+        put({**KEY, "m": s("m"), "note": s("y" * 3000)}, **INDEXES),
+        put({**KEY, "m": s("m"), "note": s("y" * 10)}, **INDEXES),
+        put({**KEY, "m": s("m"), "note": s("y" * 10), "t": n(1)}, **INDEXES),
+        with_answer(put({**KEY, "g": n(1)}), mismatch("g", "S", "N", "ByG")),
         put({**KEY, "g": s("")}),
-        with_answer(
-            put({**KEY, "h": s("1")}), invalid("Type mismatch for Index Key h Expected: N Actual: S IndexName: ByG")
-        ),
-        with_answer(
-            put({**KEY, "l": {"L": []}}), invalid("Type mismatch for Index Key l Expected: S Actual: L IndexName: ByL")
-        ),
-        with_answer(
-            put({**KEY, "g": s("g" * 2049)}),
-            invalid("Size of hashkey has exceeded the maximum size limit of2048 bytes"),
-        ),
-        with_answer(
-            put({**KEY, "l": s("g" * 1025)}),
-            invalid("Aggregated size of all range keys has exceeded the size limit of 1024 bytes"),
-        ),
+        with_answer(put({**KEY, "h": s("1")}), mismatch("h", "N", "S", "ByG")),
+        with_answer(put({**KEY, "l": {"L": []}}), mismatch("l", "S", "L", "ByL")),
+        with_answer(put({**KEY, "g": s("g" * 2049)}), LONG_HASH_KEY),
+        with_answer(put({**KEY, "l": s("g" * 1025)}), LONG_RANGE_KEY),
     ],
     "delete": [
         INDEXED,
         put({**KEY, "g": s("g"), "h": n(1), "l": s("l"), "x": s("y" * 2000)}),
-        with_answer(
-            delete(ReturnValues="UPDATED_OLD"),
-            fault("1 validation error detected: ReturnValues can only be ALL_OLD or NONE"),
-        ),
-        delete(ConditionExpression="x = :x", ExpressionAttributeValues=values(x="z")),
-        delete(ReturnValues="ALL_OLD", ReturnConsumedCapacity="INDEXES"),
-        delete(ReturnValues="ALL_OLD", ReturnConsumedCapacity="INDEXES"),
+        with_answer(delete(ReturnValues="UPDATED_OLD"), enveloped("ReturnValues can only be ALL_OLD or NONE")),
+        delete(ConditionExpression="x = :x", **using(x="z")),
+        delete(ReturnValues="ALL_OLD", **INDEXES),
+        delete(ReturnValues="ALL_OLD", **INDEXES),
         with_answer(delete(ReturnItemCollectionMetrics="SIZE"), METRICS),
         delete(ConditionExpression="attribute_exists(pk)"),
         with_answer(delete({"pk": s("a")}), MISMATCH),
@@ -306,61 +300,41 @@ SCENARIOS: dict[str, list[Step]] = {
         INDEXED,
         update(None, ReturnValues="ALL_NEW"),
         update(None, ReturnValues="ALL_OLD"),
-        update("SET a = :v", ExpressionAttributeValues=values(v="1"), ReturnValues="UPDATED_NEW"),
-        update("SET a = :v", ExpressionAttributeValues=values(v="2"), ReturnValues="UPDATED_OLD"),
-        update("SET b = :v", ExpressionAttributeValues=values(v="2"), ReturnValues="UPDATED_OLD"),
+        update("SET a = :v", **using(v="1"), ReturnValues="UPDATED_NEW"),
+        update("SET a = :v", **using(v="2"), ReturnValues="UPDATED_OLD"),
+        update("SET b = :v", **using(v="2"), ReturnValues="UPDATED_OLD"),
         update("REMOVE a", ReturnValues="UPDATED_NEW"),
         update("REMOVE a", ReturnValues="UPDATED_OLD"),
-        update("ADD c :one", ExpressionAttributeValues=values(one=n(1)), ReturnValues="ALL_NEW"),
-        update("ADD c :one", ExpressionAttributeValues=values(one=n("1.5")), ReturnValues="UPDATED_NEW"),
-        update("ADD b :one", ExpressionAttributeValues=values(one=n(1))),
-        update("SET x.y = :v", ExpressionAttributeValues=values(v="1")),
+        update("ADD c :one", **using(one=n(1)), ReturnValues="ALL_NEW"),
+        update("ADD c :one", **using(one=n("1.5")), ReturnValues="UPDATED_NEW"),
+        update("ADD b :one", **using(one=n(1))),
+        update("SET x.y = :v", **using(v="1")),
         update("SET nothing = missing"),
-        update("SET pk = :v", ExpressionAttributeValues=values(v="1")),
-        update("SET a = :v", ExpressionAttributeValues=values(v="1", w="2")),
+        update("SET pk = :v", **using(v="1")),
+        update("SET a = :v", **using(v="1", w="2")),
         update("SET a = :v"),
         update("SET"),
-        update("SET d = :v", ExpressionAttributeValues=values(v="1"), ReturnConsumedCapacity="INDEXES"),
-        update("SET g = :v, h = :n", ExpressionAttributeValues=values(v="1", n=n(1)), ReturnConsumedCapacity="INDEXES"),
-        update("SET h = :n", ExpressionAttributeValues=values(n=n(2)), ReturnConsumedCapacity="INDEXES"),
-        update("SET d = :v", ExpressionAttributeValues=values(v="3"), ReturnConsumedCapacity="INDEXES"),
-        update("REMOVE g", ReturnConsumedCapacity="INDEXES"),
-        with_answer(
-            update("SET h = :n", ExpressionAttributeValues=values(n="text")),
-            invalid("Type mismatch for Index Key h Expected: N Actual: S IndexName: ByG"),
-        ),
-        with_answer(
-            update("SET l = :n", ExpressionAttributeValues=values(n=n(1))),
-            invalid("Type mismatch for Index Key l Expected: S Actual: N IndexName: ByL"),
-        ),
+        update("SET d = :v", **using(v="1"), **INDEXES),
+        update("SET g = :v, h = :n", **using(v="1", n=n(1)), **INDEXES),
+        update("SET h = :n", **using(n=n(2)), **INDEXES),
+        update("SET d = :v", **using(v="3"), **INDEXES),
+        update("REMOVE g", **INDEXES),
+        with_answer(update("SET h = :n", **using(n="text")), mismatch("h", "N", "S", "ByG")),
+        with_answer(update("SET l = :n", **using(n=n(1))), mismatch("l", "S", "N", "ByL")),
         update("REMOVE l"),
-        update("SET g = :n", ExpressionAttributeValues=values(n="")),
-        update("SET big = :n", ExpressionAttributeValues=values(n="x" * 409_600)),
+        update("SET g = :n", **using(n="")),
+        update("SET big = :n", **using(n="x" * 409_600)),
+        update("SET a = :v", ConditionExpression="attribute_not_exists(pk)", **using(v="1"), **OLD_ITEM),
         update(
-            "SET a = :v",
-            ConditionExpression="attribute_not_exists(pk)",
-            ExpressionAttributeValues=values(v="1"),
-            ReturnValuesOnConditionCheckFailure="ALL_OLD",
+            "SET a = :v", {"pk": s("new"), "sk": s("b")}, ConditionExpression="attribute_exists(pk)", **using(v="1")
         ),
-        update(
-            "SET a = :v",
-            {"pk": s("new"), "sk": s("b")},
-            ConditionExpression="attribute_exists(pk)",
-            ExpressionAttributeValues=values(v="1"),
-        ),
-        update(
-            "SET a = :v",
-            {"pk": s("new"), "sk": s("b")},
-            ExpressionAttributeValues=values(v="1"),
-            ReturnValues="ALL_NEW",
-            ReturnConsumedCapacity="TOTAL",
-        ),
-        update(None, ExpressionAttributeValues=values(v="1")),
-        update("SET a = :v", ExpressionAttributeValues=values(v="1"), AttributeUpdates={"a": {"Action": "DELETE"}}),
+        update("SET a = :v", {"pk": s("new"), "sk": s("b")}, **using(v="1"), ReturnValues="ALL_NEW", **TOTAL),
+        update(None, **using(v="1")),
+        update("SET a = :v", **using(v="1"), AttributeUpdates={"a": {"Action": "DELETE"}}),
     ],
     "query": [
         *FIVE,
-        query("pk = :p", {"p": "a"}, Limit=2, ReturnConsumedCapacity="TOTAL"),
+        query("pk = :p", {"p": "a"}, Limit=2, **TOTAL),
         query("pk = :p", {"p": "a"}, Limit=5, ProjectionExpression="sk"),
         query("pk = :p", {"p": "a"}, Limit=6, ProjectionExpression="sk"),
         query("pk = :p", {"p": "a"}, ScanIndexForward=False, Limit=2, ProjectionExpression="sk"),
@@ -372,29 +346,14 @@ SCENARIOS: dict[str, list[Step]] = {
         query("pk = :p AND begins_with(sk, :s)", {"p": "a", "s": "1"}, ProjectionExpression="sk"),
         query("pk = :p AND sk = :s", {"p": "a", "s": "1"}, Select="COUNT"),
         query("pk = :p AND sk = :s", {"p": "a", "s": "1"}, Limit=1, ProjectionExpression="sk"),
-        query("g = :p AND h = :s", {"p": "g", "s": n(1)}, IndexName="ByG", Limit=1, ProjectionExpression="sk"),
-        query("g = :p AND h > :s", {"p": "g", "s": n(2)}, IndexName="ByG", ReturnConsumedCapacity="INDEXES"),
-        query("g = :p", {"p": "g"}, IndexName="ByG", Limit=1, ReturnConsumedCapacity="TOTAL"),
-        query("pk = :p", {"p": "a"}, IndexName="ByL", Limit=1, ReturnConsumedCapacity="INDEXES"),
-        query(
-            "pk = :p", {"p": "a"}, IndexName="ByL", Limit=2, Select="ALL_ATTRIBUTES", ReturnConsumedCapacity="INDEXES"
-        ),
-        query(
-            "pk = :p",
-            {"p": "a"},
-            IndexName="ByL",
-            Limit=2,
-            ProjectionExpression="note",
-            ReturnConsumedCapacity="INDEXES",
-        ),
-        query("pk = :p", {"p": "a"}, IndexName="ByL", Limit=2, ConsistentRead=True, ReturnConsumedCapacity="TOTAL"),
-        query(
-            "m = :p AND pk = :q",
-            {"p": "m", "q": "a"},
-            IndexName="Some",
-            Select="COUNT",
-            ReturnConsumedCapacity="INDEXES",
-        ),
+        query("g = :p AND h = :s", {"p": "g", "s": n(1)}, **BY_G, ProjectionExpression="sk"),
+        query("g = :p AND h > :s", {"p": "g", "s": n(2)}, IndexName="ByG", **INDEXES),
+        query("g = :p", {"p": "g"}, **BY_G, **TOTAL),
+        query("pk = :p", {"p": "a"}, IndexName="ByL", Limit=1, **INDEXES),
+        query("pk = :p", {"p": "a"}, **BY_L, Select="ALL_ATTRIBUTES", **INDEXES),
+        query("pk = :p", {"p": "a"}, **BY_L, ProjectionExpression="note", **INDEXES),
+        query("pk = :p", {"p": "a"}, **BY_L, ConsistentRead=True, **TOTAL),
+        query("m = :p AND pk = :q", {"p": "m", "q": "a"}, IndexName="Some", Select="COUNT", **INDEXES),
         query("g = :p", {"p": "g"}, IndexName="ByG", ConsistentRead=True),
         query("g = :p", {"p": "g"}, IndexName="KeysOnly", Select="ALL_ATTRIBUTES"),
         query("g = :p", {"p": "g"}, IndexName="KeysOnly", ProjectionExpression="note"),
@@ -425,7 +384,7 @@ SCENARIOS: dict[str, list[Step]] = {
         query("pk = :p", {"p": "a", "q": "x"}),
         query("pk = :p"),
         with_answer(  # Local counts 0 units for an empty page; the documentation gives the minimum
-            query("pk = :p", {"p": "none"}, ReturnConsumedCapacity="TOTAL"),
+            query("pk = :p", {"p": "none"}, **TOTAL),
             {
                 "Items": [],
                 "Count": 0,
@@ -441,10 +400,7 @@ SCENARIOS: dict[str, list[Step]] = {
             query("pk = :p", {"p": "a"}, ExclusiveStartKey={"pk": s("z"), "sk": s("0")}),
             fault("The provided starting key is outside query boundaries based on provided conditions"),
         ),
-        with_answer(
-            query("pk = :p", {"p": "a"}, ExclusiveStartKey={"pk": s("a"), "sk": n(0)}),
-            fault("The provided key element does not match the schema"),
-        ),
+        with_answer(query("pk = :p", {"p": "a"}, ExclusiveStartKey={"pk": s("a"), "sk": n(0)}), MISMATCH),
         query("pk = :p AND sk > :s", {"p": "a", "s": "1"}, ExclusiveStartKey={"pk": s("a"), "sk": s("0")}),
         query("pk = :p AND sk > :s", {"p": "a", "s": "1"}, ExclusiveStartKey={"pk": s("a"), "sk": s("1")}),
         query("pk = :p AND sk < :s", {"p": "a", "s": "1"}, ExclusiveStartKey={"pk": s("a"), "sk": s("3")}),
@@ -452,30 +408,23 @@ SCENARIOS: dict[str, list[Step]] = {
         query("pk = :p", {"p": "a"}, ExclusiveStartKey={"pk": s("a"), "sk": s("9")}, ProjectionExpression="sk"),
         query("pk = :p", {"p": "a"}, ExclusiveStartKey={"pk": s("a"), "sk": s("")}),
         query("g = :p", {"p": "g"}, IndexName="ByG", ExclusiveStartKey={"pk": s("a"), "sk": s("0")}),
+        query("g = :p", {"p": "g"}, **BY_G, ExclusiveStartKey={**KEY, "sk": s("1"), "g": s("g"), "h": n(1)}),
         query(
             "g = :p",
             {"p": "g"},
-            IndexName="ByG",
-            Limit=1,
-            ExclusiveStartKey={**KEY, "sk": s("1"), "g": s("g"), "h": n(1)},
-        ),
-        query(
-            "g = :p",
-            {"p": "g"},
-            IndexName="ByG",
-            Limit=1,
+            **BY_G,
             ScanIndexForward=False,
             ExclusiveStartKey={**KEY, "sk": s("1"), "g": s("g"), "h": n(1)},
         ),
     ],
     "scan": [
         *FIVE,
-        scan(Limit=2, ReturnConsumedCapacity="TOTAL"),
+        scan(Limit=2, **TOTAL),
         scan(ProjectionExpression="sk"),
-        scan(Select="COUNT", ReturnConsumedCapacity="INDEXES"),
-        scan(FilterExpression="h > :n", ExpressionAttributeValues=values(n=n(2)), ProjectionExpression="h"),
-        scan(FilterExpression="sk = :n", ExpressionAttributeValues=values(n="2"), ProjectionExpression="h"),
-        scan(IndexName="ByL", Limit=2, ReturnConsumedCapacity="INDEXES"),
+        scan(Select="COUNT", **INDEXES),
+        scan(FilterExpression="h > :n", **using(n=n(2)), ProjectionExpression="h"),
+        scan(FilterExpression="sk = :n", **using(n="2"), ProjectionExpression="h"),
+        scan(**BY_L, **INDEXES),
         scan(IndexName="ByL", Select="ALL_ATTRIBUTES"),
         scan(IndexName="ByG", Limit=2),
         scan(IndexName="ByG", ConsistentRead=True),
@@ -504,7 +453,7 @@ SCENARIOS: dict[str, list[Step]] = {
         ),
         scan(Segment=0, TotalSegments=2_000_000),
         scan(Select="SPECIFIC_ATTRIBUTES"),
-        scan(ExpressionAttributeValues=values(a="b")),
+        scan(**using(a="b")),
         scan(ExpressionAttributeNames={"#a": "b"}),
     ],
     "batch": [
@@ -518,23 +467,20 @@ SCENARIOS: dict[str, list[Step]] = {
         batch_write(
             {"PutRequest": {"Item": {**FIRST, "g": s("1")}}},
             {"DeleteRequest": {"Key": {"pk": s("a"), "sk": s("1")}}},
-            ReturnConsumedCapacity="INDEXES",
+            **INDEXES,
         ),
         batch_get(FIRST, FIRST),
         with_answer(batch_get({"pk": s("a")}), MISMATCH),
         with_answer(  # a missing item costs the minimum; Local counts nothing
-            batch_get(FIRST, {"pk": s("none"), "sk": s("0")}, ReturnConsumedCapacity="INDEXES"),
+            batch_get(FIRST, {"pk": s("none"), "sk": s("0")}, **INDEXES),
             {
                 "Responses": {"orders": [{**FIRST, "g": s("1")}]},
                 "UnprocessedKeys": {},
                 "ConsumedCapacity": [{"TableName": "orders", "CapacityUnits": 1.0, "Table": {"CapacityUnits": 1.0}}],
             },
         ),
-        batch_get(FIRST, expression="g", ReturnConsumedCapacity="TOTAL", consistent=True),
-        with_answer(
-            ("BatchGetItem", {"RequestItems": {"missing": {"Keys": [KEY]}}}),
-            fault("Requested resource not found", "ResourceNotFoundException"),
-        ),
+        batch_get(FIRST, expression="g", **TOTAL, consistent=True),
+        with_answer(("BatchGetItem", {"RequestItems": {"missing": {"Keys": [KEY]}}}), MISSING_TABLE),
         (
             "BatchGetItem",
             {
@@ -549,101 +495,55 @@ SCENARIOS: dict[str, list[Step]] = {
         *FIVE,
         with_answer(
             transact(),
-            fault(
-                "1 validation error detected: Value at 'TransactItems' failed to satisfy constraint: "
+            enveloped(
+                "Value at 'TransactItems' failed to satisfy constraint: "
                 "Member must have length greater than or equal to 1"
             ),
         ),
         transact({}),
         transact({"Put": {**TABLE, "Item": KEY}, "Delete": {**TABLE, "Key": KEY}}),
         transact(put_action(KEY), put_action(KEY)),
-        with_answer(
-            transact(put_action({**KEY, "g": n(1)})),
-            cancelled(reason("Type mismatch for Index Key g Expected: S Actual: N IndexName: ByG")),
-        ),
+        with_answer(transact(put_action({**KEY, "g": n(1)})), cancelled(reason(mismatch("g", "S", "N", "ByG")))),
         with_answer(
             transact(put_action({"pk": s("a"), "sk": n(1)}), put_action(KEY)),
-            cancelled(reason("Type mismatch for key sk expected: S actual: N"), NONE),
+            cancelled(reason(invalid("Type mismatch for key sk expected: S actual: N")), NONE),
         ),
         transact(update_action("SET pk = :n", n=n(1))),
         transact(put_action(KEY, ConditionExpression="a =")),
         transact(update_action("SET note = :n", n=s("new")), put_action({**KEY, "m": s("m")})),
         with_answer(  # the API reference lists it among the reasons
             transact(update_action("ADD note :n", n=n(1)), put_action({**KEY, "m": s("2")})),
-            cancelled(
-                {
-                    "Code": "ValidationError",
-                    "Message": "An operand in the update expression has an incorrect data type",
-                },
-                NONE,
-            ),
+            cancelled(reason(fault("An operand in the update expression has an incorrect data type")), NONE),
         ),
         with_answer(
             transact(update_action("SET x.y = :n", n=n(1)), put_action({**KEY, "m": s("2")})),
-            cancelled(
-                {
-                    "Code": "ValidationError",
-                    "Message": "The document path provided in the update expression is invalid for update",
-                },
-                NONE,
-            ),
+            cancelled(reason(fault("The document path provided in the update expression is invalid for update")), NONE),
         ),
-        with_answer(
-            transact(update_action("SET g = :n", n=n(1))),
-            cancelled(
-                {
-                    "Code": "ValidationError",
-                    "Message": "One or more parameter values were invalid: "
-                    "Type mismatch for Index Key g Expected: S Actual: N IndexName: ByG",
-                }
-            ),
-        ),
+        with_answer(transact(update_action("SET g = :n", n=n(1))), cancelled(reason(mismatch("g", "S", "N", "ByG")))),
         get(),
-        transact(
-            {"ConditionCheck": {**TABLE, "Key": KEY, "ConditionExpression": "attribute_exists(pk)"}},
-            put_action({"pk": s("n"), "sk": s("1")}),
-        ),
+        transact(check_action("attribute_exists(pk)"), put_action({"pk": s("n"), "sk": s("1")})),
         with_answer(  # the API reference: no ConditionCheck and write of one item
             transact(
-                {
-                    "ConditionCheck": {
-                        **TABLE,
-                        "Key": KEY,
-                        "ConditionExpression": "attribute_not_exists(pk)",
-                        "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
-                    }
-                },
+                check_action("attribute_not_exists(pk)", **OLD_ITEM),
                 put_action({"pk": s("n"), "sk": s("2")}),
-                {"Delete": {**TABLE, "Key": KEY, "ConditionExpression": "attribute_not_exists(pk)"}},
+                delete_action(KEY, ConditionExpression="attribute_not_exists(pk)"),
             ),
             fault("Transaction request cannot include multiple operations on one item"),
         ),
-        transact(
-            put_action(
-                {"pk": s("n"), "sk": s("3")},
-                ConditionExpression="attribute_exists(pk)",
-                ReturnValuesOnConditionCheckFailure="ALL_OLD",
-            )
-        ),
+        transact(put_action({"pk": s("n"), "sk": s("3")}, ConditionExpression="attribute_exists(pk)", **OLD_ITEM)),
         scan(Select="COUNT"),
-        transact({"Delete": {**TABLE, "Key": KEY}}, ClientRequestToken="token"),
-        transact({"Delete": {**TABLE, "Key": KEY}}, ClientRequestToken="token"),
+        transact(delete_action(KEY), ClientRequestToken="token"),
+        transact(delete_action(KEY), ClientRequestToken="token"),
         with_answer(
-            transact({"Delete": {**TABLE, "Key": FIRST}}, ClientRequestToken="token"),
+            transact(delete_action(FIRST), ClientRequestToken="token"),
             fault(
                 "Request parameters do not match the previous request with the same idempotency token",
                 "IdempotentParameterMismatchException",
             ),
         ),
-        with_answer(
-            transact(put_action(KEY, TableName="missing")),
-            fault("Requested resource not found", "ResourceNotFoundException"),
-        ),
+        with_answer(transact(put_action(KEY, TableName="missing")), MISSING_TABLE),
         transact_get(FIRST, FIRST),
-        with_answer(
-            transact_get(FIRST, {"pk": s("a")}),
-            cancelled(NONE, {"Code": "ValidationError", "Message": MISMATCH["message"]}),
-        ),
+        with_answer(transact_get(FIRST, {"pk": s("a")}), cancelled(NONE, reason(MISMATCH))),
         transact_get(FIRST, {"pk": s("none"), "sk": s("0")}),
     ],
     "number keys": [
@@ -692,7 +592,7 @@ SCENARIOS: dict[str, list[Step]] = {
             query("pk = :p", {"p": "a"}, ExclusiveStartKey={"pk": s("a")}),
             fault("The query can return at most one row and cannot be restarted"),
         ),
-        put({"pk": s("a")}, ReturnValues="ALL_OLD", ReturnConsumedCapacity="INDEXES"),
+        put({"pk": s("a")}, ReturnValues="ALL_OLD", **INDEXES),
     ],
     "several attributes": [
         created(
@@ -705,32 +605,15 @@ SCENARIOS: dict[str, list[Step]] = {
             for d in (2, 10)
         ],
         put({"pk": s("a"), "sk": s("partly"), "a": s("x"), "b": n(1), "c": s("1")}),
-        query("a = :a AND b = :b", {"a": "x", "b": n(1)}, IndexName="Many", ProjectionExpression="sk"),
-        query(
-            "a = :a AND b = :b AND c = :c", {"a": "x", "b": n(1), "c": "1"}, IndexName="Many", ProjectionExpression="sk"
-        ),
-        query(
-            "a = :a AND b = :b AND c = :c AND d > :d",
-            {"a": "x", "b": n(1), "c": "1", "d": n(2)},
-            IndexName="Many",
-            ProjectionExpression="sk",
-        ),
-        query(
-            "a = :a AND b = :b AND c > :c", {"a": "x", "b": n(1), "c": "0"}, IndexName="Many", ProjectionExpression="sk"
-        ),
-        query(
-            "a = :a AND b = :b AND begins_with(c, :c)",
-            {"a": "x", "b": n(1), "c": "2"},
-            IndexName="Many",
-            ProjectionExpression="sk",
-        ),
+        query("a = :a AND b = :b", {"a": "x", "b": n(1)}, **MANY),
+        query("a = :a AND b = :b AND c = :c", {"a": "x", "b": n(1), "c": "1"}, **MANY),
+        query("a = :a AND b = :b AND c = :c AND d > :d", {"a": "x", "b": n(1), "c": "1", "d": n(2)}, **MANY),
+        query("a = :a AND b = :b AND c > :c", {"a": "x", "b": n(1), "c": "0"}, **MANY),
+        query("a = :a AND b = :b AND begins_with(c, :c)", {"a": "x", "b": n(1), "c": "2"}, **MANY),
         query("a = :a AND b = :b", {"a": "x", "b": n(1)}, IndexName="Many", Limit=2, ScanIndexForward=False),
         query("a = :a", {"a": "x"}, IndexName="Many"),
         query("a = :a AND b = :b AND d = :d", {"a": "x", "b": n(1), "d": n(2)}, IndexName="Many"),
         query("a = :a AND b = :b AND c > :c AND d = :d", {"a": "x", "b": n(1), "c": "0", "d": n(2)}, IndexName="Many"),
-        put(
-            {"pk": s("a"), "sk": s("00"), "a": s("x"), "b": n(1), "c": s("0"), "d": n(3)},
-            ReturnConsumedCapacity="INDEXES",
-        ),
+        put({"pk": s("a"), "sk": s("00"), "a": s("x"), "b": n(1), "c": s("0"), "d": n(3)}, **INDEXES),
     ],
 }
