@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - each case is on one line
 """Scenarios: sequences of operations on a new store, whose responses were recorded from DynamoDB Local.
 
 A step is ``(operation, parameters)``. An optional third member is DynamoDB's response where DynamoDB Local's is known
@@ -57,15 +58,9 @@ def index(name: str, *names: str, partition: int = 1, projection: Any = "ALL") -
 def created(table: str = "orders", **more: Any) -> Step:
     return (
         "CreateTable",
-        {
-            "TableName": table,
-            "KeySchema": schema("pk", "sk"),
-            "AttributeDefinitions": attributes(pk="S", sk="S"),
-            "BillingMode": "PAY_PER_REQUEST",
-            **more,
-        },
+        {"TableName": table, "KeySchema": schema("pk", "sk"), "AttributeDefinitions": attributes(pk="S", sk="S"), "BillingMode": "PAY_PER_REQUEST", **more},
         "ignore",
-    )
+    )  # fmt: skip
 
 
 INDEXED = created(
@@ -242,14 +237,9 @@ SCENARIOS: dict[str, list[Step]] = {
         put({**KEY, "x": s("")}, **INDEXES),
         put({**KEY, "x": s("")}, ReturnValues="ALL_OLD"),
         with_answer(put({**KEY, "x": n("")}), enveloped("The parameter cannot be converted to a numeric value: ")),
-        with_answer(
-            put({**KEY, "x": n("abc")}), enveloped("The parameter cannot be converted to a numeric value: abc")
-        ),
+        with_answer(put({**KEY, "x": n("abc")}), enveloped("The parameter cannot be converted to a numeric value: abc")),
         put({**KEY, "x": {"SS": []}}),
-        with_answer(
-            put({**KEY, "x": {"SS": ["a", "a"]}}),
-            enveloped('One or more parameter values were invalid: Input collection ["a", "a"] contains duplicates.'),
-        ),
+        with_answer(put({**KEY, "x": {"SS": ["a", "a"]}}), enveloped('One or more parameter values were invalid: Input collection ["a", "a"] contains duplicates.')),
         put({**KEY, "x": {"NULL": False}}),
         put({**KEY, "x": {}}),
         put({**KEY, "": s("x")}),
@@ -325,9 +315,7 @@ SCENARIOS: dict[str, list[Step]] = {
         update("SET g = :n", **using(n="")),
         update("SET big = :n", **using(n="x" * 409_600)),
         update("SET a = :v", ConditionExpression="attribute_not_exists(pk)", **using(v="1"), **OLD_ITEM),
-        update(
-            "SET a = :v", {"pk": s("new"), "sk": s("b")}, ConditionExpression="attribute_exists(pk)", **using(v="1")
-        ),
+        update("SET a = :v", {"pk": s("new"), "sk": s("b")}, ConditionExpression="attribute_exists(pk)", **using(v="1")),
         update("SET a = :v", {"pk": s("new"), "sk": s("b")}, **using(v="1"), ReturnValues="ALL_NEW", **TOTAL),
         update(None, **using(v="1")),
         update("SET a = :v", **using(v="1"), AttributeUpdates={"a": {"Action": "DELETE"}}),
@@ -364,9 +352,7 @@ SCENARIOS: dict[str, list[Step]] = {
         query("pk = :p", {"p": "a"}, Select="SPECIFIC_ATTRIBUTES"),
         query("pk = :p", {"p": "a"}, Select="ALL_ATTRIBUTES", ProjectionExpression="sk"),
         with_answer(query("sk = :p", {"p": "a"}), fault("Query condition missed key schema element: pk")),
-        with_answer(
-            query("pk = :p AND more = :s", {"p": "a", "s": "b"}), fault("Query condition missed key schema element: sk")
-        ),
+        with_answer(query("pk = :p AND more = :s", {"p": "a", "s": "b"}), fault("Query condition missed key schema element: sk")),
         query("pk > :p", {"p": "a"}),
         query("pk = :p AND sk <> :s", {"p": "a", "s": "b"}),
         query("pk = :p", {"p": n(1)}),
@@ -392,10 +378,7 @@ SCENARIOS: dict[str, list[Step]] = {
                 "ConsumedCapacity": {"TableName": "orders", "CapacityUnits": 0.5},
             },
         ),
-        with_answer(
-            query("pk = :p", {"p": "a"}, ExclusiveStartKey={"pk": s("a")}),
-            fault("The provided starting key is invalid"),
-        ),
+        with_answer(query("pk = :p", {"p": "a"}, ExclusiveStartKey={"pk": s("a")}), fault("The provided starting key is invalid")),
         with_answer(
             query("pk = :p", {"p": "a"}, ExclusiveStartKey={"pk": s("z"), "sk": s("0")}),
             fault("The provided starting key is outside query boundaries based on provided conditions"),
@@ -409,13 +392,7 @@ SCENARIOS: dict[str, list[Step]] = {
         query("pk = :p", {"p": "a"}, ExclusiveStartKey={"pk": s("a"), "sk": s("")}),
         query("g = :p", {"p": "g"}, IndexName="ByG", ExclusiveStartKey={"pk": s("a"), "sk": s("0")}),
         query("g = :p", {"p": "g"}, **BY_G, ExclusiveStartKey={**KEY, "sk": s("1"), "g": s("g"), "h": n(1)}),
-        query(
-            "g = :p",
-            {"p": "g"},
-            **BY_G,
-            ScanIndexForward=False,
-            ExclusiveStartKey={**KEY, "sk": s("1"), "g": s("g"), "h": n(1)},
-        ),
+        query("g = :p", {"p": "g"}, **BY_G, ScanIndexForward=False, ExclusiveStartKey={**KEY, "sk": s("1"), "g": s("g"), "h": n(1)}),
     ],
     "scan": [
         *FIVE,
@@ -430,20 +407,8 @@ SCENARIOS: dict[str, list[Step]] = {
         scan(IndexName="ByG", ConsistentRead=True),
         scan(IndexName="KeysOnly", Select="ALL_ATTRIBUTES"),
         scan(IndexName="Missing"),
-        with_answer(
-            scan(Segment=0),
-            fault(
-                "The TotalSegments parameter is required but was not present in the request "
-                "when Segment parameter is present"
-            ),
-        ),
-        with_answer(
-            scan(TotalSegments=2),
-            fault(
-                "The Segment parameter is required but was not present in the request "
-                "when parameter TotalSegments is present"
-            ),
-        ),
+        with_answer(scan(Segment=0), fault("The TotalSegments parameter is required but was not present in the request when Segment parameter is present")),
+        with_answer(scan(TotalSegments=2), fault("The Segment parameter is required but was not present in the request when parameter TotalSegments is present")),
         with_answer(
             scan(Segment=2, TotalSegments=2),
             fault(
@@ -464,11 +429,7 @@ SCENARIOS: dict[str, list[Step]] = {
         batch_write({"PutRequest": {"Item": KEY}}, {"DeleteRequest": {"Key": KEY}}),
         with_answer(batch_write({"PutRequest": {"Item": {"pk": s("a")}}}), MISMATCH),
         with_answer(batch_write({"DeleteRequest": {"Key": {"pk": s("a")}}}), MISMATCH),
-        batch_write(
-            {"PutRequest": {"Item": {**FIRST, "g": s("1")}}},
-            {"DeleteRequest": {"Key": {"pk": s("a"), "sk": s("1")}}},
-            **INDEXES,
-        ),
+        batch_write({"PutRequest": {"Item": {**FIRST, "g": s("1")}}}, {"DeleteRequest": {"Key": {"pk": s("a"), "sk": s("1")}}}, **INDEXES),
         batch_get(FIRST, FIRST),
         with_answer(batch_get({"pk": s("a")}), MISMATCH),
         with_answer(  # a missing item costs the minimum; Local counts nothing
@@ -493,13 +454,7 @@ SCENARIOS: dict[str, list[Step]] = {
     ],
     "transactions": [
         *FIVE,
-        with_answer(
-            transact(),
-            enveloped(
-                "Value at 'TransactItems' failed to satisfy constraint: "
-                "Member must have length greater than or equal to 1"
-            ),
-        ),
+        with_answer(transact(), enveloped("Value at 'TransactItems' failed to satisfy constraint: Member must have length greater than or equal to 1")),
         transact({}),
         transact({"Put": {**TABLE, "Item": KEY}, "Delete": {**TABLE, "Key": KEY}}),
         transact(put_action(KEY), put_action(KEY)),
@@ -548,10 +503,7 @@ SCENARIOS: dict[str, list[Step]] = {
     ],
     "number keys": [
         created(KeySchema=schema("pk", "sk"), AttributeDefinitions=attributes(pk="N", sk="N")),
-        *[
-            put({"pk": n(1), "sk": n(value)})
-            for value in ("10", "9", "-1", "-10", "0", "0.5", "-0.5", "1E+10", "100", "1.0E-5")
-        ],
+        *[put({"pk": n(1), "sk": n(value)}) for value in ("10", "9", "-1", "-10", "0", "0.5", "-0.5", "1E+10", "100", "1.0E-5")],
         query("pk = :p", {"p": n("1.0")}, ProjectionExpression="sk"),
         query("pk = :p", {"p": n("1.00")}, ScanIndexForward=False, Limit=3),
         query("pk = :p AND sk BETWEEN :a AND :b", {"p": n(1), "a": n("-1"), "b": n("9.0")}, ProjectionExpression="sk"),
@@ -562,10 +514,7 @@ SCENARIOS: dict[str, list[Step]] = {
     ],
     "binary keys": [
         created(KeySchema=schema("pk", "sk"), AttributeDefinitions=attributes(pk="B", sk="B")),
-        *[
-            put({"pk": {"B": "AQ=="}, "sk": {"B": value}})
-            for value in ("AA==", "/w==", "AP8=", "AQ==", "fw==", "gA==", "//8=")
-        ],
+        *[put({"pk": {"B": "AQ=="}, "sk": {"B": value}}) for value in ("AA==", "/w==", "AP8=", "AQ==", "fw==", "gA==", "//8=")],
         query("pk = :p", {"p": {"B": "AQ=="}}, ProjectionExpression="sk"),
         query("pk = :p AND sk >= :a", {"p": {"B": "AQ=="}, "a": {"B": "gA=="}}, ProjectionExpression="sk"),
         query("pk = :p AND begins_with(sk, :a)", {"p": {"B": "AQ=="}, "a": {"B": "/w=="}}, ProjectionExpression="sk"),
@@ -573,37 +522,20 @@ SCENARIOS: dict[str, list[Step]] = {
         query("pk = :p", {"p": {"B": "AQ=="}}, Limit=2),
     ],
     "no sort key": [
-        created(
-            KeySchema=schema("pk"),
-            AttributeDefinitions=attributes(pk="S", g="S"),
-            GlobalSecondaryIndexes=[index("ByG", "g")],
-        ),
+        created(KeySchema=schema("pk"), AttributeDefinitions=attributes(pk="S", g="S"), GlobalSecondaryIndexes=[index("ByG", "g")]),
         put({"pk": s("a"), "g": s("x")}),
         put({"pk": s("b"), "g": s("x")}),
         ("GetItem", {**TABLE, "Key": {"pk": s("a")}}),
         with_answer(("GetItem", {**TABLE, "Key": KEY}), MISMATCH),
         query("pk = :p", {"p": "a"}, Limit=1),
-        with_answer(
-            query("pk = :p AND sk = :p", {"p": "a"}),
-            fault("The number of query conditions (2) exceeds the number of key attributes defined in the schema (1)"),
-        ),
+        with_answer(query("pk = :p AND sk = :p", {"p": "a"}), fault("The number of query conditions (2) exceeds the number of key attributes defined in the schema (1)")),
         query("g = :p", {"p": "x"}, IndexName="ByG", Select="COUNT"),
-        with_answer(
-            query("pk = :p", {"p": "a"}, ExclusiveStartKey={"pk": s("a")}),
-            fault("The query can return at most one row and cannot be restarted"),
-        ),
+        with_answer(query("pk = :p", {"p": "a"}, ExclusiveStartKey={"pk": s("a")}), fault("The query can return at most one row and cannot be restarted")),
         put({"pk": s("a")}, ReturnValues="ALL_OLD", **INDEXES),
     ],
     "several attributes": [
-        created(
-            AttributeDefinitions=attributes(pk="S", sk="S", a="S", b="N", c="S", d="N"),
-            GlobalSecondaryIndexes=[index("Many", "a", "b", "c", "d", partition=2)],
-        ),
-        *[
-            put({"pk": s("a"), "sk": s(f"{c}{d}"), "a": s("x"), "b": n(1), "c": s(str(c)), "d": n(d)})
-            for c in range(3)
-            for d in (2, 10)
-        ],
+        created(AttributeDefinitions=attributes(pk="S", sk="S", a="S", b="N", c="S", d="N"), GlobalSecondaryIndexes=[index("Many", "a", "b", "c", "d", partition=2)]),
+        *[put({"pk": s("a"), "sk": s(f"{c}{d}"), "a": s("x"), "b": n(1), "c": s(str(c)), "d": n(d)}) for c in range(3) for d in (2, 10)],
         put({"pk": s("a"), "sk": s("partly"), "a": s("x"), "b": n(1), "c": s("1")}),
         query("a = :a AND b = :b", {"a": "x", "b": n(1)}, **MANY),
         query("a = :a AND b = :b AND c = :c", {"a": "x", "b": n(1), "c": "1"}, **MANY),
@@ -616,4 +548,4 @@ SCENARIOS: dict[str, list[Step]] = {
         query("a = :a AND b = :b AND c > :c AND d = :d", {"a": "x", "b": n(1), "c": "0", "d": n(2)}, IndexName="Many"),
         put({"pk": s("a"), "sk": s("00"), "a": s("x"), "b": n(1), "c": s("0"), "d": n(3)}, **INDEXES),
     ],
-}
+}  # fmt: skip

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - each case is on one line
 """Backups and point-in-time recovery."""
 
 from __future__ import annotations
@@ -144,35 +145,20 @@ def test_restore_overrides_billing_mode_and_indexes(engine: Engine) -> None:
                 "during the restore operation"
             ),
         ),
-        (
-            {"ProvisionedThroughputOverride": provisioned},
-            "Cannot override ProvisionedThroughput unless BillingMode is PROVISIONED",
-        ),
-        (
-            {"ProvisionedThroughputOverride": provisioned, **on_demand},
-            "Cannot override ProvisionedThroughput if BillingMode is overridden to PAY_PER_REQUEST",
-        ),
-        (
-            {"BillingModeOverride": "PROVISIONED"},
-            "Must override ProvisionedThroughput if BillingMode is overridden to PROVISIONED",
-        ),
-        (
-            {"OnDemandThroughputOverride": {"MaxReadRequestUnits": 0}},
-            "Requested MaxReadRequestUnits for OnDemandThroughput is outside of valid range",
-        ),
+        ({"ProvisionedThroughputOverride": provisioned}, "Cannot override ProvisionedThroughput unless BillingMode is PROVISIONED"),
+        ({"ProvisionedThroughputOverride": provisioned, **on_demand}, "Cannot override ProvisionedThroughput if BillingMode is overridden to PAY_PER_REQUEST"),
+        ({"BillingModeOverride": "PROVISIONED"}, "Must override ProvisionedThroughput if BillingMode is overridden to PROVISIONED"),
+        ({"OnDemandThroughputOverride": {"MaxReadRequestUnits": 0}}, "Requested MaxReadRequestUnits for OnDemandThroughput is outside of valid range"),
         (
             {"OnDemandThroughputOverride": {"MaxReadRequestUnits": 9}, **made_provisioned},
             "Cannot override MaxReadRequestUnits for OnDemandThroughput unless BillingModeOverride is PAY_PER_REQUEST",
         ),
-        (
-            {"GlobalSecondaryIndexOverride": [of_g], **made_provisioned},
-            "Must specify provisioned throughput for index ByG",
-        ),
+        ({"GlobalSecondaryIndexOverride": [of_g], **made_provisioned}, "Must specify provisioned throughput for index ByG"),
         (
             {"GlobalSecondaryIndexOverride": [{**of_g, **billed}], **on_demand},
             "Cannot override ProvisionedThroughput if BillingMode is overridden to PAY_PER_REQUEST for index ByG",
         ),
-    ]
+    ]  # fmt: skip
     for overrides, message in refused:
         assert restore("refused", **overrides)["message"] == f"Invalid Request: {message}"
     assert restore("")["message"] == "TableName must be at least 3 characters long and at most 255 characters long"

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - each case is on one line
 """Rejected vector indexes, vectors and searches."""
 
 from __future__ import annotations
@@ -22,29 +23,11 @@ G = attributes(pk="S", sk="S", g="S")
     ("value", "message"),
     [
         (vector(1, 2), f"{BEGIN}. Invalid size for parameter embedding, Expected: 3, Actual: 2 IndexName: plain"),
-        (
-            {"L": [n(1), s("x"), n(3)]},
-            (
-                f"{BEGIN}. Invalid type for parameter embedding[1], Expected: 32-bit floating point number, "
-                "Actual: S. IndexName: plain"
-            ),
-        ),
-        (
-            s("x"),
-            (
-                f"{BEGIN}. Invalid type for parameter embedding, Expected: 32-bit floating point number list "
-                "IndexName: plain"
-            ),
-        ),
-        (
-            vector(1, 2, "1e39"),
-            (
-                f"{BEGIN}. Invalid value for parameter embedding[2], Value: 1E+39 is outside valid range "
-                "[-3.4028235E38, 3.4028235E38]. IndexName: plain"
-            ),
-        ),
+        ({"L": [n(1), s("x"), n(3)]}, f"{BEGIN}. Invalid type for parameter embedding[1], Expected: 32-bit floating point number, Actual: S. IndexName: plain"),
+        (s("x"), f"{BEGIN}. Invalid type for parameter embedding, Expected: 32-bit floating point number list IndexName: plain"),
+        (vector(1, 2, "1e39"), f"{BEGIN}. Invalid value for parameter embedding[2], Value: 1E+39 is outside valid range [-3.4028235E38, 3.4028235E38]. IndexName: plain"),
     ],
-)
+)  # fmt: skip
 def test_invalid_vectors_are_rejected(shop: Engine, value: dict[str, Any], message: str) -> None:
     given = put(shop, "1", embedding=value)
     assert given["message"] == message
@@ -62,17 +45,8 @@ def test_invalid_vectors_are_rejected(shop: Engine, value: dict[str, Any], messa
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (
-            {"TopK": 101},
-            "Provided TopK value '101' is out of valid range. The value must be between 1 and 100 inclusive",
-        ),
-        (
-            {"TopK": 0},
-            (
-                "1 validation error detected: Value at 'TopK' failed to satisfy constraint: "
-                "Member must have value greater than or equal to 1"
-            ),
-        ),
+        ({"TopK": 101}, "Provided TopK value '101' is out of valid range. The value must be between 1 and 100 inclusive"),
+        ({"TopK": 0}, "1 validation error detected: Value at 'TopK' failed to satisfy constraint: Member must have value greater than or equal to 1"),
         ({"IndexName": "none"}, "The table does not have the specified index: none"),
         ({"IndexName": "ByG"}, "The table does not have the specified index: ByG"),
         ({"IndexName": "tenants"}, "SearchConditionExpression must be provided when SearchSchema has a HASH key"),
@@ -100,42 +74,12 @@ def test_invalid_vectors_are_rejected(shop: Engine, value: dict[str, Any], messa
                 "An expression attribute value used in expression is not defined; attribute value: :none"
             ),
         ),
-        (
-            in_tenant("x", ExpressionAttributeValues={":g": n(1)}),
-            "Type of 'g' attribute in SearchConditionExpression (N) does not match type in search schema (S)",
-        ),
-        (
-            in_tenant(""),
-            (
-                "One or more parameter values are not valid. "
-                "The AttributeValue for a key attribute cannot contain an empty string value. Key: g"
-            ),
-        ),
-        (
-            {"IndexName": "ab"},
-            (
-                "1 validation error detected: Value at 'IndexName' failed to satisfy constraint: "
-                "Member must have length greater than or equal to 3"
-            ),
-        ),
-        (
-            {"SearchVector": []},
-            (
-                "1 validation error detected: Value at 'SearchVector' failed to satisfy constraint: "
-                "Member must have length greater than or equal to 1"
-            ),
-        ),
-        (
-            in_tenant("x", SearchConditionExpression="g > :g"),
-            "Invalid SearchConditionExpression: Invalid comparator used in SearchConditionExpression",
-        ),
-        (
-            {**in_tenant("x"), "IndexName": "plain"},
-            (
-                "SearchConditionExpression must not contain any attributes that is not in SearchSchema. "
-                "Invalid attribute: g"
-            ),
-        ),
+        (in_tenant("x", ExpressionAttributeValues={":g": n(1)}), "Type of 'g' attribute in SearchConditionExpression (N) does not match type in search schema (S)"),
+        (in_tenant(""), "One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty string value. Key: g"),
+        ({"IndexName": "ab"}, "1 validation error detected: Value at 'IndexName' failed to satisfy constraint: Member must have length greater than or equal to 3"),
+        ({"SearchVector": []}, "1 validation error detected: Value at 'SearchVector' failed to satisfy constraint: Member must have length greater than or equal to 1"),
+        (in_tenant("x", SearchConditionExpression="g > :g"), "Invalid SearchConditionExpression: Invalid comparator used in SearchConditionExpression"),
+        ({**in_tenant("x"), "IndexName": "plain"}, "SearchConditionExpression must not contain any attributes that is not in SearchSchema. Invalid attribute: g"),
         ({"SearchVector": [n(1), n(2)]}, "Input search vector dimension 2 does not match vector index dimension 3"),
         *[
             (
@@ -149,7 +93,7 @@ def test_invalid_vectors_are_rejected(shop: Engine, value: dict[str, Any], messa
             for wrong in ([n(1), n(2), s("x")], [{"L": [n(1), n(2), n(3)]}], [n(1), n("Infinity"), n(3)])
         ],
     ],
-)
+)  # fmt: skip
 def test_invalid_searches_are_rejected(shop: Engine, more: dict[str, Any], message: str) -> None:
     given = search(shop, 0, 0, 0, **more)
     assert (given["error"].rpartition("#")[2], given["message"]) == ("ValidationException", message)

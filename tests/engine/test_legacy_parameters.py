@@ -306,46 +306,22 @@ def test_invalid_expected_conditions_are_rejected(
         ),
         ("Scan", {**TABLE, "AttributesToGet": []}, f"{ENVELOPE}Value '[]' at 'attributesToGet' {LENGTH}"),
         ("GetItem", {**GET, "AttributesToGet": ["a", "a"]}, f"{INVALID}Duplicate value in attribute name: a"),
-        (
-            "Query",
-            {**QUERY, "AttributesToGet": ["a"], "Select": "COUNT"},
-            f"{ENVELOPE}Cannot specify the AttributesToGet when choosing to get only the Count",
-        ),
+        ("Query", {**QUERY, "AttributesToGet": ["a"], "Select": "COUNT"}, f"{ENVELOPE}Cannot specify the AttributesToGet when choosing to get only the Count"),
         # Filters and Expected.
         (
             "Scan",
             {**TABLE, "ScanFilter": {"a": condition("BETWEEN", n(2), n(1))}},
             "The BETWEEN condition was provided a range where the lower bound is greater than the upper bound",
         ),
-        (
-            "PutItem",
-            {**PUT, "Expected": {"a": {"Value": n("abc")}}},
-            f"{ENVELOPE}The parameter cannot be converted to a numeric value: abc",
-        ),
-        (
-            "Scan",
-            {**TABLE, "ScanFilter": {"a": condition("EQ", n(""))}},
-            "The parameter cannot be converted to a numeric value",
-        ),
+        ("PutItem", {**PUT, "Expected": {"a": {"Value": n("abc")}}}, f"{ENVELOPE}The parameter cannot be converted to a numeric value: abc"),
+        ("Scan", {**TABLE, "ScanFilter": {"a": condition("EQ", n(""))}}, "The parameter cannot be converted to a numeric value"),
         ("PutItem", {**PUT, "Expected": {"": {"Exists": False}}}, f"{ENVELOPE}Empty attribute name"),
         # ConditionalOperator.
-        (
-            "PutItem",
-            {**PUT, "ConditionalOperator": "AND"},
-            f"{ENVELOPE}ConditionalOperator cannot be used without Filter or Expected",
-        ),
+        ("PutItem", {**PUT, "ConditionalOperator": "AND"}, f"{ENVELOPE}ConditionalOperator cannot be used without Filter or Expected"),
         ("PutItem", {**PUT, "Expected": ABSENT, "ConditionalOperator": "AND"}, ENVELOPE + MANY),
         ("Scan", {**TABLE, "ScanFilter": {"a": EQ}, "ConditionalOperator": "OR"}, MANY),
-        (
-            "PutItem",
-            {**PUT, "Expected": {**ABSENT, "b": {"Exists": False}}, "ConditionalOperator": "XOR"},
-            ENVELOPE + ENUM,
-        ),
-        (
-            "Query",
-            {**QUERY, "QueryFilter": {"b": condition("NULL"), "c": condition("NULL")}, "ConditionalOperator": "XOR"},
-            ENUM,
-        ),
+        ("PutItem", {**PUT, "Expected": {**ABSENT, "b": {"Exists": False}}, "ConditionalOperator": "XOR"}, ENVELOPE + ENUM),
+        ("Query", {**QUERY, "QueryFilter": {"b": condition("NULL"), "c": condition("NULL")}, "ConditionalOperator": "XOR"}, ENUM),
         (
             "UpdateItem",
             {**TABLE, "AttributeUpdates": UPDATE, "ConditionalOperator": "XOR"},
@@ -362,11 +338,7 @@ def test_invalid_expected_conditions_are_rejected(
                 ({"Action": "DELETE", "Value": n(1)}, "DELETE action with value is not supported for the type N"),
             )
         ],
-        (
-            "UpdateItem",
-            {**GET, "AttributeUpdates": {"pk": {"Value": s("x")}}},
-            f"{INVALID}Cannot update attribute pk. This attribute is part of the key",
-        ),
+        ("UpdateItem", {**GET, "AttributeUpdates": {"pk": {"Value": s("x")}}}, f"{INVALID}Cannot update attribute pk. This attribute is part of the key"),
         *[
             ("UpdateItem", {**GET, "AttributeUpdates": {"text": update}}, "Type mismatch for attribute to update")
             for update in (
@@ -379,28 +351,12 @@ def test_invalid_expected_conditions_are_rejected(
         ("Query", {**TABLE, "KeyConditions": {}}, "Conditions can be of length 1 or 2 only"),
         ("Query", {**TABLE, "KeyConditions": {"sk": EQ}}, "Query condition missed key schema element: pk"),
         ("Query", {**TABLE, "KeyConditions": {"pk": condition("LT", s("a"))}}, "Query key condition not supported"),
-        (
-            "Query",
-            {**TABLE, "KeyConditions": {"pk": EQ, "sk": condition("CONTAINS", s("a"))}},
-            "Attempted conditional constraint is not an indexable operation",
-        ),
-        (
-            "Query",
-            {**TABLE, "KeyConditions": {"pk": condition("EQ", n(1))}},
-            f"{INVALID}Condition parameter type does not match schema type",
-        ),
-        (
-            "Query",
-            {**QUERY, "QueryFilter": {"sk": EQ}},
-            "QueryFilter can only contain non-primary key attributes: Primary key attribute: sk",
-        ),
-        (
-            "Query",
-            TABLE,
-            "Either the KeyConditions or KeyConditionExpression parameter must be specified in the request.",
-        ),
+        ("Query", {**TABLE, "KeyConditions": {"pk": EQ, "sk": condition("CONTAINS", s("a"))}}, "Attempted conditional constraint is not an indexable operation"),
+        ("Query", {**TABLE, "KeyConditions": {"pk": condition("EQ", n(1))}}, f"{INVALID}Condition parameter type does not match schema type"),
+        ("Query", {**QUERY, "QueryFilter": {"sk": EQ}}, "QueryFilter can only contain non-primary key attributes: Primary key attribute: sk"),
+        ("Query", TABLE, "Either the KeyConditions or KeyConditionExpression parameter must be specified in the request."),
     ],
-)
+)  # fmt: skip
 def test_invalid_legacy_parameters_are_rejected(
     engine: Engine, operation: str, params: dict[str, Any], message: str
 ) -> None:

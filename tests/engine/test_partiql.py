@@ -110,43 +110,22 @@ def sorts(answered: dict[str, Any]) -> list[str]:
             "SELECT * FROM orders WHERE pk IN 5",
             "IN operator must have a left hand argument of type Variable Reference and right hand argument of type Seq with at least one member",
         ),
-        (
-            "SELECT * FROM orders WHERE attribute_exists('x')",
-            "Operator or function requires a document path; operator or function: attribute_exists",
-        ),
-        (
-            "SELECT * FROM nowhere WHERE number < true",
-            "Incorrect operand type for operator or function; operator or function: <, operand type: BOOL",
-        ),
+        ("SELECT * FROM orders WHERE attribute_exists('x')", "Operator or function requires a document path; operator or function: attribute_exists"),
+        ("SELECT * FROM nowhere WHERE number < true", "Incorrect operand type for operator or function; operator or function: <, operand type: BOOL"),
         ("SELECT * FROM a.b.c", "A path may contain at most 2 components in the FROM clause"),
         ('SELECT * FROM orders.""', "Path component cannot be an empty string"),
         ("SELECT * FROM orders.none", "The table does not have the specified index"),
         ("SELECT * FROM orders ORDER BY sk", "Must have WHERE clause in the statement when using ORDER BY clause."),
-        (
-            "SELECT * FROM orders WHERE number = 1 ORDER BY sk",
-            "Must have at least one non-optional hash key condition in WHERE clause when using ORDER BY clause.",
-        ),
-        (
-            "SELECT * FROM orders WHERE pk = 'a' ORDER BY number",
-            "Attribute number in ORDER BY clause must be part of the primary key",
-        ),
-        (
-            "SELECT * FROM orders WHERE pk = 1",
-            "One or more parameter values were invalid: Condition parameter type does not match schema type",
-        ),
+        ("SELECT * FROM orders WHERE number = 1 ORDER BY sk", "Must have at least one non-optional hash key condition in WHERE clause when using ORDER BY clause."),
+        ("SELECT * FROM orders WHERE pk = 'a' ORDER BY number", "Attribute number in ORDER BY clause must be part of the primary key"),
+        ("SELECT * FROM orders WHERE pk = 1", "One or more parameter values were invalid: Condition parameter type does not match schema type"),
         (
             "SELECT * FROM orders WHERE pk = ''",
             "One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty string value. Key: pk",
         ),
-        (
-            "SELECT * FROM orders WHERE pk = 'a' AND sk > '1' OR pk = 'a' AND sk < '3'",
-            "Overlapping conditions with range keys are not supported in where clause",
-        ),
+        ("SELECT * FROM orders WHERE pk = 'a' AND sk > '1' OR pk = 'a' AND sk < '3'", "Overlapping conditions with range keys are not supported in where clause"),
         ("SELECT * FROM orders WHERE pk = ?", "Number of parameters in request and statement don't match."),
-        (
-            'INSERT INTO orders."ByG" VALUE {}',
-            "FROM clause may only contain a single table name in data manipulation statements at 1:13:6",
-        ),
+        ('INSERT INTO orders."ByG" VALUE {}', "FROM clause may only contain a single table name in data manipulation statements at 1:13:6"),
         ("INSERT INTO orders AS o VALUE {}", BAD + "Unexpected keyword"),
         ("INSERT INTO orders o VALUE {}", BAD + "Unexpected token after expression"),
         ("INSERT INTO orders {'pk': 'n', 'sk': '1'}", SEVERAL),
@@ -155,18 +134,9 @@ def sorts(answered: dict[str, Any]) -> list[str]:
         ("INSERT INTO orders (pk, sk) VALUES ('n', '1')", BAD + "Unexpected token after expression"),
         ("INSERT INTO orders (key, sk) VALUES ('n', '1')", BAD + "Unexpected keyword"),
         ("INSERT INTO orders VALUE {} AT 1", "AT is not supported in insert statements. at 1:1:6"),
-        (
-            "INSERT INTO orders VALUE {pk: 'n'}",
-            "Tuple keys must be of type String. Actual type: VariableReference under root at 1:27:2",
-        ),
-        (
-            "INSERT INTO orders VALUE 5",
-            "Unsupported format in item expression. Please use struct format {...} to express item values for insert statement. at 1:26:1",
-        ),
-        (
-            "INSERT INTO orders VALUE {'pk': 'z', 'sk': '1', 'x': -0.0}",
-            "Negative zero decimal is not supported under key root at 1:55:3",
-        ),
+        ("INSERT INTO orders VALUE {pk: 'n'}", "Tuple keys must be of type String. Actual type: VariableReference under root at 1:27:2"),
+        ("INSERT INTO orders VALUE 5", "Unsupported format in item expression. Please use struct format {...} to express item values for insert statement. at 1:26:1"),
+        ("INSERT INTO orders VALUE {'pk': 'z', 'sk': '1', 'x': -0.0}", "Negative zero decimal is not supported under key root at 1:55:3"),
         ("INSERT INTO orders VALUE {'x': <<>>}", "Empty bags are not supported"),
         ("INSERT INTO orders VALUE {'x': 1, 'x': 2}", "Duplicate keys in tuple. Key: x under root at 1:35:3"),
         ("INSERT INTO orders VALUE {'x': y}", "Unsupported data type: y under key root at 1:32:1"),
@@ -176,50 +146,26 @@ def sorts(answered: dict[str, Any]) -> list[str]:
             "Number overflow. Attempting to store a number with magnitude larger than supported range under root[1].y",
         ),
         ("INSERT INTO orders VALUE {'pk': 'z', 'sk': '1'} RETURNING ALL OLD *", "RETURNING is not supported in INSERT"),
-        (
-            "INSERT INTO orders VALUE {'pk': 'z'}",
-            "One or more parameter values were invalid: Missing the key sk in the item",
-        ),
+        ("INSERT INTO orders VALUE {'pk': 'z'}", "One or more parameter values were invalid: Missing the key sk in the item"),
         ("UPDATE orders.\"ByG\" SET number = 1 WHERE g = 'g1'", "This operation is not supported on an index"),
         ("UPDATE nowhere.\"ByG\" SET x = 1 WHERE pk = 'a'", "This operation is not supported on an index"),
         ("DELETE FROM nowhere.\"ByG\" WHERE pk = 'a'", "This operation is not supported on an index"),
-        (
-            "UPDATE orders SET number = 1 WHERE pk = 'a'",
-            "Where clause does not contain a mandatory equality on all key attributes",
-        ),
-        (
-            "DELETE FROM orders WHERE pk = 'a' AND sk > '0'",
-            "Where clause does not contain a mandatory equality on all key attributes",
-        ),
-        (
-            f"UPDATE orders SET pk = 'x' {KEYED}",
-            "One or more parameter values were invalid: Cannot update attribute pk. This attribute is part of the key",
-        ),
+        ("UPDATE orders SET number = 1 WHERE pk = 'a'", "Where clause does not contain a mandatory equality on all key attributes"),
+        ("DELETE FROM orders WHERE pk = 'a' AND sk > '0'", "Where clause does not contain a mandatory equality on all key attributes"),
+        (f"UPDATE orders SET pk = 'x' {KEYED}", "One or more parameter values were invalid: Cannot update attribute pk. This attribute is part of the key"),
         (f"UPDATE orders SET numbers = set_add(numbers) {KEYED}", "SET_ADD must have exactly two arguments at 1:29:7"),
-        (
-            f"UPDATE orders SET numbers = set_add(text, <<1>>) {KEYED}",
-            "The first argument to SET_ADD must equal the assignment value at 1:29:7",
-        ),
-        (
-            f"UPDATE orders SET numbers = set_delete(numbers, 1) {KEYED}",
-            "The second argument to SET_DELETE must be a value with type SET at 1:40:7",
-        ),
+        (f"UPDATE orders SET numbers = set_add(text, <<1>>) {KEYED}", "The first argument to SET_ADD must equal the assignment value at 1:29:7"),
+        (f"UPDATE orders SET numbers = set_delete(numbers, 1) {KEYED}", "The second argument to SET_DELETE must be a value with type SET at 1:40:7"),
         (f"UPDATE orders SET number = number * 2 {KEYED}", "Unsupported operator in Update Expression. Operator: *"),
         (
             f"DELETE FROM orders {KEYED} RETURNING MODIFIED OLD *",
             "Invalid returning clause: RETURNING MODIFIED OLD *. Only RETURNING ALL OLD * is allowed in DELETE statements.",
         ),
-        (
-            f"UPDATE orders SET x = 1 {KEYED} RETURNING ALL NEW x",
-            "Expected '*' after ( MODIFIED | ALL ) ( NEW | OLD ) in RETURNING clause",
-        ),
-        (
-            f"UPDATE orders SET x = 1 {KEYED} RETURNING ALL NEW *, ALL OLD *",
-            "Invalid syntax with multiple returning elements in RETURNING clause",
-        ),
+        (f"UPDATE orders SET x = 1 {KEYED} RETURNING ALL NEW x", "Expected '*' after ( MODIFIED | ALL ) ( NEW | OLD ) in RETURNING clause"),
+        (f"UPDATE orders SET x = 1 {KEYED} RETURNING ALL NEW *, ALL OLD *", "Invalid syntax with multiple returning elements in RETURNING clause"),
         (f"EXISTS(SELECT * FROM orders {KEYED})", "EXISTS can only be used in ExecuteTransaction write requests."),
     ],
-)
+)  # fmt: skip
 def test_invalid_statements_are_rejected(engine: Engine, statement: str, message: str) -> None:
     assert error_message(engine, statement) == message
 

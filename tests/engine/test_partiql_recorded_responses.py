@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - each case is on one line
 """PartiQL statements with responses recorded from DynamoDB in September 2026 (eu-west-2; decision 0011)."""
 
 from __future__ import annotations
@@ -39,22 +40,10 @@ def listed(count: int) -> str:
     ("statement", "message"),
     [
         (f"SELECT l[-1] FROM orders {KEYED}", "List index is not within the allowable range; index: [-1] at 1:11:1"),
-        (
-            f"SELECT l[2147483648] FROM orders {KEYED}",
-            "List index is not within the allowable range; index: [2147483648] at 1:10:10",
-        ),
-        (
-            f"UPDATE orders SET n = set_add(n, <<2, 2.0>>) {KEYED}",
-            f"{INVALID}Input collection [2, 2.0] contains duplicates! under root",
-        ),
-        (
-            f"UPDATE orders SET d = {'[' * 32}1{']' * 32} {KEYED}",
-            f"Nesting Levels have exceeded supported limits under root{'[0]' * 32}",
-        ),
-        (
-            f"UPDATE orders SET d = {{'a': {'[' * 31}1{']' * 31}}} {KEYED}",
-            f"Nesting Levels have exceeded supported limits under root.a{'[0]' * 31}",
-        ),
+        (f"SELECT l[2147483648] FROM orders {KEYED}", "List index is not within the allowable range; index: [2147483648] at 1:10:10"),
+        (f"UPDATE orders SET n = set_add(n, <<2, 2.0>>) {KEYED}", f"{INVALID}Input collection [2, 2.0] contains duplicates! under root"),
+        (f"UPDATE orders SET d = {'[' * 32}1{']' * 32} {KEYED}", f"Nesting Levels have exceeded supported limits under root{'[0]' * 32}"),
+        (f"UPDATE orders SET d = {{'a': {'[' * 31}1{']' * 31}}} {KEYED}", f"Nesting Levels have exceeded supported limits under root.a{'[0]' * 31}"),
         ("SELECT * FROM orders WHERE pk IN ['a', 'a']", OVERLAP),
         ("SELECT * FROM orders WHERE pk = 'a' OR pk = 'a'", OVERLAP),
         ("SELECT * FROM orders WHERE (pk = 'a' AND x = 1) OR (pk = 'a' AND x = 2)", OVERLAP),
@@ -70,7 +59,7 @@ def listed(count: int) -> str:
             "Must have hash key in ORDER BY clause when more than one hash key condition specified in WHERE clause.",
         ),
     ],
-)
+)  # fmt: skip
 def test_invalid_statements_are_rejected(engine: Engine, statement: str, message: str) -> None:
     put(engine, "a", "1", n={"NS": ["1"]}, l={"L": [s("x")]})
     assert run(engine, statement) == {"error": "ValidationException", "message": message}

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - each case is on one line
 """Resource-based policies of tables: normalized text, revisions and validation."""
 
 from __future__ import annotations
@@ -146,17 +147,8 @@ def test_policy_that_prevents_its_own_change_requires_confirmation(engine: Engin
     ("arn", "message"),
     [
         ("orders", "One or more parameter values were invalid: ARNs must start with 'arn:': orders"),
-        (
-            "arn:aws:s3:::bucket",
-            (
-                "One or more parameter values were invalid: Provided Arn is not a DynamoDB resource arn: "
-                "arn:aws:s3:::bucket"
-            ),
-        ),
-        (
-            f"{ARN}/backup/01",
-            f"One or more parameter values were invalid: Provided Arn is not a DynamoDB resource arn: {ARN}/backup/01",
-        ),
+        ("arn:aws:s3:::bucket", "One or more parameter values were invalid: Provided Arn is not a DynamoDB resource arn: arn:aws:s3:::bucket"),
+        (f"{ARN}/backup/01", f"One or more parameter values were invalid: Provided Arn is not a DynamoDB resource arn: {ARN}/backup/01"),
         (
             f"{ARN}/index/ByG",
             (
@@ -165,12 +157,9 @@ def test_policy_that_prevents_its_own_change_requires_confirmation(engine: Engin
             ),
         ),
         (f"{ARN}x", "Requested resource not found: Table: ordersx not found"),
-        (
-            f"{ARN}/stream/2026-01-01T00:00:00.000",
-            "Requested resource not found: Stream: 2026-01-01T00:00:00.000 not found for Table: orders",
-        ),
+        (f"{ARN}/stream/2026-01-01T00:00:00.000", "Requested resource not found: Stream: 2026-01-01T00:00:00.000 not found for Table: orders"),
     ],
-)
+)  # fmt: skip
 @pytest.mark.parametrize("operation", ["GetResourcePolicy", "PutResourcePolicy", "DeleteResourcePolicy"])
 def test_resources_without_policies_are_rejected(engine: Engine, operation: str, arn: str, message: str) -> None:
     create(engine)

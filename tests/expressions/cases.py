@@ -21,14 +21,7 @@ ITEM: dict[str, Any] = {
     "t": {"BOOL": True},
     "u": {"NULL": True},
     "l": {"L": [{"N": "1"}, {"N": "2"}, {"N": "3"}]},
-    "m": {
-        "M": {
-            "x": {"S": "y"},
-            "l": {"L": [{"S": "p"}, {"S": "q"}]},
-            "mm": {"M": {"k": {"N": "1"}}},
-            "dot.ted": {"S": "d"},
-        }
-    },
+    "m": {"M": {"x": {"S": "y"}, "l": {"L": [{"S": "p"}, {"S": "q"}]}, "mm": {"M": {"k": {"N": "1"}}}, "dot.ted": {"S": "d"}}},
     "ss": {"SS": ["a", "b"]},
     "ns": {"NS": ["1", "2"]},
     "bs": {"BS": ["YQ==", "Yg=="]},
@@ -37,7 +30,7 @@ ITEM: dict[str, Any] = {
     "e": {"S": ""},
     "lm": {"L": [{"M": {"x": {"S": "1"}}}, {"L": [{"N": "1"}, {"N": "2"}]}, {"SS": ["a", "b"]}]},
     "unicode": {"S": "€😀"},
-}
+}  # fmt: skip
 """The item that every request reads or writes."""
 
 
@@ -57,6 +50,10 @@ def _simple(lines: str, values: dict[str, Any] | None = None) -> list[Case]:
 
 def _case(text: str, values: dict[str, Any] | None = None, names: dict[str, str] | None = None) -> Case:
     return {"text": text, "values": values, "names": names}
+
+
+def _values(text: str, *values: dict[str, Any]) -> list[Case]:
+    return [_case(text, {":a": value}) for value in values]
 
 
 SYNTAX = _simple(
@@ -138,12 +135,9 @@ PLACEHOLDERS = [
     _case("#name = :a", {":a": {"S": "d"}}, {"#name": "name"}),
     *(_case("a = :a", {name: {"S": "b"}}) for name in ("a", ":", ":a-")),
     _case("a = :a", {":a": {"S": "b"}, ":" + "a" * 254: {"S": "b"}}),
-    *(
-        _case("a = :a", {":a": value})
-        for value in ({}, {"SS": []}, {"NS": []}, {"BS": []}, {"S": "b", "N": "1"}, {"S": ""})
-    ),
+    *_values("a = :a", {}, {"SS": []}, {"NS": []}, {"BS": []}, {"S": "b", "N": "1"}, {"S": ""}),
     _case("e = :a", {":a": {"S": ""}}),
-    *(_case("a = :a", {":a": value}) for value in ({"L": [{}]}, {"NULL": False}, {"N": "1E126"}, {"N": "1E-131"})),
+    *_values("a = :a", {"L": [{}]}, {"NULL": False}, {"N": "1E126"}, {"N": "1E-131"}),
     *(_case("a = :a" + " " * blanks, {":a": {"S": "b"}}) for blanks in (4091, 4090)),
     *(_case(" AND ".join(["attribute_exists(a)"] * count)) for count in (150, 151)),
     *(_case(" OR ".join(["a=:x"] * count), ONLY_X) for count in (150, 151)),

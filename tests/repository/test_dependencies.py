@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.repository.files import ROOT, SOURCE, SYSTEMS, written_files
+from tests.repository.files import ROOT, SOURCE, SYSTEMS, statements, written_files
 
 PACKAGES = [(ROOT, SOURCE), (ROOT / "systems", SYSTEMS)]
 """The folder of each package's pyproject.toml, and of its modules."""
@@ -38,7 +38,7 @@ def imported(source: Path) -> set[str]:
     """Return the modules that a package imports, except its own and the standard library's."""
     result: set[str] = set()
     for path in written_files(".py", source):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in statements(ast.parse(path.read_text(encoding="utf-8")).body):
             if isinstance(node, ast.Import):
                 result.update(alias.name.partition(".")[0] for alias in node.names)
             elif isinstance(node, ast.ImportFrom) and node.module and not node.level:

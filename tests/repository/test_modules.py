@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from tests.repository.files import ROOT, place, written_files
+from tests.repository.files import ROOT, place, statements, written_files
 from tests.repository.walks import BEFORE, walks
 
 FUNCTION_LINES_MAX = 70
@@ -22,7 +22,7 @@ def test_modules_have_a_docstring_and_short_functions() -> None:
         tree = ast.parse(text)
         if not ast.get_docstring(tree) and (text or path.name != "__init__.py" or "tests" not in path.parts):
             undocumented.append(place(path))
-        for node in ast.walk(tree):
+        for node in statements(tree.body):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 lines = (node.end_lineno or node.lineno) - node.lineno + 1
                 if lines > FUNCTION_LINES_MAX and f"{place(path)}:{node.name}" not in LONG_FUNCTIONS:

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - each case is on one line
 # mypy: disable-error-code="empty-body"
 """A small design and its calls, one per kind of request, with their countable effects."""
 
@@ -135,14 +136,7 @@ async def _views_of(updating: Awaitable[Note]) -> int:
 EXPECTING: list[Action] = [Update(OLD, title="new").only_if(title="old")]
 
 CALLS = (
-    Call(
-        "a typed get",
-        "GetItem",
-        lambda notes: notes.note("b", 2),
-        lambda notes: notes.note.aio("b", 2),
-        result=lambda note: note.title,
-        expected="old",
-    ),
+    Call("a typed get", "GetItem", lambda notes: notes.note("b", 2), lambda notes: notes.note.aio("b", 2), result=lambda note: note.title, expected="old"),
     Call(
         "a page",
         "Query",
@@ -226,13 +220,7 @@ CALLS = (
         lambda notes: notes.aio.batch(PUTS),
         lambda notes: len(notes.notes("c", limit=100)) // 30,
     ),
-    Call(
-        "transact",
-        "TransactWriteItems",
-        lambda notes: notes.transact(BOTH),
-        lambda notes: notes.aio.transact(BOTH),
-        lambda notes: _note(notes, "b", 1).views,
-    ),
+    Call("transact", "TransactWriteItems", lambda notes: notes.transact(BOTH), lambda notes: notes.aio.transact(BOTH), lambda notes: _note(notes, "b", 1).views),
     Call(
         "a write pattern",
         "TransactWriteItems",
@@ -242,4 +230,4 @@ CALLS = (
         result=lambda note: note.number,
         expected=1,
     ),
-)
+)  # fmt: skip

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - each case is on one line
 """Signature Version 4: AWS's published vectors, and botocore's signer on random requests."""
 
 from __future__ import annotations
@@ -53,31 +54,16 @@ VECTORS: dict[str, tuple[str, list[tuple[str, str]], bytes, str]] = {
         b"",
         "acc3ed3afb60bb290fc8d2dd0098b9911fcaa05412b367055dee359757a9c736",
     ),
-    "post-header-key-sort": (
-        "POST",
-        [HOST, ("My-Header1", "value1"), WHEN],
-        b"",
-        "c5410059b04c1ee005303aed430f6e6645f61f4dc9e1461ec8f8916fdf18852c",
-    ),
-    "post-header-value-case": (
-        "POST",
-        [HOST, ("My-Header1", "VALUE1"), WHEN],
-        b"",
-        "cdbc9802e29d2942e5e10b5bccfdd67c5f22c7c4e8ae67b53629efa58b974b7d",
-    ),
-    "post-sts-header-before": (
-        "POST",
-        [HOST, WHEN, ("X-Amz-Security-Token", TOKEN)],
-        b"",
-        "85d96828115b5dc0cfc3bd16ad9e210dd772bbebba041836c64533a82be05ead",
-    ),
+    "post-header-key-sort": ("POST", [HOST, ("My-Header1", "value1"), WHEN], b"", "c5410059b04c1ee005303aed430f6e6645f61f4dc9e1461ec8f8916fdf18852c"),
+    "post-header-value-case": ("POST", [HOST, ("My-Header1", "VALUE1"), WHEN], b"", "cdbc9802e29d2942e5e10b5bccfdd67c5f22c7c4e8ae67b53629efa58b974b7d"),
+    "post-sts-header-before": ("POST", [HOST, WHEN, ("X-Amz-Security-Token", TOKEN)], b"", "85d96828115b5dc0cfc3bd16ad9e210dd772bbebba041836c64533a82be05ead"),
     "post-x-www-form-urlencoded": (
         "POST",
         [("Content-Type", "application/x-www-form-urlencoded"), HOST, WHEN],
         b"Param1=value1",
         "ff11897932ad3f4e8b18135d722051e5ac45fc38421b1da7b9d196a0fe09473a",
     ),
-}
+}  # fmt: skip
 
 
 def test_documented_signing_keys_are_derived() -> None:

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - each case is on one line
 """Requests are validated with DynamoDB's messages, and valid requests are accepted."""
 
 from __future__ import annotations
@@ -69,16 +70,8 @@ def refused(operation: str, params: Any) -> str:
                 ("CreateTable", {"AttributeDefinitions": [], "KeySchema": [{"AttributeName": "a", "KeyType": "HASH"}]}),
             )
         ),
-        (
-            "GetItem",
-            {**GET, "TableName": "x" * 256},
-            [at(f"'{'x' * 256}'", "tableName", "have length less than or equal to 255")],
-        ),
-        (
-            "GetItem",
-            {**GET, "ReturnConsumedCapacity": "some"},
-            [at("'some'", "returnConsumedCapacity", "satisfy enum value set: [INDEXES, TOTAL, NONE]")],
-        ),
+        ("GetItem", {**GET, "TableName": "x" * 256}, [at(f"'{'x' * 256}'", "tableName", "have length less than or equal to 255")]),
+        ("GetItem", {**GET, "ReturnConsumedCapacity": "some"}, [at("'some'", "returnConsumedCapacity", "satisfy enum value set: [INDEXES, TOTAL, NONE]")]),
         ("PutItem", {"TableName": "orders", "Item": {}, "ReturnValues": "ALL"}, [RETURN_VALUES]),
         ("Query", {"TableName": "orders", "Limit": 0}, [by_name("Limit", "have value greater than or equal to 1")]),
         ("Scan", {"TableName": "orders", "Limit": 0}, [at("'0'", "limit", "have value greater than or equal to 1")]),
@@ -99,11 +92,7 @@ def refused(operation: str, params: Any) -> str:
             (operation, {**GET, "Item": {}, "TableName": "", "ReturnConsumedCapacity": "some"}, [EMPTY_NAME])
             for operation in ("GetItem", "PutItem", "UpdateItem", "DeleteItem", "Query")
         ],
-        (
-            "Scan",
-            {"TableName": "", "ReturnConsumedCapacity": "some"},
-            [at("''", "tableName", "have length greater than or equal to 1"), CAPACITY],
-        ),
+        ("Scan", {"TableName": "", "ReturnConsumedCapacity": "some"}, [at("''", "tableName", "have length greater than or equal to 1"), CAPACITY]),
         (
             "UpdateItem",
             {"TableName": "", "ReturnConsumedCapacity": "some", "ReturnValues": "ALL"},
@@ -123,16 +112,8 @@ def refused(operation: str, params: Any) -> str:
             {"TransactItems": [{}], "ClientRequestToken": "x" * 37, "ReturnConsumedCapacity": "some"},
             [by_name("ClientRequestToken", "have length less than or equal to 36")],
         ),
-        (
-            "TransactWriteItems",
-            {"TransactItems": [], "ReturnConsumedCapacity": "some"},
-            [by_name("TransactItems", "have length greater than or equal to 1")],
-        ),
-        (
-            "TransactGetItems",
-            {"TransactItems": [{}] * 101},
-            [by_name("TransactItems", "have length less than or equal to 100")],
-        ),
+        ("TransactWriteItems", {"TransactItems": [], "ReturnConsumedCapacity": "some"}, [by_name("TransactItems", "have length greater than or equal to 1")]),
+        ("TransactGetItems", {"TransactItems": [{}] * 101}, [by_name("TransactItems", "have length less than or equal to 100")]),
         ("BatchWriteItem", {"RequestItems": {}}, [by_name("RequestItems", "have length greater than or equal to 1")]),
         (
             "BatchWriteItem",
@@ -153,11 +134,7 @@ def refused(operation: str, params: Any) -> str:
                 CAPACITY,
             ],
         ),
-        (
-            "BatchWriteItem",
-            {"RequestItems": {"a!b": [{"PutRequest": {"Item": KEY}}]}, "ReturnConsumedCapacity": "some"},
-            [CAPACITY],
-        ),
+        ("BatchWriteItem", {"RequestItems": {"a!b": [{"PutRequest": {"Item": KEY}}]}, "ReturnConsumedCapacity": "some"}, [CAPACITY]),
         (
             "BatchWriteItem",
             {"RequestItems": {"a!b": [{"PutRequest": {"Item": KEY}}]}},
@@ -209,11 +186,7 @@ def refused(operation: str, params: Any) -> str:
                 at("'aa'", "localSecondaryIndexes.1.member.indexName", "have length greater than or equal to 3"),
             ],
         ),
-        (
-            "Scan",
-            {"TableName": "orders", "TotalSegments": 1_000_001},
-            [at("'1000001'", "totalSegments", "have value less than or equal to 1000000")],
-        ),
+        ("Scan", {"TableName": "orders", "TotalSegments": 1_000_001}, [at("'1000001'", "totalSegments", "have value less than or equal to 1000000")]),
         ("TransactGetItems", {"TransactItems": [{}]}, [at("null", "transactItems.1.member.get", "not be null")]),
         (
             "TransactWriteItems",
@@ -224,11 +197,7 @@ def refused(operation: str, params: Any) -> str:
             ],
         ),
         ("BatchGetItem", {"RequestItems": {}}, [by_name("RequestItems", "have length greater than or equal to 1")]),
-        (
-            "BatchGetItem",
-            {"RequestItems": {"orders": {"Keys": []}}},
-            [by_name("RequestItems.orders.member.Keys", "have length greater than or equal to 1")],
-        ),
+        ("BatchGetItem", {"RequestItems": {"orders": {"Keys": []}}}, [by_name("RequestItems.orders.member.Keys", "have length greater than or equal to 1")]),
         (
             "CreateTable",
             {
@@ -242,7 +211,7 @@ def refused(operation: str, params: Any) -> str:
             ],
         ),
     ],
-)
+)  # fmt: skip
 def test_invalid_requests_are_rejected(operation: str, params: dict[str, Any], messages: list[str]) -> None:
     plural = "s" if len(messages) > 1 else ""
     assert refused(operation, params).split("detected: ")[1].split("; ") == messages
