@@ -28,7 +28,7 @@ from keyplan_systems.posts import day_named, is_pattern, read_post
 from keyplan_systems.shop.tables import Table
 from keyplan_systems.site.markdown import looked_at, render_markdown, without_title
 from keyplan_systems.site.safety import left_out, safe
-from keyplan_systems.site.searching import Document, FtsSearch
+from keyplan_systems.site.searching import Document, Search
 
 GROWTH_MAX = 2.5
 NOISE_LINES = 5_000
@@ -154,7 +154,7 @@ def rows_of(path: Path) -> list[object]:
 def functions(folder: Path) -> dict[str, Callable[[str], object]]:
     """What reads people's text: posts, excerpts, headings, search, imports, bibliographies, links, feeds."""
     site = SiteFolder(folder)
-    links, search = Links(site, {"a.md": "/posts/a"}, {}, lambda _: None), FtsSearch(None)
+    links, search = Links(site, {"a.md": "/posts/a"}, {}, lambda _: None), Search(None)
     return {
         "render": render_markdown,
         "render a heading": lambda text: render_markdown(f"# {text} {{#a}}"),

@@ -38,6 +38,7 @@ def test_jekyll_s_name(tmp_path: Path) -> None:
     ("name", "slug"),
     [
         ("blog/my-trip/index.md", "my-trip"),
+        ("blog/_index.md", "blog"),
         ("2020-01-02-trip/index.md", "trip"),
         ("index.md", "index"),
         ("a.MD", "a"),
@@ -212,8 +213,8 @@ def test_first_paragraph_is_cut_at_a_word() -> None:
 
 
 def test_found_files(tmp_path: Path) -> None:
-    wanted = ["a.md", "b/_posts/c.markdown", "b/index.md", "d.MD"]
-    others = ["b/_index.md", ".git/x.md", "_site/x.md", "node_modules/p/README.md", ".hidden.md", "e.png", "f.css"]
+    wanted = ["a.md", "b/_index.md", "b/_posts/c.markdown", "b/index.md", "d.MD"]
+    others = [".git/x.md", "_site/x.md", "node_modules/p/README.md", ".hidden.md", "e.png", "f.css"]
     for name in (*wanted, *others):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("")
@@ -304,9 +305,6 @@ def test_a_status_may_say_draft(tmp_path: Path, status: str, draft: bool) -> Non
 
 def test_files_that_are_not_read_are_reported(tmp_path: Path) -> None:
     files = {
-        "a/_index.md": "---\ntitle: A\n---\nAbout all of them.\n",
-        "b/_index.md": "---\ntitle: B\nweight: 1\n---\n",
-        "h/_index.md": "---\ntitle: H\naliases: [/old/]\ndescription: All of H.\n---\n",
         "_data/c.yml": "- 1\n",
         "c.rst": "C\n=\n",
         "d.rst": "D\n=\n",
@@ -321,8 +319,6 @@ def test_files_that_are_not_read_are_reported(tmp_path: Path) -> None:
     assert [path.name for path in paths] == ["g.md"]
     assert {(fault.place, fault.message) for fault in faults} == {
         ("_data", "data files of the site, not imported"),
-        ("a/_index.md", "a section's page, not imported: its text"),
-        ("h/_index.md", "a section's page, not imported: its aliases, description"),
         ("c.rst", "files that aren't Markdown, not read: 3 (.rst ×2, .mdx)"),
     }
 

@@ -23,17 +23,8 @@ __all__ = ["History", "HistoryError", "Revision"]
 LOG_SECONDS_MAX = 60
 READ_SECONDS_MAX = 300
 _FILE_MODES = frozenset({"100644", "100755"})
-_PLACES = (
-    "GIT_DIR",
-    "GIT_WORK_TREE",
-    "GIT_INDEX_FILE",
-    "GIT_COMMON_DIR",
-    "GIT_OBJECT_DIRECTORY",
-    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
-    "GIT_NAMESPACE",
-    "GIT_PREFIX",
-)
-"""Environment variables that would make git use another repository."""
+_KEPT = ("PATH", "HOME")
+"""Environment variables of git. Others would make it use another repository."""
 
 
 class HistoryError(Exception):
@@ -177,15 +168,8 @@ def _command(folder: Path, *arguments: str) -> list[str]:
 
 
 def _environment() -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if name not in _PLACES}
-    return {
-        **kept,
-        "LC_ALL": "C.UTF-8",
-        "LANGUAGE": "",
-        "GIT_OPTIONAL_LOCKS": "0",
-        "GIT_TERMINAL_PROMPT": "0",
-        "GIT_NO_LAZY_FETCH": "1",
-    }
+    fixed = {"LC_ALL": "C.UTF-8", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1"}
+    return {**{name: os.environ[name] for name in _KEPT if name in os.environ}, **fixed}
 
 
 def _git(folder: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:

@@ -124,7 +124,7 @@ def former_addresses(post: Post, site: SiteFolder) -> Iterator[str]:
     if patterned is not None:
         yield patterned
     parts = Path(post.path).with_suffix("").parts
-    if parts[-1] == "index":
+    if parts[-1] in {"index", "_index"}:
         parts = parts[:-1]
     inside = (site.folder / post.path).parent.relative_to(site.root).parts
     folders = tuple(text for text in inside if text not in {"content", "_posts", "_drafts"})

@@ -10,7 +10,7 @@ import hashlib
 import os
 import stat
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time
 from email.utils import parsedate_to_datetime
@@ -130,8 +130,6 @@ def find_posts(folder: Path) -> tuple[list[Path], list[ErrorDetail]]:
                 continue
             if path.is_symlink() and (suffix in SUFFIXES or not path.is_file()):
                 report(path, "a symbolic link, not followed", "copy its target into the folder")
-            elif suffix in SUFFIXES and path.stem.partition(".")[0] == "_index":
-                faults.extend(_section(folder, path))
             elif suffix in SUFFIXES:
                 paths.append(path)
             elif suffix not in NO_TEXT:
@@ -145,26 +143,6 @@ def find_posts(folder: Path) -> tuple[list[Path], list[ErrorDetail]]:
             first, f"files that aren't Markdown, not read: {others.total():,} ({kinds})", "convert texts to Markdown"
         )
     return sorted(paths, key=lambda path: path.relative_to(folder).parts), faults
-
-
-SECTION_FIELDS = ("aliases", "alias", "redirect_from", "description", "summary", "cascade")
-"""Fields of a section's page other than its place in a menu."""
-
-
-def _section(folder: Path, path: Path) -> Iterator[ErrorDetail]:
-    """What is lost from a section's page (``_index.md``), which isn't a post: nothing if it has only a title."""
-    place = shown(path.relative_to(folder).as_posix())
-    try:
-        text = plain_text(_bytes_of(path)[0])
-        front = read_front_matter(text) if text.strip() else FrontMatter({}, {}, "")
-    except FrontMatterError as error:
-        yield fault_of(place, error)
-        return
-    lost = ["text"] if front.body.strip() else []
-    lost += [name for name in SECTION_FIELDS if front.fields.get(name)]
-    if lost:
-        message = f"a section's page, not imported: its {', '.join(lost)}"
-        yield ErrorDetail(place, message, "rename it to index.md to import it as a post")
 
 
 def shown(path: str) -> str:
@@ -187,7 +165,7 @@ def read_post(folder: Path, path: Path) -> Post:
     fields = _Fields(front)
     relative = path.relative_to(folder)
     stem, language = _language(path)
-    name = relative.parent.name if stem == "index" and relative.parent.name else stem
+    name = relative.parent.name if stem in {"index", "_index"} and relative.parent.name else stem
     day, undated = day_named(name)
     permalink = fields.text("permalink", "url", "path")
     slug = fields.text("slug") or _last_segment(permalink) or shown(undated)

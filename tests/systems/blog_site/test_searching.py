@@ -15,7 +15,7 @@ from keyplan_systems.blog.entities import Post, User
 from keyplan_systems.blog.searching import found_posts, rebuild, search_of
 from keyplan_systems.blog.site.site import Site
 from keyplan_systems.site import searching
-from keyplan_systems.site.searching import Document, FtsSearch, search_beside
+from keyplan_systems.site.searching import Document, Search, search_beside
 from tests.systems.blog_site.support import Visit, make_post, text_of
 
 
@@ -78,7 +78,7 @@ def test_an_index_beside_the_store_is_shared_and_made_anew(tmp_path: Path) -> No
 
 def test_of_a_common_word_the_latest_are_ranked_and_titles(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(searching, "RANKED_MAX", 3)
-    search = FtsSearch(None)
+    search = Search(None)
     texts = [
         ("Old", "lantern lantern"),
         ("Lantern", "old"),
@@ -94,7 +94,7 @@ def test_of_a_common_word_the_latest_are_ranked_and_titles(monkeypatch: pytest.M
 
 
 def test_documents_that_were_removed_or_changed_are_found_no_longer() -> None:
-    search = FtsSearch(None)
+    search = Search(None)
     search.replace_all(Document(str(number), "Lantern", "", "", "lantern") for number in range(3))
     search.put(Document("0", "Torch", "", "", "no more"))
     search.remove("1")
@@ -115,7 +115,7 @@ def test_an_index_of_another_format_is_rebuilt(tmp_path: Path) -> None:
     old.execute("INSERT INTO ids VALUES (1, 'old'); INSERT INTO documents (rowid, title) VALUES (1, 'Lantern')")
     old.close()
     with ThreadPoolExecutor(4) as pool:
-        opened = list(pool.map(lambda _: FtsSearch(place), range(4)))
+        opened = list(pool.map(lambda _: Search(place), range(4)))
     assert [each.find("lantern", 5) for each in opened] == [[]] * 4
     opened[0].put(Document("new", "Lantern", "", "", ""))
     assert [each.find("lantern", 5) for each in opened] == [["new"]] * 4
@@ -126,7 +126,7 @@ def test_an_index_of_another_format_is_rebuilt(tmp_path: Path) -> None:
 
 
 def test_rare_words_weigh_more_and_whole_ones_come_first() -> None:
-    search = FtsSearch(None)
+    search = Search(None)
     texts = ["the the the old sea", "the sea sea", "the old", "the seaside", "the x", "a x"]
     search.replace_all(Document(str(number), "", "", "", text) for number, text in enumerate(texts))
     assert search.find("the sea", 5) == ["1", "0", "3"]
@@ -139,7 +139,7 @@ def test_rare_words_weigh_more_and_whole_ones_come_first() -> None:
 
 def test_what_was_answered_is_kept_until_somebody_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(searching, "ANSWERS_MAX", 2)
-    search, other = FtsSearch(tmp_path / "a.search"), FtsSearch(tmp_path / "a.search")
+    search, other = Search(tmp_path / "a.search"), Search(tmp_path / "a.search")
     search.put(Document("1", "the sea", "", "", ""))
     statements: list[str] = []
     search._connection.trace_v2(  # pyright: ignore[reportPrivateUsage]
@@ -169,7 +169,7 @@ def test_what_was_answered_is_kept_until_somebody_writes(tmp_path: Path, monkeyp
     ['"', "AND", "title:x", "a*b", "NEAR(a b)", "-x", "^a", "''", "(", "\x00", "é" * 300, "_ a", "\U0001e4d0 a"],
 )
 def test_nothing_that_is_typed_is_an_operator(query: str) -> None:
-    search = FtsSearch(None)
+    search = Search(None)
     search.put(Document("1", "and near title x a b", "", "", ""))
     search.find(query, 5)
     search.close()
@@ -177,7 +177,7 @@ def test_nothing_that_is_typed_is_an_operator(query: str) -> None:
 
 @given(st.text(max_size=50))
 def test_any_query_can_be_asked(query: str) -> None:
-    search = FtsSearch(None)
+    search = Search(None)
     search.put(Document("1", query.replace("\x00", ""), "", "", ""))
     assert set(search.find(query, 5)) <= {"1"}
     search.close()

@@ -14,7 +14,7 @@ from functools import partial
 from keyplan_systems.blog.design import Blog
 from keyplan_systems.blog.entities import Post
 from keyplan_systems.paging import items_of_ids, pages_of
-from keyplan_systems.site.searching import Document, FtsSearch, Search, search_beside
+from keyplan_systems.site.searching import Document, Search, search_beside
 from keyplan_systems.words import plain_words
 
 __all__ = ["found_posts", "keep_found", "rebuild", "search_of"]
@@ -22,7 +22,7 @@ __all__ = ["found_posts", "keep_found", "rebuild", "search_of"]
 PAGE = 100
 
 
-def search_of(blog: Blog, place: str | None = None) -> FtsSearch:
+def search_of(blog: Blog, place: str | None = None) -> Search:
     """The index of a blog, in a file if the store is one. An empty one is filled."""
     return search_beside(blog.store.url, partial(rebuild, blog), place)
 

@@ -22,7 +22,7 @@ from keyplan_systems.site.serving import BaseSite, BaseTurn
 from keyplan_systems.site.sessions import SessionPatterns, Sessions
 from keyplan_systems.site.signing import Signer
 from keyplan_systems.site.templating import environment
-from keyplan_systems.site.visitors import BaseVisitor, CookieNames, Visitors
+from keyplan_systems.site.visitors import BaseVisitor, Visitors
 
 __all__ = ["Look", "SmallSite", "Turn", "Visitor"]
 
@@ -120,7 +120,7 @@ class SmallSite(BaseSite[Visitor, Turn[D]], Generic[D]):
             design=design,
             public=options.origin,
             signer=signer,
-            visitors=Visitors(Visitor, sessions, signer, CookieNames(look.system), secure=secure),
+            visitors=Visitors(Visitor, sessions, signer, look.system, secure=secure),
             templates=environment((look.package, "keyplan_systems.pages"), look.filters),
             notices={**NOTICES, **look.notices},
             limits=LIMITS,

@@ -9,14 +9,14 @@ from functools import partial
 
 from keyplan_systems.paging import items_of_ids, pages_of
 from keyplan_systems.papers.design import Membership, Paper, Papers, byline
-from keyplan_systems.site.searching import Document, FtsSearch, Search, search_beside
+from keyplan_systems.site.searching import Document, Search, search_beside
 
 __all__ = ["found_papers", "keep_found", "rebuild", "search_of"]
 
 PAGE = 100
 
 
-def search_of(papers: Papers) -> FtsSearch:
+def search_of(papers: Papers) -> Search:
     """The index of a catalogue. An empty one is rebuilt."""
     return search_beside(papers.store.url, partial(rebuild, papers))
 

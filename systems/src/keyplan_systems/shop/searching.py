@@ -10,14 +10,14 @@ from functools import partial
 from keyplan_systems.paging import items_of_ids, pages_of
 from keyplan_systems.shop.design import Shop
 from keyplan_systems.shop.entities import Product
-from keyplan_systems.site.searching import Document, FtsSearch, Search, search_beside
+from keyplan_systems.site.searching import Document, Search, search_beside
 
 __all__ = ["found_products", "keep_found", "rebuild", "search_of"]
 
 PAGE = 100
 
 
-def search_of(shop: Shop) -> FtsSearch:
+def search_of(shop: Shop) -> Search:
     """The index of a shop. An empty one is rebuilt."""
     return search_beside(shop.store.url, partial(rebuild, shop))
 

@@ -46,7 +46,7 @@ class BasePolicy(Generic[P]):
                 "in": "cookie",
                 "name": visitors.session_cookie,
                 "description": "The cookie of a sign-in. Writes need the session's form token in X-CSRF-Token, too.",
-                "x-form-token-cookie": visitors.names.form_token,
+                "x-form-token-cookie": visitors.form_token_name,
             },
         }
 

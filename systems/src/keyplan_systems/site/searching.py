@@ -1,7 +1,6 @@
-"""Full-text search: an interface, and an implementation with SQLite's FTS5 in a file next to the store.
+"""Full-text search with SQLite's FTS5, in a file next to the store.
 
-Another engine (for example OpenSearch) is an object with the same four methods. Systems decide what to index: only what
-every visitor can read. The index can be deleted and rebuilt from the store.
+Systems decide what to index: only what every visitor can read. The index can be deleted and rebuilt from the store.
 """
 
 from __future__ import annotations
@@ -13,13 +12,13 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import apsw
 
 from keyplan.errors import StoreError
 
-__all__ = ["Document", "FtsSearch", "Search", "refill_beside", "search_beside"]
+__all__ = ["Document", "Search", "refill_beside", "search_beside"]
 
 QUERY_CHARACTERS_MAX = 500
 QUERY_WORDS_MAX = 12
@@ -57,30 +56,7 @@ class Document:
     text: str
 
 
-class Search(Protocol):
-    """An index of documents by words."""
-
-    def put(self, document: Document) -> None:
-        """Add or replace a document. Raises StoreError."""
-        ...
-
-    def remove(self, document_id: str) -> None:
-        """Remove a document. Raises StoreError."""
-        ...
-
-    def replace_all(self, documents: Iterable[Document]) -> int:
-        """Replace all documents; returns their number. Raises StoreError."""
-        ...
-
-    def find(self, query: str, limit: int) -> Sequence[str]:
-        """The ids of the documents with all words of a query, best first; the last word can be a prefix.
-
-        Raises StoreError.
-        """
-        ...
-
-
-class FtsSearch:
+class Search:
     """An index in a SQLite file or in memory. Several processes can use one file."""
 
     def __init__(self, place: Path | None) -> None:
@@ -92,19 +68,22 @@ class FtsSearch:
         self._connection = self._opened()
 
     def put(self, document: Document) -> None:
-        """Replace the document."""
+        """Add or replace a document. Raises StoreError."""
         self._write([document], [document.id])
 
     def remove(self, document_id: str) -> None:
-        """Remove the document."""
+        """Remove a document. Raises StoreError."""
         self._write([], [document_id])
 
     def replace_all(self, documents: Iterable[Document]) -> int:
-        """Replace all documents in one transaction: other processes use the old index until then."""
+        """Replace all documents in one transaction; returns their number. Raises StoreError."""
         return self._write(documents, None)
 
     def find(self, query: str, limit: int) -> Sequence[str]:
-        """Documents by BM25. Those with the whole last word come first."""
+        """The ids of the documents with all words of a query, best first by BM25; the last word can be a prefix.
+
+        Raises StoreError.
+        """
         ids: Sequence[str] = ()
         with self._lock:
             try:
@@ -217,23 +196,23 @@ class FtsSearch:
         )
 
 
-def search_beside(url: str, fill: Callable[[FtsSearch], object], place: str | None = None) -> FtsSearch:
+def search_beside(url: str, fill: Callable[[Search], object], place: str | None = None) -> Search:
     """The index of a store: a file next to the store's file (``shop.search`` next to ``shop.db``), or in memory for a
     remote store. An empty one is filled. Raises StoreError.
     """
     is_file = place is not None or not (url == ":memory:" or "://" in url)
-    search = FtsSearch(Path(place or url).with_suffix(".search") if is_file else None)
+    search = Search(Path(place or url).with_suffix(".search") if is_file else None)
     if search.is_empty():
         fill(search)
     return search
 
 
-def refill_beside(url: str, fill: Callable[[FtsSearch], object]) -> None:
+def refill_beside(url: str, fill: Callable[[Search], object]) -> None:
     """Rebuild the index of a store after an import. If there is none, the site builds it on start."""
     path = Path(url).with_suffix(".search")
     if url == ":memory:" or "://" in url or not path.exists():
         return
-    search = FtsSearch(path)
+    search = Search(path)
     try:
         fill(search)
     finally:

@@ -204,7 +204,7 @@ class BaseSite(ABC, Generic[V, T]):
         return endpoint
 
     def _run(self, handler: Callable[[T], Response], role: str, request: Request, form: Form | None) -> Response:
-        visitor = self.visitors.nobody()
+        visitor = self.visitors.anonymous()
         after: list[Callable[[], None]] = []
         note: Callable[[Response | None], None] = ignored
         try:
@@ -257,7 +257,7 @@ class BaseSite(ABC, Generic[V, T]):
         try:
             visitor = self.visitors.of(request)
         except KeyplanError:
-            visitor = self.visitors.nobody()
+            visitor = self.visitors.anonymous()
         return self.visitors.finish(visitor, self._problem(request, problem, visitor))
 
     def _problem(self, request: Request, problem: Problem, visitor: V, form: Form | None = None) -> Response:

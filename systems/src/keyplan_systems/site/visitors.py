@@ -16,33 +16,9 @@ from starlette.responses import Response
 from keyplan_systems.site.sessions import SESSION_SECONDS, Session, SessionOwner, Sessions, SignedIn
 from keyplan_systems.site.signing import Signer, random_token
 
-__all__ = ["BaseVisitor", "CookieNames", "Visitors"]
+__all__ = ["BaseVisitor", "Visitors"]
 
 P = TypeVar("P", bound=SessionOwner)
-
-
-@dataclass(frozen=True)
-class CookieNames:
-    """The names of a system's cookies. Browsers keep cookies by host, not by port, so systems on one machine need
-    different names.
-    """
-
-    system: str
-
-    @property
-    def session(self) -> str:
-        """The cookie of a visitor who is signed in."""
-        return f"{self.system}_session"
-
-    @property
-    def visit(self) -> str:
-        """The cookie of a visitor who isn't signed in."""
-        return f"{self.system}_visit"
-
-    @property
-    def form_token(self) -> str:
-        """A copy of the form token that scripts of this origin can read, for the API's page."""
-        return f"{self.system}_form_token"
 
 
 @dataclass
@@ -109,25 +85,29 @@ class Visitors(Generic[V, P]):
         kind: type[V],
         sessions: Sessions[P],
         signer: Signer,
-        names: CookieNames,
+        system: str,
         *,
         secure: bool,
     ) -> None:
         self.kind = kind
         self.sessions = sessions
         self.signer = signer
-        self.names = names
+        # Browsers keep cookies by host, not by port, so systems on one machine need different names.
+        self.session_name = f"{system}_session"
+        self.visit_name = f"{system}_visit"
+        self.form_token_name = f"{system}_form_token"
+        """A copy of the form token that scripts of this origin can read, for the API's page."""
         self.secure = secure
         self._prefix = "__Host-" if secure else ""
 
-    def nobody(self) -> V:
+    def anonymous(self) -> V:
         """A visitor without cookies."""
         return self.kind(self.signer)
 
     @property
     def session_cookie(self) -> str:
         """The name of the cookie that holds a session's token."""
-        return self._prefix + self.names.session
+        return self._prefix + self.session_name
 
     def is_named(self, request: HTTPConnection) -> bool:
         """Whether an API request names its caller, with a valid token or not. Otherwise the store isn't read."""
@@ -136,33 +116,33 @@ class Visitors(Generic[V, P]):
     def of(self, request: HTTPConnection) -> V:
         """The visitor who makes a request. A session that is unknown, forged or has ended is ignored."""
         cookies = request.cookies
-        visitor = self.nobody()
+        visitor = self.anonymous()
         match cookies.get("theme"):
             case "light" | "dark" as theme:
                 visitor.theme = theme
             case _:
                 pass
-        visit = cookies.get(self._prefix + self.names.visit)
+        visit = cookies.get(self._prefix + self.visit_name)
         if visit is not None and 20 <= len(visit) <= 100 and visit.isascii():
             visitor.visit = visit
         token = cookies.get(self.session_cookie)
         if token:
             visitor.signed_in = self.sessions.of(token)
             if visitor.signed_in is None:
-                visitor.changes[self.names.session] = None
+                visitor.changes[self.session_name] = None
         return visitor
 
     def sign_in(self, visitor: V, person: P, label: str = "") -> None:
         """Open a session for the visitor's browser. The one that it had ends."""
         self._end(visitor)
         token = self.sessions.open(person, label=label)
-        visitor.changes |= {self.names.session: token, self.names.visit: None}
+        visitor.changes |= {self.session_name: token, self.visit_name: None}
 
     def sign_out(self, visitor: V) -> None:
         """End the visitor's session, and delete its cookies."""
         self._end(visitor)
         visitor.signed_in = None
-        visitor.changes |= {self.names.session: None, self.names.visit: None}
+        visitor.changes |= {self.session_name: None, self.visit_name: None}
 
     def _end(self, visitor: V) -> None:
         if visitor.session is not None:
@@ -171,10 +151,10 @@ class Visitors(Generic[V, P]):
     def finish(self, visitor: V, response: Response) -> Response:
         """Write the cookies that changed. A page made for one visitor must not be cached for another."""
         if visitor.fresh:
-            visitor.changes.setdefault(self.names.visit, visitor.visit)
+            visitor.changes.setdefault(self.visit_name, visitor.visit)
         for name, value in visitor.changes.items():
-            self._cookie(response, self._prefix + name, value, lasting=name == self.names.session)
-            if name == self.names.session:
+            self._cookie(response, self._prefix + name, value, lasting=name == self.session_name)
+            if name == self.session_name:
                 self._form_token(response, value)
         if visitor.signed_in is not None or visitor.changes:
             response.headers["cache-control"] = "private, no-store"
@@ -185,7 +165,7 @@ class Visitors(Generic[V, P]):
         """The session's form token, for scripts of this origin: the API's page sends it."""
         token = None if session_token is None else self.signer.signature("csrf", f"session {session_token}")
         response.set_cookie(
-            self.names.form_token,
+            self.form_token_name,
             token or "",
             max_age=0 if token is None else SESSION_SECONDS,
             path="/",

@@ -29,7 +29,7 @@ from keyplan_systems.site.problems import Problem, not_found
 from keyplan_systems.site.searching import Search
 from keyplan_systems.site.serving import HASHES_WAITING, BaseSite, BaseTurn
 from keyplan_systems.site.signing import Signer
-from keyplan_systems.site.visitors import CookieNames, Visitors
+from keyplan_systems.site.visitors import Visitors
 from keyplan_systems.words import address_key
 
 __all__ = ["NOTICES", "Site", "Turn"]
@@ -111,9 +111,7 @@ class Site(BaseSite[Visitor, Turn]):
             design=blog,
             public=settings.origin,
             signer=signer,
-            visitors=Visitors(
-                Visitor, accounts.sessions_of(blog, signer), signer, CookieNames("blog"), secure=settings.secure
-            ),
+            visitors=Visitors(Visitor, accounts.sessions_of(blog, signer), signer, "blog", secure=settings.secure),
             templates=blog_environment(),
             notices=NOTICES,
             limits=LIMITS,

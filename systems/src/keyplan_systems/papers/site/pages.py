@@ -16,7 +16,7 @@ from keyplan_systems.papers.export import FORMATS, citation, collection_name
 from keyplan_systems.papers.searching import found_papers, keep_found
 from keyplan_systems.site.kept import Kept
 from keyplan_systems.site.problems import not_found
-from keyplan_systems.site.searching import FtsSearch, Search
+from keyplan_systems.site.searching import Search
 from keyplan_systems.words import slug_from
 
 __all__ = ["Drafts", "Front", "author", "collection", "exported", "is_author", "may_read", "paper", "text", "topic"]
@@ -57,7 +57,7 @@ class FrontPage:
 class Front:
     """The front page, which is kept for a minute, and the search."""
 
-    def __init__(self, index: FtsSearch, kept: Kept[str, FrontPage]) -> None:
+    def __init__(self, index: Search, kept: Kept[str, FrontPage]) -> None:
         self._index = index
         self._kept = kept
 

@@ -10,6 +10,7 @@ from urllib.parse import quote
 from markupsafe import Markup
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
+from keyplan import Page
 from keyplan.errors import RequestError
 from keyplan_systems.blog.entities import Post, PostWithContent, User
 from keyplan_systems.blog.ranking import front_page
@@ -54,31 +55,26 @@ def front(turn: Turn) -> Response:
 def latest(turn: Turn) -> Response:
     """All published posts, newest first."""
     page = turn.blog.latest_posts(limit=PAGE, cursor=turn.cursor)
-    return turn.page(
-        "list.html",
-        heading="Latest",
-        lede="All posts, newest first.",
-        path="/latest",
-        cards=shown_cards(turn.blog, page.items),
-        cursor=page.cursor,
-        first=turn.cursor is not None,
-        trending=_trending(turn),
-    )
+    return _list(turn, page, "Latest", "All posts, newest first.", "/latest")
 
 
 def popular(turn: Turn) -> Response:
     """All published posts, most popular first."""
     page = turn.blog.popular_posts(limit=PAGE, cursor=turn.cursor)
+    return _list(turn, page, "Popular", "The most viewed, liked and rated posts.", "/popular", more="Less popular")
+
+
+def _list(turn: Turn, page: Page[Post], heading: str, lede: str, path: str, **more: str) -> Response:
     return turn.page(
         "list.html",
-        heading="Popular",
-        lede="The most viewed, liked and rated posts.",
-        path="/popular",
+        heading=heading,
+        lede=lede,
+        path=path,
         cards=shown_cards(turn.blog, page.items),
         cursor=page.cursor,
         first=turn.cursor is not None,
-        more="Less popular",
         trending=_trending(turn),
+        **more,
     )
 
 
