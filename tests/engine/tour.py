@@ -1,4 +1,4 @@
-"""A tour of all operations, so that it is known which members answers have: for the page of operations."""
+"""Calls all operations, to record for docs/operations.md which members responses have."""
 
 from __future__ import annotations
 
@@ -15,43 +15,27 @@ from tests.engine.support import index
 START_S = 1_790_000_000.0
 ARN = "arn:aws:dynamodb:local:000000000000:table/orders"
 KEY: dict[str, Any] = {"pk": {"S": "a"}, "sk": {"S": "b"}}
-ITEM: dict[str, Any] = {
-    **KEY,
-    "g": {"S": "g"},
-    "h": {"S": "h"},
-    "l": {"S": "l"},
-    "n": {"N": "1"},
-    "v": {"L": [{"N": "1"}]},
-}
+ITEM: dict[str, Any] = {**KEY, **{name: {"S": name} for name in "ghl"}, "n": {"N": "1"}, "v": {"L": [{"N": "1"}]}}
 SIZES = {"ReturnConsumedCapacity": "INDEXES", "ReturnItemCollectionMetrics": "SIZE"}
-TABLE: dict[str, Any] = {
-    "TableName": "orders",
-    "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}, {"AttributeName": "sk", "KeyType": "RANGE"}],
-    "AttributeDefinitions": [{"AttributeName": name, "AttributeType": "S"} for name in ("pk", "sk", "g", "h", "l")],
-    "BillingMode": "PAY_PER_REQUEST",
-    "LocalSecondaryIndexes": [
-        {
-            "IndexName": "ByL",
-            "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}, {"AttributeName": "l", "KeyType": "RANGE"}],
-            "Projection": {"ProjectionType": "INCLUDE", "NonKeyAttributes": ["n"]},
-        }
-    ],
-    "GlobalSecondaryIndexes": [
-        {
-            **index("ByG", "g", "h"),
-            "Projection": {"ProjectionType": "INCLUDE", "NonKeyAttributes": ["n"]},
-            "OnDemandThroughput": {"MaxReadRequestUnits": 10, "MaxWriteRequestUnits": 10},
-            "WarmThroughput": {"ReadUnitsPerSecond": 12_000, "WriteUnitsPerSecond": 4_000},
-        }
-    ],
+SOME = {"Projection": {"ProjectionType": "INCLUDE", "NonKeyAttributes": ["n"]}}
+THROUGHPUT = {
     "OnDemandThroughput": {"MaxReadRequestUnits": 10, "MaxWriteRequestUnits": 10},
     "WarmThroughput": {"ReadUnitsPerSecond": 12_000, "WriteUnitsPerSecond": 4_000},
+}
+TABLE: dict[str, Any] = {
+    "TableName": "orders",
+    "KeySchema": index("", "pk", "sk")["KeySchema"],
+    "AttributeDefinitions": [{"AttributeName": name, "AttributeType": "S"} for name in ("pk", "sk", "g", "h", "l")],
+    "BillingMode": "PAY_PER_REQUEST",
+    "LocalSecondaryIndexes": [{**index("ByL", "pk", "l"), **SOME}],
+    "GlobalSecondaryIndexes": [{**index("ByG", "g", "h"), **SOME, **THROUGHPUT}],
+    **THROUGHPUT,
     "VectorIndexes": [
         {
             "IndexName": "ByV",
             "VectorAttribute": {"AttributeName": "v"},
             "SearchSchema": [{"AttributeName": "g", "SearchSchemaElementType": "HASH"}],
-            "Projection": {"ProjectionType": "INCLUDE", "NonKeyAttributes": ["n"]},
+            **SOME,
             "Dimensions": 1,
             "DistanceFunction": "EUCLIDEAN",
         }
@@ -64,17 +48,17 @@ TABLE: dict[str, Any] = {
 
 
 class Traveller:
-    """Calls operations, and keeps their answers."""
+    """Calls operations and records requests and responses."""
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
         self.answers: dict[str, list[dict[str, Any]]] = {}
         self.errors: dict[str, str] = {}
         self.requests: dict[str, list[dict[str, Any]]] = {}
-        """Those that were answered."""
+        """The successful requests."""
 
     def call(self, operation: str, **params: Any) -> dict[str, Any]:
-        """The answer, or nothing where it is an error."""
+        """Return the response, or nothing after an error."""
         try:
             answer = self.engine.call(operation, params)
         except DynamoDBError as error:
@@ -86,7 +70,7 @@ class Traveller:
 
 
 def travel(kind: type[Traveller] = Traveller, start_s: float = START_S) -> Traveller:
-    """Take the tour."""
+    """Call all operations."""
     with TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
         now = [start_s]
 

@@ -14,8 +14,8 @@ import pytest
 
 from keyplan.store import check_file
 from tests.seeds import seed as first_seed
-from tests.server.differential.compare import Answer, Endpoint, is_earlier, only_removes, same, says_the_same
-from tests.server.differential.legacy import OldSequence
+from tests.server.differential.compare import Answer, Endpoint, is_earlier, only_removes, same, same_meaning
+from tests.server.differential.legacy import LegacySequence
 from tests.server.differential.partiql import StatementSequence
 from tests.server.differential.sequences import Sequence
 from tests.server.differential.tables import TableSequence
@@ -87,7 +87,9 @@ def test_item_operations_agree(stores: tuple[Endpoint, Endpoint], part: int) -> 
 @pytest.mark.nightly
 @needs_local
 def test_legacy_parameters_agree(stores: tuple[Endpoint, Endpoint]) -> None:
-    compared = sum(compare(stores, seed, OldSequence(seed).requests()) for seed in range(SEED, SEED + SEQUENCES // 4))
+    compared = sum(
+        compare(stores, seed, LegacySequence(seed).requests()) for seed in range(SEED, SEED + SEQUENCES // 4)
+    )
     assert compared > SEQUENCES // 4 * 20
 
 
@@ -121,6 +123,6 @@ def test_comparison_accepts_only_known_differences() -> None:
     assert not same("PutItem", {}, refused, {})
     assert not same("PutItem", {}, {}, refused)
     assert not same("PutItem", {}, refused, {**refused, "error": "ResourceNotFoundException"})
-    assert says_the_same("x", "x")
+    assert same_meaning("x", "x")
     assert is_earlier("Invalid UpdateExpression: x", "Cannot do operations on a non-existent table")
     assert not is_earlier("Cannot do operations on a non-existent table", "Invalid UpdateExpression: x")

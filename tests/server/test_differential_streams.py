@@ -19,7 +19,7 @@ VIEWS = ("KEYS_ONLY", "NEW_IMAGE", "OLD_IMAGE", "NEW_AND_OLD_IMAGES")
 
 
 def records_of(store: Endpoint, arn: str) -> list[str]:
-    """The records of a stream, without what is specific to each store."""
+    """Return the records of a stream, without what is specific to each store."""
     records = consume(store.ask, arn, Checkpoints(), limit=1000)
     shown = (
         printed(plain("GetRecords", {"name": record["eventName"], **_of_the_change(record["dynamodb"])}))

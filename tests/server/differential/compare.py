@@ -1,6 +1,4 @@
-"""When two answers are the same, and where they may differ: each difference that is known has its reason here, and is
-described in decision 0011.
-"""
+"""Compares responses of Keyplan and DynamoDB Local, and lists the known differences, which decision 0011 explains."""
 
 from __future__ import annotations
 
@@ -20,23 +18,23 @@ Answer = dict[str, Any]
 
 
 class Endpoint:
-    """A store that is asked over one connection."""
+    """A store, over one connection."""
 
     def __init__(self, url: str, name: str = "dev") -> None:
         parts = urlsplit(url)
         self._connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=60)
         self._name = name
         self._number = itertools.count()
-        self._authorization = self._another()
+        self._authorization = self._new_authorization()
 
-    def _another(self) -> str:
-        """Other credentials: a local store that isn't shared keeps the tables of each access key apart."""
+    def _new_authorization(self) -> str:
+        """Return other credentials: DynamoDB Local (unless shared) stores the tables of each access key separately."""
         key = f"{self._name}{os.getpid()}n{next(self._number)}"
         credential = f"{key}/20260101/us-east-1/dynamodb/aws4_request"
         return f"AWS4-HMAC-SHA256 Credential={credential}, SignedHeaders=host, Signature=00"
 
     def ask(self, operation: str, params: Answer) -> Answer:
-        """The answer, or ``{"error": type, "message": ...}`` with the further members of the error."""
+        """Return the response, or ``{"error": type, "message": ...}`` with the error's other members."""
         self._connection.request(
             "POST",
             "/",
@@ -56,21 +54,21 @@ class Endpoint:
         return comparable({"error": type_, "message": message, **body})
 
     def clear(self) -> None:
-        """Remove all tables."""
+        """Delete all tables."""
         for name in self.ask("ListTables", {})["TableNames"]:
             self.ask("UpdateTable", {"TableName": name, "DeletionProtectionEnabled": False})
             if "error" in self.ask("DeleteTable", {"TableName": name}):
-                # Local may take its time with an index, or for ever.
-                self._authorization = self._another()
+                # Local may take long for an index, or forever.
+                self._authorization = self._new_authorization()
                 return
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connection."""
         self._connection.close()
 
 
 def printed(value: Any) -> str:
-    """A value in one spelling."""
+    """Return a value as canonical JSON."""
     return json.dumps(value, sort_keys=True, ensure_ascii=False)
 
 
@@ -78,25 +76,25 @@ ENVELOPE = "1 validation error detected: "
 
 
 def plain(operation: str, answer: Answer) -> Answer:
-    """An answer without what is each store's own."""
+    """Return a response without what is specific to each store."""
     made = cast("Answer", _numbers(answer))
     if "message" in made and not made["message"].startswith((f"{ENVELOPE}Value ", f"{ENVELOPE}Failed ")):
-        # The service says so of what is wrong with a request by itself, and Local doesn't (decision 0029).
+        # DynamoDB's prefix of some errors, which Local doesn't have (decision 0029).
         made["message"] = made["message"].removeprefix(ENVELOPE)
     if operation in {"Query", "Scan", "ExecuteStatement"} and "Items" in made:
-        # Partitions have no order among each other, nor have equal keys of an index.
+        # The order of partitions, and of equal keys of an index, is undefined.
         made["Items"] = sorted(made["Items"], key=printed)
     if operation == "ExecuteStatement":
-        made.pop("NextToken", None)  # where nothing is left behind a full page, Local gives one more often
+        made.pop("NextToken", None)  # after a full last page, Local returns one more often
     if operation == "BatchGetItem" and "Responses" in made:
         made["Responses"] = {name: sorted(items, key=printed) for name, items in made["Responses"].items()}
     if operation == "UpdateItem" and made.get("Attributes") == {}:
         del made["Attributes"]
     if operation == "TransactGetItems" and "ConsumedCapacity" in made:
-        made["ConsumedCapacity"] = [_undirected(each) for each in made["ConsumedCapacity"]]
+        made["ConsumedCapacity"] = [_total_units(each) for each in made["ConsumedCapacity"]]
     if "CancellationReasons" in made:
         made["CancellationReasons"] = [
-            # Local has no code of its own for a duplicate in a transaction.
+            # Local has no specific code for a duplicate in a transaction.
             {**each, "Code": "DuplicateItem"} if each.get("Message", "").startswith("Duplicate primary key") else each
             for each in made["CancellationReasons"]
         ]
@@ -109,14 +107,14 @@ def plain(operation: str, answer: Answer) -> Answer:
         if member in made:
             made[member] = _described(made[member])
     if operation == "DeleteTable" and "TableDescription" in made:
-        # The service's response doesn't have these members, and Local's does.
+        # DynamoDB doesn't return these members, but Local does.
         for member in ("KeySchema", "AttributeDefinitions", "CreationDateTime", "GlobalSecondaryIndexes"):
             made["TableDescription"].pop(member, None)
     return made
 
 
 def _numbers(value: Any) -> Any:
-    """With each number in the service's spelling: Local keeps that of the request in lists and maps."""
+    """Normalize all numbers: Local returns those in lists and maps as they were in the request."""
     if isinstance(value, list):
         return [_numbers(each) for each in value]
     if not isinstance(value, dict):
@@ -126,8 +124,8 @@ def _numbers(value: Any) -> Any:
     return {name: _numbers(each) for name, each in value.items()}
 
 
-def _undirected(consumed: Answer) -> Answer:
-    """Units without their direction, which Local doesn't tell."""
+def _total_units(consumed: Answer) -> Answer:
+    """Return capacity units without the distinction of reads and writes, which Local lacks."""
     units = {"CapacityUnits": consumed["CapacityUnits"]}
     return {"TableName": consumed["TableName"], **units, **({"Table": units} if "Table" in consumed else {})}
 
@@ -139,7 +137,7 @@ def _described(description: Answer) -> Answer:
         if name
         not in {
             *("TableArn", "TableStatus", "TableId", "CreationDateTime"),
-            # Local knows no warm throughput, and tells other dates.
+            # Local has no warm throughput, and other dates.
             *("BillingModeSummary", "ProvisionedThroughput", "WarmThroughput"),
         }
     }
@@ -147,7 +145,7 @@ def _described(description: Answer) -> Answer:
         kept["AttributeDefinitions"] = sorted(kept["AttributeDefinitions"], key=printed)
     for member in ("GlobalSecondaryIndexes", "LocalSecondaryIndexes"):
         if member in kept:
-            # Local takes its time to remove one.
+            # Local takes time to delete one.
             indexes = [each for each in kept.pop(member) if each.get("IndexStatus") != "DELETING"]
             if indexes:
                 shown = ({name: each[name] for name in ("IndexName", "KeySchema", "Projection")} for each in indexes)
@@ -156,7 +154,7 @@ def _described(description: Answer) -> Answer:
 
 
 def _sorted_names(index: Answer) -> Answer:
-    """An index whose projected names are sorted, as the service tells them, and Local doesn't."""
+    """Sort the projected names of an index, as DynamoDB does and Local doesn't."""
     projection = index["Projection"]
     if "NonKeyAttributes" not in projection:
         return index
@@ -164,11 +162,11 @@ def _sorted_names(index: Answer) -> Answer:
 
 
 INDEX_KEY = "attempted to update the secondary index key|Type mismatch for Index Key"
-"""An update that gives the key of an index another type: Local lets some pass."""
+"""Errors of an update that changes the type of an index key: Local accepts some of them."""
 
 
 def same(operation: str, params: Answer, ours: Answer, theirs: Answer) -> bool:
-    """Whether two answers are the same, but for what is known to differ."""
+    """Return whether two responses are equal, except for known differences."""
     if operation in TABLE_OPERATIONS and ("error" in ours or "error" in theirs):
         return same_table_error(operation, ours, theirs)
     if "error" in ours:
@@ -177,11 +175,11 @@ def same(operation: str, params: Answer, ours: Answer, theirs: Answer) -> bool:
         )
     if "error" in theirs:
         if operation == "UpdateItem" and theirs["message"].startswith("Updates on index keys must be of the same"):
-            # Local refuses values to take from an index's key that isn't there, too: nothing is taken from it.
+            # Local also rejects a DELETE of values from a missing index key, which does nothing.
             return any(each["Action"] == "DELETE" for each in params.get("AttributeUpdates", {}).values())
         if operation == "UpdateItem" and theirs["message"].startswith("The document path provided in the update"):
-            return only_removes(operation, params)  # from a missing item: the service does nothing
-        # A page never ends at the last key that a condition includes; Local refuses to go on from it.
+            return only_removes(operation, params)  # from a missing item: DynamoDB does nothing
+        # A page never ends at the last key that a condition includes; Local rejects it as start key.
         return operation == "Query" and theirs["message"].endswith("does not match the range key predicate")
     ours, theirs = plain(operation, ours), plain(operation, theirs)
     for member in (ours, theirs):
@@ -198,7 +196,7 @@ def same(operation: str, params: Answer, ours: Answer, theirs: Answer) -> bool:
 
 
 def only_removes(operation: str, params: Answer) -> bool:
-    """Whether an update only removes: at a missing item Local makes one of its key then, and the service doesn't."""
+    """Return whether an update only removes. Local then creates a missing item, but DynamoDB doesn't."""
     updates = [params] if operation == "UpdateItem" else []
     if operation == "TransactWriteItems":
         given: Any = params.get("TransactItems")
@@ -209,19 +207,19 @@ def only_removes(operation: str, params: Answer) -> bool:
 
 
 def same_response(ours: Answer, theirs: Answer) -> bool:
-    """Whether a statement of a batch was answered the same, but for the words of its error."""
+    """Return whether two responses of a statement in a batch are equal, except for known messages."""
     if re.search(f"{INDEX_KEY}|{_OF_STATEMENTS}", ours.get("Error", {}).get("Message", "")):
-        return True  # Local looks at the condition first, and at the operands, or lets it pass
+        return True  # Local checks the condition or the operands first, or accepts it
     if "Error" not in ours or "Error" not in theirs:
         return ours == theirs
     mine, local = ours["Error"], theirs["Error"]
-    is_placed = ours.get("TableName") == theirs.get("TableName")
-    same_words = says_the_same(mine["Message"], local["Message"])
-    return is_placed and same_words and {**mine, "Message": ""} == {**local, "Message": ""}
+    same_table = ours.get("TableName") == theirs.get("TableName")
+    same_message = same_meaning(mine["Message"], local["Message"])
+    return same_table and same_message and {**mine, "Message": ""} == {**local, "Message": ""}
 
 
 def same_error(ours: Answer, theirs: Answer) -> bool:
-    """Whether two errors are the same, but for the words, types and places that are known to differ."""
+    """Return whether two errors are equal, except for known differences of types and messages."""
     if ours == theirs or theirs["error"] == "InternalFailure":
         return True
     if (ours["error"], theirs["error"]) == ("DuplicateItemException", "DuplicateItem"):
@@ -229,32 +227,32 @@ def same_error(ours: Answer, theirs: Answer) -> bool:
     if ours["error"] == "SerializationException":
         return theirs["error"] in {"ValidationException", "SerializationException", "ResourceNotFoundException"}
     if theirs["error"] == "IdempotentParameterMismatchException":
-        return True  # Local compares what a token stood for before it looks at keys
+        return True  # Local compares requests of the same token before it checks keys
     reasons = ours.get("CancellationReasons", [])
     if reasons and theirs["error"] == "TransactionCanceledException":
         return same_reasons(reasons, theirs.get("CancellationReasons"))
-    if reasons:  # Local tells some faults of an action as the request's
+    if reasons:  # Local reports some errors of an action for the request
         result = [reason["Message"] for reason in reasons if "Message" in reason]
-        theirs = {**theirs, "message": theirs["message"].removesuffix(".")}  # as those of the reasons are
-        return any(says_the_same(each, theirs["message"]) or is_earlier(each, theirs["message"]) for each in result)
+        theirs = {**theirs, "message": theirs["message"].removesuffix(".")}  # as in reasons
+        return any(same_meaning(each, theirs["message"]) or is_earlier(each, theirs["message"]) for each in result)
     return is_earlier(ours["message"], theirs["message"]) or (
-        ours["error"] == theirs["error"] and says_the_same(ours["message"], theirs["message"])
+        ours["error"] == theirs["error"] and same_meaning(ours["message"], theirs["message"])
     )
 
 
 def same_reasons(ours: list[Answer], theirs: list[Answer] | None) -> bool:
-    """Whether a transaction was cancelled for the same reasons. Local may tell the first fault only, or none."""
+    """Return whether a transaction was canceled for the same reasons. Local may report only the first, or none."""
     if theirs is None or len(theirs) < len(ours):
         return theirs is None or theirs[0] in ours
-    # A key or an item that doesn't fit its table is the one reason (decision 0029); Local goes on to the others.
+    # A key or item that doesn't match its table is the only reason (decision 0029); Local reports others too.
     result = [reason for reason in ours if reason["Code"] != "None"]
-    is_alone = (
+    is_only_reason = (
         len(result) == 1 and result[0]["Code"] == "ValidationError" and not re.search(_APPLIED, result[0]["Message"])
     )
     return all(
         mine == local
-        or (is_alone and mine["Code"] == "None")
-        or (mine["Code"] == local["Code"] and says_the_same(mine["Message"], local["Message"]))
+        or (is_only_reason and mine["Code"] == "None")
+        or (mine["Code"] == local["Code"] and same_meaning(mine["Message"], local["Message"]))
         or re.search(INDEX_KEY, mine.get("Message", "")) is not None
         or is_earlier(mine.get("Message", ""), local.get("Message", ""))
         for mine, local in zip(ours, theirs, strict=True)
@@ -262,10 +260,10 @@ def same_reasons(ours: list[Answer], theirs: list[Answer] | None) -> bool:
 
 
 def same_table_error(operation: str, ours: Answer, theirs: Answer) -> bool:
-    """Whether two stores refuse a table operation for the same kind of reason: Local has words of its own for all that
-    can be wrong with a table, and looks for the table first.
+    """Return whether two stores reject a table operation for similar reasons: Local has other messages for most errors
+    in tables, and checks first whether the table exists.
     """
-    # An index may be in the making still, or on its way out, or have failed to be made.
+    # Local's index may still be created or deleted, or its creation may have failed.
     if theirs.get("error") in {"LimitExceededException", "InternalFailure"}:
         return True
     if operation == "UpdateTable" and theirs.get("error") == "ResourceInUseException":
@@ -273,18 +271,14 @@ def same_table_error(operation: str, ours: Answer, theirs: Answer) -> bool:
     if "error" not in theirs:
         return is_looser(operation, ours)
     if "error" not in ours:
-        return "Nothing to update" in str(theirs["message"])  # the table class, which it doesn't know
-    return ours["error"] == theirs["error"] or {ours["error"], theirs["error"]} <= {
-        "ValidationException",
-        "SerializationException",
-        "ResourceNotFoundException",
-        "ResourceInUseException",
-    }
+        return "Nothing to update" in str(theirs["message"])  # Local doesn't support table classes
+    similar = ["ValidationException", "SerializationException", "ResourceNotFoundException", "ResourceInUseException"]
+    return ours["error"] == theirs["error"] or {ours["error"], theirs["error"]} <= set(similar)
 
 
-def says_the_same(ours: str, theirs: str) -> bool:
-    """Whether two messages are one in the service's words and in Local's."""
-    # The operations that word faults in the current way don't name the placeholder (decision 0029).
+def same_meaning(ours: str, theirs: str) -> bool:
+    """Return whether two messages mean the same."""
+    # Operations with DynamoDB's current messages don't name the placeholder (decision 0029).
     named = re.fullmatch("ExpressionAttributeValues contains invalid value: (.*) for key :.*", theirs, re.DOTALL)
     if ours == theirs or (named is not None and ours == named[1]):
         return True
@@ -292,21 +286,21 @@ def says_the_same(ours: str, theirs: str) -> bool:
 
 
 def is_earlier(ours: str, theirs: str) -> bool:
-    """Whether the service is known to find the one fault before the other."""
+    """Return whether DynamoDB is known to report the first error before the second."""
     return any(re.search(mine, ours) and re.search(local, theirs) for mine, local in EARLIER)
 
 
 def is_looser(operation: str, ours: Answer) -> bool:
-    """Whether Local is known to accept what the service refuses with this error."""
+    """Return whether Local is known to accept what DynamoDB rejects with this error."""
     result = f"{ours['error']}: {ours['message']} {printed(ours.get('CancellationReasons'))}"
     return any(re.search(kind, operation) and re.search(text, result) for kind, text in ACCEPTED)
 
 
 def is_counted(operation: str, params: Answer, theirs: Answer) -> bool:
-    """Whether Local's capacity units are to be believed: of what isn't there it counts nothing, or twice."""
+    """Return whether Local's capacity units are right: it counts missing items not at all, or twice."""
     match operation:
         case "Scan" if "IndexName" in params:
-            return False  # it counts whole items that it doesn't read, and not those that it fetches
+            return False  # it counts items that it doesn't read, but not those that it fetches
         case "DeleteItem":
             return False
         case "BatchGetItem":
@@ -314,11 +308,11 @@ def is_counted(operation: str, params: Answer, theirs: Answer) -> bool:
                 len(theirs["Responses"].get(name, ())) == len(of["Keys"]) for name, of in params["RequestItems"].items()
             )
         case "Query" if params.get("IndexName") in {"ByL", "ByM"} and "ProjectionExpression" in params:
-            return False  # it fetches items for the table's own key
+            return False  # it fetches items for the table's key
         case "BatchWriteItem":
             return '"DeleteRequest"' not in printed(params)
         case "TransactWriteItems":
-            return False  # it doubles what indexes consume, and leaves out what stays as it is
+            return False  # it doubles what indexes consume, and ignores unchanged entries
         case "Query" | "Scan":
             return bool(theirs.get("ScannedCount"))
         case _:
@@ -326,7 +320,7 @@ def is_counted(operation: str, params: Answer, theirs: Answer) -> bool:
 
 
 WORDS = (
-    # One set of types for both, and a short name for one of them (recorded in September 2026).
+    # DynamoDB reports the same set of types for both, and a shorter name (recorded in September 2026).
     ("operator: DELETE, .* typeSet: ALLOWED_FOR_ADD_OPERAND$", "operator: DELETE, .*: ALLOWED_FOR_DELETE_OPERAND$"),
     ("operator: ADD, operand type: BOOL, ", "operator: ADD, operand type: BOOLEAN, "),
     ("^Requested resource not found$", "^Cannot do operations on a non-existent table$"),
@@ -378,20 +372,20 @@ WORDS = (
         "^Return values set to",
     ),
     ("^Request parameters do not match the previous request", "^$"),
-    # Of statements. The service goes on to the words of its native operations.
+    # Statements: DynamoDB returns the messages of its other operations.
     (
         "Missing the key .* in the item$|Type mismatch for key|Condition parameter type does not match schema type$",
         "^Key attribute should be present|^Key attribute's data type should match|^Key value must be of type",
     ),
     ("^Two document paths overlap", "^Two document paths overlap"),
     ("^Statement wasn't well formed", "^Statement wasn't well formed"),
-    # Here only the order of names differs.
+    # Only the order of names differs.
     ("^Invalid ProjectionExpression: Two document paths overlap", "^Invalid ProjectionExpression: Two document paths"),
     (r"does not project \[", r"does not project \["),
     ("is not defined; attribute name: ", "is not defined; attribute name: "),
     ("^Value provided in ExpressionAttribute.* unused", "^Value provided in ExpressionAttribute.* unused"),
 )
-"""Pairs of expressions: the service's words, from its documentation or reports of real answers, and Local's."""
+"""Pairs of regular expressions: DynamoDB's messages (documented or recorded), and Local's."""
 
 _APPLIED = "^The provided expression refers to|^An operand in the update|^The document path provided in the update"
 _STATIC = "^Invalid [A-Za-z]*Expression: |^Value provided in Expression|^ExpressionAttribute|^ReturnValues"
@@ -400,13 +394,13 @@ _VALUES = (
     "| set  may not be empty$"
 )
 EARLIER = (
-    # Whether a request can be right at all is judged before its item is read.
+    # DynamoDB validates a request before it reads the item.
     ("Only DELETE action is allowed when no attribute value is specified", "Type mismatch for attribute to update"),
-    # Of an action, both expressions are read before operands are judged.
+    # Both expressions of an action are parsed before operands are checked.
     ("^Invalid ConditionExpression: ", "^Invalid UpdateExpression: Incorrect operand type"),
-    # Parentheses are judged where they close (decision 0011), and Local looks at placeholders and operands before.
+    # Parentheses are checked where they close (decision 0011); Local checks placeholders and operands first.
     ("redundant parentheses;$", "^Invalid UpdateExpression: |^ExpressionAttribute(Names|Values) contains invalid"),
-    # Old conditions are judged by themselves first. What the service tells first isn't recorded.
+    # Legacy conditions are checked first. What DynamoDB reports first isn't recorded.
     ("^Attempted conditional constraint is", "must have equality conditions|^Query key condition not supported"),
     (
         "^One or more .* invalid: (ComparisonOperator|Invalid number of|AttributeValues inside)|^The BETWEEN condition",
@@ -417,9 +411,9 @@ EARLIER = (
         "does not match schema type$|: Type mismatch for key|required keys was not given|non-existent table$",
     ),
     ("^The BETWEEN condition", "^Either the KeyConditions or"),
-    # The service reads expressions before it looks for the table and at the key, and Local afterwards.
+    # DynamoDB parses expressions before it checks table and key; Local does it afterwards.
     (_STATIC, "non-existent table$|^The number of conditions on the keys|Type mismatch|required keys was not given"),
-    # What a key can't hold in any table is a fault of its action, and actions are judged one after the other.
+    # Values that no table accepts as key are errors of their action, and actions are checked one by one.
     ("AttributeValue for a key attribute cannot contain an empty", _STATIC),
     (_STATIC, "^Hash primary key values must be|AttributeValue for a key attribute|^Invalid attribute value type$"),
     ("^Invalid KeyConditionExpression: ", "^Invalid FilterExpression: "),
@@ -429,33 +423,33 @@ EARLIER = (
     ),
     (_STATIC, "^Consistent reads are not supported|^The table does not have the specified index"),
     (_VALUES, "^Invalid [A-Za-z]*Expression: |^Value provided in Expression"),
-    # It looks for all tables of a transaction before it looks whether the token is known, and before it does anything.
+    # All tables of a transaction are checked before the token, and before any action.
     ("^Requested resource not found$", f"^$|{_APPLIED}"),
-    # What is wrong with old parameters is found before anything is looked at.
+    # Legacy parameters are checked first.
     (
         "is not supported for the type|Only DELETE action is allowed",
         "^The conditional request failed$|^Cannot update|^Updates on index keys must|^Type mismatch for|^The BETWEEN",
     ),
     ("AttributeValueList must be of same type$", "^One or more .*: ComparisonOperator [A-Z_]+ is not valid for "),
-    # Keys that are updated are refused before a condition is judged.
+    # Updates of keys are rejected before a condition is evaluated.
     ("Cannot update attribute", "^The conditional request failed$|update|refers to an attribute that does not exist"),
-    # A key that doesn't fit its table is the one reason of a transaction, before any action is done.
+    # A key that doesn't match its table cancels a transaction before any action.
     ("^The provided key element does not match|Type mismatch for (Index Key|key)|exceeded the .*size limit", _APPLIED),
-    # What an update gives is known without the item and the condition.
+    # The values of an update are checked without item and condition.
     (
         "update a secondary index key to a value that is not supported",
         "^The conditional request failed$|^Updates on index keys must be of the same|an empty string value. Key: ",
     ),
     ("Type mismatch for Index Key", "^An operand in the update expression has an|^The conditional request failed$"),
-    # Local judges what updates give to index keys before it computes anything.
+    # Local checks new index keys before it computes values.
     ("^Number overflow", "^Updates on index keys must be of the same"),
-    # Which of two actions of an update fails first is Local's own.
+    # Local has another order of actions.
     (_APPLIED, _APPLIED),
     ("^Number overflow", "^Type mismatch for attribute to update"),
-    # Local does the actions before it looks whether they are on one item.
+    # Local applies the actions before it checks whether several are on the same item.
     ("multiple operations on one item", ""),
     ("^Filter Expression can only contain", "^The provided starting key does not match the range key"),
-    # Members that are missing, and those that don't go together, are found before anything else.
+    # Missing and conflicting members are reported first.
     (
         "^1 validation error|^Either the KeyConditions or|^Must specify the AttributesToGet|^Consistent reads are not",
         "",
@@ -464,14 +458,14 @@ EARLIER = (
     ("^The Segment parameter is|^The TotalSegments parameter is", ""),
     ("^Invalid Request: TransactWriteRequest should contain|^TransactItems can only contain one", ""),
 )
-"""Pairs of expressions: what the service finds first, and what Local finds first, where a request has two faults."""
+"""Pairs of regular expressions: the error that DynamoDB reports, and Local's, for a request with two errors."""
 
 _OF_STATEMENTS = (
     "Overlapping conditions with range keys|Too many decomposed read|must specify the primary key in the where clause"
     "|Must have hash key in ORDER BY|Unsupported data type: Parameter under key"
 )
 ACCEPTED = (
-    # Recorded of the service in September 2026.
+    # Recorded from DynamoDB in September 2026.
     ("^ExecuteStatement$|^ExecuteTransaction$", _OF_STATEMENTS),
     ("", "^SerializationException: (NUMBER|TRUE|FALSE|STRING|DECIMAL)_VALUE cannot be converted"),
     ("", "ComparisonOperator (NOT_)?CONTAINS is not valid for (NULL|BOOL) AttributeValue type"),
@@ -481,7 +475,7 @@ ACCEPTED = (
     ("", "at 'return(ConsumedCapacity|ItemCollectionMetrics|ValuesOnConditionCheckFailure)' failed to satisfy"),
     ("^Scan$", "^ValidationException: .* does not project one or more filter attributes"),
     ("^UpdateItem$", "Type mismatch for attribute to update"),
-    ("^Transact", "multiple operations on one item"),  # of some numbers
+    ("^Transact", "multiple operations on one item"),  # for some numbers
     ("^UpdateItem$|^TransactWriteItems$|^Execute", INDEX_KEY),
     ("^UpdateTable$", "ProvisionedThroughput must be specified when BillingMode is PROVISIONED"),
     (
@@ -491,10 +485,10 @@ ACCEPTED = (
     ("^UpdateTable$", "must be the only operation in the request"),
     ("^CreateTable$|^UpdateTable$", ": Neither ReadCapacityUnits nor WriteCapacityUnits|at 'provisionedThroughput"),
 )
-"""Pairs of expressions: operations, and what Local lets pass there."""
+"""Pairs of regular expressions: operations, and errors that Local doesn't report there."""
 
 TABLE_OPERATIONS = frozenset(
-    {
+    [
         "CreateTable",
         "DescribeTable",
         "UpdateTable",
@@ -502,5 +496,5 @@ TABLE_OPERATIONS = frozenset(
         "ListTables",
         "UpdateTimeToLive",
         "DescribeTimeToLive",
-    }
+    ]
 )

@@ -1,4 +1,4 @@
-"""Generated sequences that speak in the parameters from before there were expressions."""
+"""Generated sequences of operations with legacy parameters instead of expressions."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 from tests.server.differential.sequences import Request, Sequence
 from tests.server.differential.values import NAMES
 
-OPERATORS = (
+OPERATORS = [
     "EQ",
     "NE",
     "LE",
@@ -21,22 +21,17 @@ OPERATORS = (
     "BEGINS_WITH",
     "IN",
     "BETWEEN",
-)
+]
 SCALARS = ("S", "N", "B")
 
 
-class OldSequence(Sequence):
-    """The same operations, with Expected, AttributeUpdates, KeyConditions, filters and AttributesToGet."""
+class LegacySequence(Sequence):
+    """Operations with Expected, AttributeUpdates, KeyConditions, filters and AttributesToGet."""
 
     def step(self) -> Request:
         make = self.chance.pick(
-            *([self.put] * 3),
-            *([self.update] * 4),
-            self.delete,
-            self.get,
-            *([self.query] * 2),
-            self.scan,
-            self.batch_get,
+            *([self.put] * 3 + [self.update] * 4 + [self.query] * 2),
+            *(self.delete, self.get, self.scan, self.batch_get),
         )
         made: Request = make()
         return made
@@ -50,7 +45,7 @@ class OldSequence(Sequence):
                 return value
 
     def values(self, operator: str) -> list[dict[str, Any]]:
-        """Values that an operator takes, mostly."""
+        """Values for an operator, and sometimes invalid ones."""
         chance = self.chance
         if chance.errs(6):
             return [chance.value() for _ in range(chance.below(3))]
@@ -110,7 +105,7 @@ class OldSequence(Sequence):
         chance = self.chance
         updates: dict[str, Any] = {}
         for name in chance.random.sample(NAMES[:-2], 1 + chance.below(3)):
-            # Without an action Local does nothing, and the service puts.
+            # Without an action, Local does nothing, but DynamoDB puts.
             action = chance.pick("PUT", "PUT", "ADD", "ADD", "DELETE", "DELETE")
             if action == "ADD":
                 value = chance.pick({"N": "1"}, {"N": "-0.5"}, {"SS": ["a", "z"]}, {"NS": ["1", "7"]})
@@ -123,7 +118,7 @@ class OldSequence(Sequence):
             updates[name] = {"Action": action, **({"Value": value} if value else {})}
         condition = self.conditional()
         if all(update["Action"] == "DELETE" for update in updates.values()):
-            # Of an item that isn't there it makes nothing at AWS, and an item of the key in Local.
+            # DynamoDB does nothing if the item is missing; Local creates one.
             if chance.one_in(2):
                 condition = {"Expected": {"pk": {"ComparisonOperator": "NOT_NULL"}}}
             else:

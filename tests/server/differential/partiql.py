@@ -1,4 +1,4 @@
-"""Generated sequences of PartiQL statements, with native writes between them."""
+"""Generated sequences of PartiQL statements, with other writes between them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ TYPES = ("STRING", "NUMERIC", "BOOLEAN", "LIST", "TUPLE", "NULL", "MISSING")
 
 
 class StatementSequence(Sequence):
-    """SELECT, INSERT, UPDATE and DELETE, alone and in batches."""
+    """SELECT, INSERT, UPDATE and DELETE, single and in batches."""
 
     def __init__(self, seed: int) -> None:
         super().__init__(seed)
@@ -21,14 +21,8 @@ class StatementSequence(Sequence):
 
     def step(self) -> Request:
         make = self.chance.pick(
-            *([self.put] * 3),
-            *([self.select] * 4),
-            *([self.ranged] * 2),
-            self.insert,
-            *([self.change] * 3),
-            self.remove,
-            self.batch,
-            self.transaction,
+            *([self.put] * 3 + [self.select] * 4 + [self.ranged] * 2 + [self.change] * 3),
+            *(self.insert, self.remove, self.batch, self.transaction),
         )
         made: Request = make()
         return made
@@ -39,8 +33,8 @@ class StatementSequence(Sequence):
         self._parameters.append(value)
         return "?"
 
-    def said(self, value: Any) -> str:
-        """A value as a parameter, or as a literal where there is one for it."""
+    def literal(self, value: Any) -> str:
+        """Return a parameter or, if possible, a literal."""
         tag: str
         content: Any
         if self.chance.one_in(2):
@@ -59,7 +53,7 @@ class StatementSequence(Sequence):
                 return self.given(value)
 
     def stated(self, text: str) -> dict[str, Any]:
-        """A statement with the parameters that were given since the last."""
+        """Return a statement with the parameters since the previous one."""
         parameters, self._parameters = self._parameters, []
         return {"Statement": text, **({"Parameters": parameters} if parameters else {})}
 
@@ -91,7 +85,7 @@ class StatementSequence(Sequence):
         return self.condition()
 
     def keyed(self) -> str:
-        """A WHERE that names one item, mostly."""
+        """Return a WHERE clause that usually selects one item."""
         key = {name: value for name, value in self.key().items() if name in {"pk", "sk"}}
         terms = [f'"{name}" = {self.given(value)}' for name, value in key.items()]
         if self.chance.one_in(3):
@@ -126,21 +120,21 @@ class StatementSequence(Sequence):
         return f"SELECT {shown} FROM {self.table} {where}"
 
     def ranged(self) -> Request:
-        """A SELECT of a range of the table or of an index, as the questions of the table's form ask for one."""
+        """Return a SELECT with one of the form's key conditions, on the table or an index."""
         chance = self.chance
         text, values, index = chance.pick(*self.form.questions)
         if index in {"ByAll", "Two"}:
             text, values, index = "pk = :p", {":p": chance.pick(*self.form.keys)["pk"]}, None
         for name in ("pk", "sk", "g", "h", "l", "m"):
             text = re.sub(rf"(?<![\w:]){name}\b", f'"{name}"', text)
-        text = re.sub(r":\w", lambda found: self.said(values[found[0]]), text)
+        text = re.sub(r":\w", lambda found: self.literal(values[found[0]]), text)
         source = self.table if index is None else f'{self.table}."{index}"'
         more = {}
         if index is None and chance.one_in(3):
             more = {"Limit": chance.pick(1, 2, 50)}
         order = ""
         if index is None and self.form.sorted_by and not more and chance.one_in(2):
-            # With a limit Local begins at the lower end, whatever the order.
+            # With a limit, Local always starts at the lower end.
             order = f'ORDER BY "{self.form.sorted_by}" {chance.pick("ASC", "DESC")}'
         return "ExecuteStatement", {**self.stated(f"SELECT * FROM {source} WHERE {text} {order}"), **more}
 
@@ -149,7 +143,7 @@ class StatementSequence(Sequence):
 
     def _insert(self) -> str:
         item = {**self.key(), **{name: self.chance.value() for name in ("note", "count")}}
-        members = ", ".join(f"'{name}': {self.said(value)}" for name, value in item.items())
+        members = ", ".join(f"'{name}': {self.literal(value)}" for name, value in item.items())
         return f"INSERT INTO {self.table} VALUE {{{members}}}"
 
     def change(self) -> Request:
@@ -168,14 +162,14 @@ class StatementSequence(Sequence):
             case 3:
                 change = f'SET "list" = list_append("list", {self.given({"L": [chance.value(0)]})})'
             case 4:
-                change = f"SET {name} = if_not_exists({self.attribute()}, {self.said(chance.value())})"
+                change = f"SET {name} = if_not_exists({self.attribute()}, {self.literal(chance.value())})"
             case 5:
-                # What of a nested path is returned differs, as of UpdateItem's.
+                # Returned parts of nested paths differ, as in UpdateItem.
                 path = chance.pick('"map"."in"', '"list"[0]', '"map"."list"[0]', '"map"."txt"."deeper"', '"list"[9]')
-                change = f"REMOVE {path}" if chance.one_in(2) else f"SET {path} = {self.said(chance.value())}"
+                change = f"REMOVE {path}" if chance.one_in(2) else f"SET {path} = {self.literal(chance.value())}"
                 returning = returning.replace("MODIFIED", "ALL")
             case _:
-                change = f"SET {name} = {self.said(chance.value())}"
+                change = f"SET {name} = {self.literal(chance.value())}"
                 if chance.one_in(3):
                     change += f" REMOVE {self.attribute()}"
         return f"UPDATE {self.table} {change} {self.keyed()} {returning}"

@@ -1,4 +1,4 @@
-"""Generated sequences of operations on items: tables of several forms, and every way to read and write them."""
+"""Generated sequences of all operations that read and write items, on tables of several forms."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ Request = tuple[str, dict[str, Any]]
 
 @dataclass(frozen=True)
 class Form:
-    """A table, its keys, and questions that its keys and indexes answer."""
+    """A table, its keys, and key conditions for the table and its indexes."""
 
     create: dict[str, Any]
     keys: tuple[dict[str, Any], ...]
     sorted_by: str | None
     wrong_keys: tuple[Any, ...]
     questions: tuple[tuple[str, dict[str, Any], str | None], ...]
-    """Condition, values, index."""
+    """Condition, values and index."""
     linked: tuple[str, ...] = ("g", "h")
 
 
@@ -138,7 +138,7 @@ class Sequence:
         self._tokens = 0
 
     def requests(self) -> Iterator[Request]:
-        """The table, and steps on it."""
+        """Yield the CreateTable request and the steps."""
         yield "CreateTable", {**self.where, **self.form.create}
         for _ in range(STEPS):
             self.chance.faults_left = self.chance.one_in(3)
@@ -147,7 +147,7 @@ class Sequence:
             yield name, self.spoiled(params) if self.chance.errs(3) else params
 
     def spoiled(self, params: dict[str, Any]) -> dict[str, Any]:
-        """A request with a member that is missing, of another type, or too much."""
+        """Remove a member of a request, change its type, or add one."""
         chance = self.chance
         name = chance.pick(*params)
         match chance.below(4):
@@ -172,7 +172,7 @@ class Sequence:
         return dict(self.chance.pick(*self.form.keys))
 
     def keys(self, count: int) -> list[dict[str, Any]]:
-        """Keys of different items, unless something is to be wrong."""
+        """Return keys of different items, or with an error."""
         chosen: list[dict[str, Any]] = self.chance.random.sample(self.form.keys, min(count, len(self.form.keys)))
         if self.chance.errs(6):
             chosen[0] = self.chance.pick(*self.form.wrong_keys)
@@ -213,7 +213,7 @@ class Sequence:
         text = self.chance.update(given)
         condition: dict[str, Any] = {}
         words = set(text.split())
-        # Of an item that isn't there, an update that only takes away makes nothing at AWS, and an item in Local.
+        # If the item is missing, an update that only removes does nothing in DynamoDB; Local creates an item.
         takes = bool(words & {"REMOVE", "DELETE"}) and not words & {"SET", "ADD"}
         if takes and self.chance.one_in(2):
             condition = {"ConditionExpression": "attribute_exists(pk)"}
@@ -228,17 +228,8 @@ class Sequence:
 
     def step(self) -> Request:
         make = self.chance.pick(
-            *([self.put] * 4),
-            *([self.update] * 4),
-            *([self.delete] * 2),
-            *([self.get] * 2),
-            *([self.query] * 4),
-            *([self.scan] * 2),
-            self.batch_write,
-            self.batch_get,
-            self.transact_write,
-            self.transact_write,
-            self.transact_get,
+            *([self.put, self.update, self.query] * 4 + [self.delete, self.get, self.scan, self.transact_write] * 2),
+            *(self.batch_write, self.batch_get, self.transact_get),
         )
         made: Request = make()
         return made
@@ -247,20 +238,14 @@ class Sequence:
         returns = {
             "ReturnValues": self.chance.pick(None, "NONE", "ALL_OLD", "ALL_OLD", *(["ALL_NEW"] * self.chance.errs(10)))
         }
-        return "PutItem", {
-            **self.where,
-            "Item": self.item(),
-            **self.conditional(),
-            **returns,
-            **self.capacity(),
-            **self.metrics(),
-        }
+        members = {**self.where, "Item": self.item(), **self.conditional(), **returns}
+        return "PutItem", {**members, **self.capacity(), **self.metrics()}
 
     def update(self) -> Request:
         update = self.updated(conditional=True)
         returns = ["NONE", "ALL_OLD", "ALL_NEW"]
         if "." not in update["UpdateExpression"] and "[" not in update["UpdateExpression"]:
-            # Of a nested path Local returns the whole attribute, the service what lies on the path.
+            # For a nested path, Local returns the whole attribute, DynamoDB only what is on the path.
             returns += ["UPDATED_OLD", "UPDATED_NEW"]
         members = {**self.where, "Key": self.key(), **update, "ReturnValues": self.chance.pick(None, *returns)}
         return "UpdateItem", {**members, **self.capacity(), **self.metrics()}
@@ -275,8 +260,8 @@ class Sequence:
         return "GetItem", {**self.where, "Key": self.key(), **consistent, **self.projected(), **self.capacity()}
 
     def paged(self, index: str | None) -> dict[str, Any]:
-        """What Query and Scan have in common. Local has no order among equal index keys, so that a page of an index
-        may hold any of them.
+        """Return members for Query and Scan. Pages of an index have no limit, since Local's order of equal keys is
+        undefined.
         """
         chance = self.chance
         given = Placeholders()
@@ -319,7 +304,7 @@ class Sequence:
         indexes = [question[2] for question in self.form.questions]
         paged = self.paged(self.chance.pick(None, None, *indexes))
         if paged["IndexName"] is None:
-            paged["Limit"] = None  # the order of partitions is each store's own
+            paged["Limit"] = None  # the order of partitions is undefined
         segment = (
             {"Segment": self.chance.pick(0, 2, 3), "TotalSegments": self.chance.pick(1, 1, 2)}
             if self.chance.errs(5)
@@ -347,7 +332,7 @@ class Sequence:
         }
 
     def action(self, key: dict[str, Any]) -> dict[str, Any]:
-        """One action of a transaction."""
+        """Return an action of a transaction."""
         where = self.where if not self.chance.errs(20) else {"TableName": "nothing"}
         match self.chance.below(4):
             case 0:

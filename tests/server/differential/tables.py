@@ -152,7 +152,7 @@ class TableSequence:
                 return other
 
     def spoiled(self, params: dict[str, Any]) -> dict[str, Any]:
-        """With a member that is missing or of another type."""
+        """Remove a member or change its type."""
         name = self.chance.pick(*params)
         if self.chance.one_in(2):
             return {member: value for member, value in params.items() if member != name}

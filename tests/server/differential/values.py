@@ -1,4 +1,4 @@
-"""Generated attribute values, items and expressions: mostly right, now and then wrong. All follows from a seed."""
+"""Generated attribute values, items and expressions, some of them invalid, all determined by a seed."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Placeholders:
         return key
 
     def members(self) -> dict[str, Any]:
-        """The members of a request."""
+        """Return the members of a request."""
         return {
             name: member
             for name, member in (("ExpressionAttributeNames", self.names), ("ExpressionAttributeValues", self.values))
@@ -53,16 +53,16 @@ class Placeholders:
 
 
 class Chance:
-    """What a seed gives."""
+    """Random choices that a seed determines."""
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
         self.linked: tuple[str, ...] = ()
-        """Attributes that come and go together."""
+        """Attributes that are only set and removed together."""
         self.faults_left = 0
 
     def word(self, *options: str) -> str:
-        """One of some texts."""
+        """Return one of the words."""
         return self.random.choice(options)
 
     def pick(self, *options: Any) -> Any:
@@ -75,8 +75,8 @@ class Chance:
         return self.random.randrange(number)
 
     def errs(self, number: int) -> bool:
-        """Whether something is to be wrong here, one time in ``number``; once in a request, since in which order
-        several faults are found is each store's own.
+        """Return True about once in ``number`` times to make an error, at most one per request, since the order in
+        which errors are reported differs.
         """
         if self.faults_left and self.one_in(number):
             self.faults_left -= 1
@@ -86,7 +86,7 @@ class Chance:
     # --- values
 
     def value(self, depth: int = 2) -> dict[str, Any]:
-        """A right attribute value of any type."""
+        """Return a valid attribute value of any type."""
         kinds = ["S", "S", "N", "N", "B", "BOOL", "NULL", "SS", "NS", "BS"]
         if depth:
             kinds += ["L", "M"]
@@ -113,24 +113,15 @@ class Chance:
                 return {"M": {self.pick("in", "text", "x y"): self.value(depth - 1) for _ in range(self.below(3))}}
 
     def wrong_value(self) -> Any:
-        """What isn't an attribute value."""
+        """Return an invalid attribute value."""
         return self.pick(
             n(self.pick(*WRONG_NUMBERS)),
-            {"B": "!"},
-            {"SS": []},
-            {"SS": ["a", "a"]},
-            {"NS": ["1", "1.0"]},
-            {"NS": ["x"]},
-            {"BS": []},
-            {"NULL": False},
-            {"S": "a", "N": "1"},
-            {},
-            {"L": [{"N": "x"}]},
-            {"M": {"a": {"SS": []}}},
+            *({"B": "!"}, {"SS": []}, {"SS": ["a", "a"]}, {"NS": ["1", "1.0"]}, {"NS": ["x"]}, {"BS": []}),
+            *({"NULL": False}, {"S": "a", "N": "1"}, {}, {"L": [{"N": "x"}]}, {"M": {"a": {"SS": []}}}),
         )
 
     def attributes(self) -> dict[str, Any]:
-        """Attributes of an item beside its key. Those of index keys have mostly the right type."""
+        """Return attributes of an item besides its key. Index keys usually have the right type."""
         possible: dict[str, Any] = {
             "g": s(self.pick("g", "gg")),
             "h": n(self.pick(-1, 0, 2, 10, "1.5", "1E+3")),
@@ -144,7 +135,7 @@ class Chance:
             "name": self.value(),
         }
         chosen = {name: value for name, value in possible.items() if self.one_in(2)}
-        # Local counts a unit for an entry of which only a part of the key was there.
+        # Local counts a unit for an index entry with only a part of the key.
         if not all(name in chosen for name in self.linked):
             for name in self.linked:
                 chosen.pop(name, None)
@@ -177,7 +168,7 @@ class Chance:
         return given.value(self.wrong_value() if self.errs(25) else self.value(1))
 
     def inner(self, given: Placeholders) -> str:
-        """A path within the map."""
+        """Return a path within the map."""
         match self.below(6):
             case 0:
                 return f".{given.name('in')}"
@@ -189,7 +180,7 @@ class Chance:
                 return ".txt"
 
     def scalar(self, given: Placeholders) -> str:
-        """What has an order."""
+        """Return an operand that has an order."""
         if self.one_in(4):
             return f"size({self.path(given)})"
         if self.one_in(2):
@@ -199,7 +190,7 @@ class Chance:
         return given.value(self.pick(s(self.pick(*TEXTS)), n(self.pick(*NUMBERS)), b(b"ab")))
 
     def test(self, given: Placeholders) -> str:
-        """One condition without AND and OR."""
+        """Return a condition without AND and OR."""
         scalar = self.scalar
         match self.below(10):
             case 0 | 1 | 2:
@@ -294,20 +285,12 @@ class Chance:
             if not any(each.startswith(section) for each in sections):
                 sections.append(f"{section} {', '.join(clause(section) for _ in range(1 + self.below(2)))}")
         if self.errs(10):
-            return self.word(
-                "",
-                "SET",
-                "SET a",
-                "SET a = :undefined",
-                "SET a = b REMOVE",
-                "SET a = 1",
-                "ADD a b",
-                "set a = b set c = d",
-            )
+            wrong = ",SET,SET a,SET a = :undefined,SET a = b REMOVE,SET a = 1,ADD a b,set a = b set c = d"
+            return self.word(*wrong.split(","))
         return " ".join(sections)
 
     def typed(self, path: str) -> Any:
-        """A value for a path: what an index's key needs, mostly."""
+        """Return a value for a path, usually of the right type for an index key."""
         right = {"g": s("gg"), "h": n(2), "l": s("l2"), "m": s("m")}
         return right[path] if path in right and not self.errs(6) else self.value(1)
 
@@ -318,7 +301,7 @@ class Chance:
         return ", ".join(given.name(name) if name in RESERVED else name for name in names)
 
     def placed(self, given: Placeholders) -> dict[str, Any]:
-        """The placeholders as members, now and then one too many."""
+        """Return the placeholders as members, sometimes with one too many."""
         if self.errs(20):
             given.values[":unused"] = s("x")
         if self.errs(20):
