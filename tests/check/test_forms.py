@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from keyplan.analysis.check.baseline import compared, read_baseline, write_baseline
-from keyplan.analysis.check.findings import Finding, Report, Severity, Source
+from keyplan.analysis.check.findings import Finding, Report, Severity, Source, compared, read_baseline, write_baseline
 from keyplan.analysis.check.report_formats import as_github, as_json, as_sarif, place_in_source
 from keyplan.analysis.check.rules import RULES
 from keyplan.errors import RequestError

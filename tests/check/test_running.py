@@ -12,8 +12,7 @@ import pytest
 
 from keyplan import Design, Entity, Key, Page, Put, Table, Writes, read, write
 from keyplan.analysis.check import Report, Severity, check
-from keyplan.analysis.check.baseline import compared
-from keyplan.analysis.check.findings import Finding
+from keyplan.analysis.check.findings import Finding, compared
 from keyplan.analysis.traffic import traffic_from
 from keyplan.errors import DesignError
 

@@ -83,9 +83,8 @@ def command(
     Exit status: 0 no findings, 1 findings, 2 a design or file can't be read. To ignore a finding, give a reason in
     the design: class Inbox(Design, ignore={"KP201 Message.primary": "a few messages per day"}).
     """
-    from keyplan.analysis.check.baseline import compared, read_baseline
-    from keyplan.analysis.check.baseline import write_baseline as written
-    from keyplan.analysis.check.findings import Severity
+    from keyplan.analysis.check.findings import Severity, compared, read_baseline
+    from keyplan.analysis.check.findings import write_baseline as written
 
     reports = _checked(names, traffic)
     if write_baseline is not None:

@@ -73,8 +73,13 @@ def command(
 
     With OTHER, a changed design, show the difference in cost; --markdown formats it for a pull request.
     """
-    from keyplan.analysis.cost.cost_difference import difference_json, difference_markdown
-    from keyplan.analysis.cost.cost_report import pattern_json, report_json, report_markdown
+    from keyplan.analysis.cost.cost_report import (
+        difference_json,
+        difference_markdown,
+        pattern_json,
+        report_json,
+        report_markdown,
+    )
     from keyplan.cli.cost_tables import show_cost, show_pattern
     from keyplan.cli.show import console
 

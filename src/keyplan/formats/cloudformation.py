@@ -7,8 +7,7 @@ from typing import Any
 
 from keyplan.formats.deployment_options import Deployment
 from keyplan.formats.yaml_json import Noted, json_tree, yaml_text
-from keyplan.model.compiled.compiled_design import CompiledDesign
-from keyplan.model.compiled.key_usage import key_notes, patterns_of_index
+from keyplan.model.compiled.compiled_design import CompiledDesign, key_notes, patterns_of_index
 
 __all__ = ["cloudformation_json", "cloudformation_yaml", "template"]
 

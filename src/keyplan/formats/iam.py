@@ -13,8 +13,7 @@ from typing import Any
 
 from keyplan.dynamodb.regions import REGIONS, partition_of
 from keyplan.errors import ErrorDetail, RequestError
-from keyplan.model.compiled.compiled_design import CompiledDesign
-from keyplan.model.compiled.key_usage import WriteOperations, uses_of
+from keyplan.model.compiled.compiled_design import CompiledDesign, WriteOperations, uses_of
 
 __all__ = ["Place", "policy"]
 

@@ -9,8 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from keyplan.formatting.markdown import cell, code, markdown_table
-from keyplan.model.compiled.compiled_design import CompiledDesign
-from keyplan.model.compiled.key_usage import patterns_of_index
+from keyplan.model.compiled.compiled_design import CompiledDesign, patterns_of_index
 from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.model.stored.stored_keys import CompiledKey
 

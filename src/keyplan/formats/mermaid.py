@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from keyplan.model.compiled.compiled_design import CompiledDesign
-from keyplan.model.compiled.key_usage import patterns_of_index
+from keyplan.model.compiled.compiled_design import CompiledDesign, patterns_of_index
 from keyplan.model.stored.stored_keys import CompiledKey
 
 __all__ = ["flowchart"]

@@ -20,8 +20,7 @@ from keyplan.formats.markdown import Row, design_page
 from keyplan.formats.mermaid import flowchart
 from keyplan.formats.terraform import terraform_hcl, terraform_json
 from keyplan.formats.workbench_export import model, model_notes
-from keyplan.model.compiled.compiled_design import CompiledDesign
-from keyplan.model.compiled.key_usage import WriteOperations
+from keyplan.model.compiled.compiled_design import CompiledDesign, WriteOperations
 from keyplan.model.declared.fields import now
 
 __all__ = ["FORMATS", "Exported", "Inputs", "export"]

@@ -14,8 +14,7 @@ from typing import Any
 from keyplan.formats.deployment_options import STREAM_VIEWS, TABLE_CLASSES, Deployment
 from keyplan.formats.hcl import Block, hcl_text
 from keyplan.formats.yaml_json import Noted, plain
-from keyplan.model.compiled.compiled_design import CompiledDesign
-from keyplan.model.compiled.key_usage import key_notes, patterns_of_index
+from keyplan.model.compiled.compiled_design import CompiledDesign, key_notes, patterns_of_index
 from keyplan.model.declared.indexes import Index
 
 __all__ = ["terraform_hcl", "terraform_json"]

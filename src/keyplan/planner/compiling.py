@@ -41,9 +41,8 @@ from keyplan.model.declared.patterns import Options, Pattern, ReadMethod
 from keyplan.model.declared.table import Table
 from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.planner.facts import DesignFacts, EntityFacts, fields_of
-from keyplan.planner.plans import Plan, PlannedKey
+from keyplan.planner.plans import Plan, PlannedKey, weighed
 from keyplan.planner.templates import Declared, KeyName
-from keyplan.planner.weighing import weighed
 
 __all__ = [
     "applied",

@@ -28,10 +28,9 @@ from keyplan.planner.compiling import (
 )
 from keyplan.planner.facts import Deployed, DesignFacts, EntityFacts, declared_keys, fields_of
 from keyplan.planner.needs import Need, needs_of
-from keyplan.planner.plans import Plan
+from keyplan.planner.plans import Plan, front, why_not_first
 from keyplan.planner.search import Choice, Found, Search, search
 from keyplan.planner.templates import Declared, declared
-from keyplan.planner.weighing import front, why_not_first
 
 __all__ = ["compared", "plan", "provisional_design", "spare_indexes"]
 

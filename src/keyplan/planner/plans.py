@@ -1,22 +1,256 @@
-"""A plan as it is shown: its keys with the reads of each, the access patterns with the reason why each works, what it
-weighs, and why it isn't the first.
+"""A plan: its keys with the reads of each, the reason why each access pattern works, its weight (indexes, USD, the
+busiest partition, by the cost model and the checker), and why it isn't the first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from keyplan.analysis.check.check_subject import BusiestPartition, Subject, busiest_partitions
+from keyplan.analysis.check.demand import demands
+from keyplan.analysis.cost.bills import Payer
+from keyplan.analysis.cost.estimate import estimate
+from keyplan.analysis.cost.pricelist import price_list
+from keyplan.analysis.cost.write_costs import with_counts
 from keyplan.analysis.explain.wording import key_names, proof
+from keyplan.analysis.traffic.traffic_file import Traffic, traffic_of
 from keyplan.formatting.results import plain
 from keyplan.model.compiled.compiled_design import CompiledDesign
+from keyplan.model.compiled.plans import QueryPlan
 from keyplan.model.declared.entity import Entity
 from keyplan.model.declared.indexes import Index
 from keyplan.model.declared.keys import Key, Unique
-from keyplan.planner.weighing import Weight
 
-__all__ = ["Answer", "Plan", "PlannedKey", "Verified", "comparison"]
+__all__ = [
+    "CENT",
+    "Answer",
+    "HotKey",
+    "Plan",
+    "PlannedKey",
+    "Verified",
+    "Weight",
+    "comparison",
+    "dominates",
+    "front",
+    "weighed",
+    "why_not_first",
+]
+
+
+REGION = "us-east-1"
+"""The region whose prices are used if the traffic has none, or one without a price list."""
+CENT = 0.005
+"""A difference in USD that doesn't matter."""
+HAIR = 1e-3
+"""A difference in a partition's load that doesn't matter."""
+
+
+@dataclass(frozen=True)
+class HotKey:
+    """The busiest partition of one key at the peak. ``shards``: how many spread it below its limit; 1 if that isn't
+    needed, or wouldn't help. ``one_item``: the load is that of a single item.
+    """
+
+    keys: tuple[str, ...]
+    place: str
+    kind: str
+    units_per_second: float
+    limit: int
+    shards: int
+    one_item: bool
+
+    @property
+    def share(self) -> float:
+        """The part of the partition's limit that is used; 1 is all of it."""
+        return self.units_per_second / self.limit
+
+    def __str__(self) -> str:
+        return f"{self.keys[0]}: {self.units_per_second:,.0f} of {self.limit:,} {self.kind} units per second"
+
+
+@dataclass(frozen=True)
+class Weight:
+    """What a plan costs. ``usd_per_million``: a million calls on demand, the patterns weighted by their rates if these
+    are known. ``usd_a_month``: the month's bill; None without rates. ``hot``: the busiest partition of each key with a
+    known load, the hottest first. ``copies``: unique values, each an item of its own. ``filtered``: reads whose
+    constants are filtered after reading. ``reworded``: patterns whose decorators must change.
+    """
+
+    indexes: int
+    usd_per_million: float | None
+    usd_a_month: float | None
+    hot: tuple[HotKey, ...]
+    copies: int = 0
+    filtered: int = 0
+    reworded: int = 0
+
+    @property
+    def hottest(self) -> HotKey | None:
+        """The key that is nearest to its limit."""
+        return self.hot[0] if self.hot else None
+
+    @property
+    def heat(self) -> float:
+        """The load on the hottest key as a share of its limit; 0 if unknown."""
+        return self.hot[0].share if self.hot else 0.0
+
+    @property
+    def over(self) -> int:
+        """The number of keys above the limit of a partition."""
+        return sum(key.share > 1 for key in self.hot)
+
+    @property
+    def excess(self) -> float:
+        """The load above the limits, where 1 is the limit of a partition."""
+        return sum(max(key.share - 1, 0.0) for key in self.hot)
+
+    @property
+    def usd(self) -> float:
+        """The month's bill, else that of a million calls."""
+        return (self.usd_per_million if self.usd_a_month is None else self.usd_a_month) or 0.0
+
+    @property
+    def order(self) -> tuple[float, ...]:
+        """Plans are ordered by it: no key over its limit, nothing filtered that a key could find, fewer indexes (a
+        unique value counts as one), the patterns as they are declared, then the cost.
+        """
+        items = (round(self.excess, 2), self.filtered, self.indexes + self.copies, self.copies, self.reworded)
+        return (*items, round(self.usd, 2), round(self.heat, 3))
+
+    def as_json(self) -> dict[str, Any]:
+        """The weight as JSON data; the keys with a known load are under ``hot``."""
+        return {
+            "indexes": self.indexes,
+            "usd_per_million": self.usd_per_million,
+            "usd_a_month": self.usd_a_month,
+            "hottest": None if self.hottest is None else self.hottest.keys[0],
+            "hot": [
+                {
+                    "keys": list(key.keys),
+                    "in": key.place,
+                    "kind": key.kind,
+                    "units_per_second": key.units_per_second,
+                    "limit": key.limit,
+                    "share": key.share,
+                    "shards": key.shards,
+                }
+                for key in self.hot
+            ],
+        }
+
+
+def dominates(weight: Weight, other: Weight) -> bool:
+    """Whether a plan is as good as another in indexes, USD and its hottest key, and better in one of these. One with
+    unique values or filters doesn't replace one without.
+    """
+    no_worse = (
+        weight.copies <= other.copies
+        and weight.filtered <= other.filtered
+        and weight.indexes <= other.indexes
+        and weight.usd <= other.usd + CENT
+        and weight.heat <= other.heat + HAIR
+    )
+    better = weight.indexes < other.indexes or weight.usd < other.usd - CENT or weight.heat < other.heat - HAIR
+    return no_worse and better
+
+
+def front(weights: Iterable[Weight]) -> list[bool]:
+    """For each weight, whether none of the others dominates it, and no earlier one is the same."""
+    given = list(weights)
+    return [
+        not any(dominates(other, weight) for other in given)
+        and not any(_same(other, weight) for other in given[:number])
+        for number, weight in enumerate(given)
+    ]
+
+
+def _same(weight: Weight, other: Weight) -> bool:
+    counts = [(each.indexes, each.copies, each.filtered) for each in (weight, other)]
+    return counts[0] == counts[1] and abs(weight.usd - other.usd) <= CENT and abs(weight.heat - other.heat) <= HAIR
+
+
+def weighed(cls: type[Any], compiled: CompiledDesign, traffic: Traffic | None, copies: int, reworded: int) -> Weight:
+    """The weight of a design's class as it is compiled, under its traffic, or what its decorators say."""
+    result = estimate(cls, traffic or traffic_of(compiled))
+    prices = price_list(result.traffic.table.region or REGION)
+    payer = Payer(result, prices if prices.usd else price_list(REGION))
+    rates = [pattern.load.per_second or 0.0 for pattern in result.patterns]
+    shares = [rate / sum(rates) if any(rates) else 1 / len(rates) for rate in rates]
+    usd = [payer.call_usd(pattern) or 0.0 for pattern in result.patterns]
+    hot: list[HotKey] = []
+    if any(pattern.load.peak for pattern in result.patterns):
+        subject = Subject(compiled, with_counts(compiled, cls, result.traffic), cls)
+        hot = sorted(map(_hot_key, busiest_partitions(demands(subject))), key=lambda key: -key.share)
+    filtered = sum(
+        isinstance(read.plan, QueryPlan) and read.plan.filter is not None and isinstance(read.options.where, Mapping)
+        for read in compiled.reads.values()
+    )
+    return Weight(
+        len(compiled.table.indexes),
+        sum(share * each for share, each in zip(shares, usd, strict=True)) * 1_000_000,
+        payer.chosen().known_usd if any(rates) else None,
+        tuple(hot),
+        copies,
+        filtered,
+        reworded,
+    )
+
+
+def _hot_key(partition: BusiestPartition) -> HotKey:
+    ordered = sorted(partition.demands, key=lambda demand: -demand.per_second)
+    names = tuple(dict.fromkeys(f"{demand.entity.name}.{demand.key.name}" for demand in ordered))
+    shards = 1
+    # Shards spread writes. A read goes to every shard, and what one item takes is in one of them.
+    if partition.kind == "write" and not partition.worst.one_item and partition.per_second > partition.limit:
+        shards = partition.shards_needed
+    return HotKey(
+        names,
+        partition.place,
+        partition.kind,
+        partition.per_second,
+        partition.limit,
+        shards,
+        partition.worst.one_item,
+    )
+
+
+def why_not_first(other: Weight, first: Weight) -> str:
+    """What a plan has for and against it, compared with the first."""
+    against = " and ".join(_worse(other, first))
+    good = " and ".join(_differences(first, other, "less", "cooler", hotter=other))
+    if against and good:
+        return f"{good}, but {against}"
+    return against or good or "equal in indexes, cost and load; the first has the plainer keys"
+
+
+def _worse(weight: Weight, than: Weight) -> Iterator[str]:
+    if weight.excess > than.excess + HAIR and weight.hottest is not None:
+        yield f"{weight.hottest} would be throttled"
+    if weight.filtered > than.filtered:
+        yield f"{_counted(weight.filtered - than.filtered, 'read')} more that filters what it has read"
+    if weight.copies > than.copies:
+        yield f"{_counted(weight.copies - than.copies, 'claim')} more, whose values become unique"
+    if weight.reworded > than.reworded:
+        yield f"{_counted(weight.reworded - than.reworded, 'access pattern')} declared with key= or where="
+    yield from _differences(weight, than, "more", "hotter")
+
+
+def _differences(more: Weight, less: Weight, word: str, heat: str, hotter: Weight | None = None) -> Iterator[str]:
+    if more.indexes > less.indexes:
+        yield f"{_counted(more.indexes - less.indexes, 'index')} {word}"
+    if more.usd > less.usd + CENT:
+        what = "for a million calls" if more.usd_a_month is None else "per month"
+        yield f"${more.usd - less.usd:,.2f} {word} {what}"
+    if more.heat > less.heat + HAIR and more.excess <= less.excess + HAIR:
+        shown = hotter or more
+        yield f"{heat}: {shown.hottest}" if shown.hottest is not None else f"{heat} keys"
+
+
+def _counted(number: int, noun: str) -> str:
+    plural = {"index": "indexes"}
+    return f"{number} {noun if number == 1 else plural.get(noun, f'{noun}s')}"
 
 
 @dataclass(frozen=True)

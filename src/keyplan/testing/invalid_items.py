@@ -9,7 +9,7 @@ from keyplan.errors import InvalidItemError, ItemNotFound
 from keyplan.model.compiled.plans import ReadPattern
 from keyplan.model.compiled.return_types import ShapeKind
 from keyplan.model.declared.parameters import InvalidItem, Page
-from keyplan.model.stored.stored_views import shrunk
+from keyplan.model.stored.stored_entity import shrunk
 from keyplan.session.design import Design
 from keyplan.testing.oracle import filtered_attributes
 from keyplan.testing.stored_world import Item, Row, World

@@ -28,7 +28,7 @@ from keyplan.model.compiled.time_bucket_keys import Buckets
 from keyplan.model.declared.entity import Entity
 from keyplan.model.declared.fields import is_optional
 from keyplan.model.declared.parameters import Page, Range
-from keyplan.model.stored.stored_views import shrunk
+from keyplan.model.stored.stored_entity import shrunk
 from keyplan.session.design import Design
 from keyplan.testing.oracle import Groups, Oracle, UndecidableError
 from keyplan.testing.report import RunningCounts

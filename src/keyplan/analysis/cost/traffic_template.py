@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 
 from keyplan.analysis.cost.estimate import Estimate, PatternEstimate, estimate
 from keyplan.analysis.cost.read_facts import BUCKETS_ASSUMED, Facts
-from keyplan.analysis.traffic.field_shares import unshared
-from keyplan.analysis.traffic.traffic_file import traffic_of
+from keyplan.analysis.traffic.traffic_file import traffic_of, unshared
 from keyplan.analysis.traffic.typical_items import Typical
 from keyplan.model.compiled.compiled_design import CompiledDesign
 from keyplan.model.compiled.item_sizes import FieldSize

@@ -1,19 +1,24 @@
-"""The difference of two designs, as data and as a comment on a pull request."""
+"""The difference of two designs, as data and as a comment on a pull request; and the changes of the table.
+
+Sources: "UpdateTable" and "UpdateTimeToLive" in DynamoDB's API reference.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from keyplan.analysis.diff.changes import Change, Severity
 from keyplan.analysis.diff.entity_changes import entity_changes
 from keyplan.analysis.diff.pattern_changes import pattern_changes
-from keyplan.analysis.diff.table_changes import table_changes
 from keyplan.formatting.markdown import cell, code, markdown_table
-from keyplan.model.compiled.compiled_design import CompiledDesign
+from keyplan.model.compiled.compiled_design import CompiledDesign, patterns_of_index
+from keyplan.model.declared.indexes import Index, KeyAttribute
 
-__all__ = ["Difference", "difference"]
+__all__ = ["Difference", "difference", "table_changes"]
+
 
 HEADINGS = {
     Severity.BREAKING: "breaks deployed data",
@@ -86,3 +91,145 @@ def difference(old: CompiledDesign, new: CompiledDesign) -> Difference:
     """The changes from one design to the other."""
     changes = [*table_changes(old, new), *entity_changes(old, new), *pattern_changes(old, new)]
     return Difference(old.name, new.name, tuple(sorted(changes, key=lambda change: change.severity.rank)))
+
+
+NEW_TABLE = (
+    "a new table under another name is needed, to which every item is copied with the recipe of a primary key change"
+)
+
+
+def table_changes(old: CompiledDesign, new: CompiledDesign) -> Iterator[Change]:
+    """The changes of the table, its time to live and its indexes."""
+    place = f"{new.name}.table"
+    before, after = old.table, new.table
+    if before.name != after.name:
+        yield Change(
+            Severity.BREAKING,
+            "table-renamed",
+            place,
+            f"the name was {before.name}, and is {after.name}",
+            "the design opens another table, which doesn't contain the items",
+            f"pass the old name when you open the design, dynamodb://REGION/{before.name}, or copy the items",
+        )
+    keys = [(table.partition, *([table.sort] if table.sort else [])) for table in (before, after)]
+    if keys[0] != keys[1]:
+        yield Change(
+            Severity.BREAKING,
+            "table-key-changed",
+            place,
+            f"the key was {_attributes(keys[0])}, and is {_attributes(keys[1])}",
+            "a table's key can't be changed",
+            NEW_TABLE,
+        )
+    yield from _expiry(place, old.ttl_attribute, new.ttl_attribute)
+    yield from _indexes(old, new)
+
+
+def _expiry(place: str, before: str | None, after: str | None) -> Iterator[Change]:
+    if before == after:
+        return
+    if before is None:
+        yield Change(
+            Severity.SAFE,
+            "expiry-added",
+            place,
+            f"items expire by {after}",
+            "existing items lack the attribute, and don't expire",
+            "keyplan create enables time to live",
+        )
+    elif after is None:
+        yield Change(
+            Severity.MIGRATION,
+            "expiry-removed",
+            place,
+            f"items no longer expire by {before}",
+            "existing items with the attribute still expire while time to live is enabled",
+            "time to live must be disabled with UpdateTimeToLive",
+        )
+    else:
+        yield Change(
+            Severity.MIGRATION,
+            "expiry-changed",
+            place,
+            f"items expired by {before}, and expire by {after}",
+            f"existing items only have {before}, and never expire",
+            f"time to live must be disabled, and enabled by {after} an hour later; the items need {after}",
+        )
+
+
+def _indexes(old: CompiledDesign, new: CompiledDesign) -> Iterator[Change]:
+    before = {element.name: element for element in old.table.indexes}
+    after = {element.name: element for element in new.table.indexes}
+    served = patterns_of_index(old)
+    for name, index in before.items():
+        place = f"{new.name}.{name}"
+        if name not in after:
+            patterns = ", ".join(served[name])
+            yield Change(
+                Severity.BREAKING if index.local else Severity.SAFE,
+                "index-removed",
+                place,
+                f"the {_kind(index)} is removed",
+                f"old code queries it for {patterns}" if patterns else "no access pattern used it",
+                NEW_TABLE
+                if index.local
+                else "after the new code is deployed everywhere, the index can be deleted; until then it adds its "
+                "writes to the cost",
+            )
+        elif _schema(index) != _schema(after[name]):
+            yield _altered(place, index, after[name])
+    for name, index in after.items():
+        if name not in before:
+            yield _added(f"{new.name}.{name}", index)
+
+
+def _added(place: str, index: Index) -> Change:
+    attributes = _attributes((*index.partition, *index.sort))
+    if index.local:
+        effect = "a local index can only be created with its table"
+        action = f"it can be declared as a global index; otherwise {NEW_TABLE}"
+        return Change(Severity.BREAKING, "index-added", place, f"a local index on {attributes}", effect, action)
+    return Change(
+        Severity.MIGRATION,
+        "index-added",
+        place,
+        f"a global index on {attributes}",
+        "reads by it fail until it is ACTIVE; DynamoDB adds the existing items that have its key attributes",
+        "keyplan create adds it; deploy the code when it is ACTIVE",
+    )
+
+
+def _altered(place: str, before: Index, after: Index) -> Change:
+    parts: list[str] = []
+    if before.local is not after.local:
+        parts.append(f"it was a {_kind(before)}, and is a {_kind(after)}")
+    if (before.partition, before.sort) != (after.partition, after.sort):
+        keys = [_attributes((*index.partition, *index.sort)) for index in (before, after)]
+        parts.append(f"the key was {keys[0]}, and is {keys[1]}")
+    if before.projection != after.projection:
+        parts.append(f"it projected {_projection(before)}, and projects {_projection(after)}")
+    if before.local or after.local:
+        action = NEW_TABLE
+    else:
+        action = "a new index under another name is needed; this one can be deleted when no access pattern uses it"
+    effect = "an index's key and projection can't be changed"
+    return Change(Severity.BREAKING, "index-changed", place, "; ".join(parts), effect, action)
+
+
+def _schema(index: Index) -> tuple[object, ...]:
+    projected = frozenset(index.projection) if isinstance(index.projection, tuple) else index.projection
+    return index.partition, index.sort, projected, index.local
+
+
+def _kind(index: Index) -> str:
+    return "local index" if index.local else "global index"
+
+
+def _projection(index: Index) -> str:
+    if isinstance(index.projection, tuple):
+        return f"the keys and {', '.join(index.projection)}"
+    return "all attributes" if index.projection == "ALL" else "only the keys"
+
+
+def _attributes(attributes: Sequence[KeyAttribute]) -> str:
+    return ", ".join(f"{attribute.name} ({attribute.type})" for attribute in attributes)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from keyplan.analysis.diff.changes import Change, Severity
-from keyplan.model.compiled.compiled_design import CompiledDesign, WritePattern
+from keyplan.model.compiled.compiled_design import CompiledDesign, WritePattern, uses_of
 from keyplan.model.compiled.constants import values_asked
-from keyplan.model.compiled.key_usage import uses_of
 from keyplan.model.compiled.plans import Plan, QueryPlan, ReadPattern, ThroughPlan
 from keyplan.model.compiled.signatures import REQUIRED, Signature, type_name
 from keyplan.model.compiled.time_bucket_keys import BUCKETS_MAX

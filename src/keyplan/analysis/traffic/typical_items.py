@@ -17,8 +17,7 @@ from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from keyplan.analysis.traffic.field_shares import Filling, combinations, constants_of
-from keyplan.analysis.traffic.traffic_file import StoredItems
+from keyplan.analysis.traffic.traffic_file import Filling, StoredItems, combinations, constants_of
 from keyplan.dynamodb import values
 from keyplan.errors import KeyplanError
 from keyplan.model.compiled.compiled_design import CompiledDesign

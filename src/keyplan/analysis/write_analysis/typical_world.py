@@ -23,8 +23,7 @@ from keyplan.model.declared.example_values import accepted_value, choices_of, ty
 from keyplan.model.declared.fields import is_optional, kind_of
 from keyplan.model.declared.parameters import Page
 from keyplan.model.declared.patterns import Example
-from keyplan.model.stored.stored_entity import CompiledEntity
-from keyplan.model.stored.stored_views import shrunk
+from keyplan.model.stored.stored_entity import CompiledEntity, shrunk
 
 __all__ = ["Asked", "Before", "Case", "Fields", "TypicalWorld", "World", "arguments_of"]
 

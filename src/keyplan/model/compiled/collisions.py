@@ -1,14 +1,16 @@
-"""Whether primary keys or claims of two entities can have the same text, judged by their templates.
+"""Items of several entities in one partition, judged by their key templates: equal keys, and items between others.
 
 A template is a sequence of segments between delimiters, which values never contain. Two templates can collide if their
-segments can, pairwise.
+segments can, pairwise. A read of several entities is one query from the first entity's items to the last one's; if any
+number of other items can be in between, which would be billed, it is split into several queries.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from keyplan.model.compiled.plans import KeyMatch, QueryPlan
 from keyplan.model.stored.key_formats import IntegerFormat, PartsFormat
@@ -16,7 +18,8 @@ from keyplan.model.stored.key_templates import DELIMITER, Literal_, Template, Va
 from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.model.stored.stored_keys import CompiledKey, literal_start
 
-__all__ = ["can_collide", "neighbours"]
+__all__ = ["can_collide", "neighbours", "read_apart"]
+
 
 Segment = tuple[str, "Variable | None"]
 
@@ -73,14 +76,14 @@ def _meet(left: Sequence[Segment], right: Sequence[Segment]) -> bool:
     for position in range(max(len(left), len(right))):
         element = left[position] if position < len(left) else None
         other = right[position] if position < len(right) else None
-        if (element and _open(element)) or (other and _open(other)):
+        if (element and _is_open(element)) or (other and _is_open(other)):
             return element is not None and other is not None
         if element is None or other is None or not _segment_meets(element, other):
             return False
     return True
 
 
-def _open(segment: Segment) -> bool:
+def _is_open(segment: Segment) -> bool:
     """Whether the segment can contain delimiters: a template of one variable, or a tuple's parts."""
     variable = segment[1]
     return variable is not None and (variable.bare or isinstance(variable.format, PartsFormat))
@@ -139,3 +142,152 @@ def _lies_in(key: CompiledKey, matches: Sequence[KeyMatch]) -> bool:
         return True
     starts = [start_of(match) for match in matches]
     return len(set(starts)) > 1 and min(starts) <= own <= max(starts)
+
+
+_Part = Literal_ | Variable
+
+
+@dataclass
+class _Run:
+    """Entities with adjacent items: their sort keys have a common prefix after the parts that all share."""
+
+    start: str
+    matches: list[KeyMatch]
+    common: int
+    """The number of leading template parts that all sort keys of the pattern share."""
+
+    @property
+    def narrowed(self) -> bool:
+        """Whether its entities have other items with the same prefix."""
+        return any(
+            match.sort[0].condition is not None or _open(match.key, match.sort[0].known[self.common + 1 :])
+            for match in self.matches
+        )
+
+    @property
+    def behind(self) -> str:
+        """The least text after all its sort keys, including those of other items of its entities."""
+        if all(len(match.sort[0].known) == self.common + 1 and match.sort[0].complete for match in self.matches):
+            return f"{self.start}\0"
+        if all(match.sort[0].complete for match in self.matches):
+            return self.start  # one item, whose sort key repeats a field of the partition key
+        return _successor(self.start)
+
+
+def read_apart(plan: QueryPlan, entities: Iterable[CompiledEntity]) -> QueryPlan:
+    """The plan with narrower queries, in result order, if they cost less."""
+    runs = _runs(plan)
+    if len(runs) < 2 or plan.buckets is not None:  # each time bucket is one query
+        return plan
+    common = runs[0].matches[0].sort[0].known[: runs[0].common]
+    others = list(_others(plan, common, entities))
+    groups = [[runs[0]]]
+    for before, run in pairwise(runs):
+        if before.narrowed or run.narrowed or any(_between(before, run, *other) for other in others):
+            groups.append([run])
+        else:
+            groups[-1].append(run)
+    if len(groups) < 2:
+        return plan
+    names = [{match.entity.name for run in group for match in run.matches} for group in groups]
+    parts = [
+        replace(
+            plan,
+            matches=tuple(match for match in plan.matches if match.entity.name in own),
+            completed=tuple(entity for entity in plan.completed if entity.name in own),
+        )
+        for own in (names if plan.forward else names[::-1])
+    ]
+    return replace(plan, apart=tuple(parts))
+
+
+def _runs(plan: QueryPlan) -> list[_Run]:
+    """The entities of a pattern in sort key order; fewer than two if their items can interleave."""
+    matches = plan.matches
+    if len(matches) < 2 or not all(match.sort and match.sort[0].attribute.type == "S" for match in matches):
+        return []
+    common = _common([match.sort[0].known for match in matches])
+    starts: list[tuple[str, KeyMatch]] = []
+    for match in matches:
+        known = match.sort[0].known
+        following = known[common] if len(known) > common else None
+        if not isinstance(following, Literal_):
+            return []
+        starts.append((following.text, match))
+    runs: list[_Run] = []
+    for start, match in sorted(starts, key=lambda pair: pair[0]):
+        if runs and start.startswith(runs[-1].start):
+            runs[-1].matches.append(match)
+        else:
+            runs.append(_Run(start, [match], common))
+    return runs
+
+
+def _common(known: Sequence[Sequence[_Part]]) -> int:
+    """The number of leading parts that all sort keys share: the same constants, and the same fields in the same
+    format.
+    """
+    number = 0
+    while all(len(parts) > number and _written(parts[number]) == _written(known[0][number]) for parts in known):
+        number += 1
+    return number
+
+
+def _written(part: _Part) -> _Part:
+    """A part by its text, without what follows it."""
+    return part if isinstance(part, Literal_) else replace(part, ends="")
+
+
+def _others(
+    plan: QueryPlan, common: Sequence[_Part], entities: Iterable[CompiledEntity]
+) -> Iterator[tuple[str, str | None]]:
+    """The ranges of other items' sort keys in the pattern's partition that can contain any number of items: start and
+    end (None: open), after the common parts.
+    """
+    asked = {match.entity.name: match.key for match in plan.matches}
+    for entity in entities:
+        for key in (*entity.keys, *entity.claims):
+            if key is asked.get(entity.name) or not key.sort or not same_partition(plan.key, key):
+                continue
+            begins = _behind(common, key.sort[0][1])
+            if begins is not None and _many(key, begins[1]):
+                yield begins[0], _successor(begins[0]) or None
+
+
+def _behind(common: Sequence[_Part], template: Template) -> tuple[str, Sequence[_Part]] | None:
+    """The text and the parts of a template's sort keys after common parts; None if they can't have that prefix."""
+    parts = template.parts
+    for at, part in enumerate(common):
+        own = parts[at] if at < len(parts) else None
+        if own is None:
+            return None
+        if isinstance(part, Literal_) and isinstance(own, Literal_) and part.text != own.text:
+            alike = part.text.startswith(own.text) or own.text.startswith(part.text)
+            return ("", parts[at:]) if alike else None
+        if isinstance(part, Literal_) is not isinstance(own, Literal_):
+            return "", parts[at:]
+    rest = parts[len(common) :]
+    first = rest[0] if rest else None
+    return (first.text if isinstance(first, Literal_) else "", rest)
+
+
+def _many(key: CompiledKey, rest: Sequence[_Part]) -> bool:
+    """Whether one partition can have several items of a key, by the rest of its sort key."""
+    later = [variable for _, template in key.sort[1:] for variable in template.variables]
+    return _open(key, (*rest, *later))
+
+
+def _open(key: CompiledKey, parts: Sequence[_Part]) -> bool:
+    """Whether parts of a key's sort key have fields that its partition key doesn't fix."""
+    fixed = {variable.field for _, template in key.partition for variable in template.variables}
+    return any(isinstance(part, Variable) and part.field not in fixed for part in parts)
+
+
+def _between(before: _Run, run: _Run, low: str, high: str | None) -> bool:
+    """Whether texts from ``low`` to ``high`` are after one run and before the next."""
+    return max(low, before.behind) < (run.start if high is None else min(high, run.start))
+
+
+def _successor(text: str) -> str:
+    """The least text after all texts with a prefix; empty if there is none."""
+    return text[:-1] + chr(ord(text[-1]) + 1) if text else ""

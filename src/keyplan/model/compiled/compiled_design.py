@@ -8,16 +8,16 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
-from typing import Any, get_args, get_type_hints
+from typing import Any, TypeAlias, get_args, get_type_hints
 
 from keyplan.errors import DesignError, ErrorDetail, UnknownPattern
 from keyplan.model.compiled.collisions import can_collide
 from keyplan.model.compiled.compiled_entities import compile_entity
 from keyplan.model.compiled.compiler import compile_read, junctions_of
 from keyplan.model.compiled.option_checks import attempts_problems, example_problems, kind_problems
-from keyplan.model.compiled.plans import ReadPattern
+from keyplan.model.compiled.plans import BatchGetPlan, Plan, QueryPlan, ReadPattern, ScanPlan, ThroughPlan
 from keyplan.model.compiled.reserved_names import entity_problems, forgotten_problems, pattern_problem
 from keyplan.model.compiled.return_types import ShapeKind, is_awaited
 from keyplan.model.compiled.signatures import Signature, signature_of, type_name
@@ -31,7 +31,18 @@ from keyplan.model.declared.table import Table
 from keyplan.model.declared.views import View, entity_of_view, is_view, types_in, views_in
 from keyplan.model.stored.stored_entity import CompiledEntity
 
-__all__ = ["CompiledDesign", "WritePattern", "compile_design", "view_problems"]
+__all__ = [
+    "CompiledDesign",
+    "Use",
+    "WriteOperations",
+    "WritePattern",
+    "compile_design",
+    "key_notes",
+    "patterns_of_index",
+    "uses_of",
+    "view_problems",
+]
+
 
 GLOBAL_INDEXES_MAX = 20
 LOCAL_INDEXES_MAX = 5
@@ -407,3 +418,68 @@ def view_problems(view: type[View[Any]], entity: CompiledEntity) -> Iterator[tup
                     "give both the same type",
                 ),
             )
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """An operation of a pattern, and the index it reads; None is the table."""
+
+    operation: str
+    index: str | None = None
+
+
+WriteOperations: TypeAlias = Mapping[str, Iterable[str]]
+"""The operations of a write by name, as IAM actions: PutItem, UpdateItem, DeleteItem, ConditionCheckItem,
+BatchWriteItem. Reads within a write are those of the read patterns.
+"""
+
+
+def uses_of(pattern: ReadPattern) -> tuple[Use, ...]:
+    """The operations of a read, without duplicates, in order."""
+    return tuple(dict.fromkeys(_uses(pattern.plan)))
+
+
+def _uses(plan: Plan) -> Iterator[Use]:
+    match plan:
+        case ThroughPlan():
+            for way in plan.ways:
+                yield from _uses(way.junction)
+                if isinstance(way.end, QueryPlan):
+                    yield from _uses(way.end)
+                else:
+                    yield Use(replace(way, also=()).operation.rpartition(", ")[2])
+        case QueryPlan():
+            yield Use("Query", None if plan.index is None else plan.index.name)
+            if plan.completed:
+                yield Use("BatchGetItem")
+        case ScanPlan():
+            yield Use("Scan", None if plan.index is None else plan.index.name)
+            if plan.completed:
+                yield Use("BatchGetItem")
+        case BatchGetPlan():
+            yield Use(plan.operation)
+        case _:
+            yield Use("GetItem")
+
+
+def patterns_of_index(design: CompiledDesign) -> dict[str, list[str]]:
+    """The reads of each index by index name, in class order."""
+    result: dict[str, list[str]] = {index.name: [] for index in design.table.indexes}
+    for pattern in design.reads.values():
+        for use in uses_of(pattern):
+            if use.index is not None:
+                result[use.index].append(pattern.name)
+    return result
+
+
+def key_notes(design: CompiledDesign, index: str | None) -> dict[str, str]:
+    """The contents of each key attribute of an index (None: of the table): the entities' templates, without
+    duplicates.
+    """
+    result: dict[str, dict[str, None]] = {}
+    for entity in design.entities.values():
+        for key in (*entity.keys, *entity.claims):
+            if (key.index.name if key.index else None) == index:
+                for attribute, template in key.attributes:
+                    result.setdefault(attribute.name, {})[str(template)] = None
+    return {name: ", ".join(texts) for name, texts in result.items()}

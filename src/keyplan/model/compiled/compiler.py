@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from keyplan.model.compiled.collisions import read_apart
 from keyplan.model.compiled.constants import AnyOf, all_slots, constant_of, domain_of
 from keyplan.model.compiled.key_matching import (
     Candidate,
@@ -55,16 +56,14 @@ from keyplan.model.compiled.plans import (
 )
 from keyplan.model.compiled.return_types import Shape, ShapeKind, shape_of
 from keyplan.model.compiled.signatures import Parameter, ParameterKind, Signature
-from keyplan.model.compiled.split_reads import read_apart
 from keyplan.model.declared.declaration_errors import Problem
 from keyplan.model.declared.entity import Entity
 from keyplan.model.declared.fields import is_optional
 from keyplan.model.declared.parameters import Through
 from keyplan.model.declared.pattern_load import checked_load
 from keyplan.model.declared.patterns import Options
-from keyplan.model.stored.stored_entity import CompiledEntity
+from keyplan.model.stored.stored_entity import CompiledEntity, seen_as, seen_by
 from keyplan.model.stored.stored_keys import CompiledKey
-from keyplan.model.stored.stored_views import seen_as, seen_by
 
 __all__ = ["compile_read", "junctions_of", "keys_considered", "named_in"]
 

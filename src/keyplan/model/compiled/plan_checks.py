@@ -19,9 +19,8 @@ from keyplan.model.compiled.return_types import Shape
 from keyplan.model.declared.declaration_errors import Problem
 from keyplan.model.declared.indexes import Index
 from keyplan.model.declared.patterns import Options
-from keyplan.model.stored.stored_entity import CompiledEntity
+from keyplan.model.stored.stored_entity import CompiledEntity, asking_for, seen_by
 from keyplan.model.stored.stored_keys import literal_start
-from keyplan.model.stored.stored_views import asking_for, seen_by
 
 __all__ = [
     "all_of_index",

@@ -1,7 +1,7 @@
 """View: some fields of an entity.
 
 A view has no keys and is never written. Its fields are the entity's, with their stored names, defaults and validators,
-so a view declares only names and types. ``keyplan.model.stored.stored_views`` reads items as views; plans determine the
+so a view declares only names and types. ``keyplan.model.stored.stored_entity`` reads items as views; plans set
 projections.
 """
 

@@ -6,15 +6,15 @@ Writes instances as items, reads items as instances, and recognizes its items by
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
 from datetime import datetime
 from decimal import Decimal
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError, create_model
 
 from keyplan.dynamodb import values
 from keyplan.dynamodb.limits import ITEM_BYTES_MAX
@@ -31,6 +31,7 @@ from keyplan.model.declared.declaration_errors import lowered
 from keyplan.model.declared.entity import Entity
 from keyplan.model.declared.fields import TOKENS, TTL, VERSION, kind_of, marks_of, slots_of, unbounded
 from keyplan.model.declared.keys import Discriminator
+from keyplan.model.declared.views import View
 from keyplan.model.source_code import fields_read
 from keyplan.model.stored.field_codec import Decoder, Encoder
 from keyplan.model.stored.item_reading import reader_of
@@ -40,7 +41,8 @@ from keyplan.model.stored.pydantic_values import Form, plain_of, undeclared
 from keyplan.model.stored.stored_fields import StoredField, stored_default, stored_fields
 from keyplan.model.stored.stored_keys import CompiledKey, IndexedAttribute, Matcher, check_indexed
 
-__all__ = ["CompiledEntity"]
+__all__ = ["CompiledEntity", "asking_for", "seen_as", "seen_by", "shrunk"]
+
 
 _SETS = (set, frozenset)
 Reader = Callable[[Mapping[str, Mapping[str, Any]]], Entity]
@@ -646,3 +648,33 @@ def reject_unknown(cls: type[Entity], known: Mapping[str, Any], given: Mapping[s
             place=cls.__name__,
             hint=f"its fields are {', '.join(known)}",
         )
+
+
+def seen_as(entity: CompiledEntity, view: type[View[Any]]) -> CompiledEntity:
+    """The entity for a plan whose result is the view: with its keys and fields, and items read as the view."""
+    stored = [entity.fields[name] for name in view.model_fields]
+    reader = CompiledEntity(cast("type[Entity]", view), entity.primary, entity.index_keys, (), (), stored)
+    return entity.giving(reader)
+
+
+def seen_by(entity: CompiledEntity, names: Iterable[str]) -> CompiledEntity:
+    """The entity for a plan that needs only some fields of its items, or only their keys."""
+    fields: Any = {name: (entity.fields[name].annotation, ...) for name in names}
+    return seen_as(entity, create_model(entity.name, __base__=View[entity.cls], **fields))  # type: ignore[name-defined]
+
+
+def asking_for(entity: CompiledEntity, name: str) -> CompiledEntity:
+    """The entity with a field's attribute added to the projection."""
+    attribute = entity.fields[name].attribute
+    if entity.asked is None or attribute in entity.asked:
+        return entity
+    result = copy(entity)
+    result.asked = (*entity.asked, attribute)
+    return result
+
+
+def shrunk(instance: Entity | None, view: type[View[Any]] | None) -> Any:
+    """The instance as the view; unchanged without a view."""
+    if view is None:
+        return instance
+    return view.model_construct(**{name: getattr(instance, name) for name in view.model_fields})
