@@ -91,9 +91,7 @@ class _Wish:
 
 
 def primary_candidates(entity: EntityFacts, needs: Sequence[Need], *, filters: bool) -> list[Candidate]:
-    """Keys of the table, from the fields that identify an item. ``filters``: constants can be filtered after
-    reading.
-    """
+    """Keys of the table, from an item's identity. ``filters``: constants can be filtered after reading."""
     identity = frozenset(entity.identity)
     if any(is_fraction(entity.kinds[name]) for name in identity):
         return []
@@ -149,9 +147,7 @@ def _can_be_written(entity: EntityFacts, key: Candidate) -> bool:
 
 
 def _sparse(needs: Sequence[Need]) -> list[dict[str, Any]]:
-    """The conditions of sparse keys: none, the constants of a need, the values of its parameters, or those of several
-    needs.
-    """
+    """The conditions of sparse keys: none, the constants or parameter values of a need, or those of several."""
     result: dict[Any, dict[str, Any]] = {frozenset(): {}}
     for need in needs:
         for when in (dict(need.constants), {**need.narrow, **need.constants}):
@@ -313,9 +309,7 @@ def _best(candidates: Iterable[Candidate]) -> list[Candidate]:
 
 
 def sort_forms(entity: EntityFacts, key: Candidate, *, attributes: bool = False) -> tuple[Form, ...]:
-    """The formats of a key, the preferred first: a counter's own attribute; attributes of their own types, if
-    wanted; one joined string, or native numbers if a fraction orders.
-    """
+    """The formats of a key, the preferred first: a counter's attribute, native types, or one joined string."""
     own = _own_form(entity, key)
     if own is not None:
         return (own,)
@@ -330,9 +324,7 @@ def sort_forms(entity: EntityFacts, key: Candidate, *, attributes: bool = False)
 
 
 def _own_form(entity: EntityFacts, key: Candidate) -> Form | None:
-    """The form of a key ordered by a number that updates change by the item's key alone, a counter: the index has the
-    number's own attribute, so that the change moves the entry.
-    """
+    """The form of a key ordered by a counter: the index has the counter's own attribute, which moves the entry."""
     if len(key.sort[: key.needed]) != 1 or key.turned or key.merged or key.sorted_as:
         return None
     (name, *_), rest = key.sort, {*key.partition, *(name for name, _ in key.when)}
@@ -345,9 +337,7 @@ def _own_form(entity: EntityFacts, key: Candidate) -> Form | None:
 
 
 def attribute_form(entity: EntityFacts, key: Candidate) -> Form | None:
-    """The format of a multi-attribute key; None if an index can't have as many attributes, or the order needs a
-    joined string.
-    """
+    """The format of a multi-attribute key; None if it has too many attributes or needs a joined string."""
     sort = key.sort[: key.needed or len(key.sort)]
     if not key.partition or not sort or key.merged or key.turned or key.sorted_as:
         return None

@@ -59,9 +59,7 @@ INCLUDED_MAX = 20
 
 
 def compiled_plan(facts: DesignFacts, keys: Declared, traffic: Traffic | None) -> Plan:
-    """The plan of these declarations. New indexes project only what is read from them, if that is cheaper. Raises
-    DesignError if they don't compile, or a write always fails with them.
-    """
+    """The plan of these declarations, with narrow projections if cheaper. Raises DesignError."""
     keys = replace(keys, named=_named_keys(facts, keys))
     whole = _compiled(facts, keys, traffic, completing=False)
     deployed = {key.index.name for place, key in _index_keys(keys) if place not in keys.served and key.index}
@@ -105,9 +103,7 @@ def _compiled(facts: DesignFacts, keys: Declared, traffic: Traffic | None, *, co
 
 
 def checked(made: Plan, traffic: Traffic | None) -> Plan:
-    """The plan with the errors that ``keyplan check`` finds among its notes. Raises DesignError if a write could never
-    work with its new keys.
-    """
+    """The plan with the checker's errors in its notes. Raises DesignError if a write can't work."""
     with applied(made) as design:
         report = check(design, traffic)
     errors = [finding for finding in report.findings if finding.severity is Severity.ERROR and finding.counts]
@@ -133,9 +129,7 @@ def compiled_entities(facts: DesignFacts, classes: Iterable[type[Entity]]) -> di
 
 
 def _named_keys(facts: DesignFacts, keys: Declared) -> dict[str, KeyName]:
-    """The key that a decorator must name, by the read's place: if several keys support it in different orders, or
-    the compiler chooses another key than the planned one.
-    """
+    """The key that a decorator must name, by the read's place, because several keys support it."""
     result: dict[str, KeyName] = {}
     ordered = {need.place: name for name, needs in keys.served.items() for need in needs if need.order is not None}
     orders = {need.place: need.order for needs in keys.served.values() for need in needs}
@@ -212,9 +206,7 @@ def ordering_field(read: ReadPattern) -> str | None:
 
 
 def with_updates(facts: DesignFacts, entities: Mapping[type[Entity], EntityFacts], keys: Declared) -> dict[Any, Any]:
-    """The entities with the fields that the design's writes change. Writes are read with some keys, whichever they are.
-    Raises DesignError if these don't compile.
-    """
+    """The entities with the fields that writes change. Raises DesignError."""
     changing: dict[type[Entity], set[str]] = {}
     unkeyable: dict[type[Entity], dict[str, str]] = {}
     keys = replace(keys, named=_named_keys(facts, keys))
@@ -238,7 +230,6 @@ def with_updates(facts: DesignFacts, entities: Mapping[type[Entity], EntityFacts
 
 
 def _notes(keys: Iterable[PlannedKey], compiled: CompiledDesign, facts: DesignFacts) -> Iterator[str]:
-    """The planner's assumptions."""
     for read in compiled.reads.values():
         order = ordering_field(read)
         if read.options.newest_first is not None and read.options.order_by is None and order is not None:
@@ -288,9 +279,7 @@ def _partition_notes(keys: Iterable[PlannedKey], entities: Mapping[type[Entity],
 
 
 def _projected(index: Index, compiled: CompiledDesign, completed: Collection[str]) -> Index | None:
-    """The index with only the attributes that are read from it; None if a read wants whole items, or too many.
-    ``completed``: the reads that get from the table what the index lacks.
-    """
+    """The index with only the attributes that are read from it, completed by the table; None if it needs all."""
     keys_only = Index(index.name, index.partition, index.sort, projection="KEYS_ONLY", local=index.local)
     included: dict[str, None] = {}
     for read in compiled.reads.values():
@@ -363,9 +352,7 @@ def applied(plan: Plan) -> Generator[type[Any]]:
 
 @contextmanager
 def _applied(cls: type[Any], keys: Declared, *, completing: bool = True) -> Generator[None]:
-    """The design's classes with only these keys. Not ``completing``: reads don't complete items from the table,
-    which is an error if the index projects everything.
-    """
+    """The design's classes with only these keys. Not ``completing``: without completing items from the table."""
     table: Table = cls.table
     changed = list(_changed_options(cls, keys, completing=completing))
     kept: list[tuple[type[Any], str, Any]] = [(cls, "table", table)]

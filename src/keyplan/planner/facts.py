@@ -119,9 +119,7 @@ class DesignFacts:
         return result
 
     def _identity(self, cls: type[Entity], kinds: Mapping[str, Any]) -> tuple[str, ...] | None:
-        """The fields marked with ``Id``; those of a declared primary key; or the fewest by which one item is read.
-        None if unknown.
-        """
+        """The ``Id`` fields; those of a declared primary key; the fewest by which one item is read; or None."""
         marked = {name for name, annotation in kinds.items() if ID.name in marks_of(annotation)}
         primary = [key for key in declared_keys(cls).values() if isinstance(key, Key) and key.index is None]
         keyed = {name for key in primary for text in (*key.partition, *key.sort) for name in fields_of(text)}
@@ -155,9 +153,7 @@ class Deployed:
 
     @classmethod
     def of(cls, facts: DesignFacts, *, ignore_existing: bool) -> Deployed:
-        """The keys of entities that have a primary key. If existing keys are ignored, those of entities with a
-        single item remain.
-        """
+        """The keys of entities that have a primary key; without existing keys, those of single items."""
         keys: dict[type[Entity], Mapping[str, Key | Unique]] = {}
         for entity in facts.classes:
             declared = declared_keys(entity)
@@ -192,9 +188,7 @@ def word(name: str) -> str:
 
 
 def copy_hint(facts: Iterable[EntityFacts], entity: EntityFacts, missing: Sequence[str]) -> str:
-    """How an entity gets fields that it lacks: a field with a similar name, a copy from an entity that each item names,
-    or a junction.
-    """
+    """How an entity gets missing fields: a similar name, a copy from a named entity, or a junction."""
     return "; ".join(_copy_hint(list(facts), entity, name) for name in missing)
 
 

@@ -162,7 +162,6 @@ def class_in(source: ModuleText, name: str) -> ast.ClassDef:
 
 
 def _called(node: ast.AST | None) -> str:
-    """The name of the function that an expression calls."""
     return node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
 
 

@@ -93,9 +93,7 @@ class Need:
 
 @dataclass
 class Needs:
-    """The needs of a design's reads; the reads that the primary key answers if the other parameters become a filter, by
-    place with the text for ``where=``; and what is wrong.
-    """
+    """The needs of a design's reads, the reads that need only a filter, by place, and the errors."""
 
     all: list[Need] = field(default_factory=list[Need])
     filters: dict[str, str] = field(default_factory=dict[str, str])
@@ -103,9 +101,7 @@ class Needs:
 
 
 def needs_of(facts: DesignFacts, orders: Mapping[str, str | None]) -> Needs:
-    """The needs of every read that the primary key doesn't support. ``orders``: by place, the fields by which
-    deployed keys order results.
-    """
+    """The needs of every read that the primary key doesn't support. ``orders``: of deployed keys, by place."""
     result = Needs()
     reader = _Reader(facts, orders, result)
     for name, pattern in facts.patterns.items():
@@ -175,9 +171,7 @@ class _Reader:
         several: bool = False,
         some_open: bool = False,
     ) -> Need | None:
-        """The need of one entity; None if its identity supports the read. ``several``: the result has other
-        entities too. ``some_open``: some of them need an order.
-        """
+        """The need of one entity; None if its identity is sufficient. ``some_open``: other entities need an order."""
         named = named_in(options.where)
         conditions = [
             parameter

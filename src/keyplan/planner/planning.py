@@ -169,9 +169,7 @@ class _Work:
         return compared(passed)
 
     def _weigh(self) -> None:
-        """Compile and weigh the choices with the fewest indexes; those that save one by a unique value or a filter; and
-        those without the partitions that are too busy.
-        """
+        """Weigh the choices with the fewest indexes, with unique values or filters, and without hot partitions."""
         outcome = self._search(Search())
         self.limits = list(outcome.limits)
         if not outcome.choices:  # constants of some reads must be filtered
@@ -245,9 +243,7 @@ def _hot_partitions(made: Plan) -> frozenset[tuple[type[Entity], frozenset[str]]
 
 
 def _sharded(keys: Declared, made: Plan) -> Declared | None:
-    """The declarations with shards for the new keys that are over their limit, and for all that share a partition with
-    them; None if none can have them.
-    """
+    """The declarations with shards for new keys over their limit; None if none can have them."""
     wanted = {name: hot.shards for hot in made.weight.hot for name in hot.keys if hot.shards > 1}
     over = {(key.where, key.templates[0]): wanted[key.place] for key in made.keys if key.place in wanted}
     deployed = {(key.where, key.templates[0]) for key in made.keys if not key.new}
@@ -267,9 +263,7 @@ def _sharded(keys: Declared, made: Plan) -> Declared | None:
 
 
 def compared(plans: Sequence[Plan]) -> list[Plan]:
-    """The best of the plans, then those that none beats, and if these are few the next best: each with why it isn't the
-    first.
-    """
+    """The best plan, those that no plan dominates, and the next best, each with why it isn't the first."""
     if not plans:
         return []
     ordered = sorted(plans, key=lambda made: made.weight.order)
@@ -294,7 +288,6 @@ def _served(facts: DesignFacts, deployed: Deployed) -> dict[str, str | None]:
 
 
 def _is_unique(need: Need) -> bool:
-    """Whether a unique value of the entity supports the need."""
     uniques = [key for key in declared_keys(need.entity).values() if isinstance(key, Unique)]
     return need.one and not need.constants and any(frozenset(fields_of(key.partition)) == need.known for key in uniques)
 
@@ -318,10 +311,7 @@ def provisional_design(design: type[Any]) -> CompiledDesign:
 
 
 def spare_indexes(design: type[Any]) -> list[str]:
-    """The indexes of a compiled design without which each read still works, in the same order.
-
-    Raises DesignError for a design that doesn't compile.
-    """
+    """The indexes of a compiled design that no read needs. Raises DesignError."""
     compiled = compile_design(design, getattr(design, "uncompiled", {}))
     orders = {read.place: ordering_field(read) for read in compiled.reads.values()}
     spare: list[str] = []

@@ -49,9 +49,7 @@ HAIR = 1e-3
 
 @dataclass(frozen=True)
 class HotKey:
-    """The busiest partition of one key at the peak. ``shards``: how many spread it below its limit; 1 if that isn't
-    needed, or wouldn't help. ``one_item``: the load is that of a single item.
-    """
+    """The busiest partition of one key at the peak. ``shards``: how many keep it below its limit."""
 
     keys: tuple[str, ...]
     place: str
@@ -142,9 +140,7 @@ class Weight:
 
 
 def dominates(weight: Weight, other: Weight) -> bool:
-    """Whether a plan is as good as another in indexes, USD and its hottest key, and better in one of these. One with
-    unique values or filters doesn't replace one without.
-    """
+    """Whether a plan is as good in indexes, USD and its hottest key, and better in one of these."""
     no_worse = (
         weight.copies <= other.copies
         and weight.filtered <= other.filtered
@@ -311,9 +307,7 @@ class PlannedKey:
 
 @dataclass(frozen=True)
 class Verified:
-    """The verification of a plan: generated stores and their items. ``unanswered``: the reads that found nothing,
-    and aren't verified.
-    """
+    """The verification of a plan on generated stores. ``unanswered``: the reads that found nothing."""
 
     stores: int
     items: int
@@ -454,9 +448,7 @@ class Plan:
 
 
 def comparison(plans: Sequence[Plan]) -> dict[str, Any]:
-    """Plans side by side as JSON data, the best first, as ``keyplan plan --json`` prints them. ``rows`` has a row for
-    each key that any plan has, with its declaration in each plan (None if a plan lacks it).
-    """
+    """Plans side by side as JSON data, the best first. ``rows``: each key with its declaration in each plan."""
     places = dict.fromkeys(key.place for plan in plans for key in plan.keys)
     keys = [{key.place: key for key in plan.keys} for plan in plans]
     rows = [

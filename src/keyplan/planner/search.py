@@ -237,7 +237,6 @@ class _Entity:
         return [name for name in self.entity.in_order(asked) if name in self.entity.unkeyable]
 
     def _why(self, need: Need) -> tuple[str, str]:
-        """Why no key serves a need, and what to do."""
         kinds = self.entity.kinds
         if fractions := sorted(name for name in need.known if is_fraction(kinds[name])):
             return (
@@ -265,9 +264,7 @@ class _Entity:
     # Sets of keys
 
     def choices(self, placement: Placement, wider: int) -> list[EntityChoice]:
-        """The sets of keys that serve all needs when its item collections are placed so: the smallest, or those that
-        are ``wider`` by some keys.
-        """
+        """The sets of keys that serve all needs in a placement: the smallest, or ``wider`` by some keys."""
         own = {need.place for need in self.needs if need.together}
         sides = tuple(sorted((place, int(slot > 0)) for place, slot in placement.items() if place in own))
         if (sides, wider) not in self._known:
@@ -301,9 +298,7 @@ class _Entity:
         return list(dict.fromkeys((must, could) if self.options.claims else (must,)))
 
     def _set_covers(self, rest: frozenset[int], most: int, wider: int) -> list[tuple[Bundle, ...]]:
-        """The sets of bundles that serve the rest, ``wider`` by so many than the smallest, which has at ``most`` so
-        many.
-        """
+        """The sets of bundles that serve the rest: the smallest, of at most ``most``, or ``wider`` by some."""
         useful = self._undominated(rest)
         bundles = [(b, frozenset[int]().union(*(key.serves for key in b)) & rest) for b in self._bundles(useful)]
         for size in range(min(most, len(rest)) + 1):
@@ -436,9 +431,7 @@ def _without_unneeded(cover: tuple[Bundle, ...], rest: frozenset[int]) -> tuple[
 
 
 def _matched(options: Sequence[Sequence[int]], wanted: Sequence[tuple[int, set[int]]]) -> tuple[int, ...] | None:
-    """One index for each bundle, each index once, the lowest numbers first; in each ``wanted`` index one of the bundles
-    that serve what is placed there.
-    """
+    """One index for each bundle, the lowest first; each ``wanted`` index has one of the given bundles."""
     order = sorted(range(len(options)), key=lambda number: len(options[number]))
     taken: dict[int, int] = {}
 
@@ -477,9 +470,7 @@ class _Layouts:
             yield from (_Layout(every, placement) for placement in self._placements(every, list(self.groups), {}))
 
     def _placements(self, forms: Sequence[Form], rest: Sequence[str], placed: dict[str, int]) -> Iterator[Placement]:
-        """Every way to place the groups: each in the table, if its partition allows it, or in an index. An index that
-        is read whole is a new one.
-        """
+        """Every way to place the groups in the table or an index. An index that is read whole is a new one."""
         if not rest:
             yield dict(placed)
             return

@@ -114,9 +114,7 @@ def ranged(query: Query) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """The load of one pattern on the busiest partition of a key, in units per second. ``line``: the arithmetic.
-    ``one_item``: most of it is on a single item, which shards don't distribute.
-    """
+    """The load of one pattern on the busiest partition of a key, in units/s. ``one_item``: mostly on one item."""
 
     entity: CompiledEntity
     key: CompiledKey
@@ -281,9 +279,7 @@ class Subject:
         return count
 
     def partition_values(self, entity: CompiledEntity, key: CompiledKey) -> dict[str, tuple[Any, ...] | None]:
-        """The fields in a partition key, each with the values that it can have there: by ``when=`` or its type, or
-        those that all questions of the key fix it to. None: any.
-        """
+        """The fields in a partition key, with the possible values of each by ``when=``, type or patterns. None: any."""
         names = dict.fromkeys(name for _, template in key.partition for name in template.fields)
         return {name: self._values_in(entity, key, name) for name in names}
 
@@ -306,9 +302,7 @@ class Subject:
         return kind_of(info.annotation) is UUID or info.default_factory is ulid or _is_uuid(info.default_factory)
 
     def only_time(self, entity: CompiledEntity, name: str) -> bool:
-        """Whether a field is a moment or a day, by its type or as a text that is called so, or is computed from such
-        fields alone.
-        """
+        """Whether a field is a time or a day, by type or name, or is computed from such fields alone."""
         stored = entity.fields[name]
         if kind_of(stored.annotation) is str and name.rpartition("_")[2] in TIME_FIELDS and not stored.computed:
             return True
@@ -320,9 +314,7 @@ class Subject:
         return bool(inputs) and all(kind_of(entity.fields[text].annotation) in {datetime, date} for text in inputs)
 
     def documents(self, entity: CompiledEntity) -> Iterator[StoredField]:
-        """The fields that hold whole documents: texts and bytes without a bound, in no key, by their names or by the
-        sizes that the traffic file gives.
-        """
+        """The fields that hold whole documents: unbounded strings and bytes in no key, by their names or sizes."""
         keyed = {name for key in (*entity.keys, *entity.claims) for name in key.fields}
         given = self.stored(entity).fields
         for stored_field in entity.fields.values():

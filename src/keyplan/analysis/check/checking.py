@@ -90,7 +90,6 @@ def _reason(subject: Subject, rule: Rule, remark: Remark) -> str | None:
 
 
 def _source(subject: Subject, remark: Remark) -> Source | None:
-    """The location of a remark in the source."""
     place = remark.place
     head, _, member = place.partition(".")
     entity = subject.design.by_name.get(head)

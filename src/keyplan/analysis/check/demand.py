@@ -225,9 +225,7 @@ def _share(
 
 
 def _chosen(pattern: ReadPattern | WritePattern, touch: _Touched) -> dict[str, int]:
-    """The bounded numbers in a partition key that aren't arguments of the write, with their numbers of values: the
-    call chooses one, which distributes its writes. A read queries all of them.
-    """
+    """The bounded numbers in a partition key that the call of a write chooses, with their numbers of values."""
     names = {name for _, template in touch.key.partition for name in template.fields} - pattern.signature.by_name.keys()
     result = {name: numbers_in(touch.entity.fields[name].annotation) for name in sorted(names)}
     return {name: many for name, many in result.items() if many is not None and touch.line.direction == "write"}

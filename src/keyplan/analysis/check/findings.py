@@ -49,10 +49,7 @@ class Remark:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One finding: rule, severity, place, message, calculation and hint.
-
-    ``silenced``: the reason in ``ignore=``. ``known``: whether it is in the baseline.
-    """
+    """One finding. ``silenced``: the reason in ``ignore=``; ``known``: whether it is in the baseline."""
 
     code: str
     rule: str
@@ -102,9 +99,7 @@ Known = Counter[tuple[str, str, str]]
 
 
 def write_baseline(path: Path, reports: Iterable[Report]) -> int:
-    """Write the findings that aren't ignored. Returns their number. Raises RequestError if the file can't be
-    written.
-    """
+    """Write the findings that aren't ignored. Returns their number. Raises RequestError."""
     lines = sorted(
         json.dumps({"design": report.design, "code": finding.code, "place": finding.place}, ensure_ascii=False)
         for report in reports

@@ -20,9 +20,7 @@ Find: TypeAlias = Callable[[Subject], Iterable[Remark]]
 
 @dataclass(frozen=True)
 class Rule:
-    """One rule. ``module``: the name of its module, whose last part is the rule's name (``fixed_partition``); ``doc``:
-    the module's docstring, the rule's manual.
-    """
+    """One rule. ``module`` ends with the rule's name; ``doc``, the module's docstring, is its manual."""
 
     code: str
     severity: Severity

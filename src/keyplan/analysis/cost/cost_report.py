@@ -218,9 +218,7 @@ def _bill_rows(payers: Sequence[Payer]) -> Iterator[tuple[str, ...]]:
 
 @dataclass(frozen=True)
 class Difference:
-    """One pattern, table, index or billing mode in two designs; None if a design doesn't have it. In units per
-    call, or USD per month.
-    """
+    """One pattern, table, index or billing mode in two designs, in units per call or USD per month. None: absent."""
 
     what: str
     name: str
@@ -236,10 +234,7 @@ class Difference:
 
 
 def difference(old: Payer, new: Payer) -> list[Difference]:
-    """The differences between two designs under the same traffic and prices.
-
-    Patterns that can't be estimated in one of them are excluded from both, and from the bills.
-    """
+    """The differences under the same traffic and prices, without patterns that one design can't estimate."""
     old, new = _comparable(old, new)
     differences: list[Difference] = []
     for what, values in (("read units", _read_units), ("write units", _write_units)):

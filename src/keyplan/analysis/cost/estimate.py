@@ -80,9 +80,7 @@ class PatternEstimate:
 
 @dataclass(frozen=True)
 class EntityEstimate:
-    """The stored items of one entity: their number (None if unknown), sizes and index entries. ``claims``: the
-    bytes of the claim items of one item.
-    """
+    """The stored items of one entity. ``count``: None if unknown; ``claims``: the bytes of one item's claims."""
 
     sizes: ItemSizes
     count: float | None

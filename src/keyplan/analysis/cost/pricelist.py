@@ -82,9 +82,7 @@ def priced_regions() -> list[str]:
 
 
 def price_list(region: str) -> PriceList:
-    """The price list of a region. It is empty for an AWS region without a list, so that units are still estimated.
-    Raises PriceError for an unknown region.
-    """
+    """The price list of a region, empty for an AWS region without one. Raises PriceError for an unknown region."""
     if region in priced_regions():
         return read_price_list(FOLDER / f"{region}.json")
     if region in REGIONS:

@@ -89,26 +89,20 @@ class Facts:
         return ReadCost(requests, () if nothing else tuple(dict.fromkeys(call.notes)))
 
     def _mixture(self, pattern: ReadPattern) -> list[tuple[float, Facts]]:
-        """The typical items of each combination of fields, with their weights; none if no share is set. An index
-        doesn't contain items without its key fields.
-        """
+        """The typical items of each combination of fields that the plan's indexes contain, with their weights."""
         names = {entity.name for entity in entities_read(pattern.plan)}
         result = [(weight, typical) for weight, typical in self.typical.mixture(names) if _held(pattern.plan, typical)]
         return [(weight, Facts(typical, self.traffic)) for weight, typical in result if typical is not self.typical]
 
     def assumed_items(self, pattern: ReadPattern) -> float | None:
-        """The assumed number of items that match a typical call; None if it is known, or nothing depends on it.
-        Raises Problem.
-        """
+        """The assumed number of items that match a call; None if it is known or irrelevant. Raises Problem."""
         call = _Call(self, pattern, None)
         call.run()
         return call.assumed
 
 
 class _Call:
-    """One call of a read. ``notes``: the assumptions; ``times``: the factor for the units of what isn't counted one by
-    one; ``assumed``: the number of items, if it isn't set.
-    """
+    """One call of a read. ``notes``: the assumptions; ``times``: the factor for the units of uncounted items."""
 
     def __init__(
         self,
@@ -254,16 +248,13 @@ class _Call:
         return result[:size], more or (size is not None and len(result) > size)
 
     def _end(self, way: ThroughPlan, position: int, count: int) -> None:
-        """What one junction item leads to."""
         if isinstance(way.end, GetPlan):
             self.reads.get(self._item_bytes(way.end.entity), way.end.entity.name, consistent=way.end.consistent)
         else:
             self.reads.first([Group(way.end, self._end_items(way.end, position, count))])
 
     def _end_items(self, end: QueryPlan, position: int, count: int) -> list[list[FoundItem]]:
-        """The partitions that one of ``count`` junction items leads to. The items of the ends alternate in the order
-        of the result.
-        """
+        """The partitions that one of ``count`` junction items leads to; items of several alternate in the result."""
         groups = self._spread(end, self._kinds(end, Load()), min(self._looked_at(end), SIMULATED_MAX))
         return [
             [item._replace(place=(0, item.place[1] * count + position)) for item in items]
@@ -298,7 +289,6 @@ class _Call:
         return fewer
 
     def _count(self, limit: int | None) -> float:
-        """The number of items before the limit."""
         within = self.within_a_write
         number, note = self.finds.count(self.pattern, limit, within_a_write=within, buckets=self._buckets())
         if note is not None:
@@ -438,7 +428,6 @@ class _Call:
 
 
 def _held(plan: Plan, typical: Typical) -> bool:
-    """Whether the indexes of a plan contain the typical items."""
     return all(
         element.index.name in typical.sizes(entity).entries
         for element in plans_in(plan)
@@ -448,7 +437,6 @@ def _held(plan: Plan, typical: Typical) -> bool:
 
 
 def _multiplied(request: Request, times: float) -> Request:
-    """The request with its units multiplied."""
     why = f"× {times:g}, since only a part of the items is counted"
     lines = (Line(line.direction, line.target, line.units * times, f"{line.why}; {why}") for line in request.lines)
     return Request(request.operation, tuple(lines))

@@ -55,9 +55,7 @@ _TABLE = (
 
 
 def skeleton(cls: type[Any]) -> str:
-    """A traffic file for a design's class, in TOML: valid, and without effect until a line is uncommented. A value
-    marked "assumed" is the one that an estimate uses otherwise.
-    """
+    """A traffic file for a design's class in TOML. Its values are comments; "assumed" marks the defaults."""
     return "\n".join(_lines(cls)) + "\n"
 
 
@@ -211,7 +209,6 @@ def _by(value: object, otherwise: str = "") -> str:
 
 
 def _shown(text: str) -> str:
-    """A string on a line of its own."""
     line = " ".join(text.split())
     return line if len(line) <= _TEXT_MAX else f"{line[: _TEXT_MAX - 3]}..."
 

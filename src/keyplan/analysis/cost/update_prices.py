@@ -109,7 +109,6 @@ def _reserved(offers: Mapping[str, Any]) -> Iterator[tuple[str, str, Decimal]]:
 
 
 def _whole(prices: dict[str, Any]) -> dict[str, Any]:
-    """The list with the terms that have all four prices."""
     reserved = {term: value for term, value in prices.pop("reserved", {}).items() if len(value) == 4}
     return {**prices, "reserved": reserved} if reserved else prices
 

@@ -63,9 +63,7 @@ class WriteCost:
 
 
 def estimate_write(analyzer: WriteAnalyzer, pattern: WritePattern, facts: Facts) -> WriteCost:
-    """The cost of a typical call of a write under its load: the number and size of items, and the share of calls
-    that fail. A write that always fails has no cost; ``failure`` gives the reason.
-    """
+    """The cost of a typical call of a write. One that always fails has none; ``failure`` gives the reason."""
     analysis = analyzer.analysis(pattern)
     faults = analysis.faults()
     failure = "; ".join(fault.message for fault in faults) or analysis.runs.unknown
@@ -131,9 +129,7 @@ def _cost_of(design: CompiledDesign, run: DryRun, code: WrittenCode, facts: Fact
 
 
 def _times(run: DryRun, code: WrittenCode, load: Load) -> Mapping[Any, float]:
-    """By shape, how many items one repeated action of the run is: ``items=`` counts those of all actions, and the
-    actions outside loops are carried out once.
-    """
+    """By shape, how many items one repeated action is: ``items=`` counts all, and actions outside loops once."""
     shapes = Counter(mutation.shape for mutation in (*run.mutations, *run.batched))
     if load.items is None or load.items == shapes.total() or not shapes:
         return {}
@@ -238,9 +234,7 @@ def _failing_request(request: Request, share: float) -> Request:
 
 
 def with_counts(design: CompiledDesign, owner: type[Any] | None, traffic: Traffic) -> Traffic:
-    """The traffic with the number of stored items of each entity for which it sets ``kept_days`` but no ``count``:
-    the items that its patterns create in that time. An entity that no pattern with a rate creates isn't changed.
-    """
+    """The traffic with a number of items for each ``kept_days`` without ``count``: those created in that time."""
     wanted = {
         name: element.kept_days
         for name, element in traffic.entities.items()

@@ -116,9 +116,7 @@ def _keys(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterator
 def _pairs(
     before: CompiledEntity, after: CompiledEntity, names: Names
 ) -> Iterator[tuple[CompiledKey | None, CompiledKey | None]]:
-    """Pairs of index keys before and after: on one index, equal keys, then keys of one name, then the others in order.
-    Added keys come last.
-    """
+    """Pairs of index keys before and after: on each index equal ones, then those of one name, then the rest."""
     places = dict.fromkeys(key.place for entity in (before, after) for key in entity.index_keys)
     added: list[CompiledKey] = []
     for name in places:
@@ -203,7 +201,6 @@ def _stands(entity: CompiledEntity, attribute: KeyAttribute, template: Template)
 
 
 def _computed(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterator[Change]:
-    """Computed fields in keys."""
     for name, field in after.fields.items():
         other = before.fields.get(name)
         if not field.computed or other is None or not other.computed:
@@ -226,7 +223,6 @@ def _code(entity: CompiledEntity, name: str) -> object:
 
 
 def _version(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterator[Change]:
-    """An added or removed version."""
     old, new = before.version, after.version
     if old is not None and new is None:
         yield Change(
@@ -307,7 +303,6 @@ def _claimed(entity: CompiledEntity, claim: CompiledKey) -> str:
 
 
 def _old_names(before: CompiledEntity, after: CompiledEntity) -> Names:
-    """The old names of renamed fields, by their new names."""
     olds = {field.attribute: name for name, field in before.fields.items() if name not in after.fields}
     return {name: olds[field.attribute] for name, field in after.fields.items() if field.attribute in olds}
 
@@ -382,7 +377,6 @@ def _was_and_is(before: CompiledKey, after: CompiledKey) -> str:
 
 
 def _styles(key: CompiledKey) -> str:
-    """The styles of a key."""
     variables = (variable for _, template in key.attributes for variable in template.variables)
     return " and ".join(
         dict.fromkeys("escapes" if variable.style == OURS else str(variable.style) for variable in variables)

@@ -240,9 +240,7 @@ _TYPE_NAMES = {"S": "a string", "N": "a number", "B": "binary", "BOOL": "a Boole
 def _stored_type_changes(
     place: str, old: StoredField, new: StoredField, before: CompiledEntity, after: CompiledEntity
 ) -> Iterator[Change]:
-    """Another DynamoDB type for the same values: a set that becomes a list, a timestamp that becomes a Ttl, a bool that
-    a key attribute contains as a string.
-    """
+    """Another DynamoDB type for the same values, such as a set that becomes a list."""
     if old.codec is not None or new.codec is not None:
         return  # reported as a stored format
     was, now = stored_field(before, old.name), stored_field(after, new.name)
@@ -399,7 +397,6 @@ def _narrower(before: dict[str, Any], now: dict[str, Any]) -> Iterator[str]:
 
 
 def _fits(before: dict[str, Any], now: dict[str, Any]) -> bool:
-    """Whether all values of one type are of the other."""
     if now in (before, {}):
         return True
     return _same_kind(before, now) and not list(_lost_of(before, now))

@@ -210,7 +210,6 @@ def _joined(attempt: Attempt, make: Callable[[], Actions[Any]], target: Target) 
 
 
 def _write_proof(analysis: WriteAnalysis) -> str:
-    """What a write does, in sentences."""
     batch_alone = analysis.operation == "BatchWriteItem"
     kinds = [kind for kind in analysis.kinds if kind != "Batch" and not batch_alone]
     parts: list[str] = []

@@ -170,9 +170,7 @@ class Symbols:
         return cast("PlanT", made)
 
     def _filter(self, condition: Filter | None) -> Filter | None:
-        """The filter, with symbols of the type of their parameters, and the conditions for items that lack an
-        attribute.
-        """
+        """The filter, with symbols for its parameters, and conditions for absent attributes."""
         if condition is None:
             return None
         given = [self.values.get(value.parameter) for value in condition.parameters.values()]

@@ -73,9 +73,7 @@ def key_names(plan: Plan) -> list[str]:
 
 
 def direction(plan: Plan, *, either: bool = False) -> str | None:
-    """The order of the result: ``descending by article_id``; None if there is none. ``either``: the direction
-    depends on the call.
-    """
+    """The order of the result, or None. ``either``: the direction depends on the call."""
     if isinstance(plan, ThroughPlan):
         merged = [way.end for way in plan.ways if isinstance(way.end, QueryPlan)]
         return direction(merged[0] if merged else plan.junction, either=either)
@@ -236,7 +234,6 @@ def _query_proof(plan: QueryPlan, pattern: ReadPattern) -> str:
 
 
 def _bucketed(plan: QueryPlan, buckets: Buckets) -> str:
-    """How partitions of time are read."""
     text = f"the partition of each {buckets.unit} in the range of {buckets.field}"
     if plan.merged:
         parts = [*(f"each {name}" for name in plan.each), *([f"{plan.shards} shards"] if plan.shards > 1 else [])]

@@ -39,9 +39,7 @@ class Finds:
             raise Problem(f"the traffic file's arguments of {pattern.name}: {error}") from None
 
     def buckets(self, pattern: ReadPattern, arguments: Mapping[str, Any] | None = None) -> int | None:
-        """The number of time buckets of a call, by its arguments or those in the traffic file; None if unknown.
-        Raises Problem.
-        """
+        """The number of time buckets of a call, by its arguments; None if unknown. Raises Problem."""
         buckets = pattern.buckets
         if buckets is None:
             return 1

@@ -156,9 +156,7 @@ class _File:
 
 @dataclass(frozen=True)
 class Traffic:
-    """The load of a design: ``patterns`` and ``entities`` by name, with empty values if unknown. ``source``: the
-    file, if one was read.
-    """
+    """The load of a design: ``patterns`` and ``entities`` by name. ``source``: the file, if one was read."""
 
     table: TableSettings
     patterns: Mapping[str, Load]
@@ -307,7 +305,6 @@ def _unknown_arguments(name: str, load: Any, pattern: str, designs: Sequence[Com
 
 
 def _of_writes(name: str, load: Any, pattern: str, designs: Sequence[CompiledDesign]) -> Iterable[ErrorDetail]:
-    """A setting of writes for a read."""
     if not any(pattern in design.reads for design in designs):
         return
     for member, reason in (("fails", "has no condition"), ("in_transaction", "is part of no transaction")):

@@ -88,9 +88,7 @@ class Typical:
         self._sizes: dict[str, ItemSizes] = {}
 
     def instance(self, entity: CompiledEntity, known: Mapping[str, Any] | None = None, serial: int = 0) -> Entity:
-        """A typical instance. ``known``: values of its fields; ``serial``: distinguishes instances. Raises Problem
-        for an entity whose validators reject all generated values.
-        """
+        """A typical instance with the values in ``known``; ``serial`` distinguishes instances. Raises Problem."""
         result = self._instances.get((entity.name, serial))
         if result is None:
             result = self._instances[entity.name, serial] = self._made(entity, serial)
@@ -103,9 +101,7 @@ class Typical:
             return result.model_copy(update=own)
 
     def mixture(self, names: Iterable[str]) -> list[tuple[float, Typical]]:
-        """Typical items for each combination of fields with a share, with their weights; only these if there are no
-        shares.
-        """
+        """Typical items for each combination of fields with a share, with their weights."""
         wanted = frozenset(names)
         result = self._mixtures.get(wanted)
         if result is None:

@@ -54,9 +54,7 @@ class BodyFault:
 
 @dataclass
 class WriteAnalysis:
-    """What is known of one write. ``runs``: its dry runs, if the command needs them. ``joined``: its actions are
-    part of a transaction with those of other designs.
-    """
+    """What is known of one write. ``runs``: its dry runs, if needed; ``joined``: it runs in another transaction."""
 
     design: CompiledDesign
     pattern: WritePattern

@@ -88,7 +88,6 @@ class Value:
 
 
 def _union(values: Iterable[Value]) -> Value:
-    """A value that uses all of these."""
     read = computed = False
     unbounded: str | None = None
     fields, results, counts = frozenset[tuple[str, str]](), frozenset[str](), frozenset[str]()
@@ -488,7 +487,6 @@ class _Scope:
         return owner, value
 
     def _read(self, name: str) -> Value:
-        """What a read of the write returns."""
         pattern = self.design.reads[name]
         shape = pattern.shape
         cls = shape.entities[0] if len(shape.entities) == 1 and not shape.told else None
@@ -573,7 +571,6 @@ class _Scope:
         return helpers
 
     def _called(self, function: ast.expr, known: Any) -> Iterator[Any]:
-        """The functions that a call may be of."""
         if inspect.isfunction(known) or isinstance(known, staticmethod | classmethod):
             yield known
         elif isinstance(function, ast.Attribute) and known is OPEN:
@@ -647,7 +644,6 @@ class _Scope:
         return frozenset(name for value in same for name in value.checked)
 
     def _changed(self, action: Action, named: Iterable[tuple[str | None, ast.expr, Value]]) -> None:
-        """Note the changes of an update."""
         for name, node, value in named:
             if name is None:
                 action.open = True
@@ -715,7 +711,6 @@ class _Scope:
         action.must_exist |= method == "if_missing"
 
     def _conditioned(self, action: Action, call: ast.Call) -> None:
-        """Note the fields and literals of a condition."""
         given = {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg is not None}
         text = call.args[0].value if call.args and isinstance(call.args[0], ast.Constant) else None
         pairs = [(name, name) for name in given]
@@ -789,7 +784,6 @@ def _root(node: ast.expr) -> ast.expr:
 
 
 def _named(node: ast.expr) -> Iterator[str]:
-    """The names of variables and attributes in an expression."""
     for part in ast.walk(node):
         if isinstance(part, ast.Name):
             yield part.id
@@ -802,7 +796,6 @@ def _functions(design: CompiledDesign) -> set[Any]:
 
 
 def _closure(function: Any) -> dict[str, Value]:
-    """The values of a function's free variables."""
     result: dict[str, Value] = {}
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=False):
         try:

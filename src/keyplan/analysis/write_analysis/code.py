@@ -71,9 +71,7 @@ class Ask:
 
 @dataclass
 class WrittenCode:
-    """A write pattern's code. ``known``: whether its source could be read. ``mentioned``: the kinds of action that it
-    names, ``Batch`` included. ``loops``: whether it creates actions in a loop.
-    """
+    """A write's code. ``known``: its source could be read; ``mentioned``: kinds of action; ``loops``: in a loop."""
 
     pattern: WritePattern
     known: bool = False

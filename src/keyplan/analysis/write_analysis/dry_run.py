@@ -57,10 +57,7 @@ class ActionShape(NamedTuple):
 
 @dataclass(frozen=True)
 class Mutation:
-    """One item before and after a write; None if it doesn't exist. A condition check doesn't change it.
-
-    ``what`` names the change: ``Create Article``. ``times``: how many such items a call writes.
-    """
+    """One item before and after a write (None: absent). ``times``: how many such items a call writes."""
 
     what: str
     before: Item | None
@@ -116,9 +113,7 @@ class DryRun:
 
 @dataclass(frozen=True)
 class DryRuns:
-    """The dry runs of a write. ``done``: those that wrote something, the typical call first; ``idle``: the others.
-    ``refused``: what the client rejected; ``errors``: what the body raised; ``unknown``: why the effect is unknown.
-    """
+    """The dry runs of a write. ``done`` wrote something, ``idle`` didn't; ``unknown``: why the effect is unknown."""
 
     done: tuple[DryRun, ...] = ()
     idle: tuple[DryRun, ...] = ()
@@ -194,7 +189,6 @@ def _run(cls: type[Any], pattern: WritePattern, world: TypicalWorld, traffic: Tr
 
 
 def _existing(design: CompiledDesign, there: Sequence[Entity], run: DryRun) -> tuple[Entity, ...]:
-    """The items that existed, without those that the run created."""
     names = design.table.key_names
     created = [each.after for each in run.mutations if each.before is None and each.after is not None]
     keys = [{name: item[name] for name in names} for item in created]
@@ -220,10 +214,7 @@ def dry_run(
     case: str = "",
     joined: bool = False,
 ) -> DryRun:
-    """Run a write's generator in a world. ``joined``: its actions are part of a transaction with those of other writes.
-
-    Raises what the body raises, Refused for what the client rejects, and Problem for a body that doesn't end.
-    """
+    """Run a write's generator in a world. Raises what the body raises, Refused, and Problem if it doesn't end."""
     run = DryRun(case)
     _Running(design, world, run, joined=joined).run(actions)
     return run

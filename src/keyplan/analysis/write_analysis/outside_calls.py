@@ -81,9 +81,7 @@ _METHODS: frozenset[str] = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call. ``known``: the object that is called; ``owner``: the object whose member it is; ``root``: the object that
-    its dotted name starts with (each OPEN if unknown); ``helper``: whether it may be a function of the author's.
-    """
+    """A call of ``known``, a member of ``owner``; the dotted name starts with ``root`` (OPEN: unknown)."""
 
     function: ast.expr
     known: Any

@@ -179,7 +179,6 @@ class TypicalWorld:
         return Page(result, None) if shape.kind is ShapeKind.PAGE else result
 
     def _same(self, entity: CompiledEntity, known: Fields) -> Entity | None:
-        """The existing instance with these values."""
         own = (each for each in self.there if type(each) is entity.cls)
         names = known.keys() & entity.cls.model_fields.keys()
         return next((item for item in own if names and all(getattr(item, name) == known[name] for name in names)), None)
@@ -212,9 +211,7 @@ def _expected(entity: CompiledEntity, action: Action) -> Fields:
 
 
 def arguments_of(world: TypicalWorld, pattern: WritePattern, given: Fields) -> dict[str, Any]:
-    """Typical arguments: items, and values of fields with the parameter's name, no two strings equal; and ``given``
-    ones. Raises ArgumentError.
-    """
+    """Typical arguments, with no two strings equal, and the ``given`` ones. Raises ArgumentError."""
     result: dict[str, Any] = {}
     shared: dict[str, Any] = {}
     for parameter in pattern.signature.parameters:

@@ -206,9 +206,7 @@ class Rewriting:
         return result
 
     def _unless_in_key(self, path: tree.Path, then: Truth, missing: bool) -> Truth:
-        """The result for a default, unless an index key of the item has the value: a read then returns that value,
-        which isn't compared.
-        """
+        """The result for a default, unless an index key has the value: a read returns that, which isn't compared."""
         root = str(self._names_of(path)[0])
         told: list[tree.Condition] = []
         for attribute, text in {key: None for entity in self.entities for key in entity.read_from_keys.get(root, ())}:

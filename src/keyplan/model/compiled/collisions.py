@@ -39,14 +39,11 @@ def can_collide(key: CompiledKey, other: CompiledKey) -> bool:
 
 
 def _is_raw(template: Template) -> bool:
-    """Whether its values can contain delimiters."""
     return any(variable.style.raw for variable in template.variables)
 
 
 def _begin_alike(left: Template, right: Template) -> bool:
-    """Whether two templates, one of which has unescaped values, can have the same key, judged by their constant
-    prefixes.
-    """
+    """Whether two templates, one with unescaped values, can have the same key, by their constant prefixes."""
     text, other = literal_start(left), literal_start(right)
     if not left.variables or not right.variables:
         fixed, pattern = (left.source, right.regex) if not left.variables else (right.source, left.regex)
@@ -224,9 +221,7 @@ def _runs(plan: QueryPlan) -> list[_Run]:
 
 
 def _common(known: Sequence[Sequence[_Part]]) -> int:
-    """The number of leading parts that all sort keys share: the same constants, and the same fields in the same
-    format.
-    """
+    """The number of leading parts that all sort keys share: equal constants, and equal fields and formats."""
     number = 0
     while all(len(parts) > number and _written(parts[number]) == _written(known[0][number]) for parts in known):
         number += 1
@@ -234,16 +229,13 @@ def _common(known: Sequence[Sequence[_Part]]) -> int:
 
 
 def _written(part: _Part) -> _Part:
-    """A part by its text, without what follows it."""
     return part if isinstance(part, Literal_) else replace(part, ends="")
 
 
 def _others(
     plan: QueryPlan, common: Sequence[_Part], entities: Iterable[CompiledEntity]
 ) -> Iterator[tuple[str, str | None]]:
-    """The ranges of other items' sort keys in the pattern's partition that can contain any number of items: start and
-    end (None: open), after the common parts.
-    """
+    """The ranges of sort keys (end None: open) of other entities that can have any number of items."""
     asked = {match.entity.name: match.key for match in plan.matches}
     for entity in entities:
         for key in (*entity.keys, *entity.claims):

@@ -276,7 +276,6 @@ class _Compiler:
         return result
 
     def _check_ttl(self, entities: Mapping[type[Entity], CompiledEntity]) -> None:
-        """A table has one TTL attribute."""
         result = {entity.ttl.attribute: entity for entity in entities.values() if entity.ttl is not None}
         first, *others = result or [""]
         for attribute in others:
@@ -377,7 +376,6 @@ def _key_attributes(table: Table) -> Iterable[tuple[str, tuple[KeyAttribute, ...
 
 
 def _mentioned(pattern: Pattern, signature: Signature) -> list[type[Entity]]:
-    """All entities in a pattern's signature."""
     entity_classes = [*entities_in(signature.returns), *pattern.options.entity]
     for parameter in signature.parameters:
         entity_classes += entities_in(parameter.annotation)
@@ -473,9 +471,7 @@ def patterns_of_index(design: CompiledDesign) -> dict[str, list[str]]:
 
 
 def key_notes(design: CompiledDesign, index: str | None) -> dict[str, str]:
-    """The contents of each key attribute of an index (None: of the table): the entities' templates, without
-    duplicates.
-    """
+    """The templates in each key attribute of an index (None: of the table), without duplicates."""
     result: dict[str, dict[str, None]] = {}
     for entity in design.entities.values():
         for key in (*entity.keys, *entity.claims):

@@ -113,9 +113,7 @@ class _EntityCompiler:
                 self.fault(field.name, problem)
 
     def _indexed(self, primary: CompiledKey) -> Iterator[IndexedAttribute]:
-        """Fields, and other attributes of items, that are key attributes of indexes. Attributes of the table's key, and
-        those written only by keys, are validated elsewhere.
-        """
+        """Fields and other attributes that are key attributes of indexes, except those validated elsewhere."""
         fields = {field.attribute: field.name for field in self.stored.values()}
         made = {attribute.name for attribute, _ in primary.attributes}
         takes_others = self.cls.model_config.get("extra") == "allow"
@@ -151,7 +149,6 @@ class _EntityCompiler:
                 )
 
     def _check_labels(self, labels: tuple[Discriminator, ...], keys: Iterable[CompiledKey]) -> None:
-        """A label has an attribute of its own."""
         taken = {field.attribute: field.name for field in self.stored.values()}
         taken |= {attribute.name: key.name for key in keys for attribute, _ in key.attributes}
         for label in labels:
@@ -349,9 +346,7 @@ class _EntityCompiler:
         return CompiledKey(name, None, compiled_partition, compiled_sort, {}, 1, is_claim=True)
 
     def _check_shared(self, keys: Iterable[CompiledKey]) -> None:
-        """Keys that share an attribute must write the same value under the same conditions, or be mutually
-        exclusive.
-        """
+        """Keys that share an attribute must write the same value under the same conditions, or exclude each other."""
         for key, other in combinations(keys, 2):
             if _exclude(key, other):
                 if can_collide(key, other):
@@ -413,7 +408,6 @@ def _style(template: Template) -> KeyStyle:
 
 
 def _is_of_texts(annotation: Any) -> bool:
-    """Whether all parts of a tuple are texts."""
     if get_origin(annotation) is tuple:
         return all(part is Ellipsis or kind_of(part) is str for part in get_args(annotation))
     return any(_is_of_texts(part) for part in get_args(annotation))

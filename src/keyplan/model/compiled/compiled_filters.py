@@ -125,7 +125,6 @@ def _owner(entities: Sequence[CompiledEntity], field: str) -> CompiledEntity:
 def _constant(
     entity: CompiledEntity, field: str, wanted: Any, names: dict[str, str], values: dict[str, dict[str, Any]]
 ) -> str:
-    """The clause for one constant, or for any of several."""
     attribute = entity.fields[field].attribute
     name = placeholder_of(attribute, names)
     stored: list[str] = []

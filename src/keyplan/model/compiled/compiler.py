@@ -465,9 +465,7 @@ class _Question:
         return (turned.pop() if turned else False) == newest
 
     def _filter(self, matches: tuple[KeyMatch, ...], held: frozenset[str] | None = None) -> Filter | None:
-        """The filter for conditions that keys leave open; without keys, for all conditions, on an index with the
-        attributes ``held``.
-        """
+        """The filter for conditions that keys leave open; without keys, all. ``held``: the index's attributes."""
         entities = tuple(match.entity for match in matches) or self.targets
         rest = {
             name: value
@@ -507,7 +505,6 @@ class _Question:
         return replace(first, also=tuple(others))
 
     def _way(self, junction: CompiledEntity, mapping: Mapping[str, str]) -> ThroughPlan:
-        """The plan for one junction."""
         end = self.targets[0]
         for target, source in mapping.items():
             if target not in end.fields or source not in junction.fields:

@@ -26,10 +26,7 @@ _ORDERING = frozenset({"<", "<=", ">", ">="})
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """A value in a condition: its name without the colon, and what it is compared with.
-
-    ``alone``: it is the only option of an IN, and can have several values.
-    """
+    """A value in a condition, and what it is compared with. ``alone``: the only option of an IN."""
 
     name: str
     targets: tuple[StoredOperand, ...]

@@ -34,9 +34,7 @@ class AnyOf(tuple[Any, ...]):
 
 
 def constant_of(owner: str, field: StoredField, given: Any) -> Any:
-    """The constant of a field: one value, or ``AnyOf`` several if a tuple, list or set is given that isn't itself a
-    value of the field. Raises Problem for an impossible value.
-    """
+    """The constant of a field, or ``AnyOf`` several. Raises Problem for an impossible value."""
     if not isinstance(given, _MANY) or _validated(field.annotation, given) is not _INVALID:
         return _constant(owner, field, given)
     if not given:

@@ -58,9 +58,7 @@ def match_key(
     needed: frozenset[str],
     fixed: Mapping[str, tuple[Any, ...]] | None = None,
 ) -> KeyMatch | Miss:
-    """Match one key. ``needed``: the fields that the key must use. ``fixed``: the values to which a filter text
-    restricts fields.
-    """
+    """Match one key. ``needed``: fields that it must use; ``fixed``: values by a filter's text."""
     result = _partition(key, knowns)
     if isinstance(result, Miss):
         return replace(result, distance=result.distance + len(needed - key.fields))
@@ -160,7 +158,6 @@ def _partition(
 
 
 def _ranged(key: CompiledKey, known: Known, other: Buckets | None) -> Buckets | Miss:
-    """The time buckets of a range on the partition key."""
     if other is not None:
         return Miss(key, f"{other.field} and {known.field} stand in its partition key, which takes a range of one", 2)
     if known.optional and not isinstance(known.default, Range):
@@ -279,9 +276,7 @@ Candidate: TypeAlias = tuple[CompiledKey, tuple[KeyMatch, ...]]
 
 
 def choose(candidates: Sequence[Candidate], order_by: str | None, constants: Mapping[str, Any]) -> Candidate:
-    """The cheapest of the keys with the requested order. Raises Problem if several orders are possible and none is
-    requested.
-    """
+    """The cheapest of the keys with the requested order. Raises Problem if the order is ambiguous."""
     wanted = None if order_by is None else order_by.lstrip("-")
     if wanted is not None:
         fitting = [element for element in candidates if ordered_by(element[1], wanted)]
@@ -306,9 +301,7 @@ def choose(candidates: Sequence[Candidate], order_by: str | None, constants: Map
 
 
 def rank(candidate: Candidate, constants: Mapping[str, Any]) -> tuple[bool, int, int, int, int]:
-    """The ranking of a key: first, that items can be missing; then the cost, by filtered fields, buckets, table or
-    index, and shards.
-    """
+    """The ranking of a key: complete ones first, then by filtered fields, buckets, place and shards."""
     key, matches = candidate
     lacks = any(next(lacking_while_none(match), None) is not None for match in matches)
     filtered = sum(any(name not in match.used for match in matches) for name in constants)
@@ -351,9 +344,7 @@ def _entities_in_order(matches: tuple[KeyMatch, ...]) -> list[str]:
 
 
 def _ordering(match: KeyMatch) -> list[tuple[str, bool, bool]]:
-    """The order of a result: each field, whether its direction differs from the first one's, and whether its key
-    contains it completely.
-    """
+    """The order of a result: each field, whether it is reversed, and whether the key contains all of it."""
     opened = _opened(match)
     time = [] if not match.leads or match.buckets is None else [(match.buckets.field, False, False)]
     return time + [
@@ -363,7 +354,6 @@ def _ordering(match: KeyMatch) -> list[tuple[str, bool, bool]]:
 
 
 def _opened(match: KeyMatch) -> list[Variable]:
-    """The open variables of the sort key."""
     variables = [variable for _, template in match.key.sort for variable in template.variables]
     return variables[len(variables) - len(match.order) + int(match.leads) :]
 

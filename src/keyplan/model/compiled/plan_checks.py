@@ -163,9 +163,7 @@ def _start(match: KeyMatch) -> str:
 
 
 def standing_in(wanted: Index, entities: Iterable[CompiledEntity], *, consistent: bool) -> list[KeyMatch]:
-    """The keys of entities on an index that is scanned. Raises Problem for an entity without one, or an index that
-    can't be scanned.
-    """
+    """The keys of entities on a scanned index. Raises Problem."""
     matches: list[KeyMatch] = []
     for entity in entities:
         keys = [key for key in entity.index_keys if key.index is not None and key.index.same_keys(wanted)]
@@ -200,9 +198,7 @@ def all_of_index(
 
 
 def completed(plan: QueryPlan, fields_of: Callable[[CompiledEntity], list[str]]) -> QueryPlan:
-    """The plan with missing attributes read from the table; ``fields_of`` an entity are those needed to compare
-    entries. Raises Problem.
-    """
+    """The plan with missing attributes read from the table. Raises Problem."""
     _check_lacking(plan.matches, plan.filter)
     keys_only = tuple(replace(match, entity=seen_by(match.entity, fields_of(match.entity))) for match in plan.matches)
     whole = tuple(match.entity for match in plan.matches)

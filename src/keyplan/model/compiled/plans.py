@@ -70,9 +70,7 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class SortPart:
-    """The condition on a sort key attribute: the known leading parts of its template, and a condition on the next
-    variable.
-    """
+    """The condition on a sort key attribute: the known leading parts, and a condition on the next variable."""
 
     attribute: KeyAttribute
     template: Template
@@ -144,9 +142,7 @@ class Filter:
     constants: Mapping[str, Mapping[str, Any]]
     parameters: Mapping[str, FilterValue]
     defaulted: tuple[CompiledEntity, ...] = ()
-    """The entities whose defaults matter, with a call's values, for absent attributes; empty if the text already
-    includes them.
-    """
+    """The entities whose defaults matter for absent attributes; empty if the text includes them."""
     held: frozenset[str] | None = None
     """The attributes in the index that is read; None: all."""
     declared: Filter | None = None
@@ -201,9 +197,7 @@ class QueryPlan:
     turns: bool = False
     """Whether each call sets the direction, by the pattern's ``newest_first`` parameter."""
     apart: tuple[QueryPlan, ...] = ()
-    """Narrower queries, in result order, used if other items are between the wanted ones; empty: one query per
-    partition.
-    """
+    """Narrower queries in result order, if other items are in between; empty: one query per partition."""
 
     @property
     def parts(self) -> tuple[QueryPlan, ...]:
@@ -226,18 +220,14 @@ class QueryPlan:
         return self.matches[0].buckets
 
     def bucket_sets(self, values: Mapping[str, Any]) -> Sequence[tuple[str, Mapping[str, Any]]]:
-        """The values for each bucket in result order, with the bucket's text; without buckets, the values unchanged.
-        Raises ArgumentError.
-        """
+        """The values and the text of each bucket in result order. Raises ArgumentError."""
         if self.buckets is None:
             return [("", values)]
         return self.buckets.sets(values, ascending=self.forward is not self.matches[0].order[0][1])
 
     @cached_property
     def one_interval(self) -> bool:
-        """Whether its key condition is exact: one entity, no exclusive bound, and no prefix that could extend beyond an
-        unescaped value.
-        """
+        """Whether its key condition is exact: one entity, and no range or open prefix."""
         ranged = any(
             part.condition_kind is ParameterKind.RANGE or (part.condition is not None and part.condition.is_open)
             for match in self.matches

@@ -43,9 +43,7 @@ WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One field of a collection's NamedTuple: an entity, an optional one, or a list. ``gives``: the class of its
-    instances, the entity or a view.
-    """
+    """One field of a collection's NamedTuple: an entity, an optional one, or a list."""
 
     name: str
     entity: type[Entity]
@@ -56,9 +54,7 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """The shape of a result and its entities. ``optional``: None is possible. ``views``: the entities returned as
-    views.
-    """
+    """The shape of a result and its entities. ``views``: the entities returned as views."""
 
     kind: ShapeKind
     entities: tuple[type[Entity], ...]
@@ -110,9 +106,7 @@ def is_awaited(annotation: Any) -> bool:
 
 
 def shape_of(annotation: Any, of: Sequence[type[Entity]] = ()) -> Shape:
-    """The shape of a return annotation; ``of`` has the entities of an ``int`` or a ``bool``. Raises Problem for an
-    unsupported type.
-    """
+    """The shape of a return annotation; ``of``: what an ``int`` or ``bool`` is about. Raises Problem."""
     annotation = unaliased(annotation)
     origin = get_origin(annotation)
     if origin is Annotated:

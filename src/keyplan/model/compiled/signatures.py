@@ -126,9 +126,7 @@ class Signature:
         return bound
 
     def some(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Some arguments of a call, converted to their types, for the example of a typical call. Raises
-        ArgumentError.
-        """
+        """Some arguments of a typical call, converted to their types. Raises ArgumentError."""
         result: dict[str, Any] = {}
         for name in given.keys() & self.by_name.keys():
             try:
@@ -184,9 +182,7 @@ def adapted(parameter: Parameter) -> Any:
 
 
 def _validator_of(annotation: Any) -> Callable[..., Any]:
-    """Validates values of a type: strictly, or leniently as JSON from servers and command lines (bytes are base64, as
-    in results).
-    """
+    """Validates values of a type: strictly, or leniently as JSON (bytes are base64)."""
     own = isinstance(annotation, type) and issubclass(annotation, BaseModel)
     adapter: TypeAdapter[Any] = TypeAdapter(annotation, config=None if own else _JSON_BYTES)
     validate = adapter.validator.validate_python

@@ -128,11 +128,9 @@ class Buckets:
         return timedelta(days=1) if self.days else timedelta(microseconds=1)
 
     def _least(self, asked: Range[Any]) -> Any:
-        """The first time in the range."""
         return self._own(asked.ge) if asked.gt is None else self._own(asked.gt) + self._resolution
 
     def _most(self, asked: Range[Any]) -> Any:
-        """The last time in the range."""
         return self._own(asked.le) if asked.lt is None else self._own(asked.lt) - self._resolution
 
     def _own(self, value: Any) -> Any:
@@ -163,7 +161,6 @@ class Buckets:
         return date.fromordinal(number + 1) if self.days else _EPOCH + number * _STEPS[self.unit]
 
     def _last(self, number: int) -> Any:
-        """The last time of a bucket."""
         try:
             return self._start(number + 1) - self._resolution
         except (OverflowError, ValueError):

@@ -33,7 +33,6 @@ Share: TypeAlias = Annotated[float, Field(strict=True, allow_inf_nan=False, gt=0
 
 
 def _shares(given: Any) -> Any:
-    """A share, or one for each name."""
     kind: Any = dict[str, Share] if isinstance(given, Mapping) else Share
     try:
         return TypeAdapter(kind).validate_python(given)

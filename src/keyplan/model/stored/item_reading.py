@@ -109,9 +109,7 @@ def _decoded(item: Mapping[str, Mapping[str, Any]], decoders: Sequence[tuple[str
 
 
 def _tag_of(field: StoredField) -> str | None:
-    """DynamoDB's type for a field that pydantic reads directly. Not for a TTL: pydantic reads large numbers as
-    milliseconds.
-    """
+    """DynamoDB's type for a field that pydantic reads directly; not a TTL, whose large numbers it misreads."""
     if field.form is not Form.OURS or TTL.name in marks_of(field.annotation):
         return None
     return _tag(field.annotation)
@@ -134,7 +132,6 @@ def _has_literal(annotation: Any) -> bool:
 
 
 def _parts(schema: Any) -> Iterator[dict[str, Any]]:
-    """A schema and all its nested schemas."""
     if isinstance(schema, dict):
         yield schema
     if isinstance(schema, dict | list | tuple):

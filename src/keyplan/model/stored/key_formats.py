@@ -447,9 +447,7 @@ class StoredFormat:
 
 
 def epoch_format(unit: str, *, whole: bool = False) -> StoredFormat:
-    """A datetime as seconds (``s``) or milliseconds (``ms``) since 1970 in a text, which has fixed width, and therefore
-    sorts, from 2001 to 2286.
-    """
+    """A datetime as seconds (``s``) or milliseconds (``ms``) since 1970; fixed width from 2001 to 2286."""
     step, width = (timedelta(seconds=1), 10) if unit == "s" else (timedelta(milliseconds=1), 13)
 
     def write(value: Any) -> str:
@@ -531,7 +529,6 @@ def _number_format(kind: Any, spec: str) -> Format:
 
 
 def _is_of_integers(kind: Any) -> bool:
-    """Whether it is an enum with integer values."""
     return (
         isinstance(kind, type) and issubclass(kind, enum.Enum) and all(type(element.value) is int for element in kind)
     )

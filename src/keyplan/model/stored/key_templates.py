@@ -181,9 +181,7 @@ class Template:
 
     @cached_property
     def _quick(self) -> tuple[str, str] | None:
-        """The constant prefix and the field of a template that ends in its only text variable, or (text, "") of a
-        constant one.
-        """
+        """The prefix and the field of a template that ends in its only text variable, or (text, "")."""
         if not self.variables:
             return self.source, ""
         *start, last = self.parts
@@ -252,10 +250,7 @@ class Template:
 
 
 def split_template(source: str, *, raw: bool = False) -> list[str | tuple[str, str]]:
-    """The template's parts: constant texts, and (field, format spec) pairs. Raises Problem for invalid syntax.
-
-    ``raw``: any text can end a value.
-    """
+    """Constant texts, and (field, format) pairs. ``raw``: any text can end a value. Raises Problem."""
     pieces: list[str | tuple[str, str]] = []
     position = 0
     for match in re.finditer(r"\{([^{}]*)\}", source):

@@ -114,9 +114,7 @@ class CompiledEntity:
         self._is_raw = any(key.is_raw for key in (primary, *index_keys, *claims))
 
     def _noting_version(self, read: Reader) -> Reader:
-        """A reader that marks instances whose items have no version yet: a put of one differs from that of a
-        new one.
-        """
+        """A reader that marks instances whose items have no version yet."""
         if self.version is None:
             return read
         attribute = self.version.attribute
@@ -236,9 +234,7 @@ class CompiledEntity:
 
     @cached_property
     def read_as(self) -> dict[str, dict[str, Any]]:
-        """The attributes with constant defaults, with the defaults' stored forms. Fields of the primary key are read
-        from it.
-        """
+        """The stored defaults of attributes, except the primary key's."""
         found = {
             field.attribute: stored_default(field.default, field.encode)
             for field in self.fields.values()
@@ -290,9 +286,7 @@ class CompiledEntity:
 
     @cached_property
     def fixed_fields(self) -> frozenset[str]:
-        """The key fields whose values the primary key determines: with case folding, items with the same key can
-        differ.
-        """
+        """The key fields whose values the primary key determines; with case folding, it doesn't."""
         return frozenset(
             variable.field
             for _, template in self.primary.attributes
@@ -316,9 +310,7 @@ class CompiledEntity:
         return self._reads[name]
 
     def writes_itself(self, key: CompiledKey, name: str) -> bool:
-        """Whether a change of a field updates a key without further writes: a number whose attribute is the key
-        attribute.
-        """
+        """Whether a change of a field updates a key: a number whose attribute is the key attribute."""
         stored = self.fields[name]
         plain = not (stored.computed or stored.optional or key.is_claim or key.shards > 1 or name in key.when)
         places = [attribute for attribute, template in key.attributes if name in template.fields]
@@ -365,9 +357,7 @@ class CompiledEntity:
             ) from None
 
     def as_stored(self, instance: Entity) -> Entity:
-        """The instance as it is read after storing: TTL without fractions of seconds, and without parts that a
-        serializer omits.
-        """
+        """The instance as it is read after storing: without fractions of a TTL, and what a serializer omits."""
         if self._is_lossy:
             return self.from_item(self.to_item(instance))
         expires = None if self.ttl is None else getattr(instance, self.ttl.name)
@@ -391,9 +381,7 @@ class CompiledEntity:
         return checked
 
     def check_kinds(self, given: Mapping[str, Any]) -> None:
-        """Values of field parts, validated against plain types, without constraints on the whole value (its size or its
-        sum). Raises ArgumentError with all errors.
-        """
+        """Values of parts, validated against plain types without constraints. Raises ArgumentError."""
         faults: list[ErrorDetail] = []
         for name, value in given.items():
             try:
@@ -425,9 +413,7 @@ class CompiledEntity:
             raise KeyFieldError(f"{error.message} (in the key {key.name})", place=place, hint=error.hint) from None
 
     def written_key(self, key: CompiledKey, field_values: Mapping[str, Any]) -> dict[str, dict[str, str]]:
-        """The attributes of one key of a written item. Raises KeyFieldError, also for a value that would be ambiguous
-        in an unescaped key.
-        """
+        """The attributes of one key of a written item. Raises KeyFieldError."""
         written = self.item_key(key, field_values)
         name = key.ambiguous(field_values) if self._is_raw else None
         if name is not None:
@@ -440,9 +426,7 @@ class CompiledEntity:
         return written
 
     def told_apart(self, key: CompiledKey, field_values: Mapping[str, Any]) -> dict[str, Any]:
-        """The fields that distinguish an item with these values from others with the same unescaped key
-        (``KeyStyle(raw=True)``); empty if the key is unambiguous.
-        """
+        """The fields that distinguish items with one unescaped key; empty if the key is unambiguous."""
         if not key.is_raw or key.values(self.item_key(key, field_values)) is not None:
             return {}
         return {name: field_values[name] for _, template in key.attributes for name in template.fields}
@@ -464,10 +448,7 @@ class CompiledEntity:
         return {**self.written_key(claim, field_values), "claim_of": {"M": self.item_key(self.primary, field_values)}}
 
     def to_item(self, instance: Entity) -> dict[str, dict[str, Any]]:
-        """The item of an instance: its fields, its primary key, and its index keys.
-
-        Raises ArgumentError, KeyFieldError, ItemTooLarge.
-        """
+        """The item of an instance, with all keys. Raises ArgumentError, KeyFieldError, ItemTooLarge."""
         field_values = self.field_values(instance)
         item = self.encode_fields(field_values)
         if instance.__pydantic_extra__:
@@ -493,7 +474,6 @@ class CompiledEntity:
 
     @cached_property
     def _attributes(self) -> frozenset[str]:
-        """The attributes of fields and keys."""
         ours = {field.attribute for field in self.fields.values()} | self.labels.keys()
         return frozenset(ours.union(attribute.name for key in self.keys for attribute, _ in key.attributes))
 
@@ -509,9 +489,7 @@ class CompiledEntity:
         return {name: plain_of(value) for name, value in item.items() if name not in self._attributes}
 
     def encode_fields(self, field_values: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-        """The attributes of the fields in ``field_values``; None is omitted, or stored as NULL if the default
-        differs.
-        """
+        """The attributes of ``field_values``; None is omitted, or NULL if the default differs."""
         item: dict[str, dict[str, Any]] = {}
         for name, attribute, encode, keeps_null in self._writable:
             value = field_values.get(name)

@@ -70,14 +70,10 @@ class CompiledKey:
 
     @cached_property
     def _named(self) -> frozenset[str]:
-        """The fields of its templates."""
         return frozenset(name for _, template in self.attributes for name in template.fields)
 
     def item_key(self, values: Mapping[str, Any]) -> dict[str, dict[str, str]]:
-        """The key attributes for these field values, as attribute values. Raises KeyFieldError.
-
-        A short ASCII text is within every limit; other texts are checked.
-        """
+        """The key attributes for these field values. Raises KeyFieldError."""
         shard = "" if self.shards == 1 else self.shard_suffix(values)
         out: dict[str, dict[str, str]] = {}
         for attribute, template in self.partition:

@@ -70,7 +70,6 @@ def changed(entity: CompiledEntity, before: Entity, changes: dict[str, Any]) -> 
 
 
 def _removed(stored: StoredField, place: str) -> Any:
-    """The value of a field without its attribute."""
     if stored.optional:
         return None
     if stored.required:
@@ -79,9 +78,7 @@ def _removed(stored: StoredField, place: str) -> Any:
 
 
 def outcome(entity: CompiledEntity, name: str, before: Any, change: Any) -> Any:
-    """A field's value after a change of ``before``: None counts as 0 or as empty. Raises ArgumentError,
-    UpdateRejected.
-    """
+    """A field's value after a change (None: 0 or empty). Raises ArgumentError, UpdateRejected."""
     try:
         match change:
             case Within():
@@ -123,10 +120,7 @@ def _slots(entity: CompiledEntity, action: Update[Any]) -> dict[str, int]:
 
 
 def certain_before(entity: CompiledEntity, action: Update[Any], pins: Mapping[str, Any]) -> Entity | None:
-    """The instance before an update, if its expectations determine it completely; otherwise None.
-
-    Raises ItemTooLarge.
-    """
+    """The instance before an update if its expectations determine it, or None. Raises ItemTooLarge."""
     return _whole(entity, _expected(entity, action, pins))
 
 
@@ -152,7 +146,6 @@ def certain_outcome(entity: CompiledEntity, action: Update[Any], pins: Mapping[s
 
 
 def _expected(entity: CompiledEntity, action: Update[Any], pins: Mapping[str, Any]) -> dict[str, Any]:
-    """The field values that an update expects."""
     target = action.target
     version = entity.version
     held: dict[str, Any] = {}
@@ -179,9 +172,7 @@ def _whole(entity: CompiledEntity, held: Mapping[str, Any]) -> Entity | None:
 
 
 def likely_outcome(entity: CompiledEntity, action: Put[Any] | Update[Any] | Delete[Any]) -> Entity:
-    """A plausible instance after (or before, if requested) an action: from its values, defaults, and typical values.
-    Raises ArgumentError, UpdateRejected.
-    """
+    """A plausible instance after, or before, an action. Raises ArgumentError, UpdateRejected."""
     if isinstance(action, Put):
         met: Entity = action.item
         return met

@@ -33,7 +33,6 @@ def _find(subject: Subject) -> Iterator[Remark]:
 
 
 def _texts(subject: Subject, entity: CompiledEntity, name: str) -> set[str]:
-    """The strings that the design uses for a field."""
     result: list[Any] = list(values_of(entity.fields[name].annotation) or ())
     info = entity.cls.model_fields.get(name)
     named = [key.when[name] for key in entity.keys if name in key.when]

@@ -87,7 +87,6 @@ def _growing(subject: Subject) -> Iterator[Remark]:
 
 
 def _takes_any_key(field: StoredField) -> bool:
-    """Whether a map can have any number of keys."""
     if kind_of(field.annotation) is not dict:
         return False
     arguments = next((get_args(part) for part in (field.annotation, *get_args(field.annotation)) if get_args(part)), ())

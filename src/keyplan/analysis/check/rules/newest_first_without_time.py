@@ -50,7 +50,6 @@ def _backwards(query: Query) -> bool:
 
 
 def _first_open(query: Query) -> str | None:
-    """The first field that orders the result."""
     return next((name for name, _ in query.match.order), None)
 
 

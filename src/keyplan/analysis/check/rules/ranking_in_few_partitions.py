@@ -56,7 +56,6 @@ def _find(subject: Subject) -> Iterator[Remark]:
 
 
 def _ranked_by(entity: CompiledEntity, key: CompiledKey) -> str | None:
-    """The number that a key sorts by first."""
     names = [name for _, template in key.sort for name in template.fields]
     if not names or kind_of(entity.fields[names[0]].annotation) not in {int, float, Decimal}:
         return None

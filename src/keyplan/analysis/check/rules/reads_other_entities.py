@@ -29,7 +29,6 @@ def _find(subject: Subject) -> Iterator[Remark]:
 
 
 def _found(subject: Subject, place: str, plan: QueryPlan) -> Iterator[Remark]:
-    """The other items that one query reads."""
     first, *others = plan.matches
     if not others and first.full:
         return

@@ -66,7 +66,6 @@ def _money(entity: CompiledEntity) -> Iterator[Remark]:
 
 
 def _is_any_text(entity: CompiledEntity, name: str) -> bool:
-    """Whether a field accepts any string."""
     stored, info = entity.fields[name], entity.cls.model_fields.get(name)
     if stored.computed or info is None or kind_of(stored.annotation) is not str or info.examples:
         return False
