@@ -1,7 +1,4 @@
-"""Checking a design: every rule run on it, findings placed in the source, silenced ones marked.
-
-What is judged is in ``rules/``; how it is shown, in the formats and in the command line.
-"""
+"""Checking a design: every rule run on it, findings placed in the source, silenced ones marked."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Findings, their severity, the report that contains them, and the baseline of known ones.
-
-A finding is identified by its design, code and place. ``report_formats.py`` has the formats for programs.
-"""
+"""Findings, their severity, the report that contains them, and the baseline of known ones."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""What a rule is: a code that stays, a name, a severity, a manual, and a function that finds.
-
-The rules themselves are in ``rules/``, one a file.
-"""
+"""What a rule is: a code that stays, a name, a severity, a manual, and a function that finds."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The report of a design's cost, and the difference of two, as JSON data and as Markdown.
-
-The terminal's tables are in ``keyplan.cli.cost_tables``.
-"""
+"""The report of a design's cost, and the difference of two, as JSON data and as Markdown."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""The items that a typical call of a read finds: how many, how large, in how many partitions.
-
-The traffic file and the decorators set the numbers; others are assumed, and noted. ``read_requests.py`` has the
-requests that read them.
-"""
+"""The items that a typical call of a read finds: how many, how large, in how many partitions."""
 
 from __future__ import annotations
 
