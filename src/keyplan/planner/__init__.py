@@ -1,10 +1,8 @@
-"""The planner: keys and indexes derived from a design's access patterns.
+"""The planner: keys and indexes derived from a design's access patterns, without requests.
 
-``facts.py`` reads the design's class, and ``needs.py`` what each access pattern needs of its entities' keys.
-``candidates.py`` makes the keys that could serve them, and ``search.py`` chooses among them. ``templates.py`` writes
-them as declarations, ``compiling.py`` compiles these, ``weighing.py`` prices them, and ``planning.py`` puts this
-together. ``plans.py`` is what is shown, ``module.py`` changes the source. The planner makes no requests and opens no
-store.
+``facts.py`` reads the class, ``needs.py`` what each access pattern needs, ``candidates.py`` makes possible keys, and
+``search.py`` chooses. ``templates.py`` writes declarations, ``compiling.py`` compiles and ``plans.py`` weighs them,
+``planning.py`` combines this, and ``module.py`` changes the source.
 """
 
 from keyplan.planner.compiling import applied

@@ -1,7 +1,4 @@
-"""Compiles, weighs and checks planned keys in the design's classes, temporarily.
-
-The analysis of writes finds the fields that updates change.
-"""
+"""Compiles, weighs and checks planned keys in the design's classes, temporarily."""
 
 from __future__ import annotations
 

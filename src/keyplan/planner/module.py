@@ -1,6 +1,4 @@
-"""A plan's declarations written into the source of its design. Comments and everything else stay as they are: lines are
-replaced at the places that the syntax tree names, and nothing is printed from the tree.
-"""
+"""Write a plan's declarations into the source of its design; comments and everything else are unchanged."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""A plan: its keys with the reads of each, the reason why each access pattern works, its weight (indexes, USD, the
-busiest partition, by the cost model and the checker), and why it isn't the first.
-"""
+"""A plan: its keys with their reads, its weight (indexes, USD, the busiest partition), and why it isn't the first."""
 
 from __future__ import annotations
 

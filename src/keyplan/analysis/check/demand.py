@@ -1,7 +1,4 @@
-"""Peak load in units per second: on the table, on each index, and on the busiest partition of a key.
-
-Calls and units are those of ``keyplan.analysis.cost``. Patterns without a rate or a typical call are omitted.
-"""
+"""Peak load in units per second: on the table, on each index, and on the busiest partition of a key."""
 
 from __future__ import annotations
 

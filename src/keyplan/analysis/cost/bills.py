@@ -1,8 +1,4 @@
-"""USD per month for each billing mode, line by line, each with its arithmetic.
-
-A month has 730 hours, and a GB 1024³ bytes. AWS's free tier isn't included: it applies to an account, not to a
-table.
-"""
+"""USD per month (of 730 hours) for each billing mode, line by line with its arithmetic, without AWS's free tier."""
 
 from __future__ import annotations
 

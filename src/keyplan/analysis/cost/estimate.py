@@ -1,8 +1,4 @@
-"""The estimate of a design: units per call of each pattern, units per second on the table and on each index, bytes
-stored.
-
-``bills.py`` prices it.
-"""
+"""The estimate of a design: units per call of each pattern and per second on each target, and bytes stored."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Price lists: USD per unit by region and AWS usage type, each with its date.
-
-They are the JSON files in ``prices/``, written by ``update_prices.py``. If a list lacks a price, the costs that
-need it are unknown.
-"""
+"""Price lists in ``prices/``: USD per unit by region and AWS usage type, with a date. A missing price is unknown."""
 
 from __future__ import annotations
 

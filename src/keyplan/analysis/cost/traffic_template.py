@@ -1,7 +1,4 @@
-"""A traffic file to fill in: every setting that affects the cost of a design, with its unit and the assumed value.
-
-All lines are commented out, so the file has no effect until you edit it. ``traffic_file.py`` reads traffic files.
-"""
+"""A traffic file to fill in: every setting that affects the cost of a design, with its unit and the assumed value."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Requests and what they cost in units: one line for the table or index that is read or written, with its arithmetic.
-
-``keyplan.dynamodb.capacity`` has the bytes per unit; ``read_facts.py`` and ``write_costs.py`` find the requests of a
-pattern.
-"""
+"""Requests with their units: a line for the table and for each index that is read or written, with its arithmetic."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The difference of two designs, as data and as a comment on a pull request; and the changes of the table.
-
-Sources: "UpdateTable" and "UpdateTimeToLive" in DynamoDB's API reference.
-"""
+"""The difference of two designs, as data and as a comment on a pull request; and the changes of the table."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Plans without arguments: their keys contain ``{author_id}`` in place of a value.
-
-The client runs a symbolic plan like any other, so its requests are those of a call. Nothing is sent.
-"""
+"""Plans without arguments: their keys contain ``{author_id}`` in place of a value."""
 
 from __future__ import annotations
 

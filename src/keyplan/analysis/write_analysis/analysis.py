@@ -1,7 +1,4 @@
-"""What a write does: its reads, its actions, the permissions that it needs, and why it always fails if it does.
-
-The sources are its code (``body_reader.py``) and its dry runs (``dry_run.py``).
-"""
+"""What a write does: its reads, its actions, the permissions that it needs, and why it always fails if it does."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Compile a design: its entities on its table, its reads and writes, with all errors reported together.
-
-``compiler`` compiles a single read. A compiled design is data: the client executes it, the checker analyzes it.
-"""
+"""Compile a design: its entities on its table, its reads and writes, with all errors reported together."""
 
 from __future__ import annotations
 

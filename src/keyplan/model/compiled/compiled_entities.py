@@ -1,7 +1,4 @@
-"""Compile an entity for a table: key templates, claims, labels, and all their errors.
-
-``compiled_design`` compiles the whole design; ``keyplan.model.stored.stored_entity`` is the compiled entity.
-"""
+"""Compile an entity for a table: key templates, claims, labels, and all their errors."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Choose a key for a read pattern and compile its plan; without a suitable key, report the nearest one.
-
-``signatures`` compiles signatures, ``key_matching`` matches single keys; ``compiled_design`` compiles the whole design.
-"""
+"""Choose a key for a read pattern and compile its plan; without a suitable key, report the nearest one."""
 
 from __future__ import annotations
 

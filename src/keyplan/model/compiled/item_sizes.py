@@ -1,7 +1,4 @@
-"""Exact sizes of items and index entries, as DynamoDB stores and bills them.
-
-``keyplan.dynamodb.values`` computes sizes of values; the cost model computes units and prices.
-"""
+"""Exact sizes of items and index entries, as DynamoDB stores and bills them."""
 
 from __future__ import annotations
 

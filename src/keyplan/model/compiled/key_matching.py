@@ -1,7 +1,4 @@
-"""Match one key of one entity with a pattern's known fields: a match, or the reason why not.
-
-``compiler`` chooses among the matching keys.
-"""
+"""Match one key of one entity with a pattern's known fields: a match, or the reason why not."""
 
 from __future__ import annotations
 

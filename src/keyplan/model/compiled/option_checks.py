@@ -1,7 +1,4 @@
-"""Check that a read's options, parameters and return type are consistent, independently of keys.
-
-``compiler`` chooses the key.
-"""
+"""Check that a read's options, parameters and return type are consistent, independently of keys."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Check a plan once its keys are chosen: item collections are reachable, the index projects whole entities, and several
-junctions have one order.
-
-``compiler`` creates plans.
-"""
+"""Checks of a plan with its keys: reachable item collections, complete projections, one order of several junctions."""
 
 from __future__ import annotations
 

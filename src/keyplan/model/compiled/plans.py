@@ -1,7 +1,4 @@
-"""Compiled read plans: one class per kind of request. A plan is data; the client executes it.
-
-A plan has the key, the parts of its condition, the direction, and the reason (``proof``).
-"""
+"""Compiled read plans: one class per kind of request. A plan is data; the client executes it."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Result shapes from return types: one item, a page, a list, an iterator, an item collection, a count (``int``), or an
-existence check (``bool``).
-"""
+"""Result shapes from return types: one item, page, list, iterator, item collection, count, or existence check."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""A pattern's signature: its name, known fields (parameters), and result shape. Also binds and validates the arguments
-of calls.
-
-``compiler`` chooses the key.
-"""
+"""A pattern's signature: its name, parameters and result shape. Binds and validates the arguments of calls."""
 
 from __future__ import annotations
 

@@ -1,3 +1,1 @@
-"""Declarations of a design: tables, keys and fields of entities, patterns and their parameters, and the actions of
-writes.
-"""
+"""Declarations of a design: tables, keys and fields of entities, patterns, and the actions of writes."""

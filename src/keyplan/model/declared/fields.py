@@ -1,7 +1,4 @@
-"""Field types: their kinds, their marks (Version, Ttl...), and the defaults ``now`` and ``ulid``.
-
-``keyplan.model.stored.key_formats`` has formats in keys, ``field_codec`` stored forms.
-"""
+"""Field types: their kinds, their marks (Version, Ttl...), and the defaults ``now`` and ``ulid``."""
 
 from __future__ import annotations
 

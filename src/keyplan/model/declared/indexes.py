@@ -1,7 +1,4 @@
-"""Key attributes and indexes: their names, types and projections.
-
-Entities declare the contents of keys (``keyplan.model.declared.keys``).
-"""
+"""Key attributes and indexes: their names, types and projections."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The load of a pattern, from its decorator or a traffic file: calls per second, items, bytes.
-
-``keyplan.analysis.traffic`` reads traffic files; ``keyplan check`` and ``keyplan cost`` use the load.
-"""
+"""The load of a pattern, from its decorator or a traffic file: calls per second, items, bytes."""
 
 from __future__ import annotations
 

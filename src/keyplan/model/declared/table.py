@@ -1,7 +1,4 @@
-"""The table of a design: its name, key attributes and indexes.
-
-Entities declare the contents of keys (``keyplan.model.declared.keys``); the client creates the table.
-"""
+"""The table of a design: its name, key attributes and indexes."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The stored fields of an entity: attribute names, codecs, defaults.
-
-``stored_entity`` and ``item_reading`` use them to write and read items.
-"""
+"""The stored fields of an entity: attribute names, codecs, defaults."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""A key compiled for one entity on one table. ``keyplan.model.declared.keys`` has its declaration.
-
-``key_templates`` parses templates; ``collisions`` detects colliding keys.
-"""
+"""A key compiled for one entity on one table. ``keyplan.model.declared.keys`` has its declaration."""
 
 from __future__ import annotations
 

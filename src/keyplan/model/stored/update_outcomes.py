@@ -1,7 +1,4 @@
-"""The effect of an update on an instance: each field's value after the changes.
-
-``keyplan.client.update_expressions`` builds the update expression.
-"""
+"""The effect of an update on an instance: each field's value after the changes."""
 
 from __future__ import annotations
 
