@@ -49,3 +49,16 @@ def test_group_commit_returns_a_result_per_write(engine: Engine) -> None:
     add = {"UpdateExpression": "ADD c :c", "ExpressionAttributeValues": {":c": n(1)}}
     answers = engine.call_together([("UpdateItem", {**key, **add})] * 2)
     assert [isinstance(each, dict) and each["Attributes"]["c"] for each in answers] == [n(1), n(2)]
+
+
+def test_large_batch_is_written_in_several_transactions(engine: Engine) -> None:
+    """Other clients write between them: 25 items of 390 KB are five transactions, each with BEGIN and COMMIT."""
+    create(engine)
+
+    def statements(text: str) -> int:
+        items = [{"PutRequest": {"Item": {"pk": s("a"), "sk": s(str(n)), "text": s(text)}}} for n in range(25)]
+        before = engine.statements
+        assert engine.call("BatchWriteItem", {"RequestItems": {"orders": items}}) == {"UnprocessedItems": {}}
+        return engine.statements - before
+
+    assert statements("x" * 390_000) == statements("x") + 4 * 2

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from keyplan.dynamodb.capacity import Consumed
@@ -18,9 +20,13 @@ from keyplan.store.requests.request_expressions import Answer, Request, consumed
 from keyplan.store.storage.storage_transactions import Writer
 from keyplan.store.tables.item_keys import MISMATCH, KeyFault, SchemaFault, check_key_values
 
+_TRANSACTION_BYTES_MAX = 2_000_000
+
 
 def batch_write_item(database: Database, request: Request) -> Answer:
-    """Put and delete up to 25 items. DynamoDB doesn't guarantee atomicity; here they are one transaction."""
+    """Put and delete up to 25 items. As in DynamoDB, they aren't atomic: large ones are several transactions, between
+    which other clients write.
+    """
     asked: dict[str, list[dict[str, Any]]] = request["RequestItems"]
     if sum(len(requests) for requests in asked.values()) > BATCH_WRITE_REQUESTS_MAX:
         raise ValidationException("Too many items requested for the BatchWriteItem call")
@@ -34,10 +40,9 @@ def batch_write_item(database: Database, request: Request) -> Answer:
     if len({(write.table.name, write.key) for write in writes}) < len(writes):
         raise ValidationException("Provided list of item keys contains duplicates")
 
-    def work(writer: Writer) -> list[Outcome | DynamoDBError]:
-        return [_perform(database, writer, write) for write in writes]
-
-    results = database.write(work)
+    results: list[Outcome | DynamoDBError] = []
+    for part in _parts(writes):
+        results += database.write(partial(_perform, database, part))
     unprocessed: dict[str, list[Answer]] = {}
     done: list[tuple[Write, Outcome]] = []
     for write, result, (name, action) in zip(writes, results, actions, strict=True):
@@ -60,12 +65,28 @@ def batch_write_item(database: Database, request: Request) -> Answer:
     return answer
 
 
-def _perform(database: Database, writer: Writer, write: Write) -> Outcome | DynamoDBError:
-    """Perform a write; throttled ones are returned as unprocessed."""
-    try:
-        return perform(writer, write, database.charge)
-    except THROTTLING as error:
-        return error
+def _parts(writes: list[Write]) -> Iterator[list[Write]]:
+    """The writes of each transaction: as many as have ``_TRANSACTION_BYTES_MAX``, or one that is larger."""
+    part: list[Write] = []
+    size_bytes = 0
+    for write in writes:
+        size_bytes += 0 if write.put is None else write.put.size
+        if part and size_bytes > _TRANSACTION_BYTES_MAX:
+            yield part
+            part, size_bytes = [], 0 if write.put is None else write.put.size
+        part.append(write)
+    yield part
+
+
+def _perform(database: Database, part: list[Write], writer: Writer) -> list[Outcome | DynamoDBError]:
+    """Perform writes; throttled ones are returned as unprocessed."""
+    results: list[Outcome | DynamoDBError] = []
+    for write in part:
+        try:
+            results.append(perform(writer, write, database.charge))
+        except THROTTLING as error:
+            results.append(error)
+    return results
 
 
 def _one_action(action: dict[str, Any]) -> dict[str, Any]:
