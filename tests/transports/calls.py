@@ -1,10 +1,9 @@
-# ruff: noqa: E501 - each case is on one line
 # mypy: disable-error-code="empty-body"
 """A small design and its calls, one per kind of request, with their countable effects."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,7 +27,6 @@ from keyplan import (
     write,
 )
 from keyplan.client.transports.embedded import InProcess
-from keyplan.model.declared.actions import Action
 from keyplan.session.stores import Store
 from keyplan.store import Engine
 
@@ -78,13 +76,13 @@ class Notes(Design):
 
     @write("N5")
     def rename(self, book: str, number: int, title: str) -> Writes[str | None]:
-        """Returns the title before."""
+        """Return the previous title."""
         note = yield from Update(Note(book=book, number=number, title="old"), title=title).previous()
         return note.title if note is not None else None
 
 
 def directly(engine: Engine) -> Notes:
-    """The design on an engine, without HTTP."""
+    """Return the design on an engine, without HTTP."""
     return Notes(Store(InProcess(engine.call, lambda: None), "direct", "notes"))
 
 
@@ -97,18 +95,26 @@ def fill(notes: Notes) -> None:
 
 @dataclass(frozen=True)
 class Call:
-    """A call, synchronous and asynchronous. ``effect`` counts its writes. ``sets`` is what a repetition after a lost
-    response does: "repeats" has the same effect, "condition" fails its condition, "adds" isn't retried.
+    """A call of a method. ``effect`` counts its writes. ``sets`` is what a repetition after a lost response does:
+    "repeats" has the same effect, "condition" fails its condition, "adds" isn't retried.
     """
 
     name: str
     operation: str
-    sync: Callable[[Notes], Any]
-    aio: Callable[[Notes], Awaitable[Any]]
+    method: str
+    arguments: tuple[Any, ...]
     effect: Callable[[Notes], int] | None = None
     sets: str = "repeats"
     result: Callable[[Any], Any] = lambda result: result
     expected: Any = None
+
+    def sync(self, notes: Notes) -> Any:
+        return getattr(notes, self.method)(*self.arguments)
+
+    async def aio(self, notes: Notes) -> Any:
+        is_pattern = hasattr(getattr(notes, self.method), "aio")
+        method = getattr(notes, self.method).aio if is_pattern else getattr(notes.aio, self.method)
+        return await method(*self.arguments)
 
 
 def _note(notes: Notes, book: str, number: int) -> Note:
@@ -117,117 +123,52 @@ def _note(notes: Notes, book: str, number: int) -> Note:
     return note
 
 
+def _views(notes: Notes) -> int:
+    return _note(notes, "b", 1).views
+
+
+def _has_title(title: str) -> Callable[[Notes], int]:
+    return lambda notes: int(_note(notes, "b", 1).title == title)
+
+
+def _count(book: str) -> Callable[[Notes], int]:
+    return lambda notes: len(notes.notes(book, limit=100))
+
+
 OLD = Note(book="b", number=1, title="old")
+NEW = Note(book="e", number=1)
+LAST = Note(book="b", number=3, title="old")
 PUTS = [Put(Note(book="c", number=number, title="batch")) for number in range(30)]
-BOTH: list[Action] = [
-    Create(Note(book="d", number=1, title="t")),
-    Update(OLD, views=Add(1)),
-    Delete(Note, book="b", number=3),
-]
+BOTH = [Create(Note(book="d", number=1, title="t")), Update(OLD, views=Add(1)), Delete(Note, book="b", number=3)]
 KEYS = [{"book": "b", "number": number} for number in (3, 9, 1)]
-BY_CLASS: list[Action] = [Update(Note, book="b", number=1).set(views=Add(1))]
-ONCE = Update(Note, book="b", number=1).set(views=Add(1)).idempotent("visit 1")
-
-
-async def _views_of(updating: Awaitable[Note]) -> int:
-    return (await updating).views
-
-
-EXPECTING: list[Action] = [Update(OLD, title="new").only_if(title="old")]
+BY_CLASS = Update(Note, book="b", number=1).set(views=Add(1))
+EXPECTING = Update(OLD, title="new").only_if(title="old")
 
 CALLS = (
-    Call("a typed get", "GetItem", lambda notes: notes.note("b", 2), lambda notes: notes.note.aio("b", 2), result=lambda note: note.title, expected="old"),
+    Call("a typed get", "GetItem", "note", ("b", 2), result=lambda note: note.title, expected="old"),
+    Call("a page", "Query", "notes", ("b", 2), result=lambda page: [note.number for note in page], expected=[1, 2]),
     Call(
-        "a page",
-        "Query",
-        lambda notes: notes.notes("b", limit=2),
-        lambda notes: notes.notes.aio("b", limit=2),
-        result=lambda page: [note.number for note in page],
-        expected=[1, 2],
-    ),
-    Call(
-        "get_many",
-        "BatchGetItem",
-        lambda notes: notes.get_many(Note, KEYS),
-        lambda notes: notes.aio.get_many(Note, KEYS),
+        *("get_many", "BatchGetItem", "get_many", (Note, KEYS)),
         result=lambda result: [note and note.number for note in result],
         expected=[3, None, 1],
     ),
+    Call("put", "PutItem", "put", (NEW,), _count("e"), result=lambda note: note.book, expected="e"),
+    Call("create", "PutItem", "create", (NEW,), _count("e"), "condition", result=lambda note: note.book, expected="e"),
+    Call("update, only_if", "UpdateItem", "transact", ([EXPECTING],), _has_title("new"), "condition"),
+    Call("update, Add", "UpdateItem", "transact", ([BY_CLASS],), _views, "adds"),
     Call(
-        "put",
-        "PutItem",
-        lambda notes: notes.put(Note(book="e", number=1)),
-        lambda notes: notes.aio.put(Note(book="e", number=1)),
-        lambda notes: len(notes.notes("e")),
-        result=lambda note: note.book,
-        expected="e",
-    ),
-    Call(
-        "create",
-        "PutItem",
-        lambda notes: notes.create(Note(book="e", number=1)),
-        lambda notes: notes.aio.create(Note(book="e", number=1)),
-        lambda notes: len(notes.notes("e")),
-        "condition",
-        result=lambda note: note.book,
-        expected="e",
-    ),
-    Call(
-        "update, only_if",
-        "UpdateItem",
-        lambda notes: notes.transact(EXPECTING),
-        lambda notes: notes.aio.transact(EXPECTING),
-        lambda notes: int(_note(notes, "b", 1).title == "new"),
-        "condition",
-    ),
-    Call(
-        "update, Add",
-        "UpdateItem",
-        lambda notes: notes.transact(BY_CLASS),
-        lambda notes: notes.aio.transact(BY_CLASS),
-        lambda notes: _note(notes, "b", 1).views,
-        "adds",
-    ),
-    Call(
-        "update, Add once",
-        "UpdateItem",
-        lambda notes: notes.update(ONCE).views,
-        lambda notes: _views_of(notes.aio.update(ONCE)),
-        lambda notes: _note(notes, "b", 1).views,
+        *("update, Add once", "UpdateItem", "update", (BY_CLASS.idempotent("visit 1"),), _views),
+        result=lambda note: note.views,
         expected=1,
     ),
+    Call("update, previous", "UpdateItem", "rename", ("b", 1, "newer"), _has_title("newer"), "adds", expected="old"),
+    # A repetition doesn't find the deleted item.
+    Call("delete", "DeleteItem", "delete", (LAST,), lambda notes: 3 - _count("b")(notes), result=lambda _: None),
+    Call("batch of 30 puts", "BatchWriteItem", "batch", (PUTS,), lambda notes: _count("c")(notes) // 30),
+    Call("transact", "TransactWriteItems", "transact", (BOTH,), _views),
     Call(
-        "update, previous",
-        "UpdateItem",
-        lambda notes: notes.rename("b", 1, "newer"),
-        lambda notes: notes.rename.aio("b", 1, "newer"),
-        lambda notes: int(_note(notes, "b", 1).title == "newer"),
-        "adds",
-        expected="old",
-    ),
-    Call(
-        "delete",
-        "DeleteItem",
-        lambda notes: notes.delete(Note, book="b", number=3),
-        lambda notes: notes.aio.delete(Note, book="b", number=3),
-        lambda notes: 3 - len(notes.notes("b")),
-        result=lambda _: None,  # a repetition doesn't find the deleted item
-    ),
-    Call(
-        "batch of 30 puts",
-        "BatchWriteItem",
-        lambda notes: notes.batch(PUTS),
-        lambda notes: notes.aio.batch(PUTS),
-        lambda notes: len(notes.notes("c", limit=100)) // 30,
-    ),
-    Call("transact", "TransactWriteItems", lambda notes: notes.transact(BOTH), lambda notes: notes.aio.transact(BOTH), lambda notes: _note(notes, "b", 1).views),
-    Call(
-        "a write pattern",
-        "TransactWriteItems",
-        lambda notes: notes.append("a"),
-        lambda notes: notes.append.aio("a"),
-        lambda notes: _note(notes, "a", 0).views,
+        *("a write pattern", "TransactWriteItems", "append", ("a",), lambda notes: _note(notes, "a", 0).views),
         result=lambda note: note.number,
         expected=1,
     ),
-)  # fmt: skip
+)
