@@ -379,10 +379,7 @@ SCENARIOS: dict[str, list[Step]] = {
             },
         ),
         with_answer(query("pk = :p", {"p": "a"}, ExclusiveStartKey={"pk": s("a")}), fault("The provided starting key is invalid")),
-        with_answer(
-            query("pk = :p", {"p": "a"}, ExclusiveStartKey={"pk": s("z"), "sk": s("0")}),
-            fault("The provided starting key is outside query boundaries based on provided conditions"),
-        ),
+        with_answer(query("pk = :p", {"p": "a"}, ExclusiveStartKey={"pk": s("z"), "sk": s("0")}), fault("The provided starting key is outside query boundaries based on provided conditions")),
         with_answer(query("pk = :p", {"p": "a"}, ExclusiveStartKey={"pk": s("a"), "sk": n(0)}), MISMATCH),
         query("pk = :p AND sk > :s", {"p": "a", "s": "1"}, ExclusiveStartKey={"pk": s("a"), "sk": s("0")}),
         query("pk = :p AND sk > :s", {"p": "a", "s": "1"}, ExclusiveStartKey={"pk": s("a"), "sk": s("1")}),
@@ -409,13 +406,7 @@ SCENARIOS: dict[str, list[Step]] = {
         scan(IndexName="Missing"),
         with_answer(scan(Segment=0), fault("The TotalSegments parameter is required but was not present in the request when Segment parameter is present")),
         with_answer(scan(TotalSegments=2), fault("The Segment parameter is required but was not present in the request when parameter TotalSegments is present")),
-        with_answer(
-            scan(Segment=2, TotalSegments=2),
-            fault(
-                "The Segment parameter is zero-based and must be less than parameter TotalSegments: "
-                "Segment: 2 is not less than TotalSegments: 2"
-            ),
-        ),
+        with_answer(scan(Segment=2, TotalSegments=2), fault("The Segment parameter is zero-based and must be less than parameter TotalSegments: Segment: 2 is not less than TotalSegments: 2")),
         scan(Segment=0, TotalSegments=2_000_000),
         scan(Select="SPECIFIC_ATTRIBUTES"),
         scan(**using(a="b")),
@@ -442,15 +433,7 @@ SCENARIOS: dict[str, list[Step]] = {
         ),
         batch_get(FIRST, expression="g", **TOTAL, consistent=True),
         with_answer(("BatchGetItem", {"RequestItems": {"missing": {"Keys": [KEY]}}}), MISSING_TABLE),
-        (
-            "BatchGetItem",
-            {
-                "RequestItems": {
-                    "orders": {"Keys": [{"pk": s("a"), "sk": s(str(i))} for i in range(60)]},
-                    "other": {"Keys": [{"pk": s("a"), "sk": s(str(i))} for i in range(41)]},
-                }
-            },
-        ),
+        ("BatchGetItem", {"RequestItems": {"orders": {"Keys": [{"pk": s("a"), "sk": s(str(i))} for i in range(60)]}, "other": {"Keys": [{"pk": s("a"), "sk": s(str(i))} for i in range(41)]}}}),
     ],
     "transactions": [
         *FIVE,
@@ -459,10 +442,7 @@ SCENARIOS: dict[str, list[Step]] = {
         transact({"Put": {**TABLE, "Item": KEY}, "Delete": {**TABLE, "Key": KEY}}),
         transact(put_action(KEY), put_action(KEY)),
         with_answer(transact(put_action({**KEY, "g": n(1)})), cancelled(reason(mismatch("g", "S", "N", "ByG")))),
-        with_answer(
-            transact(put_action({"pk": s("a"), "sk": n(1)}), put_action(KEY)),
-            cancelled(reason(invalid("Type mismatch for key sk expected: S actual: N")), NONE),
-        ),
+        with_answer(transact(put_action({"pk": s("a"), "sk": n(1)}), put_action(KEY)), cancelled(reason(invalid("Type mismatch for key sk expected: S actual: N")), NONE)),
         transact(update_action("SET pk = :n", n=n(1))),
         transact(put_action(KEY, ConditionExpression="a =")),
         transact(update_action("SET note = :n", n=s("new")), put_action({**KEY, "m": s("m")})),

@@ -105,11 +105,7 @@ VALUES = [
     (n("0e-131"), UNDERFLOW, UNDERFLOW),
     (n("1e9223372036854775808"), f"{NOT_NUMERIC}: 1e9223372036854775808", f"{NOT_NUMERIC}: 1e9223372036854775808"),
     ({"SS": ["b", "a", "b"]}, f'{INVALID}Input collection ["a", "b", "b"] contains duplicates.', f"{INVALID}Input collection [b, a, b] contains duplicates."),
-    (
-        {"BS": ["YQ==", "YQ=="]},
-        f'{INVALID}Input collection ["YQ==","YQ=="]of type BS contains duplicates.',
-        f"{INVALID}Input collection [YQ==, YQ==]of type BS contains duplicates.",
-    ),
+    ({"BS": ["YQ==", "YQ=="]}, f'{INVALID}Input collection ["YQ==","YQ=="]of type BS contains duplicates.', f"{INVALID}Input collection [YQ==, YQ==]of type BS contains duplicates."),
     ({"NS": ["2", "1", "2"]}, f"{INVALID}Input collection contains duplicates.", "Input collection contains duplicates"),
     ({"SS": []}, f"{INVALID}An string set  may not be empty", f"{INVALID}An string set  may not be empty"),
     ({"M": {"m": {"M": {"é" * 32_768: s("x")}}}}, LONG_NAME, LONG_NAME),
@@ -146,11 +142,7 @@ ONLY = "can only be specified when using expressions"
         ("GetItem", {**UPDATE, "ExpressionAttributeNames": {"#a": "a"}}, f"ExpressionAttributeNames {ONLY}"),
         ("DeleteItem", {**UPDATE, "ConditionExpression": "a = :v", "ExpressionAttributeValues": {}}, f"{ENVELOPE}ExpressionAttributeValues must not be empty"),
         ("PutItem", {**PUT, "ConditionExpression": ""}, f"{ENVELOPE}Invalid ConditionExpression: The expression can not be empty;"),
-        (
-            "UpdateItem",
-            {**UPDATE, "UpdateExpression": "SET a = :v SET b = :v", **V},
-            f'{ENVELOPE}Invalid UpdateExpression: The "SET" section can only be used once in an update expression;',
-        ),
+        ("UpdateItem", {**UPDATE, "UpdateExpression": "SET a = :v SET b = :v", **V}, f'{ENVELOPE}Invalid UpdateExpression: The "SET" section can only be used once in an update expression;'),
         (
             "UpdateItem",
             {**UPDATE, "UpdateExpression": "SET a = :v, a.b = :v", **V},
@@ -163,11 +155,7 @@ ONLY = "can only be specified when using expressions"
             f"{ENVELOPE}Invalid ConditionExpression: An expression attribute value used in expression is not defined; "
             "attribute value: :w",
         ),
-        (
-            "UpdateItem",
-            {**UPDATE, "UpdateExpression": "REMOVE b", "ExpressionAttributeNames": {"#a": "a"}},
-            f"{ENVELOPE}Value provided in ExpressionAttributeNames unused in expressions: keys: {{#a}}",
-        ),
+        ("UpdateItem", {**UPDATE, "UpdateExpression": "REMOVE b", "ExpressionAttributeNames": {"#a": "a"}}, f"{ENVELOPE}Value provided in ExpressionAttributeNames unused in expressions: keys: {{#a}}"),
         ("DeleteItem", {**UPDATE, "ReturnValues": "ALL_NEW"}, f"{ENVELOPE}ReturnValues can only be ALL_OLD or NONE"),
         ("UpdateItem", {**UPDATE, "UpdateExpression": "SET pk = :v", **V}, f"{INVALID}Cannot update attribute pk. This attribute is part of the key"),
         ("PutItem", {**TABLE, "Item": {**KEY, "pk": s("")}}, EMPTY_KEY),
@@ -179,25 +167,12 @@ ONLY = "can only be specified when using expressions"
             "[SPECIFIC_ATTRIBUTES, COUNT, ALL_ATTRIBUTES, ALL_PROJECTED_ATTRIBUTES]",
         ),
         ("PutItem", {**PUT, "ConditionExpression": "a = :v", "ExpressionAttributeValues": {":v": deep(32)}}, f"{ENVELOPE}{NESTING}"),
-        (
-            "UpdateItem",
-            {
-                **UPDATE,
-                "UpdateExpression": "SET a = :a",
-                "ConditionExpression": "d = :v",
-                "ExpressionAttributeValues": {":a": s("x"), ":v": deep(32)},
-            },
-            f"{ENVELOPE}{NESTING}",
-        ),
+        ("UpdateItem", {**UPDATE, "UpdateExpression": "SET a = :a", "ConditionExpression": "d = :v", "ExpressionAttributeValues": {":a": s("x"), ":v": deep(32)}}, f"{ENVELOPE}{NESTING}"),
         ("PutItem", {**TABLE, "Item": {**KEY, "": s("x")}}, f"{ENVELOPE}Empty attribute name"),
         ("PutItem", {**TABLE, "Item": {**KEY, "m": {"M": {"": s("x")}}}}, f"{ENVELOPE}Empty attribute name"),
         ("PutItem", {**TABLE, "Item": {**KEY, "x" * 65_536: s("x")}}, f"{ENVELOPE}{LONG_NAME}"),
         ("UpdateItem", {**UPDATE, "UpdateExpression": "SET #n = :v", "ExpressionAttributeNames": {"#n": "x" * 65_536}, **V}, f"{ENVELOPE}{LONG_NAME}"),
-        (
-            "Scan",
-            {**TABLE, "ProjectionExpression": "#n", "ExpressionAttributeNames": {"#n": "x" * 65_536}},
-            f"ExpressionAttributeNames contains invalid value: {LONG_NAME} for key #n",
-        ),
+        ("Scan", {**TABLE, "ProjectionExpression": "#n", "ExpressionAttributeNames": {"#n": "x" * 65_536}}, f"ExpressionAttributeNames contains invalid value: {LONG_NAME} for key #n"),
     ],
 )  # fmt: skip
 def test_invalid_requests_are_rejected(engine: Engine, operation: str, params: dict[str, Any], expected: str) -> None:

@@ -37,19 +37,10 @@ def period(begin_s: float, end_s: float | None = None) -> dict[str, Any]:
         ({"TableArn": "orders"}, "One or more parameter values were invalid: tableArn is not a valid ARN"),
         ({"TableArn": f"{ARN}/index/ByG"}, f"{INVALID}Table ARN is invalid."),
         ({"TableArn": f"{ARN}/stream/x"}, f"{INVALID}Table ARN is invalid."),
-        (
-            {"IncrementalExportSpecification": {"ExportFromTime": START_S}},
-            f"{INVALID}Export Type expected to be Incremental Export when incremental export specification is provided",
-        ),
-        (
-            {"ExportType": "FULL_EXPORT", "IncrementalExportSpecification": {}},
-            f"{INVALID}When Export Type is Full Export , Incremental Export Specification should not be provided",
-        ),
+        ({"IncrementalExportSpecification": {"ExportFromTime": START_S}}, f"{INVALID}Export Type expected to be Incremental Export when incremental export specification is provided"),
+        ({"ExportType": "FULL_EXPORT", "IncrementalExportSpecification": {}}, f"{INVALID}When Export Type is Full Export , Incremental Export Specification should not be provided"),
         (INCREMENTAL, f"{INVALID}Incremental Export Specification expected when export type is set as Incremental Export"),
-        (
-            {**INCREMENTAL, "IncrementalExportSpecification": {"ExportViewType": "NEW_IMAGE"}},
-            f"{INVALID}ExportFromTime must be provided in IncrementalExportSpecification",
-        ),
+        ({**INCREMENTAL, "IncrementalExportSpecification": {"ExportViewType": "NEW_IMAGE"}}, f"{INVALID}ExportFromTime must be provided in IncrementalExportSpecification"),
         ({"S3SseKmsKeyId": "key", "S3SseAlgorithm": "AES256"}, f"{INVALID}KMS Key Id is not supported for this encryption type"),
         ({"FilterSpecification": {}}, f"{INVALID}Invalid FilterSpecification: The specification can not be empty"),
         ({"ExportTime": START_S - 1}, "Export Time is invalid"),

@@ -50,13 +50,7 @@ def test_invalid_vectors_are_rejected(shop: Engine, value: dict[str, Any], messa
         ({"IndexName": "none"}, "The table does not have the specified index: none"),
         ({"IndexName": "ByG"}, "The table does not have the specified index: ByG"),
         ({"IndexName": "tenants"}, "SearchConditionExpression must be provided when SearchSchema has a HASH key"),
-        (
-            in_tenant("x", SearchConditionExpression="g.a = :g"),
-            (
-                "Invalid SearchConditionExpression: "
-                "SearchConditionExpression cannot have conditions on nested attributes"
-            ),
-        ),
+        (in_tenant("x", SearchConditionExpression="g.a = :g"), "Invalid SearchConditionExpression: SearchConditionExpression cannot have conditions on nested attributes"),
         *[
             (
                 in_tenant("x", SearchConditionExpression=twice),
@@ -67,13 +61,7 @@ def test_invalid_vectors_are_rejected(shop: Engine, value: dict[str, Any], messa
             )
             for twice in ("g = :g AND g = :g", ":g = g AND h = :g AND g = :g")
         ],
-        (
-            in_tenant("x", SearchConditionExpression="g = :none"),
-            (
-                "Invalid SearchConditionExpression: "
-                "An expression attribute value used in expression is not defined; attribute value: :none"
-            ),
-        ),
+        (in_tenant("x", SearchConditionExpression="g = :none"), "Invalid SearchConditionExpression: An expression attribute value used in expression is not defined; attribute value: :none"),
         (in_tenant("x", ExpressionAttributeValues={":g": n(1)}), "Type of 'g' attribute in SearchConditionExpression (N) does not match type in search schema (S)"),
         (in_tenant(""), "One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty string value. Key: g"),
         ({"IndexName": "ab"}, "1 validation error detected: Value at 'IndexName' failed to satisfy constraint: Member must have length greater than or equal to 3"),
@@ -104,17 +92,8 @@ def test_invalid_searches_are_rejected(shop: Engine, more: dict[str, Any], messa
     [
         ([vectors(str(number) * 3) for number in range(6)], "VectorIndex count exceeds the per-table limit of 5"),
         ([vectors("one", Dimensions=4097)], "Number of dimensions must be between 1 and 4096 inclusive."),
-        (
-            [vectors("one"), vectors("two", Dimensions=4)],
-            (
-                "Conflicting attribute definition for 'embedding'. "
-                "All VectorIndexes on the same vector attribute must use the same dimensions."
-            ),
-        ),
-        (
-            [vectors("one", SearchSchema=[{"AttributeName": "no", "SearchSchemaElementType": "HASH"}])],
-            "One element in SearchSchema is not defined in attribute definitions",
-        ),
+        ([vectors("one"), vectors("two", Dimensions=4)], "Conflicting attribute definition for 'embedding'. All VectorIndexes on the same vector attribute must use the same dimensions."),
+        ([vectors("one", SearchSchema=[{"AttributeName": "no", "SearchSchemaElementType": "HASH"}])], "One element in SearchSchema is not defined in attribute definitions"),
         ([vectors("ByG")], "Duplicate index name: ByG"),
         *[
             (
@@ -127,17 +106,7 @@ def test_invalid_searches_are_rejected(shop: Engine, more: dict[str, Any], messa
             for name in ("pk", "g")
         ],
         ([], "List of VectorIndexes is empty"),
-        (
-            [
-                vectors(
-                    "one",
-                    SearchSchema=[
-                        {"AttributeName": "g", "SearchSchemaElementType": kind} for kind in ("HASH", "INLINE_FILTER")
-                    ],
-                )
-            ],
-            "SearchSchema contains a duplicate AttributeName",
-        ),
+        ([vectors("one", SearchSchema=[{"AttributeName": "g", "SearchSchemaElementType": kind} for kind in ("HASH", "INLINE_FILTER")])], "SearchSchema contains a duplicate AttributeName"),
         (
             [
                 vectors(
@@ -150,20 +119,10 @@ def test_invalid_searches_are_rejected(shop: Engine, more: dict[str, Any], messa
                 "Member must have HASH count less than or equal to 1"
             ),
         ),
-        (
-            [
-                vectors(
-                    "one", Projection={"ProjectionType": "INCLUDE", "NonKeyAttributes": [f"a{i}" for i in range(20)]}
-                )
-            ],
-            "Number of projected attributes must not exceed 20",
-        ),
-        (
-            [vectors("one", Projection={"ProjectionType": "INCLUDE", "NonKeyAttributes": ["z", "y", "z"]})],
-            "Duplicate element in NonKeyAttributes: z",
-        ),
+        ([vectors("one", Projection={"ProjectionType": "INCLUDE", "NonKeyAttributes": [f"a{i}" for i in range(20)]})], "Number of projected attributes must not exceed 20"),
+        ([vectors("one", Projection={"ProjectionType": "INCLUDE", "NonKeyAttributes": ["z", "y", "z"]})], "Duplicate element in NonKeyAttributes: z"),
     ],
-)
+)  # fmt: skip
 def test_invalid_vector_indexes_are_rejected(engine: Engine, indexes: list[dict[str, Any]], message: str) -> None:
     with pytest.raises(DynamoDBError) as error:
         create(engine, AttributeDefinitions=G, GlobalSecondaryIndexes=[index("ByG", "g")], VectorIndexes=indexes)
@@ -259,17 +218,10 @@ def test_search_schema_attributes_are_checked_on_writes(shop: Engine) -> None:
     [
         ("Query", {}, "Query operation not supported on this index type."),
         ("Query", {"ConsistentRead": True}, "Consistent reads are not supported on global secondary indexes"),
-        (
-            "Query",
-            {"KeyConditionExpression": "pk = :none"},
-            (
-                "Invalid KeyConditionExpression: "
-                "An expression attribute value used in expression is not defined; attribute value: :none"
-            ),
-        ),
+        ("Query", {"KeyConditionExpression": "pk = :none"}, "Invalid KeyConditionExpression: An expression attribute value used in expression is not defined; attribute value: :none"),
         ("Scan", {"ConsistentRead": True}, "Scan operation not supported on this index type"),
     ],
-)
+)  # fmt: skip
 def test_query_and_scan_of_a_vector_index_are_rejected(
     shop: Engine, operation: str, more: dict[str, Any], message: str
 ) -> None:

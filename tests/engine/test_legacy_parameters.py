@@ -291,28 +291,16 @@ def test_invalid_expected_conditions_are_rejected(
 @pytest.mark.parametrize(
     ("operation", "params", "message"),
     [
-        (
-            "DeleteItem",
-            {**GET, "Expected": ABSENT, "ExpressionAttributeNames": {"#a": "a"}},
-            f"{ENVELOPE}ExpressionAttributeNames can only be specified when using expressions",
-        ),
+        ("DeleteItem", {**GET, "Expected": ABSENT, "ExpressionAttributeNames": {"#a": "a"}}, f"{ENVELOPE}ExpressionAttributeNames can only be specified when using expressions"),
         # Lists of names.
         ("GetItem", {**GET, "AttributesToGet": []}, f"{ENVELOPE}Value at 'AttributesToGet' {LENGTH}"),
         ("Query", {**QUERY, "AttributesToGet": []}, f"{ENVELOPE}Value at 'AttributesToGet' {LENGTH}"),
-        (
-            "BatchGetItem",
-            {"RequestItems": {"orders": {"Keys": [KEY], "AttributesToGet": []}}},
-            f"{ENVELOPE}Value at 'RequestItems.orders.member.AttributesToGet' {LENGTH}",
-        ),
+        ("BatchGetItem", {"RequestItems": {"orders": {"Keys": [KEY], "AttributesToGet": []}}}, f"{ENVELOPE}Value at 'RequestItems.orders.member.AttributesToGet' {LENGTH}"),
         ("Scan", {**TABLE, "AttributesToGet": []}, f"{ENVELOPE}Value '[]' at 'attributesToGet' {LENGTH}"),
         ("GetItem", {**GET, "AttributesToGet": ["a", "a"]}, f"{INVALID}Duplicate value in attribute name: a"),
         ("Query", {**QUERY, "AttributesToGet": ["a"], "Select": "COUNT"}, f"{ENVELOPE}Cannot specify the AttributesToGet when choosing to get only the Count"),
         # Filters and Expected.
-        (
-            "Scan",
-            {**TABLE, "ScanFilter": {"a": condition("BETWEEN", n(2), n(1))}},
-            "The BETWEEN condition was provided a range where the lower bound is greater than the upper bound",
-        ),
+        ("Scan", {**TABLE, "ScanFilter": {"a": condition("BETWEEN", n(2), n(1))}}, "The BETWEEN condition was provided a range where the lower bound is greater than the upper bound"),
         ("PutItem", {**PUT, "Expected": {"a": {"Value": n("abc")}}}, f"{ENVELOPE}The parameter cannot be converted to a numeric value: abc"),
         ("Scan", {**TABLE, "ScanFilter": {"a": condition("EQ", n(""))}}, "The parameter cannot be converted to a numeric value"),
         ("PutItem", {**PUT, "Expected": {"": {"Exists": False}}}, f"{ENVELOPE}Empty attribute name"),

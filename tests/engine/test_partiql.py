@@ -106,10 +106,7 @@ def sorts(answered: dict[str, Any]) -> list[str]:
         ("SELECT * FROM orders WHERE pk='a' AND sk", "The arguments to AND/OR must be Expressions"),
         ("SELECT * FROM orders WHERE pk = missing", "MISSING must be compared using IS operator"),
         ("SELECT * FROM orders WHERE number + 1 = 2", "Unsupported operator in Condition Expression. Operator: +"),
-        (
-            "SELECT * FROM orders WHERE pk IN 5",
-            "IN operator must have a left hand argument of type Variable Reference and right hand argument of type Seq with at least one member",
-        ),
+        ("SELECT * FROM orders WHERE pk IN 5", "IN operator must have a left hand argument of type Variable Reference and right hand argument of type Seq with at least one member"),
         ("SELECT * FROM orders WHERE attribute_exists('x')", "Operator or function requires a document path; operator or function: attribute_exists"),
         ("SELECT * FROM nowhere WHERE number < true", "Incorrect operand type for operator or function; operator or function: <, operand type: BOOL"),
         ("SELECT * FROM a.b.c", "A path may contain at most 2 components in the FROM clause"),
@@ -119,10 +116,7 @@ def sorts(answered: dict[str, Any]) -> list[str]:
         ("SELECT * FROM orders WHERE number = 1 ORDER BY sk", "Must have at least one non-optional hash key condition in WHERE clause when using ORDER BY clause."),
         ("SELECT * FROM orders WHERE pk = 'a' ORDER BY number", "Attribute number in ORDER BY clause must be part of the primary key"),
         ("SELECT * FROM orders WHERE pk = 1", "One or more parameter values were invalid: Condition parameter type does not match schema type"),
-        (
-            "SELECT * FROM orders WHERE pk = ''",
-            "One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty string value. Key: pk",
-        ),
+        ("SELECT * FROM orders WHERE pk = ''", "One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty string value. Key: pk"),
         ("SELECT * FROM orders WHERE pk = 'a' AND sk > '1' OR pk = 'a' AND sk < '3'", "Overlapping conditions with range keys are not supported in where clause"),
         ("SELECT * FROM orders WHERE pk = ?", "Number of parameters in request and statement don't match."),
         ('INSERT INTO orders."ByG" VALUE {}', "FROM clause may only contain a single table name in data manipulation statements at 1:13:6"),
@@ -141,10 +135,7 @@ def sorts(answered: dict[str, Any]) -> list[str]:
         ("INSERT INTO orders VALUE {'x': 1, 'x': 2}", "Duplicate keys in tuple. Key: x under root at 1:35:3"),
         ("INSERT INTO orders VALUE {'x': y}", "Unsupported data type: y under key root at 1:32:1"),
         ("INSERT INTO orders VALUE {'x': missing}", "Unsupported data type: MISSING under key root at 1:32:7"),
-        (
-            "INSERT INTO orders VALUE {'pk': 'a', 'sk': 'b', 'x': [1, {'y': 1e200}]}",
-            "Number overflow. Attempting to store a number with magnitude larger than supported range under root[1].y",
-        ),
+        ("INSERT INTO orders VALUE {'pk': 'a', 'sk': 'b', 'x': [1, {'y': 1e200}]}", "Number overflow. Attempting to store a number with magnitude larger than supported range under root[1].y"),
         ("INSERT INTO orders VALUE {'pk': 'z', 'sk': '1'} RETURNING ALL OLD *", "RETURNING is not supported in INSERT"),
         ("INSERT INTO orders VALUE {'pk': 'z'}", "One or more parameter values were invalid: Missing the key sk in the item"),
         ("UPDATE orders.\"ByG\" SET number = 1 WHERE g = 'g1'", "This operation is not supported on an index"),
@@ -157,10 +148,7 @@ def sorts(answered: dict[str, Any]) -> list[str]:
         (f"UPDATE orders SET numbers = set_add(text, <<1>>) {KEYED}", "The first argument to SET_ADD must equal the assignment value at 1:29:7"),
         (f"UPDATE orders SET numbers = set_delete(numbers, 1) {KEYED}", "The second argument to SET_DELETE must be a value with type SET at 1:40:7"),
         (f"UPDATE orders SET number = number * 2 {KEYED}", "Unsupported operator in Update Expression. Operator: *"),
-        (
-            f"DELETE FROM orders {KEYED} RETURNING MODIFIED OLD *",
-            "Invalid returning clause: RETURNING MODIFIED OLD *. Only RETURNING ALL OLD * is allowed in DELETE statements.",
-        ),
+        (f"DELETE FROM orders {KEYED} RETURNING MODIFIED OLD *", "Invalid returning clause: RETURNING MODIFIED OLD *. Only RETURNING ALL OLD * is allowed in DELETE statements."),
         (f"UPDATE orders SET x = 1 {KEYED} RETURNING ALL NEW x", "Expected '*' after ( MODIFIED | ALL ) ( NEW | OLD ) in RETURNING clause"),
         (f"UPDATE orders SET x = 1 {KEYED} RETURNING ALL NEW *, ALL OLD *", "Invalid syntax with multiple returning elements in RETURNING clause"),
         (f"EXISTS(SELECT * FROM orders {KEYED})", "EXISTS can only be used in ExecuteTransaction write requests."),
@@ -411,17 +399,11 @@ def test_select_reads_an_index_in_order(engine: Engine) -> None:
         ("* FROM part.ByG WHERE g = 'g1'", [["g", "h", "kept", "pk", "sk"]]),
         ("kept FROM part.ByG WHERE g = 'g1' AND kept = 'k'", [["kept"]]),
         ("kept FROM part.ByG WHERE other = 'o' AND kept = 'k'", []),
-        (
-            "kept FROM part.ByH WHERE pk = 'a' AND other = 'o' AND another = 'x' AND kept = 'k'",
-            "Secondary index ByH does not project one or more filter attributes: [other, another]",
-        ),
-        (
-            "kept FROM part.ByG WHERE g = 'g1' AND other = 'o'",
-            "Secondary index ByG does not project one or more filter attributes: [other]",
-        ),
+        ("kept FROM part.ByH WHERE pk = 'a' AND other = 'o' AND another = 'x' AND kept = 'k'", "Secondary index ByH does not project one or more filter attributes: [other, another]"),
+        ("kept FROM part.ByG WHERE g = 'g1' AND other = 'o'", "Secondary index ByG does not project one or more filter attributes: [other]"),
         ("other, kept, another FROM part.ByG", "Global secondary index ByG does not project [other, another]"),
     ],
-)
+)  # fmt: skip
 def test_attributes_outside_an_index_projection(
     engine: Engine, selection: str, answered: list[list[str]] | str
 ) -> None:

@@ -134,11 +134,7 @@ NEEDS_KEY = "Select statements within ExecuteTransaction must specify the primar
         ((f"SELECT * FROM orders {KEYED} AND NOT (number = 6 OR contains(text, 'h'))",), 0, NEEDS_KEY),
         ((f"EXISTS(SELECT * FROM orders {KEYED})",), 0, "EXISTS() must contain a single item read with additional condition"),
         ((f"DELETE FROM orders {KEYED}", f"UPDATE orders SET x = 1 {KEYED}"), None, "Transaction request cannot include multiple operations on one item"),
-        (
-            (f"SELECT * FROM orders {KEYED}", f"DELETE FROM orders {KEYED}"),
-            None,
-            "ExecuteTransaction API does not support both read and write operations in the same request.",
-        ),
+        ((f"SELECT * FROM orders {KEYED}", f"DELETE FROM orders {KEYED}"), None, "ExecuteTransaction API does not support both read and write operations in the same request."),
     ],
 )  # fmt: skip
 def test_invalid_transactions_are_rejected(

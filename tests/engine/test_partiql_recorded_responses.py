@@ -173,18 +173,12 @@ def test_statements_that_do_not_fit_their_table_cancel_a_transaction(engine: Eng
 @pytest.mark.parametrize(
     ("statements", "message"),
     [
-        (
-            (f"UPDATE absent SET x = 1 {KEYED}", f"UPDATE orders SET x = 1 {KEYED} RETURNING ALL NEW *"),
-            "Validation failed in TransactStatements[1]: RETURNING clause is not supported in ExecuteTransaction.",
-        ),
-        (
-            (f"SELECT * FROM absent {KEYED}", f"SELECT * FROM orders.idx {KEYED}"),
-            "Validation failed in TransactStatements[1]: Reads on indices are not supported within transactions.",
-        ),
+        ((f"UPDATE absent SET x = 1 {KEYED}", f"UPDATE orders SET x = 1 {KEYED} RETURNING ALL NEW *"), "Validation failed in TransactStatements[1]: RETURNING clause is not supported in ExecuteTransaction."),
+        ((f"SELECT * FROM absent {KEYED}", f"SELECT * FROM orders.idx {KEYED}"), "Validation failed in TransactStatements[1]: Reads on indices are not supported within transactions."),
         (("INSERT INTO orders VALUE {'pk': 'a', 'sk': '1', 'x': [<<'a', 'a'>>]}",), f"{IN_TRANSACTION}{DUPLICATES}"),
         (("SELECT * FROM orders WHERE pk IN ['a', 'a'] AND sk = '1'",), f"{IN_TRANSACTION}{OVERLAP}"),
     ],
-)
+)  # fmt: skip
 def test_invalid_statement_is_reported_before_a_cancellation(
     engine: Engine, statements: tuple[str, ...], message: str
 ) -> None:

@@ -149,13 +149,7 @@ def test_policy_that_prevents_its_own_change_requires_confirmation(engine: Engin
         ("orders", "One or more parameter values were invalid: ARNs must start with 'arn:': orders"),
         ("arn:aws:s3:::bucket", "One or more parameter values were invalid: Provided Arn is not a DynamoDB resource arn: arn:aws:s3:::bucket"),
         (f"{ARN}/backup/01", f"One or more parameter values were invalid: Provided Arn is not a DynamoDB resource arn: {ARN}/backup/01"),
-        (
-            f"{ARN}/index/ByG",
-            (
-                "One or more parameter values were invalid: Invalid resource arn provided, only table or stream is "
-                f"accepted. Provided resource arn: {ARN}/index/ByG"
-            ),
-        ),
+        (f"{ARN}/index/ByG", f"One or more parameter values were invalid: Invalid resource arn provided, only table or stream is accepted. Provided resource arn: {ARN}/index/ByG"),
         (f"{ARN}x", "Requested resource not found: Table: ordersx not found"),
         (f"{ARN}/stream/2026-01-01T00:00:00.000", "Requested resource not found: Stream: 2026-01-01T00:00:00.000 not found for Table: orders"),
     ],

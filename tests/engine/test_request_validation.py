@@ -55,11 +55,7 @@ SIZE = "Expression size has exceeded the maximum allowed size;"
     ("operation", "more", "message"),
     [
         ("Scan", {"FilterExpression": "a = :v", "ExpressionAttributeValues": {f":{LONG}": s("x")}}, f"ExpressionAttributeValues contains invalid key: {TOO_LONG}"),
-        (
-            "Scan",
-            {"ProjectionExpression": "#a", "ExpressionAttributeNames": {f"#{LONG}-x": "x"}},
-            f"ExpressionAttributeNames contains invalid key: {TOO_LONG} size of key: 258",
-        ),
+        ("Scan", {"ProjectionExpression": "#a", "ExpressionAttributeNames": {f"#{LONG}-x": "x"}}, f"ExpressionAttributeNames contains invalid key: {TOO_LONG} size of key: 258"),
         ("Scan", {"ProjectionExpression": "a" * 4097}, f"Invalid ProjectionExpression: {SIZE}"),
         ("Query", {"KeyConditionExpression": f"pk = :v AND {'a' * 4097} = :v", "ExpressionAttributeValues": {":v": s("a")}}, f"Invalid KeyConditionExpression: {SIZE}"),
         ("Scan", {"ConditionalOperator": "AND", "ScanFilter": {}}, "ConditionalOperator cannot be used without Filter or Expected"),

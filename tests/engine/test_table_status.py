@@ -180,13 +180,9 @@ def test_backfilling_index_can_be_deleted(engine: Engine, clock: Clock) -> None:
             {"GlobalSecondaryIndexUpdates": [{"Create": BY_X}]},
             "Can't create or delete an index when stream status is being updated.",
         ),
-        (
-            {"TableClass": "STANDARD_INFREQUENT_ACCESS"},
-            {"GlobalSecondaryIndexUpdates": [{"Create": BY_X}]},
-            "Can't create or delete an index when a table class update is in progress.",
-        ),
+        ({"TableClass": "STANDARD_INFREQUENT_ACCESS"}, {"GlobalSecondaryIndexUpdates": [{"Create": BY_X}]}, "Can't create or delete an index when a table class update is in progress."),
     ],
-)
+)  # fmt: skip
 def test_table_is_updating_during_a_change(
     engine: Engine, clock: Clock, change: dict[str, Any], second: dict[str, Any], message: str
 ) -> None:

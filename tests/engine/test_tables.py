@@ -19,20 +19,8 @@ REJECTED: list[tuple[dict[str, Any], dict[str, str]]] = [
     ({"BillingMode": "PROVISIONED"}, invalid("ReadCapacityUnits and WriteCapacityUnits must both be specified when BillingMode is PROVISIONED")),
     ({"ProvisionedThroughput": UNITS}, invalid("Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when BillingMode is PAY_PER_REQUEST")),
     ({"AttributeDefinitions": attributes(pk="S")}, fault("Invalid KeySchema: Some index key attribute have no definition")),
-    (
-        {"AttributeDefinitions": attributes(pk="S", x="S")},
-        invalid(
-            "Some index key attributes are not defined in AttributeDefinitions. "
-            "Keys: [sk, pk], AttributeDefinitions: [x, pk]"
-        ),
-    ),
-    (
-        {"AttributeDefinitions": attributes(pk="S", sk="S", x="S")},
-        invalid(
-            "Number of attributes in KeySchema does not exactly match number of attributes defined in "
-            "AttributeDefinitions"
-        ),
-    ),
+    ({"AttributeDefinitions": attributes(pk="S", x="S")}, invalid("Some index key attributes are not defined in AttributeDefinitions. Keys: [sk, pk], AttributeDefinitions: [x, pk]")),
+    ({"AttributeDefinitions": attributes(pk="S", sk="S", x="S")}, invalid("Number of attributes in KeySchema does not exactly match number of attributes defined in AttributeDefinitions")),
     ({"AttributeDefinitions": [*AB[:2], AB[1]]}, fault("Attribute Name is duplicated: sk")),
     ({"AttributeDefinitions": [*AB[:2], AB[1], AB[0]]}, fault("Attribute Name is duplicated: pk")),
     ({"KeySchema": schema("pk", "pk"), "AttributeDefinitions": attributes(pk="S")}, fault("Invalid KeySchema: Some index key attribute have no definition")),
@@ -46,29 +34,14 @@ REJECTED: list[tuple[dict[str, Any], dict[str, str]]] = [
         for kind in ("LocalSecondaryIndexes", "GlobalSecondaryIndexes")
         for partition in (0, 1, 2)
     ),
-    (
-        {"GlobalSecondaryIndexes": [index("Same", "a", "a")]},
-        invalid(
-            "Some index key attributes are not defined in AttributeDefinitions. "
-            "Keys: [a], AttributeDefinitions: [sk, pk]"
-        ),
-    ),
+    ({"GlobalSecondaryIndexes": [index("Same", "a", "a")]}, invalid("Some index key attributes are not defined in AttributeDefinitions. Keys: [a], AttributeDefinitions: [sk, pk]")),
     ({"KeySchema": schema("pk", partition=0)}, fault("Invalid KeySchema: The first KeySchemaElement is not a HASH key type")),
     ({"KeySchema": schema("pk", "sk", partition=2)}, fault("Invalid KeySchema: The second KeySchemaElement is not a RANGE key type")),
     ({"GlobalSecondaryIndexes": []}, invalid("List of GlobalSecondaryIndexes is empty")),
     ({"LocalSecondaryIndexes": []}, invalid("List of LocalSecondaryIndexes is empty")),
-    (
-        {"GlobalSecondaryIndexes": [index("ByA", "a")]},
-        invalid(
-            "Some index key attributes are not defined in AttributeDefinitions. "
-            "Keys: [a], AttributeDefinitions: [sk, pk]"
-        ),
-    ),
+    ({"GlobalSecondaryIndexes": [index("ByA", "a")]}, invalid("Some index key attributes are not defined in AttributeDefinitions. Keys: [a], AttributeDefinitions: [sk, pk]")),
     ({"AttributeDefinitions": AB, "GlobalSecondaryIndexes": [index("ByA", "a", "b"), index("ByA", "b")]}, invalid("Duplicate index name: ByA")),
-    (
-        {"AttributeDefinitions": AB, "GlobalSecondaryIndexes": [index("ByA", "a")]},
-        invalid("Some AttributeDefinitions are not used. AttributeDefinitions: [sk, a, b, pk], keys used: [a, sk, pk]"),
-    ),
+    ({"AttributeDefinitions": AB, "GlobalSecondaryIndexes": [index("ByA", "a")]}, invalid("Some AttributeDefinitions are not used. AttributeDefinitions: [sk, a, b, pk], keys used: [a, sk, pk]")),
     # Unused definitions are reported before index errors.
     (
         {
@@ -79,23 +52,10 @@ REJECTED: list[tuple[dict[str, Any], dict[str, str]]] = [
             "Some AttributeDefinitions are not used. AttributeDefinitions: [sk, a, b, pk, c], keys used: [a, sk, pk]"
         ),
     ),
-    (
-        {"GlobalSecondaryIndexes": [{**index("ByA", "sk"), "ProvisionedThroughput": UNITS}]},
-        invalid("ProvisionedThroughput should not be specified for index: ByA when BillingMode is PAY_PER_REQUEST"),
-    ),
+    ({"GlobalSecondaryIndexes": [{**index("ByA", "sk"), "ProvisionedThroughput": UNITS}]}, invalid("ProvisionedThroughput should not be specified for index: ByA when BillingMode is PAY_PER_REQUEST")),
     ({"GlobalSecondaryIndexes": [{**index("ByA", "sk"), "Projection": {}}]}, invalid("Unknown ProjectionType: null")),
-    (
-        {
-            "GlobalSecondaryIndexes": [
-                {**index("ByA", "sk"), "Projection": {"ProjectionType": "ALL", "NonKeyAttributes": ["x"]}}
-            ]
-        },
-        invalid("ProjectionType is ALL, but NonKeyAttributes is specified"),
-    ),
-    (
-        {"GlobalSecondaryIndexes": [{**index("ByA", "sk"), "Projection": {"ProjectionType": "INCLUDE"}}]},
-        invalid("ProjectionType is INCLUDE, but NonKeyAttributes is not specified"),
-    ),
+    ({"GlobalSecondaryIndexes": [{**index("ByA", "sk"), "Projection": {"ProjectionType": "ALL", "NonKeyAttributes": ["x"]}}]}, invalid("ProjectionType is ALL, but NonKeyAttributes is specified")),
+    ({"GlobalSecondaryIndexes": [{**index("ByA", "sk"), "Projection": {"ProjectionType": "INCLUDE"}}]}, invalid("ProjectionType is INCLUDE, but NonKeyAttributes is not specified")),
     (
         {
             "AttributeDefinitions": attributes(pk="S", sk="S", a="S", b="S", c="S", d="S", e="S"),

@@ -47,30 +47,10 @@ _KEY = json.dumps(KEY).encode()
 BODIES: dict[str, tuple[str, bytes, str]] = {
     "keys": ("BatchGetItem", body_of(b'{"RequestItems":{"orders":{"Keys":[', _KEY, b"]}}}"), "Member must have length less than or equal to 100"),
     "empty lists": ("BatchGetItem", body_of(b'{"RequestItems":{"orders":{"Keys":[', b"[]", b"]}}}", 1_000_000), "Member must have length less than or equal to 100"),
-    "actions": (
-        "TransactWriteItems",
-        body_of(b'{"TransactItems":[', b'{"Delete":{"TableName":"orders","Key":' + _KEY + b"}}", b"]}"),
-        "Member must have length less than or equal to 100",
-    ),
-    "writes": (
-        "BatchWriteItem",
-        body_of(b'{"RequestItems":{"orders":[', b'{"DeleteRequest":{"Key":' + _KEY + b"}}", b"]}}"),
-        "Member must have length less than or equal to 25",
-    ),
-    "small values": (
-        "PutItem",
-        body_of(
-            b'{"TableName":"orders","Item":{"pk":{"S":"a"},"sk":{"S":"1"},"x":{"L":[', b'{"S":"xxxxxxxx"}', b"]}}}"
-        ),
-        "Item size has exceeded the maximum allowed size",
-    ),
-    "tags": (
-        "TagResource",
-        b'{"ResourceArn":"arn:aws:dynamodb:local:000000000000:table/orders","Tags":['
-        + b",".join(b'{"Key":"k%d","Value":"v"}' % number for number in range(50_000))
-        + b"]}",
-        "",
-    ),
+    "actions": ("TransactWriteItems", body_of(b'{"TransactItems":[', b'{"Delete":{"TableName":"orders","Key":' + _KEY + b"}}", b"]}"), "Member must have length less than or equal to 100"),
+    "writes": ("BatchWriteItem", body_of(b'{"RequestItems":{"orders":[', b'{"DeleteRequest":{"Key":' + _KEY + b"}}", b"]}}"), "Member must have length less than or equal to 25"),
+    "small values": ("PutItem", body_of(b'{"TableName":"orders","Item":{"pk":{"S":"a"},"sk":{"S":"1"},"x":{"L":[', b'{"S":"xxxxxxxx"}', b"]}}}"), "Item size has exceeded the maximum allowed size"),
+    "tags": ("TagResource", b'{"ResourceArn":"arn:aws:dynamodb:local:000000000000:table/orders","Tags":[' + b",".join(b'{"Key":"k%d","Value":"v"}' % number for number in range(50_000)) + b"]}", ""),
 }  # fmt: skip
 _HEAD = b'{"TableName":"orders","Key":' + _KEY + b","
 _TOO_MANY = 50_000

@@ -48,14 +48,7 @@ def refused(operation: str, params: Any) -> str:
         ("GetItem", {}, [at("null", "tableName", "not be null"), at("null", "key", "not be null")]),
         ("GetItem", {"TableName": None, "Key": KEY}, [at("null", "tableName", "not be null")]),
         ("GetItem", {**GET, "TableName": "ab"}, [at("'ab'", "tableName", "have length greater than or equal to 3")]),
-        (
-            "GetItem",
-            {**GET, "TableName": "a;"},
-            [
-                at("'a;'", "tableName", "have length greater than or equal to 3"),
-                at("'a;'", "tableName", "satisfy regular expression pattern: [a-zA-Z0-9_.-]+"),
-            ],
-        ),
+        ("GetItem", {**GET, "TableName": "a;"}, [at("'a;'", "tableName", "have length greater than or equal to 3"), at("'a;'", "tableName", "satisfy regular expression pattern: [a-zA-Z0-9_.-]+")]),
         *(
             (
                 operation,
@@ -88,10 +81,7 @@ def refused(operation: str, params: Any) -> str:
         ),
         ("DeleteItem", {**GET, "ReturnValues": "ALL", "ReturnConsumedCapacity": "some"}, [CAPACITY, RETURN_VALUES]),
         ("UpdateItem", {**GET, "ReturnValues": "ALL", "ReturnConsumedCapacity": "some"}, [RETURN_VALUES]),
-        *[
-            (operation, {**GET, "Item": {}, "TableName": "", "ReturnConsumedCapacity": "some"}, [EMPTY_NAME])
-            for operation in ("GetItem", "PutItem", "UpdateItem", "DeleteItem", "Query")
-        ],
+        *[(operation, {**GET, "Item": {}, "TableName": "", "ReturnConsumedCapacity": "some"}, [EMPTY_NAME]) for operation in ("GetItem", "PutItem", "UpdateItem", "DeleteItem", "Query")],
         ("Scan", {"TableName": "", "ReturnConsumedCapacity": "some"}, [at("''", "tableName", "have length greater than or equal to 1"), CAPACITY]),
         (
             "UpdateItem",
@@ -107,11 +97,7 @@ def refused(operation: str, params: Any) -> str:
                 at("null", "key", "not be null"),
             ],
         ),
-        (
-            "TransactWriteItems",
-            {"TransactItems": [{}], "ClientRequestToken": "x" * 37, "ReturnConsumedCapacity": "some"},
-            [by_name("ClientRequestToken", "have length less than or equal to 36")],
-        ),
+        ("TransactWriteItems", {"TransactItems": [{}], "ClientRequestToken": "x" * 37, "ReturnConsumedCapacity": "some"}, [by_name("ClientRequestToken", "have length less than or equal to 36")]),
         ("TransactWriteItems", {"TransactItems": [], "ReturnConsumedCapacity": "some"}, [by_name("TransactItems", "have length greater than or equal to 1")]),
         ("TransactGetItems", {"TransactItems": [{}] * 101}, [by_name("TransactItems", "have length less than or equal to 100")]),
         ("BatchWriteItem", {"RequestItems": {}}, [by_name("RequestItems", "have length greater than or equal to 1")]),
@@ -188,14 +174,7 @@ def refused(operation: str, params: Any) -> str:
         ),
         ("Scan", {"TableName": "orders", "TotalSegments": 1_000_001}, [at("'1000001'", "totalSegments", "have value less than or equal to 1000000")]),
         ("TransactGetItems", {"TransactItems": [{}]}, [at("null", "transactItems.1.member.get", "not be null")]),
-        (
-            "TransactWriteItems",
-            {"TransactItems": [{"Put": {"Item": {}}}, None]},
-            [
-                at("null", "transactItems.1.member.put.tableName", "not be null"),
-                at("null", "transactItems.2.member", "not be null"),
-            ],
-        ),
+        ("TransactWriteItems", {"TransactItems": [{"Put": {"Item": {}}}, None]}, [at("null", "transactItems.1.member.put.tableName", "not be null"), at("null", "transactItems.2.member", "not be null")]),
         ("BatchGetItem", {"RequestItems": {}}, [by_name("RequestItems", "have length greater than or equal to 1")]),
         ("BatchGetItem", {"RequestItems": {"orders": {"Keys": []}}}, [by_name("RequestItems.orders.member.Keys", "have length greater than or equal to 1")]),
         (
