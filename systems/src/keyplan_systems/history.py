@@ -1,15 +1,13 @@
 """The git history of a folder: the texts of each file, with dates and authors.
 
 One ``git log`` lists all changes, including those before a file was moved into the folder; texts are read on demand.
-Git runs without a shell, without the repository's hooks and filters, and with a timeout. Systems interpret the history.
+Git runs without a shell, and without the repository's hooks and filters. Systems interpret the history.
 """
 
 from __future__ import annotations
 
-import contextlib
 import os
 import subprocess
-import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -21,7 +19,6 @@ from keyplan_systems.posts import FILE_BYTES_MAX
 __all__ = ["History", "HistoryError", "Revision"]
 
 LOG_SECONDS_MAX = 60
-READ_SECONDS_MAX = 300
 _FILE_MODES = frozenset({"100644", "100755"})
 _KEPT = ("PATH", "HOME")
 """Environment variables of git. Others would make it use another repository."""
@@ -56,8 +53,6 @@ class History:
         self._folder = folder
         self._changes = changes
         self._former = former
-        self._reader: subprocess.Popen[bytes] | None = None
-        self._timer: threading.Timer | None = None
 
     @classmethod
     def of(cls, folder: Path) -> History | None:
@@ -105,54 +100,20 @@ class History:
         """The former names of a file in the folder, latest first."""
         return self._former.get(path, [])[::-1]
 
-    def close(self) -> None:
-        """Stop the reading process."""
-        if self._timer is not None:
-            self._timer.cancel()
-        if self._reader is not None:
-            for pipe in (self._reader.stdin, self._reader.stdout):
-                if pipe is not None:
-                    with contextlib.suppress(OSError):  # unsent data is dropped
-                        pipe.close()
-            self._reader.wait()
-            self._reader = None
-
     def _blob(self, name: str) -> bytes | None:
-        if self._reader is None:
-            self._reader = subprocess.Popen(  # noqa: S603 - no shell; the arguments are ours and a folder
-                _command(self._folder, "cat-file", "--batch"),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                env=_environment(),
-            )
-            self._timer = threading.Timer(READ_SECONDS_MAX, self._reader.kill)
-            self._timer.daemon = True
-            self._timer.start()
-        send, receive = self._reader.stdin, self._reader.stdout
-        if send is None or receive is None:  # pragma: no cover - both are pipes
-            raise HistoryError("git has no pipes")
-        try:
-            send.write(f"{name}\n".encode("ascii"))
-            send.flush()
-        except BrokenPipeError:
-            raise HistoryError("git ended before its texts were read") from None
-        head = receive.readline().split()
-        if len(head) == 2 and head[1] == b"missing":
-            return None  # a partial clone
-        if len(head) != 3:
-            raise HistoryError("git ended before its texts were read")
-        left = int(head[2]) + 1
-        keep = left <= FILE_BYTES_MAX
-        data = bytearray()
-        while left:
-            part = receive.read(min(left, 1 << 20))
-            if not part:
-                raise HistoryError("git ended in the middle of a text")
-            left -= len(part)
-            if keep:
-                data += part
-        return bytes(data[:-1]) if keep else None
+        """The content of an object; None if it is too large, or missing in a partial clone."""
+        command = _command(self._folder, "cat-file", "blob", name)
+        with subprocess.Popen(  # noqa: S603 - no shell; the arguments are ours and a folder
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=_environment()
+        ) as git:
+            data = b"" if git.stdout is None else git.stdout.read(FILE_BYTES_MAX + 1)
+            if len(data) > FILE_BYTES_MAX:
+                git.kill()
+                return None
+            said = b"" if git.stderr is None else git.stderr.read()
+        if git.returncode < 0:
+            raise HistoryError("git was stopped")
+        return None if git.returncode and b"bad file" in said else data
 
 
 _LOG = (

@@ -247,7 +247,6 @@ def test_git_that_fails(cms: Cms, repository: Repository, monkeypatch: pytest.Mo
     if when == "log":
         monkeypatch.setattr(history_module, "_LOG", ("log", "--no-such-option"))
     else:
-        monkeypatch.setattr(history_module, "READ_SECONDS_MAX", 0)
         monkeypatch.setattr(History, "_blob", fail_to_read)
     report = load(cms, repository.folder, silent)
     assert report.loaded == 2
@@ -258,24 +257,6 @@ def test_git_that_fails(cms: Cms, repository: Repository, monkeypatch: pytest.Mo
 
 def fail_to_read(history: History, name: str) -> bytes | None:
     raise HistoryError("git ended before its texts were read")
-
-
-def test_git_that_is_stopped_while_reading(repository: Repository) -> None:
-    write(repository.folder, "a.md", post("One\n"))
-    repository.commit()
-    write(repository.folder, "a.md", post("Two\n"))
-    repository.commit()
-    history = History.of(repository.folder)
-    assert history is not None
-    assert len(history.revisions("a.md")) == 2
-    assert history._reader is not None
-    history._reader.kill()
-    history._reader.wait()
-    with pytest.raises(HistoryError, match="ended"):
-        history.revisions("a.md")
-    history.close()
-    assert len(history.revisions("a.md")) == 2
-    history.close()
 
 
 def test_the_repository_s_settings_run_nothing(cms: Cms, repository: Repository, tmp_path: Path) -> None:

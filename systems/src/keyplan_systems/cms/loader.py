@@ -52,15 +52,12 @@ def load(design: Cms, folder: Path, progress: Progress) -> LoadReport:
     histories, site, groups = _Histories(folder, report), SiteFolder(folder), GroupedFaults()
     report.errors.extend(site.defaults())
     progress(0, len(paths))
-    try:
-        for number, path in enumerate(paths, 1):
-            post = _load_one(design, folder, path, histories, report)
-            if post is not None:
-                report.loaded += 1
-                _report_losses(post, site, groups, report)
-            progress(number, len(paths))
-    finally:
-        histories.close()
+    for number, path in enumerate(paths, 1):
+        post = _load_one(design, folder, path, histories, report)
+        if post is not None:
+            report.loaded += 1
+            _report_losses(post, site, groups, report)
+        progress(number, len(paths))
     groups.report_to(report)
     return report
 
@@ -92,13 +89,7 @@ class _Histories:
     def _failed(self, error: HistoryError) -> None:
         message = f"git's history is left out from here on: {error}"
         self._report.errors.append(ErrorDetail(self._place, message, "such posts are loaded with one version each"))
-        self.close()
-
-    def close(self) -> None:
-        """Stop git."""
-        if self._history is not None:
-            self._history.close()
-            self._history = None
+        self._history = None
 
 
 def _load_one(design: Cms, folder: Path, path: Path, histories: _Histories, report: LoadReport) -> Post | None:
