@@ -58,7 +58,7 @@ def test_forwarded_addresses_count_only_behind_a_proxy(folder: Path) -> None:
 
 def test_a_public_site_with_sample_data_warns(folder: Path) -> None:
     with serving(folder, "--sample", "1", "--origin", "https://blog.example.com") as (_, said):
-        assert "everybody knows that password" in said
+        assert "this password is public" in said
 
 
 def test_a_site_without_sample_data(folder: Path) -> None:

@@ -147,7 +147,7 @@ def _git(folder: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
 def _checked(done: subprocess.CompletedProcess[bytes]) -> bytes:
     if done.returncode:
         said = done.stderr.decode("utf-8", "replace").strip().splitlines()
-        raise HistoryError(f"git says: {said[0] if said else done.returncode}")
+        raise HistoryError(f"git failed: {said[0] if said else done.returncode}")
     return done.stdout
 
 

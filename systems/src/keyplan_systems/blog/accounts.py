@@ -38,7 +38,7 @@ __all__ = [
 ]
 
 IMPORTED_DOMAIN = "imported.invalid"
-"""The domain in the email addresses of imported authors, until somebody claims the account."""
+"""The domain in the email addresses of imported authors, until a person claims the account."""
 PASSWORD_MIN = 10
 PASSWORD_MAX = 200
 
@@ -201,12 +201,14 @@ def request_authorship(blog: Blog, user: User) -> None:
     credential = blog.get(Credential, user_id=user.user_id, consistent=True)
     if credential is None:
         raise ItemNotFound(f"there is no user {user.user_id!r}", place="account")
-    text = f"@{user.username} asks to become an author. To agree, choose “Make author” on /moderation?order=newest."
+    text = (
+        f"@{user.username} requests to become an author. To approve, choose “Make author” on /moderation?order=newest."
+    )
     blog.send_message(ContactMessage(name=user.name, email=credential.email, subject="Author request", text=text))
 
 
 def is_unclaimed(blog: Blog, user_id: str) -> bool:
-    """Whether a user was created by an import, and nobody has claimed the account yet."""
+    """Whether a user was created by an import and the account is unclaimed."""
     credential = blog.get(Credential, user_id=user_id)
     return credential is not None and credential.email.endswith(f"@{IMPORTED_DOMAIN}")
 

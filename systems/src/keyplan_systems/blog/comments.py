@@ -49,7 +49,7 @@ class CommentWrites(Reads):
 
     @write("W34", attempts=10)
     def remove_comment(self, post_id: str, thread_id: str, comment_id: str) -> Writes[bool]:
-        """Remove one's own comment: its text is deleted, its place stays. Returns whether it existed."""
+        """Remove a comment: its text is deleted, its place remains. Returns whether it existed."""
         comment = yield from self._comment(post_id, thread_id, comment_id)
         if comment.status == "removed":
             return False

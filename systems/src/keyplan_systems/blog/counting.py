@@ -157,8 +157,8 @@ class CountingWrites(Reads):
 
     @write("W16", attempts=30)
     def view_user(self, user_id: str, viewed_id: str) -> Writes[bool]:
-        """Count a user's view of another profile, once; returns whether it was the first one. One's own doesn't
-        count.
+        """Count a user's view of another profile, once; returns whether it was the first one. Users
+        don't count for themselves.
         """
         if user_id == viewed_id or (yield from self.user_viewed.read(user_id, viewed_id)) is not None:
             return False

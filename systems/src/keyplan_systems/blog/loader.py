@@ -320,7 +320,7 @@ def _author(design: Blog, key: str, name: str, users: dict[str, User]) -> User:
     user = users.get(username) or design.user_to_sign_in(username)
     if user is None:
         user = User(username=username, name=name[:80], role="author")
-        # Nobody receives mail at this domain (RFC 2606).
+        # A reserved domain that receives no mail (RFC 2606)
         credential = Credential(user_id=user.user_id, email=f"{username}@{IMPORTED_DOMAIN}")
         try:
             design.register(user, credential)

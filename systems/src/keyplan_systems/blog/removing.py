@@ -80,9 +80,9 @@ def delete_account(blog: Blog, user_id: str, files: Files, search: Search) -> li
             _uncount(blog, Delete(seen), seen.viewed_id, {"views": -1})
     _all(blog, closed("user", user_id))
     _remove_user(blog, user)
-    stays = ["That posts of others were seen, liked or rated, and your page by others: by an id that is nobody's."]
+    stays = ["Your views, likes and ratings of other posts, and views of your page, with an unused id."]
     if comments:
-        stays.append(f"The places of {comments} {'comment' if comments == 1 else 'comments'}, without their texts.")
+        stays.append(f"{comments} {'comment' if comments == 1 else 'comments'} without text.")
     return stays
 
 

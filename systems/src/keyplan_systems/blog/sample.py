@@ -60,7 +60,7 @@ from keyplan_systems.words import excerpt_from, slug_from, tag_from, word_count
 
 __all__ = ["DEMO_PASSWORD", "DEMO_USERS", "WholePost", "sample", "sample_user", "users_for", "whole_post"]
 
-DEMO_PASSWORD = "keyplan demo 2026"  # noqa: S105 - a sample's, and told to everybody
+DEMO_PASSWORD = "keyplan demo 2026"  # noqa: S105 - documented, for the sample
 DEMO_USERS: Sequence[tuple[str, str, Role]] = (
     ("reader", "Robin Reader", "reader"),
     ("author", "Avery Author", "author"),
@@ -74,7 +74,7 @@ FIRST_JOINED = timedelta(days=4000)
 """How long before the newest post the first user joined."""
 USERS_MIN = 12
 AUTHORS_SHARE = 5
-"""One user of this many writes posts, besides the first twelve."""
+"""One in this many users writes posts, in addition to the first twelve."""
 BLOCK = 28
 """Posts per transaction: two actions each, and two for each author and tag, up to 100."""
 BLOCK_AUTHORS = 6

@@ -1,4 +1,4 @@
-"""The parts of every site's application besides its pages: static files, the guard, error pages."""
+"""The common part of all sites' applications: static files, the guard, error pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Markdown rendered as safe HTML, whoever wrote it.
+"""Markdown rendered as safe HTML for any author.
 
 markdown-it renders CommonMark with tables, strikethrough, footnotes, task and definition lists, and bare URLs as links;
 headings have ids, code is highlighted (``highlighting``), and ``safety`` removes everything that isn't allowed.
@@ -41,7 +41,7 @@ KEPT_SECONDS = 24 * 3600
 KEPT_CHARACTERS_MAX = 32 * 1024 * 1024
 """Maximum age and total size of cached renderings."""
 EXPANSION_CHARACTERS = 1_000_000
-"""How much longer than its source a page can be, besides a linear factor."""
+"""How much longer than its source a page can be, in addition to a linear factor."""
 RENDERED_AT_ONCE = 2
 """Rendering uses a core; more at a time would only slow down each other."""
 RENDERED_WAITING = 16

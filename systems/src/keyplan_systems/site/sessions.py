@@ -107,7 +107,7 @@ class Sessions(Generic[P]):
         label: str = "",
     ) -> str:
         """Store a session of ``person`` and return its token."""
-        assert self._patterns is not None  # noqa: S101 - only sites with accounts have somebody to sign in
+        assert self._patterns is not None  # noqa: S101 - only sites with accounts open sessions
         session = Session(
             user_id=person.user_id,
             mark=person.session_mark,

@@ -15,7 +15,7 @@ from keyplan_systems.blog.entities import Post
 __all__ = ["Card", "active_authors", "authors_of", "cards", "shown_cards"]
 
 WORDS_A_MINUTE = 230
-UNKNOWN = ("somebody", "")
+UNKNOWN = ("Deleted user", "")
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,7 +51,7 @@ def make_site(blog: Blog, options: SiteOptions) -> BlogSite:
     site = Site(blog, settings)
     logins = _logins(blog, public=options.origin is not None)
     if options.origin is not None and file.smtp is None:
-        logins.append("Warning: no mail server is set (smtp in the settings file), so mail goes into the log")
+        logins.append("Warning: no mail server is set (smtp in the settings file), so mail is written to the log")
     return BlogSite(site_application(site), BlogPolicy(site), logins)
 
 
@@ -71,5 +71,5 @@ def _logins(blog: Blog, *, public: bool) -> list[str]:
         return []
     result = [f"Sign in as {' or '.join(names)}; the password is: {DEMO_PASSWORD}"]
     if public:
-        result.append("Warning: everybody knows that password; change it before others reach this site")
+        result.append("Warning: this password is public; change it before you publish the site")
     return result

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["OpenIdProvider"]
 
 ALGORITHMS = ["RS256", "PS256", "ES256", "EdDSA"]
-"""Asymmetric ones only: with a shared secret, whoever knows the client's secret could sign tokens."""
+"""Asymmetric ones only: with a shared secret, any holder of the client's secret could sign tokens."""
 ANSWER_BYTES_MAX = 256 * 1024
 ANSWER_SECONDS_MAX = 10
 DISCOVERY_SECONDS = 3600

@@ -110,7 +110,7 @@ class BlogPolicy(BasePolicy[User]):
         if comment is None:
             raise ItemNotFound("there is no such comment", place="Blog.remove_comment")
         if caller is None or comment.user_id != caller.user_id:
-            raise AccessDenied("it is somebody else's comment", place="Blog.remove_comment")
+            raise AccessDenied("the comment belongs to another user", place="Blog.remove_comment")
 
     def _post(self, pattern: str, post_id: str, caller: User | None) -> None:
         """Check that the caller can see the post, and owns it if it is to be changed."""
@@ -120,7 +120,7 @@ class BlogPolicy(BasePolicy[User]):
         if pattern in _OWN_POST and caller is not None and post.user_id != caller.user_id:
             moderates = caller.role == "moderator" and (pattern != "edit_post" or is_unclaimed(self.blog, post.user_id))
             if not moderates:
-                raise AccessDenied("it is somebody else's post", place=f"Blog.{pattern}")
+                raise AccessDenied("the post belongs to another user", place=f"Blog.{pattern}")
 
     def shown(self, pattern: str, arguments: Mapping[str, Any], answer: Any, caller: User | None) -> Any:  # noqa: ARG002
         """The result, without posts and users that the caller can't see."""
@@ -194,5 +194,5 @@ def _new_post(given: Any, caller: User) -> Any:
     fields: Mapping[str, Any] = given.model_dump() if isinstance(given, BaseModel) else given
     _check_post(fields)
     if fields["user_id"] != caller.user_id:
-        raise AccessDenied("it is somebody else's name", place="Blog.create_post", hint=f"yours is {caller.user_id}")
+        raise AccessDenied("user_id belongs to another user", place="Blog.create_post", hint=f"use {caller.user_id}")
     return {name: fields[name] for name in (*_GIVEN_POST, "user_id") if name in fields}

@@ -1,7 +1,7 @@
 """Sign in with an external account: the interface of identity providers, and a demo provider without a network.
 
-A provider sends the browser to its own page (``authorize_url``) and turns what comes back into an identity. The state
-that goes along is random, signed and kept in a cookie of this browser; the site checks it before it asks the provider.
+A provider redirects the browser to its own page (``authorize_url``), and converts the callback's query to an identity.
+The site stores the random state in a signed cookie of this browser, and checks it before it calls ``identity``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class ProviderError(Exception):
 
 @dataclass(frozen=True)
 class Identity:
-    """Who somebody is at a provider. ``email`` only where the provider has verified it."""
+    """A user's identity at a provider. ``email`` only if the provider has verified it."""
 
     external_id: str
     email: str | None
@@ -28,11 +28,11 @@ class Identity:
 
 
 class Provider(Protocol):
-    """An OAuth provider. ``name`` stands in addresses, ``title`` on buttons."""
+    """An OAuth provider. ``name`` is part of URLs, ``title`` the label of buttons."""
 
     @property
     def name(self) -> str:
-        """The name in addresses and in the store: ``github``."""
+        """The name in URLs and in the store: ``github``."""
         ...
 
     @property
@@ -41,24 +41,21 @@ class Provider(Protocol):
         ...
 
     def authorize_url(self, state: str, callback: str) -> str:
-        """Where the browser goes. The provider sends it back to ``callback`` with ``state`` and its own answer. Raises
+        """The URL of the provider's page. It redirects to ``callback`` with ``state`` and its response. Raises
         ProviderError.
         """
         ...
 
     def identity(self, answer: Mapping[str, str], callback: str) -> Identity | None:
-        """Who came back, from the query of the callback; None where the provider didn't say yes.
-
-        It is called in a worker thread, and may take its time.
-        """
+        """The identity from the query of the callback; None if the user declined. Called in a worker thread."""
         ...
 
 
 @dataclass(frozen=True)
 class OfflineProvider:
-    """A provider for development and tests: it believes whoever it is told. Never offer it on a public site.
+    """A demo provider for development and tests, which accepts any identity. Public sites don't offer it.
 
-    Its page is the site's own ``/sign-in/with/offline/choose``, which asks for a name and an address.
+    Its page is the site's own ``/sign-in/with/offline/choose``.
     """
 
     name: str = "offline"
@@ -69,7 +66,7 @@ class OfflineProvider:
         return f"/sign-in/with/{self.name}/choose?{urlencode({'state': state, 'callback': callback})}"
 
     def identity(self, answer: Mapping[str, str], callback: str) -> Identity | None:  # noqa: ARG002
-        """As the page was told."""
+        """The identity that was entered on the page."""
         external_id = answer.get("code", "").strip()
         if not external_id or len(external_id) > 100:
             return None

@@ -1,7 +1,4 @@
-"""The blog's site: its settings, its limits, its people, and what a post's change does to its pages.
-
-How a handler becomes an endpoint is in ``keyplan_systems.site.serving``.
-"""
+"""The blog's site: its notices, limits and visitors. ``keyplan_systems.site.serving`` has the base class."""
 
 from __future__ import annotations
 
@@ -79,7 +76,7 @@ LIMITS = {
     "mail": Limit(attempts=5, seconds=3600),
 }
 PICTURES_AT_ONCE = 1
-"""A large picture takes some hundred megabytes while it is written anew."""
+"""Decoding a large picture takes about 100 MB."""
 
 
 @dataclass
@@ -93,7 +90,7 @@ class Turn(BaseTurn["Site", Visitor]):
 
     @property
     def user(self) -> User:
-        """The signed-in user; only where the endpoint asks for one."""
+        """The signed-in user. Raises Problem if there is none."""
         if self.visitor.user is None:
             raise Problem(403, "Sign in first", "This page requires a sign-in.", (("Sign in", "/sign-in"),))
         return self.visitor.user
@@ -103,7 +100,7 @@ Handler = Callable[[Turn], Response]
 
 
 class Site(BaseSite[Visitor, Turn]):
-    """The blog's pages on an open design. ``application.py`` gives them their addresses."""
+    """The blog's pages on an open design; ``application.py`` has their URLs."""
 
     def __init__(self, blog: Blog, settings: Settings) -> None:
         signer = Signer(settings.secret)
@@ -126,15 +123,15 @@ class Site(BaseSite[Visitor, Turn]):
         self.pictures = Gate(PICTURES_AT_ONCE, HASHES_WAITING)
 
     def turn(self, request: Request, visitor: Visitor, form: Form) -> Turn:
-        """A request at its handler."""
+        """The turn of a request."""
         return Turn(self, request, visitor, query_of(request), form)
 
     def context(self, request: Request) -> Mapping[str, Any]:
-        """What every template knows."""
+        """The context of all templates."""
         return {"site": self.settings, "origin": self.origin(request)}
 
     def allow(self, visitor: Visitor, role: str) -> None:
-        """Raises Problem where a user doesn't have a role."""
+        """Raises Problem if the user lacks a role."""
         if role == "author" and not visitor.author:
             raise Problem(
                 403,
@@ -146,7 +143,7 @@ class Site(BaseSite[Visitor, Turn]):
             raise not_found()
 
     def changed(self, post: Post, *, listed: bool) -> None:
-        """A post has been written: it is read again, and where it is or was ``listed``, the front page is made anew."""
+        """Update caches and the search index after a write of a post; also the front page if it is or was ``listed``."""
         self.views.forget(post.post_id)
         keep_found(self.blog, self.search, post.post_id)
         if listed:
@@ -154,7 +151,7 @@ class Site(BaseSite[Visitor, Turn]):
         self.views.forget_lists()
 
     def moved(self, request: Request) -> str | None:
-        """Where what had this address elsewhere is now: the path of a published post, or None."""
+        """The path of the published post that had this URL before an import, or None."""
         path = address_key(request.url.path)
         if request.method not in {"GET", "HEAD"} or not 1 < len(path) <= ADDRESS_MAX:
             return None

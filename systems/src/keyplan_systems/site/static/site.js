@@ -135,7 +135,7 @@ for (const box of document.querySelectorAll("[data-suggest]")) {
   });
 }
 
-// Pictures: chosen, dropped or pasted, they are sent, and stand in the text where it was being written
+// Upload chosen, dropped or pasted pictures, and insert them at the cursor
 
 const picker = document.querySelector("[data-pictures]");
 
@@ -199,7 +199,7 @@ if (writing) {
       }),
       headers: { Accept: "text/html" },
     }).catch(() => null);
-    if (mine !== asked) return; // somebody went on typing
+    if (mine !== asked) return; // there is newer input
     if (answer?.ok) shown.innerHTML = await answer.text(); // made safe by the server
     else if (answer?.status === 429) setTimeout(() => mine === asked && preview(), 3000);
   });

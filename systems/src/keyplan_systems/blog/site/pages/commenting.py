@@ -54,7 +54,7 @@ def add(turn: Turn) -> Response:
 
 
 def change(turn: Turn) -> Response:
-    """Remove one's own comment; as a moderator, hide or show any."""
+    """Remove the user's comment; for moderators, hide or show any."""
     about = _published(turn)
     thread_id, comment_id = (turn.form[name][:ID_CHARACTERS_MAX] or "-" for name in ("thread", "comment"))
     comment = turn.blog.comment(about.post_id, thread_id, comment_id)

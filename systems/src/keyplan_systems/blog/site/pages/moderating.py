@@ -44,7 +44,7 @@ def users(turn: Turn) -> Response:
 
 
 def _unclaimed(turn: Turn, user_ids: list[str]) -> set[str]:
-    """The users that an import created and nobody has claimed: one request."""
+    """The unclaimed imported users, in one request."""
     credentials = turn.blog.get_many(Credential, [{"user_id": user_id} for user_id in user_ids])
     return {each.user_id for each in credentials if each is not None and each.email.endswith(f"@{IMPORTED_DOMAIN}")}
 
@@ -130,8 +130,8 @@ def inbox(turn: Turn) -> Response:
     """A month's messages, newest first."""
     now = datetime.fromtimestamp(turn.site.settings.clock(), UTC)
     this = f"{now:%Y-%m}"
-    asked = turn.query.get("month", this)
-    month = asked if _MONTH.fullmatch(asked) else this
+    given = turn.query.get("month", this)
+    month = given if _MONTH.fullmatch(given) else this
     page = turn.blog.contact_messages(month, limit=PAGE, cursor=turn.cursor)
     return turn.page(
         "inbox.html",

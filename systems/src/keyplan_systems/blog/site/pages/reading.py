@@ -99,7 +99,7 @@ def post(turn: Turn) -> Response:
     writer = people.get(about.user_id)
     if (writer is None or writer.status != "active") and not visitor.moderator:
         raise not_found()
-    name, username = (writer.name, writer.username) if writer is not None else ("somebody", "")
+    name, username = (writer.name, writer.username) if writer is not None else ("Deleted user", "")
     beside = [people[text] for text in about.co_authors if text in people and people[text].status == "active"]
     impression = None
     mine = visitor.user is not None and visitor.user.user_id == about.user_id

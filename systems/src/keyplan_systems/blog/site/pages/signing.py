@@ -117,7 +117,7 @@ def go_to_provider(turn: Turn) -> Response:
 
 
 def choose(turn: Turn) -> Response:
-    """The page of the offline provider, which asks for an identity."""
+    """The page of the offline provider."""
     provider = _provider(turn)
     if not isinstance(provider, OfflineProvider):
         raise not_found()

@@ -151,7 +151,7 @@ def _own(turn: Turn, *, moderators: bool = False) -> PostWithContent:
 
 
 def _is_editor(turn: Turn, post: Post) -> bool:
-    """Whether the user may edit a post: its author and, while nobody has claimed an imported author, moderators."""
+    """Whether the user can edit a post: its author, or a moderator for an unclaimed imported author."""
     mine = post.user_id == turn.user.user_id
     return mine or (turn.visitor.moderator and accounts.is_unclaimed(turn.blog, post.user_id))
 
@@ -240,7 +240,7 @@ def act(turn: Turn) -> Response:
 
 
 def delete(turn: Turn) -> Response:
-    """Delete one's own post, after its title was typed."""
+    """Delete the user's post, after its title was typed."""
     content = _own(turn)
     if turn.form["title"].strip() != content.post.title:
         turn.form.fault("title", "type the post's title to confirm")
