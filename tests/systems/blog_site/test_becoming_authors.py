@@ -58,7 +58,7 @@ def test_the_setting_decides_how_readers_become_authors(
 
 def test_a_moderator_makes_authors_and_readers(blog: Blog, moderator: Visit, reader: Visit, rita: User) -> None:
     reader.send("/account/author", "/account")
-    assert "@rita asks to become an author" in text_of(moderator.get(f"/inbox?month={now():%Y-%m}"))
+    assert "@rita requests to become an author" in text_of(moderator.get(f"/inbox?month={now():%Y-%m}"))
     answer = moderator.send(f"/moderation/users/{rita.user_id}", "/moderation", role="author")
     assert answer.headers["location"] == "/moderation?order=newest&done=role"
     assert reader.get("/write").status_code == 200

@@ -143,7 +143,7 @@ class Site(BaseSite[Visitor, Turn]):
             raise not_found()
 
     def changed(self, post: Post, *, listed: bool) -> None:
-        """Update caches and the search index after a write of a post; also the front page if it is or was ``listed``."""
+        """Update caches and the search index after a write of a post, and the front page if it is or was ``listed``."""
         self.views.forget(post.post_id)
         keep_found(self.blog, self.search, post.post_id)
         if listed:
