@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from keyplan.errors import ErrorDetail, KeyplanError, RequestError, UnknownDesign
-from keyplan.web.origins import is_foreign, named_host
+from keyplan.web.policy import is_foreign, named_host
 from keyplan.web.request_queue import in_turn
 
 if TYPE_CHECKING:

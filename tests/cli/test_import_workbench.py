@@ -9,7 +9,7 @@ from typing import NoReturn
 import pytest
 
 from keyplan.errors import DesignError, ErrorDetail
-from keyplan.formats.workbench import compiling
+from keyplan.formats.workbench import module as compiling
 from keyplan.formats.workbench.module import MadeModule
 from tests.cli.support import LIBRARY, json_of, run
 from tests.workbench.support import table

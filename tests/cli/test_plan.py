@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from keyplan.testing import plan_verification as planned
 from keyplan.testing import verifying
+from keyplan.testing import verifying as planned
 from keyplan.testing.report import Report
 from tests.cli.support import json_of, program, run
 

@@ -14,8 +14,8 @@ import pytest
 from keyplan import Design, Each, Entity, Index, InvalidItem, Key, Range, Table, Through, read
 from keyplan.analysis.diff.entity_changes import entity_changes
 from keyplan.analysis.explain.explanation import explain
+from keyplan.client.conversations import Target
 from keyplan.client.read_plans import ScanReader
-from keyplan.client.target import Target
 from keyplan.errors import ArgumentError, DesignError
 from keyplan.model.compiled.plans import QueryPlan, ReadPattern
 from keyplan.model.compiled.signatures import signature_of

@@ -11,8 +11,8 @@ import pytest
 from botocore.validate import validate_parameters  # type: ignore[import-untyped]
 
 from keyplan.client.transports.embedded import Embedded
-from keyplan.formats.create_table import requests
 from keyplan.formats.deployment_options import Deployment
+from keyplan.formats.registry import requests
 from keyplan.store import Engine
 from tests.export.designs import NAMES, design
 from tests.export.test_cloudformation import WHOLE

@@ -9,8 +9,7 @@ import hcl2
 import pytest
 
 from keyplan.formats.deployment_options import Deployment
-from keyplan.formats.hcl import hcl_text
-from keyplan.formats.terraform import terraform_hcl, terraform_json
+from keyplan.formats.terraform import hcl_text, terraform_hcl, terraform_json
 from tests.export.designs import NAMES, design
 from tests.export.test_cloudformation import WHOLE
 

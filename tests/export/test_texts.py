@@ -11,7 +11,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from keyplan.formats.hcl import Block, hcl_text
+from keyplan.formats.terraform import Block, hcl_text
 from keyplan.formats.yaml_json import Noted, json_tree, note_text, plain, quoted, yaml_text
 from tests.seeds import examples
 

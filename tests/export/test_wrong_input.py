@@ -9,9 +9,9 @@ import pytest
 
 from keyplan.errors import RequestError
 from keyplan.formats.deployment_options import Deployment
-from keyplan.formats.hcl import hcl_text
 from keyplan.formats.iam import Place
 from keyplan.formats.registry import Inputs, export
+from keyplan.formats.terraform import hcl_text
 from keyplan.formats.yaml_json import Noted, json_tree, plain
 from tests.export.designs import design
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from keyplan.client.transports.proxies import HEAD_BYTES_MAX, Proxy, Tunnel, proxy_for
+from keyplan.client.transports.endpoint import HEAD_BYTES_MAX, Proxy, Tunnel, proxy_for
 from keyplan.client.transports.urls import parse_url
 from keyplan.errors import StoreError
 from tests.transports.calls import Note, Notes

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from keyplan import Add, Append, Design, Entity, IdempotencyTokens, Key, SetAdd, Table, Update, Version
-from keyplan.client.conversations import Request
-from keyplan.client.target import Target
+from keyplan.client.conversations import Request, Target
 from keyplan.client.transactions import send
 from keyplan.client.transports.responses import Failure, Kind
 from keyplan.client.transports.retries import COST, COST_THROTTLED, QUOTA, Attempts, Quota, repeatable

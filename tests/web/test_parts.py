@@ -14,7 +14,7 @@ from starlette.requests import Request as Asked
 
 from keyplan.errors import RequestError
 from keyplan.web.connections import Bounds, allow_many_files
-from keyplan.web.origins import is_foreign, named_host
+from keyplan.web.policy import is_foreign, named_host
 from keyplan.web.request_parsing import BODY_BYTES_MAX, FIELDS_MAX, object_of, query_pairs, read_body
 
 # Schemas

@@ -10,8 +10,7 @@ from typing import Any
 
 from keyplan import Design
 from keyplan.formats.registry import Inputs, export
-from keyplan.formats.workbench.compiling import working_module
-from keyplan.formats.workbench.module import MadeModule
+from keyplan.formats.workbench.module import MadeModule, working_module
 from keyplan.formats.workbench.reading import read_model
 from keyplan.model.compiled.compiled_design import CompiledDesign
 

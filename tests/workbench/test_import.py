@@ -11,10 +11,8 @@ from typing import Any
 import pytest
 
 from keyplan.formats.registry import Inputs, export
-from keyplan.formats.workbench.compiling import working_module
-from keyplan.formats.workbench.module import MadeModule
+from keyplan.formats.workbench.module import MadeModule, sample_faults, working_module
 from keyplan.formats.workbench.reading import read_model
-from keyplan.formats.workbench.samples import sample_faults
 from keyplan.systems import system, system_names
 from tests.workbench.support import compiled_of, exported, item, keys_of, made, table
 

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from keyplan.errors import RequestError
-from keyplan.formats.workbench.compiling import working_module
+from keyplan.formats.workbench.module import working_module
 from keyplan.formats.workbench.reading import read_model
 from tests.export.designs import design
 from tests.workbench.support import compiled_of, exported, item, made, table

@@ -35,8 +35,7 @@ def command(name: str, pattern: str, arguments: tuple[str, ...], db: str | None,
     and .lt for the bounds of a range; and repeat the name to pass several values.
     """
     from keyplan.cli.designs import find
-    from keyplan.cli.show import console, show_answer
-    from keyplan.cli.texts import typed_arguments
+    from keyplan.cli.show import console, show_answer, typed_arguments
     from keyplan.formatting.results import answer_json, plain
     from keyplan.model.compiled.return_types import ShapeKind
 

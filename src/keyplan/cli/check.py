@@ -105,7 +105,7 @@ def _checked(names: Sequence[str], traffic: Path | None) -> list[Report]:
     from keyplan.analysis.check.checking import check
     from keyplan.analysis.check.findings import Report
     from keyplan.analysis.traffic.traffic_file import read_traffic
-    from keyplan.cli.collector import Collector
+    from keyplan.cli.options import Collector
 
     collector = Collector("the designs can't be checked")
     modules: dict[type[Design], dict[str, ModuleType]] = {}

@@ -124,7 +124,7 @@ def _payers(
     from keyplan.analysis.cost.estimate import estimate
     from keyplan.analysis.cost.pricelist import price_list, read_price_list
     from keyplan.analysis.traffic.traffic_file import TableSettings
-    from keyplan.cli.collector import Collector
+    from keyplan.cli.options import Collector
 
     collector = Collector("the cost can't be estimated")
     load = partial(_design, alone=not names[1:])

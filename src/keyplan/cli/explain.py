@@ -47,8 +47,7 @@ def command(name: str, pattern: str | None, arguments: tuple[str, ...], *, as_ma
     """
     from keyplan.cli.designs import find
     from keyplan.cli.explained import design_markdown, explained, explained_all, pattern_markdown
-    from keyplan.cli.show import console
-    from keyplan.cli.texts import typed_arguments
+    from keyplan.cli.show import console, typed_arguments
     from keyplan.errors import RequestError
 
     if as_markdown and as_json:

@@ -57,7 +57,7 @@ def command(name: str, path: str, db: str | None, *, mapped: tuple[str, ...], dr
     Errors are reported by file and line; everything else is imported.
     """
     from keyplan.cli.designs import find, find_system
-    from keyplan.cli.progress import progress
+    from keyplan.cli.show import progress
 
     system = find_system(name, "a loader")
     source = _source(system, path)

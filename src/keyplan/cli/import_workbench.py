@@ -36,7 +36,7 @@ def command(file: str, output: str | None) -> None:
     standard error, with the sample items that the design would read or store differently.
     """
     from keyplan.cli.options import read_text, write_text
-    from keyplan.formats.workbench.compiling import working_module
+    from keyplan.formats.workbench.module import working_module
     from keyplan.formats.workbench.reading import read_model
 
     model = read_model(read_text(file), file)

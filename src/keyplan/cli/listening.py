@@ -86,7 +86,7 @@ def missing(error: ModuleNotFoundError, extra: str) -> click.ClickException:
 
 def write_sample(result: Found, design: Design, count: int) -> None:
     """Write a system's sample data into an empty table."""
-    from keyplan.cli.progress import progress
+    from keyplan.cli.show import progress
 
     system = result.system_with("sample data")
     store = design.store

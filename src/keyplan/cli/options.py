@@ -13,8 +13,10 @@ from keyplan.errors import RequestError
 
 if TYPE_CHECKING:
     from keyplan.errors import KeyplanError
+from keyplan.errors import ErrorDetail, KeyplanError
 
 __all__ = [
+    "Collector",
     "db_option",
     "echo_json",
     "json_option",
@@ -24,6 +26,7 @@ __all__ = [
     "tells_errors",
     "write_text",
 ]
+
 
 # ruff: noqa: PLC0415 - expensive modules are imported when the command runs
 
@@ -112,3 +115,34 @@ def write_text(where: Path, text: str) -> None:
         where.write_bytes(text.encode())
     except OSError as error:
         raise RequestError(f"{where} can't be written: {error.strerror or error}", hint="choose another path") from None
+
+
+T = TypeVar("T")
+
+
+class Collector:
+    """Runs steps, and collects their errors under one message."""
+
+    def __init__(self, message: str) -> None:
+        self.message = message
+        self.errors: list[KeyplanError] = []
+
+    def step(self, make: Callable[[], T]) -> T | None:
+        """The result of a step; None if it failed."""
+        try:
+            return make()
+        except KeyplanError as error:
+            self.errors.append(error)
+            return None
+
+    def raise_all(self) -> None:
+        """Raise the error if there is one, or one error with all of them."""
+        if len(self.errors) == 1:
+            raise self.errors[0]
+        if self.errors:
+            faults = [
+                fault
+                for error in self.errors
+                for fault in (error.errors or (ErrorDetail(error.place or "", error.message, error.hint, error.code),))
+            ]
+            raise RequestError(f"{self.message}: {len(faults)} errors", errors=faults)

@@ -46,7 +46,7 @@ def command(
     """
     from keyplan.cli.designs import find
     from keyplan.cli.options import write_text
-    from keyplan.cli.progress import progress
+    from keyplan.cli.show import progress
     from keyplan.model.deferral import deferred
     from keyplan.planner import comparison, plan, rewritten, spare_indexes
 
@@ -77,13 +77,13 @@ def _verified(plans: list[Plan]) -> tuple[list[Plan], list[str], bool]:
     """The plans that give right results on generated stores, messages about the others, and whether Ctrl-C stopped it.
     Raises DesignError if no plan remains.
     """
-    from keyplan.cli.progress import progress
+    from keyplan.cli.show import progress
     from keyplan.errors import DesignError, ErrorDetail
 
     if plans[0].stopped:
         return plans, ["Stopped: this is the best plan so far, and it isn't verified. Nothing is written."], True
     try:
-        from keyplan.testing.plan_verification import verified
+        from keyplan.testing.verifying import verified
     except ImportError as error:
         return plans, [f"Not verified: {error.name} is missing: pip install 'keyplan[testing]'"], False
     with progress("Verifying") as report:

@@ -33,7 +33,7 @@ Examples:
 def command(name: str, count: int | None, db: str | None) -> None:
     """Write the sample data of the system NAME. The same options write the same data, dated relative to now."""
     from keyplan.cli.designs import find, find_system
-    from keyplan.cli.progress import progress
+    from keyplan.cli.show import progress
 
     system = find_system(name, "a sample")
     result = find(name)

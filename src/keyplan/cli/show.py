@@ -4,17 +4,25 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+import re
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
 from keyplan.cli.options import printable
+from keyplan.errors import ErrorDetail
+from keyplan.formatting.arguments import arguments_of
+from keyplan.model.compiled.signatures import Signature
+from keyplan.systems import Progress as Report
 
-__all__ = ["console", "show_answer"]
+__all__ = ["console", "progress", "show_answer", "typed_arguments"]
+
 
 WIDTH_WITHOUT_TERMINAL = 120
 _CELL_MAX = 36
@@ -116,3 +124,40 @@ def _cell(value: Any) -> Text:
     text = _value(value)
     text.plain = " ".join(text.plain.split())
     return text
+
+
+_PAIR = re.compile(r"([^\W\d][\w.]*)(:?=)(.*)", re.DOTALL)
+
+
+def typed_arguments(signature: Signature, texts: Iterable[str]) -> dict[str, Any]:
+    """The arguments of a call. Raises ArgumentError with all errors."""
+    pairs: list[tuple[str, Any]] = []
+    faults: list[ErrorDetail] = []
+    for text in texts:
+        match = _PAIR.fullmatch(text)
+        if match is None:
+            faults.append(ErrorDetail(text, "isn't name=value", "write name=value, or name:=json"))
+            continue
+        name, how, value = match.groups()
+        if how == "=":
+            pairs.append((name, value))
+            continue
+        try:
+            pairs.append((name, json.loads(value)))
+        except ValueError as error:
+            faults.append(ErrorDetail(name, f"isn't JSON: {error}", 'quote it for the shell: name:=\'{"title": "…"}\''))
+    return arguments_of(signature, pairs, faults)
+
+
+@contextmanager
+def progress(what: str) -> Generator[Report]:
+    """Yields a function that reports progress. The bar is drawn only if standard error is a terminal."""
+    out = console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=out, transient=True, disable=not out.is_terminal) as bar:
+        task = bar.add_task(what, total=None)
+
+        def report(done: int, total: int | None) -> None:
+            bar.update(task, completed=done, total=total)
+
+        yield report

@@ -13,22 +13,24 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from keyplan.errors import KeyplanError
+from keyplan.model.declared.table import Table
 
 __all__ = [
     "AsyncTransport",
     "ByToken",
     "Conversation",
     "Idempotent",
-    "Observer",
     "Pause",
     "Request",
     "Steps",
+    "Target",
     "Transport",
     "converse",
     "converse_async",
     "relay",
     "together",
 ]
+
 
 T = TypeVar("T")
 
@@ -207,3 +209,15 @@ async def _sleep(seconds: float) -> None:
     import asyncio  # noqa: PLC0415 - asyncio is imported only by asynchronous callers
 
     await asyncio.sleep(seconds)
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The table that requests address, by its name in this store. ``consistent``: use strongly consistent reads.
+    ``lenient``: return unreadable items as InvalidItem.
+    """
+
+    name: str
+    table: Table
+    consistent: bool = False
+    lenient: bool = False

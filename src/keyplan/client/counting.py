@@ -11,11 +11,10 @@ from typing import Any
 
 import orjson
 
-from keyplan.client.conversations import Conversation, Request
+from keyplan.client.conversations import Conversation, Request, Target
 from keyplan.client.cursors import Position
-from keyplan.client.extra_item_filters import answer_filter_of
 from keyplan.client.junction_reads import query_reader
-from keyplan.client.key_conditions import partition_texts, value_sets
+from keyplan.client.key_conditions import answer_filter_of, partition_texts, value_sets
 from keyplan.client.read_plans import (
     FILTERED_PAGE,
     Chunk,
@@ -28,7 +27,6 @@ from keyplan.client.read_plans import (
     get_item,
     projection_of,
 )
-from keyplan.client.target import Target
 from keyplan.client.time_buckets import PARALLEL_MAX, bucket_sets
 from keyplan.model.compiled.plans import BatchGetPlan, ClaimPlan, GetPlan, Plan, QueryPlan, ScanPlan
 

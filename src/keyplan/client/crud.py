@@ -10,10 +10,9 @@ from collections.abc import Callable, Generator, Iterable, Mapping
 from typing import Any, TypeVar, cast
 
 from keyplan.client.batches import batch_write
-from keyplan.client.conversations import Conversation
+from keyplan.client.conversations import Conversation, Target
 from keyplan.client.read_plans import batch_entities, get_item
 from keyplan.client.results import Answer
-from keyplan.client.target import Target
 from keyplan.client.transactions import send
 from keyplan.client.write_attempts import run_write, stored_after
 from keyplan.client.write_compiler import WriteCompiler, primary_key

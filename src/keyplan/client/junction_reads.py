@@ -6,13 +6,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from keyplan.client.conversations import Conversation
+from keyplan.client.conversations import Conversation, Target
 from keyplan.client.cursors import Position
 from keyplan.client.key_conditions import value_sets
-from keyplan.client.merged_partitions import MergeReader, PartedReader, Place, entries_reader
-from keyplan.client.partial_indexes import CompletingReader
+from keyplan.client.merged_partitions import CompletingReader, MergeReader, PartedReader, Place, entries_reader
 from keyplan.client.read_plans import Chunk, Entry, Item, QueryReader, batch_entities
-from keyplan.client.target import Target
 from keyplan.client.time_buckets import BucketsReader
 from keyplan.model.compiled.plans import GetPlan, QueryPlan, ThroughPlan
 from keyplan.model.declared.entity import Entity

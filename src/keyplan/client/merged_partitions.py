@@ -3,27 +3,34 @@
 A position in the merged order is one entry's sort key, partition and primary key, for any number of partitions, and
 each partition resumes after it. Cursors stay small, and concurrent writes don't invalidate them.
 
-``keyplan.client.partition_shares`` determines how much to read from each partition in a round.
+``keyplan.client.merged_partitions`` determines how much to read from each partition in a round.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from bisect import insort
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
-from keyplan.client.conversations import Conversation, Request, together
+from keyplan.client.batches import batch_get
+from keyplan.client.conversations import Conversation, Request, Target, together
 from keyplan.client.cursors import Position
-from keyplan.client.extra_item_filters import AnswerFilter, answer_filter_of
-from keyplan.client.key_conditions import ORDERS, order_of, partition_texts, text_of, value_sets
-from keyplan.client.partition_shares import Ask, Place, Shares
-from keyplan.client.read_plans import Chunk, Entry, Item, QueryReader, own_item
-from keyplan.client.target import Target
-from keyplan.model.compiled.plans import QueryPlan
+from keyplan.client.key_conditions import (
+    ORDERS,
+    AnswerFilter,
+    answer_filter_of,
+    order_of,
+    partition_texts,
+    text_of,
+    value_sets,
+)
+from keyplan.client.read_plans import Chunk, Entry, Item, QueryReader, ScanReader, asked_of_table, own_item
+from keyplan.model.compiled.plans import QueryPlan, ScanPlan
 from keyplan.model.declared.entity import Entity
 from keyplan.model.stored.stored_entity import CompiledEntity
 
-__all__ = ["MergeReader", "PartedReader", "Place", "entries_reader"]
+__all__ = ["PARALLEL_MAX", "CompletingReader", "MergeReader", "PartedReader", "Place", "entries_reader"]
 
 
 class _Candidate(NamedTuple):
@@ -267,3 +274,163 @@ class PartedReader:
         """The query that contains a position: among those that start before it, the one that starts last."""
         starts = [min(match.sort[0].start(values) for match in part.matches) for part in self.plan.apart]
         return max((at for at, text in enumerate(starts) if text <= position[0]), key=lambda at: starts[at], default=0)
+
+
+PARALLEL_MAX = 20
+"""Maximum number of partitions to read in parallel."""
+UNEVEN_MAX = 8
+"""Initial number of items per partition if the partitions' sizes can differ greatly."""
+LOOKED_AT_MIN = 100
+"""Minimum number of items to read per request if other items can be among them."""
+
+Place: TypeAlias = tuple[Any, ...]
+"""An entry's sort value."""
+
+
+class Ask(NamedTuple):
+    """A request for a partition: at most ``limit`` items (None: all), up to ``end`` (None: to the partition's end)."""
+
+    partition: int
+    limit: int | None
+    end: Place | None
+
+
+@dataclass(slots=True)
+class _Partition:
+    """How far a partition was read: up to ``known`` (None: not at all), or to its end."""
+
+    limit: int | None = None
+    """The number of items to read next."""
+    asked: bool = False
+    ended: bool = False
+    known: Place | None = None
+    mixed: bool = False
+    """Whether it contains other items."""
+
+
+class Shares:
+    """Plans the next reads. ``wanted``: the total number of entries (None: all). ``bounded``: whether a read can stop
+    at a place. ``sifted``: whether a filter removes items after reading. ``even``: whether a hash distributes items
+    evenly over the partitions.
+    """
+
+    def __init__(
+        self, partitions: int, wanted: int | None, *, forward: bool, bounded: bool, sifted: bool, even: bool
+    ) -> None:
+        share = None
+        if wanted is not None:
+            share = wanted if partitions == 1 else wanted // max(partitions, 1) + 1
+            share = share if even or partitions == 1 else min(share, UNEVEN_MAX)
+        self._partitions = [_Partition(limit=share, mixed=sifted) for _ in range(partitions)]
+        self._wanted = wanted
+        self._forward = forward
+        self._bounded = bounded
+        self._found: list[Place] = []
+
+    def asks(self) -> list[Ask]:
+        """The reads to make in parallel now; empty when the page is complete."""
+        end = self._end()
+        open_now = [
+            at
+            for at, partition in enumerate(self._partitions)
+            if not (partition.asked or partition.ended)
+            or (not partition.ended and self._precedes(partition.known, end))
+        ]
+        fresh = [at for at in open_now if not self._partitions[at].asked]
+        return [self._ask(at, end) for at in (fresh or open_now)[:PARALLEL_MAX]]
+
+    def took(self, ask: Ask, entries: Sequence[Place], looked_at: int, last: Place | None) -> None:
+        """Record the result of an ask: the places of its entries, the number of items read, and the last item's place;
+        None if nothing more precedes the end of the ask.
+        """
+        partition = self._partitions[ask.partition]
+        partition.mixed = partition.mixed or looked_at > len(entries)
+        if last is not None:
+            partition.known = last
+        elif ask.end is None:
+            partition.ended = True
+        elif self._precedes(partition.known, ask.end):
+            partition.known = ask.end
+        for place in entries if self._wanted is not None else ():
+            insort(self._found, place)
+
+    def lost(self, places: Sequence[Place]) -> None:
+        """Record that the items at these places aren't entries of the result."""
+        for place in places if self._wanted is not None else ():
+            self._found.remove(place)
+            for partition in self._partitions:
+                partition.mixed = True
+
+    def _ask(self, at: int, end: Place | None) -> Ask:
+        partition = self._partitions[at]
+        limit = partition.limit
+        if limit is not None:
+            partition.limit = 2 * limit
+            limit = max(2 * limit, LOOKED_AT_MIN) if partition.mixed else min(limit, self._wanted or limit)
+        partition.asked = True
+        return Ask(at, limit, end if self._bounded else None)
+
+    def _end(self) -> Place | None:
+        """The place of the page's last entry, once enough entries are found."""
+        if self._wanted is None or len(self._found) < self._wanted:
+            return None
+        return self._found[self._wanted - 1 if self._forward else -self._wanted]
+
+    def _precedes(self, place: Place | None, other: Place | None) -> bool:
+        if place is None or other is None:
+            return True
+        return place < other if self._forward else place > other
+
+
+class CompletingReader:
+    """Queries or a scan of an index, with whole items read from the table in batches."""
+
+    def __init__(self, plan: QueryPlan | ScanPlan, target: Target) -> None:
+        self.plan = plan
+        self.target = target
+        self._entries = ScanReader(plan, target) if isinstance(plan, ScanPlan) else entries_reader(plan, target)
+        self._asked = asked_of_table(target, plan.completed)
+
+    def chunk(self, values: Mapping[str, Any], size: int | None, position: Position | None) -> Conversation[Chunk]:
+        """The next items in index order; an entry whose item is missing is skipped. Reads one additional item, because
+        a further entry doesn't prove that its item exists.
+        """
+        result: list[Entry] = []
+        while True:
+            wanted = None if size is None else size + 1 - len(result)
+            entries = yield from self._entries.chunk(values, wanted, position)
+            result.extend((yield from self._items(entries.entries)))
+            position = entries.position
+            if position is None or (size is not None and len(result) > size):
+                break
+        if size is None or len(result) <= size:
+            return Chunk(result, None)
+        del result[size:]
+        return Chunk(result, self._entries.position(result[-1].item))
+
+    def position(self, item: Item) -> Position:
+        """The position of an entry in index order."""
+        return self._entries.position(item)
+
+    def first(self, values: Mapping[str, Any]) -> Conversation[Entity | None]:
+        """The first item."""
+        position: Position | None = None
+        while True:
+            entries = yield from self._entries.chunk(values, 1, position)
+            result = yield from self._items(entries.entries)
+            position = entries.position
+            if result or position is None:
+                return result[0].instance if result else None
+
+    def _items(self, entries: Sequence[Entry]) -> Conversation[list[Entry]]:
+        names = self.target.table.key_names
+        keys: list[Item] = [{name: entry.item[name] for name in names} for entry in entries]
+        items = yield from batch_get(self.target.name, keys, consistent=self.target.consistent, projection=self._asked)
+        result = ((self._instance(item), entry) for item, entry in zip(items, entries, strict=True) if item is not None)
+        return [Entry(instance, entry.item) for instance, entry in result if instance is not None]
+
+    def _instance(self, item: Item) -> Entity | None:
+        entity = next(
+            (compiled_entity for compiled_entity in self.plan.completed if compiled_entity.matches(item)), None
+        )
+        return None if entity is None else own_item(entity, item, self.target)

@@ -12,11 +12,9 @@ from functools import partial
 from typing import Any, NamedTuple, Protocol
 
 from keyplan.client.batches import batch_get
-from keyplan.client.conversations import Conversation, Request
+from keyplan.client.conversations import Conversation, Request, Target
 from keyplan.client.cursors import Position
-from keyplan.client.extra_item_filters import AnswerFilter, answer_filter_of
-from keyplan.client.key_conditions import key_condition, partition_texts
-from keyplan.client.target import Target
+from keyplan.client.key_conditions import AnswerFilter, answer_filter_of, key_condition, partition_texts
 from keyplan.dynamodb.limits import IN_OPTIONS_MAX
 from keyplan.dynamodb.values import NumberError, ValueFault
 from keyplan.errors import ArgumentError, InvalidItemError, KeyFieldError, shown

@@ -11,16 +11,13 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from keyplan.client.conversations import Conversation, Request, together
+from keyplan.client.conversations import Conversation, Request, Target, together
 from keyplan.client.counting import SegmentsReader, exists, how_many, total_of
 from keyplan.client.cursors import Position, read_cursor, signing_key, write_cursor
-from keyplan.client.extra_item_filters import answer_filter_of
 from keyplan.client.junction_reads import FanOutReader, ThroughReader, UnionReader, end_values, query_reader
-from keyplan.client.key_conditions import interval_of, partition_texts, value_sets
-from keyplan.client.merged_partitions import MergeReader, PartedReader
-from keyplan.client.partial_indexes import CompletingReader
+from keyplan.client.key_conditions import answer_filter_of, interval_of, partition_texts, value_sets
+from keyplan.client.merged_partitions import CompletingReader, MergeReader, PartedReader
 from keyplan.client.read_plans import ChunkReader, QueryReader, ScanReader, batch_entities, get_item, read_claimed
-from keyplan.client.target import Target
 from keyplan.client.time_buckets import BucketsReader
 from keyplan.errors import ItemNotFound
 from keyplan.model.compiled.plans import (

@@ -12,8 +12,7 @@ from typing import Any
 from keyplan.client.conversations import Conversation, together
 from keyplan.client.cursors import Position
 from keyplan.client.key_conditions import COMBINATIONS_MAX, value_sets
-from keyplan.client.merged_partitions import MergeReader, PartedReader
-from keyplan.client.partial_indexes import CompletingReader
+from keyplan.client.merged_partitions import CompletingReader, MergeReader, PartedReader
 from keyplan.client.read_plans import Chunk, Entry, QueryReader
 from keyplan.errors import ArgumentError, CursorError
 from keyplan.model.compiled.plans import QueryPlan

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from keyplan.client.target import Target
+from keyplan.client.conversations import Target
 from keyplan.client.update_expressions import compile_update
 from keyplan.dynamodb.expressions import ExpressionFault
 from keyplan.errors import ArgumentError, KeyplanError, RequestError, shown

@@ -13,7 +13,6 @@ from typing import Any
 
 from keyplan.errors import RequestError
 from keyplan.formats.cloudformation import cloudformation_json, cloudformation_yaml
-from keyplan.formats.create_table import requests
 from keyplan.formats.deployment_options import Deployment
 from keyplan.formats.iam import Place, policy
 from keyplan.formats.markdown import Row, design_page
@@ -23,7 +22,21 @@ from keyplan.formats.workbench_export import model, model_notes
 from keyplan.model.compiled.compiled_design import CompiledDesign, WriteOperations
 from keyplan.model.declared.fields import now
 
-__all__ = ["FORMATS", "Exported", "Inputs", "export"]
+__all__ = ["FORMATS", "Exported", "Inputs", "export", "requests"]
+
+
+def requests(design: CompiledDesign, deployment: Deployment) -> dict[str, dict[str, Any]]:
+    """The requests by operation. Send the later ones when the table is ACTIVE."""
+    create = deployment.members(design)
+    name = create["TableName"]
+    result = {"CreateTable": create}
+    if design.ttl_attribute is not None:
+        setting = {"Enabled": True, "AttributeName": design.ttl_attribute}
+        result["UpdateTimeToLive"] = {"TableName": name, "TimeToLiveSpecification": setting}
+    if deployment.recovery:
+        recovery = {"PointInTimeRecoveryEnabled": True}
+        result["UpdateContinuousBackups"] = {"TableName": name, "PointInTimeRecoverySpecification": recovery}
+    return result
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-__all__ = ["cell", "code", "markdown_table"]
+__all__ = ["cell", "code", "docstring", "literal", "markdown_table", "one_line"]
 
 
 def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -26,3 +26,20 @@ def cell(text: str) -> str:
     for character in "\\|*_`<[":
         line = line.replace(character, f"\\{character}")
     return line
+
+
+def literal(text: str) -> str:
+    """A string literal, in double quotes if possible."""
+    shown = repr(text)
+    return f'"{shown[1:-1]}"' if shown.startswith("'") and '"' not in shown else shown
+
+
+def docstring(text: str, longest: int = 100) -> str:
+    """A docstring of one line, cut after ``longest`` characters with its first quotes."""
+    line = one_line(text).replace("\\", "/").replace('"', "'")
+    return f'"""{line[:longest]}"""'
+
+
+def one_line(text: str) -> str:
+    """A text on one line, without unprintable characters, for a comment or a docstring."""
+    return "".join(character if character.isprintable() else "?" for character in " ".join(text.split()))

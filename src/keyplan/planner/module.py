@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from keyplan.errors import ErrorDetail, UnknownDesign
-from keyplan.formatting.python_source import literal
+from keyplan.formatting.markdown import literal
 from keyplan.formatting.results import plain
 from keyplan.model.declared.entity import Entity
 from keyplan.model.declared.indexes import Index, KeyAttribute

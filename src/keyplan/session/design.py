@@ -73,9 +73,9 @@ class Design:
 
     def __init__(self, store: Store, *, secret: bytes | str | None = None) -> None:
         # Only programs that open a design import the execution of plans.
+        from keyplan.client.conversations import Target  # noqa: PLC0415
         from keyplan.client.crud import Verbs  # noqa: PLC0415
         from keyplan.client.results import Answer  # noqa: PLC0415
-        from keyplan.client.target import Target  # noqa: PLC0415
         from keyplan.client.write_compiler import WriteCompiler  # noqa: PLC0415
 
         self._store = store

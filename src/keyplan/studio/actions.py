@@ -17,15 +17,13 @@ from keyplan.studio.drawing import item_json, template_json
 from keyplan.studio.editing import Journal, edit_json, undo_json
 from keyplan.studio.exchange import brought_json, taken_json
 from keyplan.studio.finding import data_json
-from keyplan.studio.first_design import first_design_json
-from keyplan.studio.generated_items import write_generated
-from keyplan.studio.home import Home
+from keyplan.studio.home import Home, first_design_json
 from keyplan.studio.items import Item, key_of, masked, place_attributes, secret_names
 from keyplan.studio.maps import map_json, partitions_json, templates_json
 from keyplan.studio.module_edits import field_types, module_outline, with_addition
 from keyplan.studio.module_runs import ModuleRunner
 from keyplan.studio.reviewing import check_json, cost_json, questions_json
-from keyplan.studio.running import form_json, needed, require_writable, run_json
+from keyplan.studio.running import form_json, needed, require_writable, run_json, write_generated
 from keyplan.studio.sampling import ROWS
 from keyplan.studio.subject import NO_TABLE, Endpoint, Subject
 

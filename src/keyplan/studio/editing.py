@@ -15,8 +15,7 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from keyplan.client.conversations import Conversation, Request
-from keyplan.client.target import Target
+from keyplan.client.conversations import Conversation, Request, Target
 from keyplan.client.transactions import send
 from keyplan.client.write_compiler import Operation, WriteCompiler
 from keyplan.dynamodb.values import check_value

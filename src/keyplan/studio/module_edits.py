@@ -12,7 +12,7 @@ from keyword import iskeyword
 from typing import Any
 
 from keyplan.errors import ErrorDetail, RequestError
-from keyplan.formatting.python_source import docstring, literal
+from keyplan.formatting.markdown import docstring, literal
 from keyplan.model.compiled.compiled_design import CompiledDesign
 from keyplan.model.compiled.signatures import type_name
 from keyplan.model.declared.indexes import Index

@@ -12,9 +12,8 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
 
-from keyplan.client.conversations import Conversation, Pause, Request, Transport
+from keyplan.client.conversations import Conversation, Pause, Request, Target, Transport
 from keyplan.client.results import Answer
-from keyplan.client.target import Target
 from keyplan.errors import ItemNotFound, KeyplanError, Refused
 from keyplan.formatting.results import answer_json, plain
 from keyplan.model.compiled.compiled_design import CompiledDesign

@@ -11,9 +11,11 @@ from typing import Any
 
 from keyplan.client.conversations import Request
 from keyplan.dynamodb.expressions import Placeholders, UpdateFault, bind_update
-from keyplan.errors import Refused
+from keyplan.errors import ArgumentError, KeyplanError, Refused
 from keyplan.model.compiled.compiled_design import CompiledDesign
 from keyplan.model.compiled.plans import ReadPattern
+from keyplan.model.declared.entity import Entity
+from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.session.design import Design
 from keyplan.studio.drawing import colour_of
 from keyplan.studio.items import Item, attribute_text, identity, key_of, kind_of, place_attributes
@@ -21,10 +23,11 @@ from keyplan.studio.maps import path_json
 from keyplan.studio.paths import KEY, Path, actions, example_arguments, read_path, write_path
 from keyplan.studio.sampling import sample
 from keyplan.studio.subject import Subject
+from keyplan.testing.stores import Factory, sample_value
 from keyplan.web.design_page import fields
 from keyplan.web.openapi import Schemas
 
-__all__ = ["changes_json", "form_json", "needed", "require_writable", "run_json", "stored_items"]
+__all__ = ["changes_json", "form_json", "needed", "require_writable", "run_json", "stored_items", "write_generated"]
 
 
 PICKS_MAX = 100
@@ -188,3 +191,34 @@ def _entries(subject: Subject, old: Item | None, new: Item | None) -> Iterator[d
         ]
         if texts[0] != texts[1]:
             yield {"index": index.name, "before": texts[0], "after": texts[1]}
+
+
+IDS = 3
+"""Different values of each key field, so that items of several entities are in one item collection."""
+EACH = 9
+
+
+def write_generated(design: Design) -> int:
+    """Write up to nine items of each entity; return the number written. Raises StoreError, DynamoDBError."""
+    return sum(_is_written(design, item) for entity in design.compiled.entities.values() for item in _items(entity))
+
+
+def _items(entity: CompiledEntity) -> Iterator[Entity]:
+    make, fields = Factory(), entity.cls.model_fields
+    keys = [name for name in fields if name in entity.key_fields]
+    for number in range(min(EACH, IDS ** len(keys)) if keys else 1):
+        given = {name: sample_value(fields[name], name, number // IDS**at % IDS) for at, name in enumerate(keys)}
+        try:
+            yield make(entity.cls, **given)
+        except ArgumentError:  # fields that depend on each other, or a type without known values
+            continue
+
+
+def _is_written(design: Design, item: Entity) -> bool:
+    try:
+        design.create(item)
+    except KeyplanError as error:
+        if error.code in {"StoreError", "DynamoDBError"}:
+            raise
+        return False  # its unique value is taken, or its key is invalid
+    return True

@@ -9,8 +9,10 @@ from __future__ import annotations
 import asyncio
 import random
 import warnings
-from collections.abc import Callable, Collection, Generator, Iterator, Mapping
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from random import Random
 from typing import Any
 
 import hypothesis
@@ -18,25 +20,28 @@ from hypothesis import HealthCheck, Phase, Verbosity
 from hypothesis import strategies as st
 from hypothesis.errors import HypothesisWarning, Unsatisfiable
 from hypothesis.strategies import SearchStrategy
+from pydantic_core import SchemaError
 
 from keyplan.analysis.write_analysis.analysis import WriteAnalyzer
+from keyplan.errors import InvalidItemError, ItemNotFound, is_interrupt
 from keyplan.model.compiled.compiled_design import CompiledDesign
 from keyplan.model.compiled.plans import ReadPattern
 from keyplan.model.compiled.return_types import ShapeKind
 from keyplan.model.declared.entity import Entity
-from keyplan.model.declared.parameters import Page
+from keyplan.model.declared.parameters import InvalidItem, Page
 from keyplan.model.declared.patterns import ReadMethod
 from keyplan.model.stored.stored_entity import CompiledEntity
+from keyplan.model.stored.stored_views import shrunk
+from keyplan.planner import Plan, Verified, applied, compared
 from keyplan.session.design import Design
-from keyplan.testing.invalid_items import check_invalid_item
 from keyplan.testing.model import Model
-from keyplan.testing.oracle import Oracle
+from keyplan.testing.oracle import Oracle, filtered_attributes
 from keyplan.testing.pattern_checks import Asker, Checker, entities_of_plan
 from keyplan.testing.report import PatternReport, Report, RunningCounts
 from keyplan.testing.steps import Step, Steps, smallest
-from keyplan.testing.stored_world import check_invariants, record, scan
+from keyplan.testing.stored_world import Item, Row, World, check_invariants, record, scan
 
-__all__ = ["looked_at", "verify"]
+__all__ = ["looked_at", "verified", "verify"]
 
 
 def verify(
@@ -335,3 +340,123 @@ async def _compare_async(design: Design, calls: list[tuple[str, dict[str, Any], 
             raise AssertionError(
                 f"{pattern.place}({arguments}) returns, awaited:\n    {got!r}\n  and synchronously:\n    {answer!r}"
             )
+
+
+STORES = 3
+"""Stores for each plan: the first reveals most wrong keys."""
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The verified plans, best first; the plans with a wrong result, with its report; and whether Ctrl-C stopped the
+    verification, so that some plans aren't verified.
+    """
+
+    plans: list[Plan]
+    refused: list[tuple[Plan, str]]
+    stopped: bool = False
+
+
+def verified(plans: Sequence[Plan], *, stores: int = STORES, progress: Progress | None = None) -> Outcome:
+    """Verify plans, and drop those that return a wrong result."""
+    passed: list[Plan] = []
+    refused: list[tuple[Plan, str]] = []
+    try:
+        for number, plan in enumerate(plans):
+
+            def report(done: int, whole: int, before: int = number) -> None:
+                if progress is not None:
+                    progress(before * whole + min(done, whole), whole * len(plans))
+
+            try:
+                with applied(plan) as design:
+                    result = looked_at(design, stores=stores, progress=report)
+            except AssertionError as error:
+                refused.append((plan, str(error)))
+            else:
+                reads = tuple(name for name in result.unanswered if name in plan.compiled.reads)
+                passed.append(replace(plan, verified=Verified(result.stores, result.items, reads)))
+    except (KeyboardInterrupt, SchemaError) as error:
+        if not is_interrupt(error):
+            raise
+        rest = plans[len(passed) + len(refused) :]
+        return Outcome(compared([*passed, *rest]), refused, stopped=True)
+    return Outcome(compared(passed), refused)
+
+
+CALLS = 40
+INVALID: tuple[dict[str, Any], ...] = ({"M": {}}, {"S": "?"}, {"N": "0.5"}, {"BOOL": True})
+
+
+def check_invalid_item(
+    design: Design, world: World, calls: list[tuple[str, dict[str, Any], Any]], choice: Random
+) -> None:
+    """Give one item an attribute of another type, and repeat ``calls`` (pattern, arguments, result).
+
+    Each must return what it returned, with an ``InvalidItem`` for the item if its type includes it, or raise
+    InvalidItemError. Raises AssertionError otherwise.
+    """
+    result = _invalid(design, world, choice)
+    if result is None:
+        return
+    row, item = result
+    table = design.store.table_name
+    design.store.transport.call("PutItem", {"TableName": table, "Item": item})
+    key = row.entity.item_key(row.entity.primary, row.values)
+    for name, arguments, before in choice.sample(calls, min(CALLS, len(calls))):
+        pattern = design.compiled.reads[name]
+        try:
+            got = _answer(design, pattern, arguments)
+        except InvalidItemError as error:
+            if next(iter(next(iter(key.values())).values())) not in str(error):
+                raise AssertionError(f"{pattern.place}({arguments}): {error!r} doesn't name the item {key}") from error
+            continue
+        if _with(got, row, pattern) != before:
+            raise AssertionError(
+                f"{pattern.place}({arguments}) neither raises InvalidItemError nor returns what it did before the item "
+                f"{key} became invalid: {item}\n  before: {before!r}\n  got: {got!r}"
+            )
+    design.store.transport.call("PutItem", {"TableName": table, "Item": row.item})
+
+
+def _invalid(design: Design, world: World, choice: Random) -> tuple[Row, Item] | None:
+    """A row, and its item with an attribute that its field can't read: of a field that no key and no filter uses."""
+    compiled = design.compiled
+    used = {name for pattern in compiled.reads.values() for name in filtered_attributes(pattern)}
+    for row in choice.sample(world.rows, len(world.rows)):
+        entity = row.entity
+        keyed = {name for key in (*entity.keys, *entity.claims) for name in (*key.fields, *entity.inputs_of(key))}
+        attributes = [
+            field.attribute for name, field in entity.fields.items() if not {name, field.attribute} & {*keyed, *used}
+        ]
+        for attribute in choice.sample(attributes, len(attributes)):
+            for value in INVALID if attribute in row.item else ():
+                item = {**row.item, attribute: value}
+                try:
+                    entity.from_item(item)
+                except InvalidItemError:
+                    return row, item
+    return None
+
+
+def _answer(design: Design, pattern: ReadPattern, arguments: dict[str, Any]) -> Any:
+    try:
+        if pattern.shape.kind is ShapeKind.ITERATOR:
+            return list(design.stream(pattern.name, (), arguments))
+        return design.run_read(pattern.name, (), arguments)
+    except ItemNotFound:
+        return None
+
+
+def _with(got: Any, row: Row, pattern: ReadPattern) -> Any:
+    """The result with the item as it was in place of an InvalidItem."""
+    valid = shrunk(row.instance, pattern.shape.views.get(type(row.instance)))
+    if isinstance(got, InvalidItem):
+        return valid
+    if isinstance(got, list):
+        return [valid if isinstance(each, InvalidItem) else each for each in got]
+    if isinstance(got, Page):
+        return Page(_with(got.items, row, pattern), got.cursor)
+    return got

@@ -9,9 +9,8 @@ from collections.abc import Mapping
 from copy import deepcopy
 from typing import Any, TypeVar
 
-from keyplan.client.conversations import Conversation, Request, converse_async, relay
+from keyplan.client.conversations import Conversation, Request, Target, converse_async, relay
 from keyplan.client.results import Answer
-from keyplan.client.target import Target
 from keyplan.errors import ArgumentError, InvalidItemError
 from keyplan.formatting.results import plain
 from keyplan.model.compiled.return_types import ShapeKind

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from keyplan import Cursor, now
-from keyplan.client import partition_shares as shares
+from keyplan.client import merged_partitions as shares
 from keyplan.errors import CursorError, KeyplanError
 from keyplan_systems.social import Delivery, Following, Post, Social, TimelineEntry, User, design, limits
 from keyplan_systems.social.bulk import add_follows, add_posts, add_users

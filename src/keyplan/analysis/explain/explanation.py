@@ -28,14 +28,13 @@ from keyplan.analysis.explain.wording import (
 )
 from keyplan.analysis.write_analysis.analysis import WriteAnalysis, WriteAnalyzer
 from keyplan.client.batches import batch_write
-from keyplan.client.conversations import Conversation, Request, converse, relay
+from keyplan.client.conversations import Conversation, Request, Target, converse, relay
 from keyplan.client.crud import Verbs
 from keyplan.client.junction_reads import end_values, query_reader
 from keyplan.client.key_conditions import value_sets
 from keyplan.client.merged_partitions import MergeReader
 from keyplan.client.read_plans import batch_entities, get_item
 from keyplan.client.results import Answer
-from keyplan.client.target import Target
 from keyplan.client.write_attempts import Actions, Attempt
 from keyplan.client.write_compiler import WriteCompiler
 from keyplan.errors import KeyplanError, RequestError, ResponseError

@@ -19,7 +19,7 @@ from keyplan.analysis.traffic.traffic_file import Traffic
 from keyplan.analysis.traffic.typical_items import Typical
 from keyplan.analysis.write_analysis.code import WrittenCode
 from keyplan.analysis.write_analysis.typical_world import Asked, Before, Case, TypicalWorld, World, arguments_of
-from keyplan.client.target import Target
+from keyplan.client.conversations import Target
 from keyplan.client.update_expressions import compile_update
 from keyplan.client.write_attempts import unknown_outcome
 from keyplan.client.write_compiler import Compiled, WriteCompiler

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any, cast
 
 from keyplan.client.conversations import Request, converse_async
-from keyplan.client.transports.endpoint import AsyncExchange, Endpoint, Sending, call
+from keyplan.client.transports.endpoint import AsyncExchange, Endpoint, Proxy, Sending, Tunnel, call, proxy_for
 from keyplan.client.transports.http1 import ProtocolViolation, Reply, ReplyReader
 from keyplan.client.transports.http_sync import (
     IDLE_SECONDS_MAX,
@@ -24,7 +24,6 @@ from keyplan.client.transports.http_sync import (
     tls_context,
     too_slow,
 )
-from keyplan.client.transports.proxies import Proxy, Tunnel, proxy_for
 from keyplan.client.transports.responses import Failure
 from keyplan.client.transports.signing import Signed
 from keyplan.client.transports.urls import Location

@@ -17,9 +17,17 @@ from functools import partial
 from typing import Any, cast
 
 from keyplan.client.conversations import Request, converse
-from keyplan.client.transports.endpoint import Endpoint, Exchange, Sending, call
+from keyplan.client.transports.endpoint import (
+    Endpoint,
+    Exchange,
+    Proxy,
+    ProxyRefusedError,
+    Sending,
+    Tunnel,
+    call,
+    proxy_for,
+)
 from keyplan.client.transports.http1 import ProtocolViolation, Reply, ReplyReader
-from keyplan.client.transports.proxies import Proxy, ProxyRefusedError, Tunnel, proxy_for
 from keyplan.client.transports.responses import Failure, Kind
 from keyplan.client.transports.signing import Signed
 from keyplan.client.transports.urls import Location

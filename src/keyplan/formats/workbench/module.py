@@ -8,21 +8,27 @@ from __future__ import annotations
 import ast
 import keyword
 import re
+import sys
 import textwrap
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
+from types import ModuleType
 
+from keyplan.dynamodb import values
+from keyplan.errors import DesignError, KeyplanError
 from keyplan.formats.workbench.description import Declaration, declarations_in
 from keyplan.formats.workbench.grouping import DELIMITERS, Group, groups_of, is_generic, key_text, snake
 from keyplan.formats.workbench.inference import Draft, Field, KeyDraft, draft
 from keyplan.formats.workbench.reading import Index, Item, KeyAttribute, Model, TableModel
-from keyplan.formatting.python_source import docstring, literal, one_line
+from keyplan.formatting.markdown import docstring, literal, one_line
+from keyplan.model.compiled.compiled_design import CompiledDesign
 from keyplan.model.declared.declaration_errors import Problem
 from keyplan.model.declared.entity import Entity
 from keyplan.model.stored.key_templates import split_template
 
-__all__ = ["MadeModule", "made_module"]
+__all__ = ["MadeModule", "sample_faults", "working_module"]
+
 
 _IMPORTS = (
     *("Binary", "Cursor", "Design", "Discriminator", "Entity", "Field", "Index", "Key", "KeyStyle", "Number", "Page"),
@@ -353,3 +359,100 @@ def _class(wanted: str) -> str:
 def _constant(wanted: str) -> str:
     name = re.sub(r"[^A-Za-z0-9]+", "_", wanted).strip("_").upper()
     return f"INDEX_{name}" if name[:1].isdigit() else name or "INDEX"
+
+
+_SHOWN_MAX = 5
+"""Maximum number of items per entity that are reported individually."""
+
+
+def sample_faults(design: CompiledDesign, samples: Mapping[str, Sequence[Item]]) -> Iterator[str]:
+    """The items that can't be read, or would be stored differently, by entity."""
+    for name, items in samples.items():
+        result = [
+            f"{name}({_item_key(design, item)}): {fault}"
+            for item in items
+            if (fault := _fault(design, name, item)) is not None
+        ]
+        yield from result[:_SHOWN_MAX]
+        if len(result) > _SHOWN_MAX:
+            yield f"{name}: and {len(result) - _SHOWN_MAX} more of its {len(items)} items"
+
+
+def _item_key(design: CompiledDesign, item: Item) -> str:
+    names = [attribute.name for attribute in (design.table.partition, design.table.sort) if attribute is not None]
+    return ", ".join(f"{name}={next(iter(item[name].values()))}" for name in names)
+
+
+def _fault(design: CompiledDesign, name: str, item: Item) -> str | None:
+    """Why an item isn't read as its entity and written back unchanged; None if it is."""
+    entity = design.entity_of(item)
+    if entity is None or entity.name != name:
+        return f"the sample item can't be read: its key doesn't match the templates of {name}"
+    try:
+        again = entity.to_item(entity.from_item(item))
+    except KeyplanError as error:
+        reasons = "; ".join(str(fault) for fault in error.errors) or error.message
+        return f"the sample item can't be read or written: {reasons}"
+    lost = [
+        f"{attribute} would be {_shown(again, attribute)}, but is {_shown(item, attribute)}"
+        for attribute, value in item.items()
+        if "NULL" not in value and not (attribute in again and values.same(again[attribute], value))
+    ]
+    keys = {attribute.name for key in entity.keys for attribute, _ in key.attributes}
+    lost += [
+        f"{attribute} would be {_shown(again, attribute)}, but is missing"
+        for attribute in sorted(keys & again.keys() - item.keys())
+    ]
+    return f"put back, {'; '.join(lost)}" if lost else None
+
+
+def _shown(item: Mapping[str, object], attribute: str) -> str:
+    value = item.get(attribute)
+    if not isinstance(value, dict):
+        return "missing"
+    text = repr(next(iter(value.values())))
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def working_module(model: Model) -> tuple[MadeModule, list[str], DesignError | None]:
+    """The module without access patterns that fail to compile, those with their errors, and the error of the whole
+    design if there is one.
+    """
+    omitted: dict[str, str] = {}
+    merged: set[frozenset[str]] = set()
+    while True:
+        made = made_module(model, without=omitted, merged=merged)
+        reasons = [f"no access pattern {place}: {omitted[place]}" for place in made.left_out]
+        try:
+            module = _run(made)
+        except DesignError as error:
+            places = {detail.place: detail.message for detail in error.errors}
+            reads = {place: text for place, text in places.items() if place.partition(".")[0] in made.designs}
+            same = {
+                frozenset({place.partition(".")[0], match[1]})
+                for place, text in places.items()
+                if (match := re.match(r"its key can be the same as (\w+)\.", text)) is not None
+            }
+            if not (same - merged or reads.keys() - omitted.keys()):
+                return made, reasons, error
+            merged |= same
+            omitted |= {} if same else reads
+        else:
+            return made, [*reasons, *_sample_faults(made, module)], None
+
+
+def _sample_faults(made: MadeModule, module: ModuleType) -> Iterator[str]:
+    """The sample items that the designs can't read, or would store differently."""
+    for name, samples in made.samples.items():
+        yield from sample_faults(getattr(module, name).compiled, samples)
+
+
+def _run(made: MadeModule) -> ModuleType:
+    """Run the module, which compiles its designs. All texts of the model are literals in it."""
+    module = ModuleType("keyplan_workbench_model")
+    sys.modules[module.__name__] = module  # annotations are resolved there
+    try:
+        exec(compile(made.text, "<the module>", "exec"), vars(module))  # noqa: S102 - the module is ours
+    finally:
+        del sys.modules[module.__name__]
+    return module
