@@ -194,6 +194,6 @@ def test_response_to_another_request_is_rejected(
     for answer in good:
         check_answer(operation, parameters, answer)
     for answer in foreign:
-        with pytest.raises(Failure, match=f"isn't the answer to this {operation}") as caught:
+        with pytest.raises(Failure, match=f"isn't the response to this {operation}") as caught:
             check_answer(operation, parameters, answer)
         assert caught.value.lost

@@ -88,7 +88,6 @@ def exists(plan: Plan, target: Target, values: Mapping[str, Any]) -> Conversatio
 
 
 def _count(plan: QueryPlan, target: Target, values: Mapping[str, Any], measure: Measure) -> Conversation[int]:
-    """Count all partitions to the end, some in parallel."""
     counted = 0
     readers = (QueryReader(part, target) for part in plan.parts)
     pending = [(reader, *pair) for reader in readers for pair in _requests(reader, values)]
@@ -194,7 +193,7 @@ class SegmentsReader:
     def _round(
         self, values: Mapping[str, Any], places: Sequence[str], limit: int | None = None
     ) -> Conversation[list[tuple[int, list[Item], str]]]:
-        """The items of the next request of each unfinished segment, and the segment's next position."""
+        """The next request of each unfinished segment: its items, and the segment's next position."""
         asked = [segment for segment, place in enumerate(places) if place != _ENDED]
         requests: list[Request] = []
         for segment in asked:

@@ -88,7 +88,6 @@ class Verbs:
         return (yield from get_item(self.target, entity, key, consistent=True))
 
     def _update(self, target: Any, changes: Mapping[str, Any]) -> Update[Any]:
-        """The update of an instance, of an item given by class and key fields, or the given action."""
         if isinstance(target, Update):
             if changes:
                 raise ArgumentError(
@@ -102,7 +101,6 @@ class Verbs:
         return Update(target, **key).set(**{name: value for name, value in changes.items() if name not in named})
 
     def _previous(self, asked: Previous[E], kind: type[Put[Any] | Update[Any]]) -> Conversation[E | None]:
-        """Execute a single action and return the previous item."""
         verb = kind.__name__.lower()
         if not isinstance(asked.action, kind):
             raise ArgumentError(f"{asked!r} isn't a {kind.__name__}", place=verb, hint=f"pass {kind.__name__}(...)")

@@ -1,7 +1,5 @@
-"""Iterators over the items of a read, fetched in parts; the next part is prefetched while the current one is consumed.
-
-Prefetching starts when half of a part is consumed, so that a caller who stops early pays for nothing more, and only if
-requests go over a network.
+"""Iterators over the items of a read, fetched in parts. The next part is prefetched once half of the current one is
+consumed, and only over a network, so that a caller who stops early pays for little more.
 """
 
 from __future__ import annotations
@@ -21,11 +19,11 @@ __all__ = ["Part", "stream", "stream_async"]
 
 Found: TypeAlias = "tuple[list[Any], Position | None]"
 Part: TypeAlias = "Callable[[Position | None, int], Conversation[Found]]"
-"""A conversation for the part behind a position, when so many items were given before."""
+"""A conversation for the part after a position; the number is that of the items returned before."""
 
 
 def stream(part: Part, run: Callable[[Conversation[Found]], Found], ahead: Executor | None) -> Iterator[Any]:
-    """The items of all parts. ``ahead`` fetches the next one; None where it is fetched when it is needed."""
+    """The items of all parts. ``ahead`` prefetches the next part; None disables prefetching."""
     from concurrent.futures import CancelledError  # noqa: PLC0415 - not needed to declare a design
 
     following: Future[Found] | None = None
@@ -41,7 +39,7 @@ def stream(part: Part, run: Callable[[Conversation[Found]], Found], ahead: Execu
                 return
             try:
                 items, position = run(part(position, given)) if following is None else following.result()
-            except CancelledError:  # the store was closed before it began: let the store say so
+            except CancelledError:  # the store was closed: let it raise its error
                 items, position = run(part(position, given))
             following = None
             given += len(items)
@@ -53,7 +51,7 @@ def stream(part: Part, run: Callable[[Conversation[Found]], Found], ahead: Execu
 async def stream_async(
     part: Part, run: Callable[[Conversation[Found]], Awaitable[Found]], *, ahead: bool
 ) -> AsyncGenerator[Any, None]:
-    """The same from asynchronous code, where ``ahead`` says whether the next part is fetched by a task of its own."""
+    """The items of all parts, from asynchronous code. ``ahead``: prefetch the next part in a task."""
     import asyncio  # noqa: PLC0415 - asyncio is imported only by asynchronous callers
 
     async def fetch(position: Position | None, given: int) -> Found:
@@ -78,4 +76,4 @@ async def stream_async(
             following.cancel()
             await asyncio.wait([following])
             if not following.cancelled():
-                following.exception()  # nobody wants to know any more, asyncio's log neither
+                following.exception()  # retrieve it, so that asyncio doesn't log it

@@ -97,7 +97,7 @@ class UnionReader:
         self._ways: list[FanOutReader | _Pointers] = []
         for through_plan in plan.ways:
             way = replace(through_plan, also=())
-            if not isinstance(way.junction, QueryPlan):  # pragma: no cover - the compiler sees to it
+            if not isinstance(way.junction, QueryPlan):  # pragma: no cover - the compiler ensures it
                 raise TypeError(way.junction)
             if isinstance(way.end, GetPlan):
                 self._ways.append(_Pointers(way, way.junction, way.end, target))

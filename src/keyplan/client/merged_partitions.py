@@ -44,8 +44,6 @@ class _Candidate(NamedTuple):
 
 @dataclass
 class _Stream:
-    """The reading state of one partition."""
-
     values: Mapping[str, Any]
     partition: list[str]
     answer_filter: AnswerFilter | None
@@ -214,7 +212,6 @@ class MergeReader:
         return tuple(order(text) for (_, _, order), text in zip(self._ordered, texts, strict=True))
 
     def _place_of_item(self, item: Item) -> Place:
-        """The sort value of an item in the merged order."""
         if self._texts:
             return tuple([item[name][kind] for name, kind in self._named])
         return tuple([order(item[name][kind]) for name, kind, order in self._ordered])

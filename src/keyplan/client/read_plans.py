@@ -162,7 +162,6 @@ def filter_members(condition: Filter | None, values: Mapping[str, Any]) -> dict[
 
 
 def _options(placeholder: str, filter_value: FilterValue, given: Iterable[Any]) -> dict[str, Any]:
-    """The values of an IN by placeholder."""
     options = [_encoded(filter_value, value) for value in dict.fromkeys(given)]
     return {f"{placeholder}_{number}": option for number, option in enumerate(options)}
 
@@ -266,7 +265,6 @@ class QueryReader:
         self._projection: dict[str, str] = self._base.pop("ExpressionAttributeNames", {})
 
     def _members_of_each(self) -> dict[str, Any]:
-        """The members of all requests of the plan."""
         request = base_request(self.target, self.plan.index, consistent=self.plan.consistent)
         if not self.plan.forward:
             request["ScanIndexForward"] = False

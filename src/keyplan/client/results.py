@@ -132,7 +132,6 @@ class Answer:
         return straight(arguments) if other is None else other.converse(arguments)
 
     def _turned_for(self, arguments: Mapping[str, Any]) -> Answer | None:
-        """The answer in the reverse direction, if the call asks for it."""
         asked = self.pattern.as_called(arguments)
         if asked is self.pattern:
             return None

@@ -232,7 +232,7 @@ def _of_index(
 
 
 def _projected(projection: Mapping[str, Any]) -> frozenset[str] | None:
-    """The projected attributes besides the keys; None for all."""
+    """The projected non-key attributes; None for all."""
     if projection.get("ProjectionType", "ALL") == "ALL":
         return None
     return frozenset(projection.get("NonKeyAttributes", ()))

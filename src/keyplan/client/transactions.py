@@ -154,7 +154,7 @@ def _check_size(request: Request, place: str) -> None:
 
 
 def _is_done(operations: Sequence[Operation], reasons: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether the write was already executed: the items have all its tokens."""
+    """Whether the items have all tokens of the write."""
     tokens = [
         (operation, reason.get("Item"))
         for operation, reason in zip(operations, reasons, strict=False)
@@ -236,7 +236,7 @@ def _why(operation: Operation, item: Mapping[str, Any] | None) -> ErrorDetail:
 
 
 def _as_read(entity: CompiledEntity, item: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The item with defaults for missing attributes, as conditions evaluate it."""
+    """The item with defaults for missing attributes."""
     try:
         return {**item, **entity.encode_fields(entity.field_values(entity.from_item(item)))}
     except KeyplanError:
@@ -251,7 +251,6 @@ def _decoded(stored: StoredField, tag: str, value: Any) -> Any:
 
 
 def _shown(value: Any) -> str:
-    """A value in a message; sets in sorted order."""
     if isinstance(value, set | frozenset) and value:
         return f"{{{', '.join(sorted(map(repr, value)))}}}"
     return repr(value)

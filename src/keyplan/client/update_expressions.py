@@ -131,7 +131,6 @@ def compile_update(entity: CompiledEntity, action: Update) -> CompiledUpdate:
 
 
 def _refuse_repetition(entity: CompiledEntity, update: CompiledUpdate, token: str) -> None:
-    """Expect that the item doesn't have the token yet."""
     if entity.tokens is not None:
         name = update.name(entity.tokens.attribute)
         update.clauses.append(f"NOT contains({name}, {update.value({'S': token})})")
@@ -327,7 +326,6 @@ def _keep_default(
 
 
 def _moved(entity: CompiledEntity, key: CompiledKey, before: Values, after: Values) -> bool:
-    """Whether a computed field of a key changes."""
     return any(before[name] != after[name] for name in key.fields if entity.fields[name].computed)
 
 
@@ -343,7 +341,6 @@ def _computed(entity: CompiledEntity, update: CompiledUpdate, touched: list[Comp
 
 
 def _field(entity: CompiledEntity, update: CompiledUpdate, stored: StoredField, change: Any) -> None:
-    """A field's change as a clause."""
     _refuse_dumped(entity, stored, change)
     match change:
         case Add():
@@ -410,7 +407,7 @@ def _refuse_dumped(entity: CompiledEntity, stored: StoredField, change: Any) -> 
 
 
 def _parts(entity: CompiledEntity, update: CompiledUpdate, stored: StoredField, change: Within) -> None:
-    """Changes of nested parts of a field by path. The parent of a part must exist."""
+    """The parent of a changed part must exist."""
     if stored.form is not Form.OURS:
         raise UpdateRejected(
             "parts of fields stored as pydantic dumps them can't be changed",
@@ -429,7 +426,6 @@ def _parts(entity: CompiledEntity, update: CompiledUpdate, stored: StoredField, 
 def _part(
     entity: CompiledEntity, update: CompiledUpdate, stored: StoredField, root: str, steps: Steps, change: Any
 ) -> None:
-    """The change of one nested part."""
     place = ".".join(map(str, (entity.name, stored.name, *steps)))
     part: Any = stored_field(entity, stored.name)
     around, annotation = stored.annotation, stored.annotation
@@ -492,7 +488,6 @@ def _check_step(step: int | str, place: str) -> None:
 
 
 def _checked_part(annotation: Any, value: Any, place: str, entity: CompiledEntity) -> dict[str, Any]:
-    """The attribute value of a part, validated against its type. Raises ArgumentError."""
     try:
         adapter: TypeAdapter[Any] = TypeAdapter(annotation)
         checked = adapter.validate_python(value, strict=not isinstance(value, int | float | Decimal))
@@ -502,7 +497,6 @@ def _checked_part(annotation: Any, value: Any, place: str, entity: CompiledEntit
 
 
 def _add(entity: CompiledEntity, update: CompiledUpdate, stored: StoredField, amount: Any) -> None:
-    """Add to a number; a missing attribute counts as the field's default."""
     encoded = entity.encode_field(stored.name, encode_value, amount)
     name, added = update.name(stored.attribute), update.value(encoded)
     if stored.default:
@@ -532,7 +526,7 @@ def _refuse_beginning(entity: CompiledEntity, stored: StoredField, change: Chang
 
 
 def _within(update: CompiledUpdate, stored: StoredField, name: str, amount: Any) -> Iterator[str]:
-    """Conditions that keep a number within its type's bounds after adding the amount."""
+    """Conditions that keep a number within its bounds after adding the amount."""
     begin = (stored.default or 0) + amount
     for operator, bound in stored.bounds:
         lower = operator in {">", ">="}

@@ -1,8 +1,4 @@
-"""Usage statistics: the cost of each access pattern, and the hottest partition keys.
-
-A store reports every call (``store.watch(Usage(Blog.table))``). Usage keeps sums in bounded memory, whatever the number
-of calls and keys. The records are in ``call_records``.
-"""
+"""Usage statistics: the cost of each access pattern, and the hottest partition keys, in bounded memory."""
 
 from __future__ import annotations
 
@@ -178,7 +174,6 @@ def _written(action: Mapping[str, Any]) -> tuple[Item, bool]:
 
 
 def _by_index(capacity: Any) -> dict[str, float]:
-    """The units of each index."""
     result: dict[str, float] = {}
     for element in capacity if isinstance(capacity, list) else [capacity or {}]:
         for member in ("GlobalSecondaryIndexes", "LocalSecondaryIndexes"):

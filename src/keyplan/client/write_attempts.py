@@ -84,14 +84,14 @@ def stored_after(compiled: Compiled, response: Mapping[str, Any]) -> Entity | No
 class _Way(enum.Enum):
     """How to get a value that only the store knows."""
 
-    PENDING = "nobody may need it"
-    LIKELY = "it is needed: with a likely one, the generator shows whether other actions follow"
-    SENT = "no other action follows: the request goes out at its yield"
-    UNKNOWN = "others follow: nobody can tell"
+    PENDING = "it may not be needed"
+    LIKELY = "it is needed: a likely value shows whether other actions follow"
+    SENT = "no other action follows: the request is sent at its yield"
+    UNKNOWN = "others follow: it stays unknown"
 
 
 class _Anew(BaseException):
-    """The generator must run again: more is known about the values it needs."""
+    """Rerun the generator: more is known about the values it needs."""
 
 
 class Attempt:
@@ -286,7 +286,6 @@ def by_name(conversation: Conversation[T], function: Callable[..., Any], place: 
 
 
 def _is_within(error: BaseException, function: Callable[..., Any]) -> bool:
-    """Whether an exception was raised in a function or its callees."""
     code = getattr(inspect.unwrap(function), "__code__", None)
     trace = error.__traceback__
     while trace is not None:
@@ -301,8 +300,6 @@ class Touched(BaseException):
 
 
 class _Unknown:
-    """A stand-in for an instance."""
-
     __slots__ = ("__weakref__", "_touches")
 
     def __init__(self, touches: list[bool]) -> None:
@@ -447,7 +444,6 @@ def _told(refusal: Refusal) -> str:
 
 
 def _differs(reading: _Found, refusal: Refusal) -> bool:
-    """Whether the current item differs from what was read."""
     if reading.item is None:
         return refusal.operation.role != "item" or refusal.item is not None
     return not _same(reading, refusal.item)

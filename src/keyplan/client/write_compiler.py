@@ -497,7 +497,6 @@ class WriteCompiler:
         return self._operation("Delete", {"Key": key}, entity, self._claimed_by(entity, owner), "item", key, {})
 
     def _claimed_by(self, entity: CompiledEntity, owner: Item) -> Conditions:
-        """A claim is missing, or belongs to its owner."""
         conditions = Conditions(entity)
         conditions.names = {"#pk": self._partition, "#claim": "claim_of"}
         conditions.values = {":owner": {"M": owner}}

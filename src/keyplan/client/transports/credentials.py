@@ -1,6 +1,5 @@
-"""Credentials: from the environment, or from everything else that botocore knows: profiles, roles, SSO, metadata.
-
-botocore is imported when it is needed, and not otherwise.
+"""Credentials from environment variables, or from botocore: profiles, roles, SSO, instance metadata. botocore is
+imported only when it is needed.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ _INSTALL = "pip install 'keyplan[aws]' (botocore)"
 
 
 class Credentials(NamedTuple):
-    """An access key. Printed without its secrets."""
+    """An access key. Its repr omits the secrets."""
 
     access_key: str
     secret_key: str
@@ -30,32 +29,32 @@ class Credentials(NamedTuple):
 
 
 NOBODY = Credentials("keyplan", "keyplan")
-"""What requests to an endpoint of plain HTTP are signed with where nothing is configured: local stores take anyone."""
+"""Signs requests to a plain HTTP endpoint if no credentials are configured: local stores accept any."""
 MOCK_ACCESS_KEY = "FOOBARKEY"
-"""The access key that moto's ``mock_aws`` puts into the environment while it is active. moto replaces botocore's
-requests and not ours, so a design that is opened on AWS then would send its requests to AWS.
+"""The access key that moto's ``mock_aws`` sets while it is active. moto intercepts botocore's requests, not ours: a
+design opened on AWS would send its requests to AWS.
 """
 
 
 class Source(Protocol):
-    """Where credentials come from."""
+    """A source of credentials."""
 
     @property
     def due(self) -> bool:
-        """Whether ``current`` may have to ask somebody, and so take its time."""
+        """Whether ``current`` may send a request, and so block."""
         ...
 
     def current(self) -> Credentials:
-        """Credentials that are good now. Raises StoreError."""
+        """Valid credentials. Raises StoreError."""
         ...
 
     def renew(self) -> bool:
-        """Get new credentials, since the store says that these have expired. False where there are no others."""
+        """Get new credentials after the store rejected these as expired. Returns False if there are no others."""
         ...
 
 
 class Fixed:
-    """Credentials that stay what they are."""
+    """Credentials that never change."""
 
     due = False
 
@@ -67,12 +66,12 @@ class Fixed:
         return self._credentials
 
     def renew(self) -> bool:
-        """There are no others."""
+        """Always False."""
         return False
 
 
 class FromEnvironment:
-    """The environment's credentials: read again when they have expired, for programs that renew them there."""
+    """Credentials in environment variables, read again after they expire."""
 
     due = False
 
@@ -97,7 +96,7 @@ class FromEnvironment:
 
 
 class FromBotocore:
-    """botocore's credentials, refreshed by botocore when they are due. ``load`` finds them anew."""
+    """botocore's credentials, refreshed by botocore. ``load`` finds them again."""
 
     def __init__(self, load: Callable[[], Any]) -> None:
         self._load = load
@@ -107,12 +106,12 @@ class FromBotocore:
 
     @property
     def due(self) -> bool:
-        """Whether they expire soon, or were never asked for."""
+        """Whether they expire soon, or haven't been read yet."""
         refresh_needed = getattr(self._credentials, "refresh_needed", None)
         return self._current is None or (refresh_needed is not None and bool(refresh_needed()))
 
     def current(self) -> Credentials:
-        """The credentials, refreshed by botocore where that is due. Raises StoreError."""
+        """The credentials, refreshed if necessary. Raises StoreError."""
         try:
             frozen = self._credentials.get_frozen_credentials()
         except Exception as error:
@@ -125,27 +124,26 @@ class FromBotocore:
         return self._current
 
     def renew(self) -> bool:
-        """Find them anew, from files and services. False where they are the same again."""
+        """Find them again. Returns False if they are unchanged."""
         before = self._current
         self._credentials = self._load()
         return self.current() != before
 
 
 def from_environment(environment: Mapping[str, str]) -> Credentials | None:
-    """AWS_ACCESS_KEY_ID and its companions. Raises StoreError where the secret is missing."""
+    """AWS_ACCESS_KEY_ID and related variables. Raises StoreError if the secret is missing."""
     access_key = environment.get("AWS_ACCESS_KEY_ID")
     if not access_key:
         return None
     secret_key = environment.get("AWS_SECRET_ACCESS_KEY")
     if not secret_key:
-        raise StoreError("AWS_ACCESS_KEY_ID is set, and AWS_SECRET_ACCESS_KEY isn't", hint="set both, or neither")
+        raise StoreError("AWS_ACCESS_KEY_ID is set, but AWS_SECRET_ACCESS_KEY isn't", hint="set both, or neither")
     return Credentials(access_key, secret_key, environment.get("AWS_SESSION_TOKEN") or None)
 
 
 def find_credentials(location: Location, environment: Mapping[str, str] = os.environ) -> Source:
-    """The credentials for a location: the URL's profile, else the environment's, else what botocore finds.
-
-    An endpoint of plain HTTP that names no profile needs none. Raises StoreError.
+    """The credentials for a location: of the URL's profile, otherwise of the environment, otherwise of botocore. Not
+    required for a plain HTTP endpoint. Raises StoreError.
     """
     if location.on_aws and environment.get("AWS_ACCESS_KEY_ID") == MOCK_ACCESS_KEY:
         raise StoreError(
@@ -188,7 +186,7 @@ def find_region(location: Location) -> str:
 
 def _session(location: Location) -> Any:
     try:
-        import botocore.session  # type: ignore[import-untyped]  # noqa: PLC0415 - slow to import, and rarely needed
+        import botocore.session  # type: ignore[import-untyped]  # noqa: PLC0415 - slow to import, rarely needed
     except ImportError:
         raise StoreError(
             f"{location.url}: the environment has no AWS_ACCESS_KEY_ID, and profiles, roles and SSO need botocore",

@@ -1,4 +1,4 @@
-"""A DynamoDB endpoint as a store's backend: its transports, made when they are first used, and closed together."""
+"""A DynamoDB endpoint as a store's backend. Its transports are created on first use, and closed together."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["DynamoDB"]
 
 
 class DynamoDB:
-    """Amazon DynamoDB, or another endpoint that speaks its protocol."""
+    """Amazon DynamoDB, or another endpoint with its protocol."""
 
     def __init__(
         self,
@@ -30,7 +30,7 @@ class DynamoDB:
         self.transport = Http(self.endpoint, exchange)
         self._async_exchange = async_exchange
         self.ahead = Workers(self.endpoint.settings.parallel, "keyplan-ahead")
-        """Threads in which iterators fetch their next part; their requests in parallel run in others."""
+        """Threads in which iterators prefetch; parallel requests run in others."""
         self._async: AsyncHttp | None = None
         self._making = threading.Lock()
         self._closed = False
@@ -46,12 +46,12 @@ class DynamoDB:
     def _make_async(self) -> AsyncHttp:
         made = AsyncHttp(self.endpoint, self._async_exchange)
         if self._closed:
-            made.close()  # it is there to say so
+            made.close()  # its calls raise
         return made
 
     @property
     def on_call(self) -> OnCall | None:
-        """The hook that is told of every call."""
+        """The hook for each finished call."""
         return self.endpoint.on_call
 
     @on_call.setter
@@ -59,7 +59,7 @@ class DynamoDB:
         self.endpoint.on_call = hook
 
     def close(self) -> None:
-        """Close every connection, and end the threads."""
+        """Close all connections and stop the threads."""
         self._closed = True
         self.ahead.shutdown(cancel_futures=True)
         if self._async is not None:
@@ -67,7 +67,7 @@ class DynamoDB:
         self.transport.close()
 
     async def aclose(self) -> None:
-        """The same from asynchronous code, which need not wait for threads."""
+        """Close all connections without waiting for threads."""
         self._closed = True
         self.ahead.shutdown(wait=False, cancel_futures=True)
         if self._async is not None:

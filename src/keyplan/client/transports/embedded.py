@@ -1,6 +1,5 @@
-"""The embedded store as a transport: its operations are called directly, in DynamoDB's JSON form, without bytes.
-
-The engine itself is handed in as a function, so that the client doesn't know it.
+"""The embedded store as a transport: calls of its operations in DynamoDB's JSON form, without serialization. The engine
+is passed as a function, so that the client doesn't import it.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ Call = Callable[[str, dict[str, Any]], dict[str, Any]]
 
 
 class Embedded:
-    """Requests to an engine in this process, one after the other."""
+    """Sends requests to an engine in this process, sequentially."""
 
     def __init__(self, call: Call) -> None:
         self.call = call
@@ -38,7 +37,7 @@ class Embedded:
 
 
 class AsyncEmbedded:
-    """The same from asynchronous code: in a worker thread, since a write waits for the disk."""
+    """Sends requests from asynchronous code, in a worker thread, because a write waits for the disk."""
 
     def __init__(self, embedded: Embedded, executor: Executor) -> None:
         self._embedded = embedded
@@ -54,12 +53,12 @@ class AsyncEmbedded:
 
     async def _run(self, call: Callable[[], T]) -> T:
         loop = asyncio.get_running_loop()
-        context = copy_context()  # whose requests they are is known in the thread
+        context = copy_context()  # the context has the call that requests belong to
         return await loop.run_in_executor(self._executor, lambda: context.run(call))
 
 
 class InProcess:
-    """An engine in this process as a store's backend: its transports, and closing it."""
+    """An engine in this process as a store's backend."""
 
     def __init__(self, call: Call, close: Callable[[], None]) -> None:
         self.transport = Embedded(call)
@@ -71,12 +70,12 @@ class InProcess:
 
     @property
     def ahead(self) -> None:
-        """No threads: fetching ahead would only take the time from those who use the items."""
+        """None: prefetching would only compete with the consumer for the processor."""
         return None
 
     @property
     def on_call(self) -> OnCall | None:
-        """The hook that is told of every call. Without one a call goes straight to the engine."""
+        """The hook for each finished call. Without one, calls go directly to the engine."""
         return self._on_call
 
     @on_call.setter
@@ -85,18 +84,16 @@ class InProcess:
         self.transport.call = self._call if hook is None else _told(self._call, hook)
 
     def close(self) -> None:
-        """Release files and threads."""
+        """Close files and threads."""
         self._workers.shutdown()
         self._close()
 
     async def aclose(self) -> None:
-        """The same: it takes no time that is worth a thread."""
+        """Close files and threads."""
         self.close()
 
 
 def _told(call: Call, hook: OnCall) -> Call:
-    """The call that tells the hook of each request."""
-
     def telling(operation: str, parameters: dict[str, Any]) -> dict[str, Any]:
         started = time.monotonic()
         try:

@@ -1,6 +1,5 @@
-"""An endpoint: what synchronous and asynchronous calls to a store have in common. No I/O but credentials that are due.
-
-It makes the bytes of a request, says what a reply means, and sees to the clock, to credentials and to the hook.
+"""The common part of synchronous and asynchronous calls: serialize and sign requests, classify responses, and correct
+the clock and the credentials.
 """
 
 from __future__ import annotations
@@ -42,11 +41,11 @@ __all__ = [
 
 
 CLOCK_SECONDS_MAX = 240.0
-"""Clocks that are further apart are corrected; AWS refuses signatures that are more than five minutes off."""
+"""A larger clock skew is corrected. AWS rejects signatures that are over five minutes off."""
 
 
 class Endpoint:
-    """One store's endpoint. Threads and event loops may share it."""
+    """One store's endpoint, shared by threads and event loops."""
 
     def __init__(self, location: Location, source: Source | None = None) -> None:
         self.source = source or find_credentials(location)
@@ -61,7 +60,7 @@ class Endpoint:
         self._signer = Signer(location.authority, location.region, unsigned)
         self._credentials: Credentials | None = None
         self._clock_seconds = 0.0
-        """How far the store's clock is ahead of ours."""
+        """The store's time minus ours."""
         self._healing = threading.Lock()
         self._healed: dict[Kind, float] = {}
 
@@ -80,26 +79,25 @@ class Endpoint:
             raise RequestError(f"{operation} can't be sent as JSON: {error}") from None
 
     def request_at_once(self, operation: str, body: bytes) -> Signed | None:
-        """A signed request; None where credentials must be got first, which may take its time."""
+        """A signed request; None if credentials must be fetched first, which may block."""
         credentials = self._credentials
         if credentials is None or self.source.due:
             return None
         return self._signer.request(operation, body, credentials, time.time() + self._clock_seconds)
 
     def request(self, operation: str, body: bytes) -> Signed:
-        """A signed request. Raises StoreError for credentials that can't be got."""
+        """A signed request. Raises StoreError if there are no credentials."""
         credentials = self._credentials = self.source.current()
         return self._signer.request(operation, body, credentials, time.time() + self._clock_seconds)
 
     def attempts(self, operation: str, parameters: Mapping[str, Any], deadline: float) -> Attempts:
-        """The attempts of a call that has just failed once."""
+        """The attempts of a call after its first failure."""
         return Attempts(operation, parameters, self.quota, self.settings.attempts, deadline)
 
     def heal(self, failure: Failure, signed: float) -> None:
-        """Do what a failure asks for before it is tried again; credentials may take their time.
-
-        ``signed`` is when the request was signed, of time.monotonic(): of many that fail together the first heals, and
-        the others are only to be made again.
+        """Correct the cause of a failure before the retry; fetching credentials may block. ``signed`` is the
+        time.monotonic() of signing: if several requests fail together, the first one corrects the cause, and the others
+        are only retried.
         """
         kind = failure.kind
         with self._healing:
@@ -139,7 +137,7 @@ class Endpoint:
         outcome: Mapping[str, Any] | KeyplanError,
         parameters: Mapping[str, Any],
     ) -> None:
-        """Tell the hook of a call. ``started`` is of time.monotonic(); ``sizes`` are the bytes of both bodies."""
+        """Report a call to the hook. ``started`` is a time.monotonic() value, ``sizes`` are body sizes in bytes."""
         hook = self.on_call
         if hook is not None:
             retries = 0 if attempts is None else attempts.count - 1
@@ -147,7 +145,7 @@ class Endpoint:
 
 
 class Exchange(Protocol):
-    """Sends a request, and gives the reply. ``deadline`` is of time.monotonic(). Raises Failure."""
+    """Sends a request and returns the reply. ``deadline`` is a time.monotonic() value. Raises Failure."""
 
     def __call__(self, request: Signed, deadline: float, /) -> Reply:
         """The reply."""
@@ -155,7 +153,7 @@ class Exchange(Protocol):
 
 
 class AsyncExchange(Protocol):
-    """The same for asynchronous code."""
+    """Sends a request from asynchronous code."""
 
     def __call__(self, request: Signed, deadline: float, /) -> Awaitable[Reply]:
         """The reply."""
@@ -163,19 +161,19 @@ class AsyncExchange(Protocol):
 
 
 class Send(NamedTuple):
-    """A request to be sent. ``deadline`` is of time.monotonic()."""
+    """A request to send. ``deadline`` is a time.monotonic() value."""
 
     request: Signed
     deadline: float
 
 
 class Sending:
-    """Who carries out the steps of a call: what sends requests, and what does work that may take its time."""
+    """Executes the steps of a call: ``send`` sends requests, ``work`` runs functions that may block."""
 
     __slots__ = ("call", "call_all")
 
     def __init__(self, send: Exchange | AsyncExchange, work: Callable[[Callable[[], Any]], Any]) -> None:
-        self.call: Any = send  # any: a checker would bind a function that is an attribute's value
+        self.call: Any = send  # Any: type checkers would bind a function as a method
         self.call_all: Any = work
 
 
@@ -183,7 +181,9 @@ Step: TypeAlias = "Send | Pause | Callable[[], Any]"
 
 
 def call(endpoint: Endpoint, operation: str, parameters: Mapping[str, Any]) -> Generator[Step, Any, dict[str, Any]]:
-    """The answer. A Failure of a request is thrown in. Raises DynamoDBError, StoreError and RequestError."""
+    """The response of a call. Failures of its requests are thrown in. Raises DynamoDBError, StoreError and
+    RequestError.
+    """
     started = signed = time.monotonic()
     deadline = started + endpoint.settings.total_seconds
     body = endpoint.body(operation, parameters)
@@ -222,12 +222,12 @@ HEAD_BYTES_MAX = 64 * 1024
 
 
 class ProxyRefusedError(OSError):
-    """The proxy doesn't make the connection."""
+    """The proxy rejected the connection."""
 
 
 @dataclass(frozen=True, slots=True)
 class Proxy:
-    """Where a proxy is, and what it knows its users by."""
+    """A proxy, with the credentials for it."""
 
     host: str
     port: int
@@ -235,7 +235,7 @@ class Proxy:
 
     @property
     def address(self) -> tuple[str, int]:
-        """The host and its port, as sockets take them."""
+        """The host and port."""
         return self.host, self.port
 
     def __str__(self) -> str:
@@ -243,7 +243,7 @@ class Proxy:
 
 
 def proxy_for(location: Location) -> Proxy | None:
-    """The proxy by which an endpoint is reached; None for none. Raises StoreError for an address that is none."""
+    """The proxy for an endpoint, or None. Raises StoreError for an invalid address."""
     if not location.tls or location.local:
         return None
     from urllib.request import (  # noqa: PLC0415 - slow to import, and rarely needed
@@ -276,7 +276,7 @@ def _proxy(address: str) -> Proxy:
 
 
 class Tunnel:
-    """The conversation with a proxy before TLS begins: ``request`` is sent, ``feed`` takes what comes."""
+    """The exchange with a proxy before TLS starts: send ``request``, then ``feed`` the received data."""
 
     def __init__(self, proxy: Proxy, location: Location) -> None:
         self._proxy = proxy
@@ -288,7 +288,7 @@ class Tunnel:
         self._head = b""
 
     def feed(self, data: bytes) -> bool:
-        """Whether the tunnel stands. Raises ProxyRefusedError."""
+        """Whether the tunnel is open. Raises ProxyRefusedError."""
         self._head += data
         if not data:
             raise ProxyRefusedError(f"{self._proxy} closed the connection")

@@ -1,7 +1,5 @@
-"""HTTP/1.1's answers, read from bytes: the little of it that DynamoDB's protocol needs, strictly, and without I/O.
-
-An answer has a length or comes in chunks; anything else is garbage, since its end couldn't be told from a cut.
-Source: RFC 9112.
+"""Parse HTTP/1.1 responses: the strict subset that DynamoDB's protocol needs, without I/O. A response has a length or
+is chunked; any other is rejected, because a truncated one couldn't be detected. Source: RFC 9112.
 """
 
 from __future__ import annotations
@@ -18,15 +16,15 @@ HEAD_BYTES_MAX = 64 * 1024
 CHUNK_LINE_BYTES_MAX = 4096
 LENGTH_DIGITS_MAX = 20
 BODY_BYTES_MAX = 64 * 1024 * 1024
-"""Well over the 16 MB of DynamoDB's largest answers, and little enough to be held."""
+"""Over the 16 MB of DynamoDB's largest responses, and small enough for memory."""
 
 
 class ProtocolViolation(Exception):
-    """What came isn't an answer in HTTP/1.1."""
+    """The data isn't a valid HTTP/1.1 response."""
 
 
 class Reply(NamedTuple):
-    """One answer: its status, its headers (names in lower case), its body as sent, and whether the connection stays."""
+    """One response: status, headers (names in lower case), body as sent, and whether the connection can be reused."""
 
     status: int
     headers: dict[bytes, bytes]
@@ -35,7 +33,7 @@ class Reply(NamedTuple):
 
 
 class ReplyReader:
-    """Reads one answer: ``feed`` it bytes until it gives the answer. Raises ProtocolViolation."""
+    """Parses one response: ``feed`` it bytes until it returns the response. Raises ProtocolViolation."""
 
     __slots__ = ("_bytes", "_chunks", "_headers", "_keep", "_length", "_missing", "_start", "_status")
 
@@ -48,10 +46,10 @@ class ReplyReader:
         self._keep: bool
         self._chunks: list[bytes] = []
         self._missing = 0
-        """Bytes of a body of known length that are still to come. Its parts are joined when all are there."""
+        """Missing bytes of a body of known length. Its parts are joined at the end."""
 
     def feed(self, data: bytes) -> Reply | None:
-        """The answer, once it is whole."""
+        """The response, once it is complete."""
         if self._missing:
             return self._part(data)
         held: bytes | bytearray = data
@@ -62,7 +60,7 @@ class ReplyReader:
             result = self._body(held)
             if result is not None:
                 body, end = result
-                # More than the answer was sent: whatever that is, the next answer doesn't begin with it.
+                # Data after the response isn't the start of the next one.
                 return Reply(self._status, self._headers or {}, body, keep=self._keep and end == len(held))
             if self._length is not None:
                 self._missing = self._start + self._length - len(held)
@@ -71,11 +69,11 @@ class ReplyReader:
         if not self._bytes:
             self._bytes += data
         if len(self._bytes) > BODY_BYTES_MAX + HEAD_BYTES_MAX:
-            raise ProtocolViolation(f"the answer is over {BODY_BYTES_MAX:,} bytes")
+            raise ProtocolViolation(f"the response is over {BODY_BYTES_MAX:,} bytes")
         return None
 
     def _part(self, data: bytes) -> Reply | None:
-        """The answer, if this is the last part of its body."""
+        """The response, if this is the last part of its body."""
         self._chunks.append(data)
         self._missing -= len(data)
         if self._missing > 0:
@@ -86,25 +84,25 @@ class ReplyReader:
         return Reply(self._status, self._headers or {}, body[: self._length], keep=False)
 
     def _body(self, held: bytes | bytearray) -> tuple[bytes, int] | None:
-        """The body and where it ends, once it is whole."""
+        """The body and its end, once it is complete."""
         if self._length is None:
             return self._unchunk(held)
         end = self._start + self._length
         return (bytes(memoryview(held)[self._start : end]), end) if len(held) >= end else None
 
     def _head(self, held: bytes | bytearray) -> bool:
-        """Read the status line and the headers, once they are there. Informational answers are passed over."""
+        """Parse the status line and the headers, once they are complete. Informational responses are skipped."""
         while True:
             end = held.find(b"\r\n\r\n", self._start)
             if end == -1:
                 if len(held) - self._start > HEAD_BYTES_MAX or not held.startswith(b"HTTP/1."[: len(held)]):
-                    raise ProtocolViolation(f"the answer isn't HTTP: {bytes(held[:60])!r}")
+                    raise ProtocolViolation(f"the response isn't HTTP: {bytes(held[:60])!r}")
                 return False
             lines = bytes(held[self._start : end]).split(b"\r\n")
             first = lines[0]
             match = _STATUS_LINE.match(first)
             if match is None:
-                raise ProtocolViolation(f"the answer isn't HTTP: {first[:60]!r}")
+                raise ProtocolViolation(f"the response isn't HTTP: {first[:60]!r}")
             self._status = int(match["status"])
             self._start = end + 4
             if self._status >= 200:
@@ -113,10 +111,10 @@ class ReplyReader:
         for line in lines[1:]:
             name, colon, value = line.partition(b":")
             if not colon:
-                raise ProtocolViolation(f"a header of the answer isn't one: {line[:60]!r}")
+                raise ProtocolViolation(f"the response has an invalid header: {line[:60]!r}")
             name, value = name.lower(), value.strip()
             if name in _UNIQUE and headers.get(name, value) != value:
-                raise ProtocolViolation(f"the answer has two different headers {name.decode()}")
+                raise ProtocolViolation(f"the response has two different headers {name.decode()}")
             headers[name] = value
         self._keep = first.startswith(b"HTTP/1.1") and headers.get(b"connection", b"").lower() != b"close"
         self._measure(headers)
@@ -127,21 +125,21 @@ class ReplyReader:
         length = headers.get(b"content-length")
         if b"transfer-encoding" in headers:
             if headers[b"transfer-encoding"].lower() != b"chunked" or length is not None:
-                raise ProtocolViolation("the answer's length is given in a way that can't be relied on")
+                raise ProtocolViolation("the response has an unsupported transfer-encoding, or two lengths")
         elif length is None or not length.isdigit() or len(length) > LENGTH_DIGITS_MAX or int(length) > BODY_BYTES_MAX:
             raise ProtocolViolation(
-                f"the answer's length is {'missing' if length is None else length.decode('latin-1')[:30]}"
+                f"the response's length is {'missing' if length is None else length.decode('latin-1')[:30]}"
             )
         else:
             self._length = int(length)
 
     def _unchunk(self, held: bytes | bytearray) -> tuple[bytes, int] | None:
-        """The body of chunks and where it ends, once it is whole. Chunks that were read aren't read again."""
+        """The chunked body and its end, once it is complete. Parsed chunks aren't parsed again."""
         while True:
             end = held.find(b"\r\n", self._start, self._start + CHUNK_LINE_BYTES_MAX)
             if end == -1:
                 if len(held) - self._start > CHUNK_LINE_BYTES_MAX:
-                    raise ProtocolViolation("a chunk of the answer doesn't say its length")
+                    raise ProtocolViolation("a chunk of the response has no length")
                 return None
             size_text = bytes(held[self._start : end]).partition(b";")[0].strip()
             if not size_text.isalnum() or size_text.strip(_HEX):
@@ -155,12 +153,12 @@ class ReplyReader:
             if len(held) < start + size + 2:
                 return None
             if held[start + size : start + size + 2] != b"\r\n":
-                raise ProtocolViolation("a chunk of the answer doesn't end where it says")
+                raise ProtocolViolation("a chunk of the response doesn't end at its length")
             self._chunks.append(bytes(memoryview(held)[start : start + size]))
             self._start = start + size + 2
 
     def _trailers(self, held: bytes | bytearray, start: int) -> tuple[bytes, int] | None:
-        """The end of a body of chunks: fields that nobody wants, and an empty line."""
+        """The end of a chunked body: ignored fields, and an empty line."""
         if held[start : start + 2] == b"\r\n":
             return b"".join(self._chunks), start + 2
         end = held.find(b"\r\n\r\n", start)

@@ -1,7 +1,4 @@
-"""Requests to an endpoint from asynchronous code: a pool of connections for each event loop, and the transport.
-
-What requests and answers are made of is in ``endpoint.py``; here are asyncio's transports, and the waiting.
-"""
+"""Asynchronous requests: a connection pool for each event loop, and the transport."""
 
 from __future__ import annotations
 
@@ -33,7 +30,7 @@ __all__ = ["AsyncHttp", "AsyncPool"]
 
 
 class _Connection(asyncio.Protocol):
-    """One connection: one request at a time, and nothing else may come."""
+    """One connection, for one request at a time. Unexpected data closes it."""
 
     def __init__(self, location: Location) -> None:
         self._location = location
@@ -44,11 +41,11 @@ class _Connection(asyncio.Protocol):
         self.since = 0.0
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """The connection stands."""
-        self._transport = transport  # type: ignore[assignment]  # a stream's transport, as create_connection makes it
+        """The connection is open."""
+        self._transport = transport  # type: ignore[assignment]  # create_connection returns a stream transport
 
     def data_received(self, data: bytes) -> None:
-        """A part of the answer, or something nobody asked for."""
+        """Receive a part of the response, or unexpected data."""
         waiting = self._waiting
         if waiting is None or waiting.done():
             self.abort()
@@ -62,12 +59,12 @@ class _Connection(asyncio.Protocol):
                 waiting.set_result(reply)
 
     def eof_received(self) -> bool:
-        """The other side closes."""
+        """The peer closed the connection."""
         self._fail(closed(self._location))
         return False
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """It is closed."""
+        """The connection is closed."""
         self._fail(exchange_failed(self._location, exc) if isinstance(exc, OSError) else closed(self._location))
 
     def _fail(self, failure: Failure) -> None:
@@ -76,17 +73,17 @@ class _Connection(asyncio.Protocol):
             self._waiting.set_exception(failure)
 
     def timed_out(self) -> None:
-        """The answer isn't there in time."""
+        """The response is late."""
         self._fail(too_slow(self._location))
 
     def abort(self) -> None:
-        """Close it at once."""
+        """Close the connection immediately."""
         self.good = False
         if self._transport is not None:
             self._transport.abort()
 
     async def exchange(self, request: bytes, until: float, loop: asyncio.AbstractEventLoop) -> Reply:
-        """Send a request, and give the reply. ``until`` is of the loop's clock. Raises Failure."""
+        """Send a request and return the reply. ``until`` is a time of the loop's clock. Raises Failure."""
         if self._transport is None:
             raise closed(self._location)
         self._reader = ReplyReader()
@@ -97,7 +94,7 @@ class _Connection(asyncio.Protocol):
             self._transport.write(request)
             return await waiting
         except BaseException:
-            self.abort()  # whatever is still to come on it belongs to no other request
+            self.abort()  # later data on it must not reach another request
             raise
         finally:
             timer.cancel()
@@ -105,18 +102,18 @@ class _Connection(asyncio.Protocol):
 
 
 class _Tunnelling(asyncio.Protocol):
-    """A connection to a proxy, until its tunnel stands."""
+    """A connection to a proxy, until its tunnel is open."""
 
     def __init__(self, tunnel: Tunnel, loop: asyncio.AbstractEventLoop) -> None:
         self._tunnel = tunnel
         self.stands: asyncio.Future[None] = loop.create_future()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Ask for the tunnel."""
+        """Request the tunnel."""
         cast("asyncio.Transport", transport).write(self._tunnel.request)
 
     def data_received(self, data: bytes) -> None:
-        """A part of the proxy's answer."""
+        """Receive a part of the proxy's response."""
         if self.stands.done():
             return
         try:
@@ -126,12 +123,12 @@ class _Tunnelling(asyncio.Protocol):
             self.stands.set_exception(error)
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
-        """It is closed: by the proxy, or by us."""
+        """The connection is closed."""
         self.data_received(b"")
 
 
 class AsyncPool:
-    """Connections of one event loop to one endpoint, kept open and bounded in number."""
+    """Connections of one event loop to one endpoint, kept open and limited in number."""
 
     def __init__(self, location: Location, tls: ssl.SSLContext | None) -> None:
         self._location = location
@@ -143,9 +140,9 @@ class AsyncPool:
         self._guard: AsyncGenerator[None] | None = None
 
     async def exchange(self, request: Signed, deadline: float) -> Reply:
-        """Send a request, and give the reply. ``deadline`` is of time.monotonic(). Raises Failure."""
+        """Send a request and return the reply. ``deadline`` is a time.monotonic() value. Raises Failure."""
         loop = asyncio.get_running_loop()
-        deadline += loop.time() - time.monotonic()  # loops of other makers have clocks of their own
+        deadline += loop.time() - time.monotonic()  # other event loops have their own clocks
         if self._guard is None:
             self._guard = self._until_the_loop_ends()
             await anext(self._guard)
@@ -167,14 +164,14 @@ class AsyncPool:
             self._free.release()
 
     async def _until_the_loop_ends(self) -> AsyncGenerator[None]:
-        """Event loops end what is left of asynchronous generators before they close: the moment to close connections,
-        where nobody closed the design in the loop.
+        """Event loops close asynchronous generators before they end: this closes the connections of a design that
+        wasn't closed in its loop.
         """
         try:
             yield
         finally:
             self.close()
-            await asyncio.sleep(0)  # closing takes a turn of the loop
+            await asyncio.sleep(0)  # closing takes one iteration of the loop
 
     async def _wait(self, deadline: float) -> None:
         try:
@@ -210,7 +207,7 @@ class AsyncPool:
         return connection
 
     async def _connect_by(self, proxy: Proxy, loop: asyncio.AbstractEventLoop) -> _Connection:
-        """A connection in a tunnel. Raises OSError, and Failure where the proxy can't be reached."""
+        """Connect through a tunnel. Raises OSError, and Failure if the proxy is unreachable."""
         location = self._location
         try:
             plain, tunnelling = await loop.create_connection(
@@ -230,14 +227,14 @@ class AsyncPool:
         return connection
 
     def close(self) -> None:
-        """Close what is idle, in the loop's own thread; what is in use is closed when its answer is there."""
+        """Close idle connections, in the loop's thread; others are closed after their response."""
         self._closed = True
         while self._idle:
             self._idle.pop().abort()
 
 
 class AsyncHttp:
-    """The transport of asynchronous code. Several event loops may share it: each has its own connections."""
+    """The transport for asynchronous code. Event loops can share it; each has its own connections."""
 
     def __init__(self, endpoint: Endpoint, exchange: AsyncExchange | None = None) -> None:
         self.endpoint = endpoint
@@ -256,20 +253,20 @@ class AsyncHttp:
         return pool
 
     def _forget_closed_loops(self) -> None:
-        """Pools know their loops, so that no garbage collection would take either: think of asyncio.run in a loop."""
+        """Pools and loops refer to each other, so they aren't garbage-collected."""
         for loop in list(self._pools):
             if loop.is_closed():
                 self._pools.pop(loop, None)
 
     async def call(self, operation: str, parameters: dict[str, Any]) -> dict[str, Any]:
-        """The answer. Raises DynamoDBError, StoreError and RequestError."""
+        """The response. Raises DynamoDBError, StoreError, RequestError."""
         loop = asyncio.get_running_loop()
         exchange = self._exchange or self._pool(loop).exchange
         conversation = call(self.endpoint, operation, parameters)
         return await converse_async(conversation, Sending(exchange, partial(loop.run_in_executor, None)), Failure)
 
     async def call_all(self, requests: list[Request]) -> list[dict[str, Any]]:
-        """The answers in order, of requests that run in parallel. All have ended when this ends, also by an error."""
+        """The responses of parallel requests, in order. All have ended when it returns or raises."""
         if len(requests) < 2:
             return [await self.call(*request) for request in requests]
         bound = asyncio.Semaphore(self.endpoint.settings.parallel)
@@ -279,7 +276,7 @@ class AsyncHttp:
             nonlocal failed
             async with bound:
                 if failed:
-                    return None  # another has failed before this one was sent
+                    return None  # another one failed before this one was sent
                 try:
                     return await self.call(*request)
                 except KeyplanError as error:
@@ -296,7 +293,7 @@ class AsyncHttp:
         return answers
 
     def close(self) -> None:
-        """Close the connections of every event loop, each in its own thread where it runs."""
+        """Close the connections of all event loops, each in its own thread."""
         self._closed = True
         try:
             here: asyncio.AbstractEventLoop | None = asyncio.get_running_loop()
@@ -304,13 +301,13 @@ class AsyncHttp:
             here = None
         for loop, pool in list(self._pools.items()):
             if loop.is_closed():
-                continue  # it closed its connections itself
+                continue  # it closed its connections
             if loop is here or not loop.is_running():
                 pool.close()
             else:
                 loop.call_soon_threadsafe(pool.close)
 
     async def aclose(self) -> None:
-        """Close the connections, and wait until those of this event loop are closed."""
+        """Close the connections, and wait for those of this event loop."""
         self.close()
         await asyncio.sleep(0)

@@ -1,7 +1,4 @@
-"""Requests to an endpoint from synchronous code: a pool of connections, and the transport over it.
-
-What requests and answers are made of is in ``endpoint.py``; here are sockets, and the waiting.
-"""
+"""Synchronous requests: a connection pool, and the transport."""
 
 from __future__ import annotations
 
@@ -38,12 +35,12 @@ __all__ = ["Http", "Pool", "busy", "closed", "connect_failed", "exchange_failed"
 
 RECEIVE_BYTES = 256 * 1024
 IDLE_SECONDS_MAX = 55.0
-"""A connection that was idle for longer is closed: many networks forget it after a minute, without telling."""
+"""Longer idle connections are closed: many networks silently drop them after a minute."""
 
 
 class Pool:
-    """Connections to one endpoint, kept open and bounded in number. Threads may share it; so may forked processes,
-    each of which makes its own connections.
+    """Connections to one endpoint, kept open and limited in number. Threads can share it; forked processes too, each
+    with its own connections.
     """
 
     def __init__(self, location: Location) -> None:
@@ -56,7 +53,7 @@ class Pool:
         self._closed = False
 
     def exchange(self, request: Signed, deadline: float) -> Reply:
-        """Send a request, and give the reply. ``deadline`` is of time.monotonic(). Raises Failure."""
+        """Send a request and return the reply. ``deadline`` is a time.monotonic() value. Raises Failure."""
         if self._process != os.getpid():
             self._forked()
         if not self._free.acquire(timeout=max(0.0, deadline - time.monotonic())):
@@ -66,20 +63,20 @@ class Pool:
             try:
                 reply = self._exchange(connection, request.head + request.body, deadline)
             except BaseException:
-                connection.close()  # whatever is still to come on it belongs to no other request
+                connection.close()  # later data on it must not reach another request
                 raise
             if not reply.keep:
                 connection.close()
                 return reply
             self._idle.append((connection, time.monotonic()))
             if self._closed:
-                self.close()  # it was closed while this one was in use
+                self.close()  # closed while this one was in use
             return reply
         finally:
             self._free.release()
 
     def _take(self) -> socket.socket | None:
-        """An idle connection that is still good. One that has something to read was closed, or is out of step."""
+        """A usable idle connection. One with data to read was closed by the peer, or is out of sync."""
         oldest = time.monotonic() - IDLE_SECONDS_MAX
         while True:
             try:
@@ -131,7 +128,7 @@ class Pool:
             raise exchange_failed(location, error) from error
 
     def _forked(self) -> None:
-        """In a forked process: leave the parent's connections alone. What is closed here stays open there."""
+        """In a forked process, drop the parent's connections. Closing them here doesn't affect the parent."""
         left, self._idle = self._idle, []
         for connection, _ in left:
             connection.close()
@@ -139,7 +136,7 @@ class Pool:
         self._process = os.getpid()
 
     def close(self) -> None:
-        """Close what is idle; what is in use is closed when its answer is there."""
+        """Close idle connections; others are closed after their response."""
         self._closed = True
         while self._idle:
             self._idle.pop()[0].close()
@@ -152,7 +149,7 @@ def _readable(connection: socket.socket) -> bool:
 
 
 def _wait_until(connection: socket.socket, until: float) -> None:
-    """Give the next send or receive the time that is left. Raises TimeoutError when there is none."""
+    """Set the timeout of the next send or receive. Raises TimeoutError if no time remains."""
     left = until - time.monotonic()
     if left <= 0:
         raise TimeoutError
@@ -160,7 +157,7 @@ def _wait_until(connection: socket.socket, until: float) -> None:
 
 
 class Http:
-    """The transport of synchronous code."""
+    """The transport for synchronous code."""
 
     def __init__(self, endpoint: Endpoint, exchange: Exchange | None = None) -> None:
         self.endpoint = endpoint
@@ -170,12 +167,12 @@ class Http:
         self._workers = Workers(endpoint.settings.parallel, "keyplan")
 
     def call(self, operation: str, parameters: dict[str, Any]) -> dict[str, Any]:
-        """The answer. Raises DynamoDBError, StoreError and RequestError."""
+        """The response. Raises DynamoDBError, StoreError, RequestError."""
         conversation = call(self.endpoint, operation, parameters)
         return converse(conversation, self._sending, Failure)
 
     def call_all(self, requests: list[Request]) -> list[dict[str, Any]]:
-        """The answers in order, of requests that run in parallel. All have ended when this ends, also by an error."""
+        """The responses of parallel requests, in order. All have ended when it returns or raises."""
         if len(requests) < 2:
             return [self.call(*request) for request in requests]
         futures = [self._workers.submit(self._call_of(request)) for request in requests[1:]]
@@ -192,19 +189,18 @@ class Http:
         return answers
 
     def _call_of(self, request: Request) -> Callable[[], dict[str, Any]]:
-        """A call to be made in another thread, where it is known whose it is."""
+        """A call for another thread, in the context of this one."""
         call = partial(self.call, *request)
         return call if self.endpoint.on_call is None else partial(copy_context().run, call)
 
     def close(self, *, wait: bool = True) -> None:
-        """Close the connections, and end the threads; ``wait`` until they have done what they do."""
+        """Close the connections and stop the threads; ``wait`` for their requests."""
         self._workers.shutdown(wait)
         if self._pool is not None:
             self._pool.close()
 
 
 def _tunnel(connection: socket.socket, tunnel: Tunnel, until: float) -> None:
-    """Connect through a proxy, until a value of time.monotonic(). Raises OSError."""
     connection.sendall(tunnel.request)
     _wait_until(connection, until)
     while not tunnel.feed(connection.recv(RECEIVE_BYTES)):
@@ -219,68 +215,68 @@ _AUTHORITIES = ("AWS_CA_BUNDLE", "REQUESTS_CA_BUNDLE")
 
 
 def connect_failed(location: Location, error: OSError | ssl.SSLError, proxy: Proxy | None = None) -> Failure:
-    """No connection: nothing was sent. ``proxy``: to that one."""
-    where = location.endpoint if proxy is None else f"{location.endpoint} by {proxy}"
+    """A failure to connect: nothing was sent. ``proxy``: the connection was to this proxy."""
+    where = location.endpoint if proxy is None else f"{location.endpoint} through {proxy}"
     if isinstance(error, ssl.SSLCertVerificationError):
         return Failure(
             StoreError(
                 f"{where} isn't trusted: {error.verify_message}",
-                hint="set AWS_CA_BUNDLE to a file with the certificate of its authority",
+                hint="set AWS_CA_BUNDLE to a file with its CA certificate",
             )
         )
     if isinstance(error, ssl.SSLError):
         why, hint = f"no TLS: {error}", "an endpoint without TLS is dynamodb+http://HOST:PORT/TABLE"
     elif isinstance(error, ProxyRefusedError):
-        why, hint = str(error), "HTTPS_PROXY names the proxy with user and password; NO_PROXY what needs none"
+        why, hint = str(error), "set user and password in HTTPS_PROXY, or add the host to NO_PROXY"
     elif isinstance(error, socket.gaierror):
         why, hint = (
-            f"there is no host {location.host if proxy is None else proxy.host}",
-            "see that the region or host is spelt right, and the network is up",
+            f"unknown host {location.host if proxy is None else proxy.host}",
+            "check the region or host, and the network",
         )
     elif isinstance(error, TimeoutError):
         seconds = location.settings.connect_seconds
-        why, hint = f"no connection within {seconds:g} s", "see to the network; ?connect_seconds= waits longer"
+        why, hint = f"no connection within {seconds:g} s", "check the network, or raise ?connect_seconds="
     elif isinstance(error, ConnectionRefusedError):
-        why, hint = "nothing listens there", "see that the store is running, and that the port is right"
+        why, hint = "connection refused", "check that the store is running, and the port"
     else:
-        why, hint = f"no connection: {error}", "see to the network"
+        why, hint = f"no connection: {error}", "check the network"
     return Failure(StoreError(f"{where}: {why}", hint=hint), Kind.TRANSIENT)
 
 
 def exchange_failed(location: Location, error: OSError | ssl.SSLError | ProtocolViolation) -> Failure:
-    """The connection broke, or what came isn't an answer, after something was sent."""
+    """The connection broke, or the response is invalid, after something was sent."""
     if isinstance(error, TimeoutError):
         return too_slow(location)
     if isinstance(error, ProtocolViolation):
         text = f"{location.endpoint}: {error}"
-        hint = "see that the URL is that of DynamoDB; an endpoint with TLS is dynamodb+https://HOST:PORT/TABLE"
+        hint = "check that the URL is that of DynamoDB; an endpoint with TLS is dynamodb+https://HOST:PORT/TABLE"
         return Failure(StoreError(text, hint=hint), Kind.TRANSIENT, lost=True)
     text = f"{location.endpoint}: the connection broke: {error}"
     return Failure(StoreError(text, hint="check the network, and retry"), Kind.TRANSIENT, lost=True)
 
 
 def closed(location: Location) -> Failure:
-    """The store closed the connection before the answer was whole."""
-    text = f"{location.endpoint}: the connection was closed before the answer was whole"
+    """The store closed the connection before the response was complete."""
+    text = f"{location.endpoint}: the connection was closed before the response was complete"
     return Failure(StoreError(text, hint="check the network, and retry"), Kind.TRANSIENT, lost=True)
 
 
 def too_slow(location: Location) -> Failure:
-    """No whole answer in time."""
-    text = f"{location.endpoint}: no answer within {location.settings.answer_seconds:g} s, or the call's own time"
-    hint = "?answer_seconds= and ?total_seconds= wait longer"
+    """The response wasn't complete in time."""
+    text = f"{location.endpoint}: no response within {location.settings.answer_seconds:g} s, or the call's total time"
+    hint = "raise ?answer_seconds= or ?total_seconds="
     return Failure(StoreError(text, hint=hint), Kind.TRANSIENT, lost=True)
 
 
 def busy(location: Location) -> Failure:
-    """All connections are in use, and stayed so. Nothing was sent."""
+    """All connections stayed in use. Nothing was sent."""
     number = location.settings.connections
     text = f"{location.endpoint}: all {number} connections were busy for {location.settings.total_seconds:g} s"
     return Failure(StoreError(text, hint="raise connections= in the URL"))
 
 
 def tls_context() -> ssl.SSLContext:
-    """TLS as Python sets it up, with the authorities of the system or those that AWS's variables name."""
+    """A TLS context with the system's authorities, or those in AWS_CA_BUNDLE or REQUESTS_CA_BUNDLE."""
     bundle = next((os.environ[name] for name in _AUTHORITIES if os.environ.get(name)), None)
     try:
         return ssl.create_default_context(cafile=bundle)

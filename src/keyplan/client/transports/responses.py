@@ -1,6 +1,5 @@
-"""Classifies a response: an answer of DynamoDB, an error of DynamoDB, or something that no DynamoDB sends.
-
-A failed attempt is a Failure: its error, and whether a retry may help. ``retries.py`` decides about the retry.
+"""Classify responses: a result, an error of DynamoDB, or an invalid response. A failed attempt is a Failure;
+``retries`` decides whether to retry it.
 """
 
 from __future__ import annotations
@@ -77,17 +76,17 @@ _TRANSIENT = frozenset(
     }
 )
 _REFUSED = frozenset({"ReplicatedWriteConflictException", "TransactionConflictException"})
-"""Transient errors after which nothing was written, for certain."""
+"""Transient errors after which nothing was written."""
 _CLOCK = frozenset({"InvalidSignatureException", "RequestExpired", "RequestTimeTooSkewed", "SignatureDoesNotMatch"})
 _EXPIRED = frozenset({"ExpiredToken", "ExpiredTokenException"})
 _HINTS = {
-    "AccessDeniedException": "the credentials are good, and aren't allowed to do this: see to the policies",
-    "ExpiredTokenException": "sign in again (aws sso login), or renew the session's credentials",
-    "IncompleteSignatureException": "see that the access key and its secret are whole",
-    "InvalidSignatureException": "see that the secret belongs to the access key, and that region and clock are right",
+    "AccessDeniedException": "the credentials are valid, but lack this permission: check the policies",
+    "ExpiredTokenException": "sign in again (aws sso login), or refresh the session's credentials",
+    "IncompleteSignatureException": "check that the access key and its secret are complete",
+    "InvalidSignatureException": "check that the secret belongs to the access key, the region, and the clock",
     "MissingAuthenticationTokenException": "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a profile",
-    "ResourceNotFoundException": "see that the table is there, and that region, account and endpoint are right",
-    "UnrecognizedClientException": "the access key isn't known there: see that key, token and region are right",
+    "ResourceNotFoundException": "check that the table exists, and the region, account and endpoint",
+    "UnrecognizedClientException": "the access key is unknown there: check the key, token and region",
 }
 _CLASSES: dict[str, type[DynamoDBError]] = {
     var.type: var
@@ -100,7 +99,7 @@ _OPERATIONS = {
     "Items": {"Query", "Scan", "ExecuteStatement"},
     "Responses": {"BatchGetItem", "TransactGetItems", "BatchExecuteStatement", "ExecuteTransaction"},
 }
-"""Members that only the answers of these operations have."""
+"""Members that only responses of these operations have."""
 _REQUIRED = {"Query": "Items", "Scan": "Items", "BatchGetItem": "Responses"}
 _EQUALS = re.compile(r"([#\w.-]+)\s*=\s*(:\w+)")
 _TYPES: dict[str, type] = {"S": str, "N": str, "B": str, "BOOL": bool, "NULL": bool, "M": dict} | dict.fromkeys(
@@ -110,7 +109,7 @@ _BASE64 = re.compile("(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3
 
 _NUMBER = rb'"-?[0-9]{1,126}(?:\.[0-9]{1,130})?"'
 _UNUSUAL_NUMBER = re.compile(rb'"NS?"\s*:\s*(?!%s|\[(?:%s,?)+\])|\\u' % (_NUMBER, _NUMBER))
-"""A number, or a set of numbers, that isn't written as DynamoDB does; or an escape, which may hide one."""
+"""A number, or a set of numbers, in another notation than DynamoDB's; or an escape, which can hide one."""
 
 
 def answer_of(reply: Reply) -> dict[str, Any]:
@@ -127,7 +126,7 @@ def answer_of(reply: Reply) -> dict[str, Any]:
     try:
         answer = _parsed(body)
     except NumberError as error:
-        raise Failure(_garbled(f"an N is no number: {str(error)[:_TEXT_MAX]}"), Kind.TRANSIENT, lost=True) from None
+        raise Failure(_garbled(f"an N isn't a number: {str(error)[:_TEXT_MAX]}"), Kind.TRANSIENT, lost=True) from None
     except orjson.JSONDecodeError:
         raise Failure(_garbled(f"it isn't JSON: {_shown(body)}"), Kind.TRANSIENT, lost=True) from None
     except _MalformedError as error:
@@ -139,7 +138,7 @@ def check_answer(operation: str, parameters: Mapping[str, Any], answer: Mapping[
     """Check that an answer belongs to its request: a proxy may mix up connections. Raises Failure."""
     fault = _foreign_part(operation, parameters, answer)
     if fault is not None:
-        raise Failure(_garbled(f"it isn't the answer to this {operation}: {fault}"), Kind.TRANSIENT, lost=True)
+        raise Failure(_garbled(f"it isn't the response to this {operation}: {fault}"), Kind.TRANSIENT, lost=True)
 
 
 def _foreign_part(operation: str, parameters: Mapping[str, Any], answer: Mapping[str, Any]) -> str | None:
@@ -172,7 +171,7 @@ def _foreign_in_batch(requested: Mapping[str, Any], answer: Mapping[str, Any]) -
             keys = requested.get(table, {}).get("Keys", ())
             known = {_identity(key, key) for key in keys}
             if any(_identity(item, keys[0]) not in known for item in items) if keys else items:
-                return "an item was not requested"
+                return "an item wasn't requested"
             if len(items) > len(keys):
                 return "it has more items than requested"
     return None
@@ -191,20 +190,14 @@ def _agrees(item: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
 
 
 def _equal(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """The attributes that a key condition compares by ``=``, with their values."""
     names, values = (parameters.get(f"ExpressionAttribute{kind}") or {} for kind in ("Names", "Values"))
     found = _EQUALS.findall(parameters.get("KeyConditionExpression", ""))
     return {names.get(name, name): values[value] for name, value in found if value in values}
 
 
 def _parsed(body: bytes) -> Any:
-    """Parse the JSON of a body. The digits of 1e999999999 would take seconds or gigabytes later, so each number must be
-    one that DynamoDB can store.
-
-    Raises:
-        JSONDecodeError: it isn't JSON.
-        NumberError: a number isn't one of DynamoDB's.
-        _MalformedError: it is no object, or one of its members has another form.
+    """Parse a body. Each number must be one that DynamoDB can store: the digits of 1e999999999 would take seconds or
+    gigabytes later. Raises JSONDecodeError, NumberError, and _MalformedError for a malformed member.
     """
     parsed = orjson.loads(body)
     _check_items([item for name, value in _typed(parsed, dict, "the body").items() for item in _items_of(name, value)])
@@ -223,7 +216,7 @@ def _parsed(body: bytes) -> Any:
 
 
 class _MalformedError(ValueError):
-    """A member of a response that has another form than DynamoDB's."""
+    """A member of a response is malformed."""
 
 
 def _typed(value: Any, expected: type[T], name: str) -> T:
@@ -233,7 +226,6 @@ def _typed(value: Any, expected: type[T], name: str) -> T:
 
 
 def _items_of(name: str, value: Any) -> list[Any]:
-    """The items in a member of a response."""
     match name:
         case "Item" | "Attributes" | "LastEvaluatedKey":
             return [value]
@@ -276,7 +268,7 @@ def _check_items(pending: list[Any]) -> None:
             elif content.__class__ is list or kind == "B":
                 for text in content if kind != "B" else [content]:
                     if text.__class__ is not str or (kind[0] == "B" and not _BASE64.fullmatch(text)):
-                        raise _MalformedError(f"{name} has an element that is no {kind[0]}")
+                        raise _MalformedError(f"{name} has an element that isn't {kind[0]}")
 
 
 def _unzip(encoding: bytes, body: bytes) -> bytes:
@@ -288,12 +280,11 @@ def _unzip(encoding: bytes, body: bytes) -> bytes:
     except zlib.error:
         raise Failure(_garbled("its compression is broken"), Kind.TRANSIENT, lost=True) from None
     if not unzip.eof:
-        raise Failure(_garbled("its compression is cut short, or too good"), Kind.TRANSIENT, lost=True)
+        raise Failure(_garbled("its compressed data is truncated, or too large"), Kind.TRANSIENT, lost=True)
     return plain
 
 
 def _failure(reply: Reply, body: bytes) -> Failure:
-    """The failure of a response whose status isn't 200."""
     try:
         members = _parsed(body)
         kind = str(members.pop("__type")).rpartition("#")[2].partition(":")[0]
@@ -328,7 +319,7 @@ def _kind(error: str, status: int, fields: dict[str, Any]) -> Kind:
 
 def _foreign(reply: Reply, body: bytes) -> Failure:
     """The failure of a response from a proxy, or from something that isn't DynamoDB."""
-    text = f"it answers {reply.status} without an error of DynamoDB's: {_shown(body)}"
+    text = f"status {reply.status} without a DynamoDB error: {_shown(body)}"
     if reply.status >= 500 or reply.status in {408, 429}:
         kind = Kind.THROTTLED if reply.status in {429, 503} else Kind.TRANSIENT
         return Failure(StoreError(text, hint="a proxy or the store is down; retry later"), kind, lost=True)

@@ -36,7 +36,7 @@ _CONDITIONAL = frozenset({"PutItem", "UpdateItem", "DeleteItem"})
 
 
 class Quota:
-    """What all calls of a store may spend on retries. A retry that helped gets its price back."""
+    """The retry budget that all calls of a store share. A successful retry returns its cost."""
 
     def __init__(self, size: int = QUOTA) -> None:
         self._size = size
@@ -45,11 +45,11 @@ class Quota:
 
     @property
     def left(self) -> int:
-        """What can be spent now."""
+        """The remaining budget."""
         return self._left
 
     def take(self, cost: int) -> bool:
-        """Spend it, if there is enough."""
+        """Spend ``cost``, if enough is left."""
         with self._lock:
             if self._left < cost:
                 return False
@@ -57,8 +57,8 @@ class Quota:
             return True
 
     def give(self, amount: int = 1) -> None:
-        """Give back; 1 is what each call gives that needed no retry."""
-        if self._left >= self._size:  # almost always: no lock then
+        """Return an amount; each call without a retry returns 1."""
+        if self._left >= self._size:  # the usual case needs no lock
             return
         with self._lock:
             self._left = min(self._size, self._left + amount)
@@ -78,7 +78,7 @@ def repeatable(operation: str, parameters: Mapping[str, Any]) -> bool:
 
 
 class Attempts:
-    """The attempts of one call, counted from the first failure on."""
+    """The attempts of one call, from the first failure on."""
 
     __slots__ = ("_cost", "_deadline", "_healed", "_max", "_operation", "_parameters", "_quota", "count", "lost")
 
@@ -96,7 +96,7 @@ class Attempts:
         self.lost = False
 
     def after(self, failure: Failure) -> float:
-        """How long to wait before the next attempt. Raises the call's error where there is none."""
+        """The pause before the next attempt, in seconds. Raises the call's error if there is none."""
         if failure.lost and not repeatable(self._operation, self._parameters):
             raise self._unknown(failure.error) from failure.error
         kind = failure.kind
@@ -119,11 +119,10 @@ class Attempts:
         return pause
 
     def succeeded(self) -> None:
-        """The last attempt helped."""
+        """The last attempt succeeded."""
         self._quota.give(self._cost)
 
     def _last(self, error: KeyplanError, *, lost: bool = False) -> KeyplanError:
-        """The error to end with."""
         failed = getattr(error, "type", None) == "ConditionalCheckFailedException"
         if self.lost and failed and self._operation in _CONDITIONAL and not isinstance(self._operation, ByToken):
             return self._unknown(error)

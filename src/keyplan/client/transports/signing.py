@@ -1,7 +1,5 @@
-"""Signed requests, of the one kind that DynamoDB's protocol has: POST / with a JSON body.
-
-What doesn't change within a second is made once a second, and the signing key once a day. What is hashed and how is
-``keyplan.dynamodb.signing``'s.
+"""Sign requests of the form that DynamoDB's protocol has: POST / with a JSON body. Parts that are constant within a
+second, and the day's signing key, are cached. The algorithm is in ``keyplan.dynamodb.signing``.
 """
 
 from __future__ import annotations
@@ -30,20 +28,20 @@ _TARGET = "DynamoDB_20120810."
 
 
 class Signed(NamedTuple):
-    """A signed request to the path / of an endpoint: its head as sent (``headers``: for other clients), its body."""
+    """A signed request to the path /: its head as sent (``headers``: for other clients), and its body."""
 
     head: bytes
     body: bytes
 
     @property
     def headers(self) -> list[tuple[str, str]]:
-        """Names and values, as they were signed; Host and Content-Length among them."""
+        """The signed names and values, including Host and Content-Length."""
         lines = self.head.decode().split("\r\n")[1:-2]
         return [(name, value) for name, _, value in (line.partition(": ") for line in lines)]
 
 
 class _Second:
-    """What all requests of one second and one access key have in common."""
+    """The common parts of the requests of one second and one access key."""
 
     __slots__ = ("authorization", "between", "canonical", "credentials", "head", "key", "second", "signing")
 
@@ -55,7 +53,7 @@ class _Second:
         headers = [("Host", signer.authority), ("Content-Type", _CONTENT_TYPE), ("X-Amz-Date", date)]
         if credentials.token is not None:
             headers.append(("X-Amz-Security-Token", credentials.token))
-        # The target sorts last among the headers, so that the canonical request falls into parts around it.
+        # The target is the last header in sorted order, so the canonical request can be split around it.
         values = canonical_headers([*headers, ("X-Amz-Target", _TARGET)])
         names = sorted(values)
         whole = canonical_request("POST", values, names, "")
@@ -71,7 +69,7 @@ class _Second:
 
 
 class Signer:
-    """Makes signed requests to one endpoint. Threads may share it."""
+    """Signs requests to one endpoint. Thread-safe."""
 
     def __init__(
         self, authority: str, region: str, unsigned: Iterable[tuple[str, str]] = (), *, service: str = "dynamodb"
@@ -92,7 +90,7 @@ class Signer:
         return kept[2]
 
     def request(self, operation: str, body: bytes, credentials: Credentials, moment: float) -> Signed:
-        """One request, signed for ``moment`` (epoch seconds)."""
+        """One request, signed at ``moment`` (epoch seconds)."""
         second = int(moment)
         kept = self._second
         if kept is None or kept.second != second or kept.credentials is not credentials:

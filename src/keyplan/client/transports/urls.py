@@ -1,7 +1,4 @@
-"""URLs of DynamoDB: ``dynamodb://REGION/TABLE`` and ``dynamodb+http(s)://HOST:PORT/TABLE``, with their options.
-
-Here is only what a URL says; who signs with which credentials is in ``credentials.py``.
-"""
+"""DynamoDB URLs: ``dynamodb://REGION/TABLE`` and ``dynamodb+http(s)://HOST:PORT/TABLE``, with their options."""
 
 from __future__ import annotations
 
@@ -25,13 +22,13 @@ _LOOPBACK = re.compile(r"127(\.\d{1,3}){3}")
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How requests are made. Each is an option of the URL: ``dynamodb://eu-west-1/cms?attempts=8&total_seconds=5``.
+    """Options of a URL: ``dynamodb://eu-west-1/cms?attempts=8&total_seconds=5``.
 
-    ``attempts``: at most so many requests for one call; 4 is what AWS's own SDKs send to DynamoDB.
-    ``connect_seconds``: for a connection, TLS included. ``answer_seconds``: from sending a request to the end of its
-    answer. ``total_seconds``: for a call, retries and pauses included; nothing waits longer.
-    ``connections``: at most so many are open at once. ``parallel``: at most so many requests of one call run at once.
-    ``gzip``: ask for compressed answers: fewer bytes, more work.
+    ``attempts``: maximum requests per call; AWS's SDKs send at most 4 to DynamoDB.
+    ``connect_seconds``: timeout of a connection, including TLS. ``answer_seconds``: from sending a request to the end
+    of its response. ``total_seconds``: for a call, including retries and pauses. ``connections``: maximum number of
+    open connections. ``parallel``: maximum number of parallel requests of one call. ``gzip``: request compressed
+    responses: fewer bytes, more CPU time.
     """
 
     attempts: int = 4
@@ -45,7 +42,7 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """What a URL says. ``region`` is empty where the environment or a profile is to say it."""
+    """A parsed URL. ``region`` is empty if the environment or a profile has to provide it."""
 
     url: str
     host: str
@@ -59,64 +56,64 @@ class Location:
 
     @property
     def authority(self) -> str:
-        """The Host header: the port stands there unless it is the scheme's own."""
+        """The Host header, with the port unless it is the scheme's default."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port == (443 if self.tls else 80) else f"{host}:{self.port}"
 
     @property
     def address(self) -> tuple[str, int]:
-        """The host and its port, as sockets take them."""
+        """The host and port."""
         return self.host, self.port
 
     @property
     def local(self) -> bool:
-        """Whether the endpoint is on this machine, by its name or its address."""
+        """Whether the endpoint is on this machine."""
         return self.host in {"localhost", "::1"} or bool(_LOOPBACK.fullmatch(self.host))
 
     @property
     def endpoint(self) -> str:
-        """The endpoint as people write it."""
+        """The endpoint's URL, for messages."""
         return f"{'https' if self.tls else 'http'}://{self.authority}"
 
     def in_region(self, region: str) -> Location:
-        """The same in the region that the environment or a profile named."""
+        """The location in a region that the environment or a profile names."""
         return replace(self, region=region, host=_aws_host(region) if not self.host else self.host)
 
 
 def is_url(text: str) -> bool:
-    """Whether a store is named by a URL, and not by a file's path: also one that ``parse_url`` refuses."""
+    """Whether a store is given by a URL, even an invalid one, rather than a file path."""
     return "://" in text or text.startswith("dynamodb:")
 
 
 def parse_url(text: str, default_table: str, environment: Mapping[str, str] = os.environ) -> Location:
-    """What a URL says. Without a table it is the design's own. Raises StoreError."""
+    """Parse a URL. Without a table, it has the design's. Raises StoreError."""
     try:
         parts = urlsplit(text)
         port = parts.port
     except ValueError as error:
         raise _wrong(text, str(error)) from None
     if parts.scheme not in _SCHEMES:
-        raise _wrong(text, f"{parts.scheme}:// is no store's")
+        raise _wrong(text, f"{parts.scheme}:// isn't a store's scheme")
     if parts.username or parts.password or parts.fragment:
         raise _wrong(text, "it has a user or a fragment")
     options = _options(text, parts.query)
     table = unquote(parts.path.removeprefix("/")) or default_table
     if not _TABLE.fullmatch(table):
-        raise _wrong(text, f"{table!r} can't be a table's name: 3 to 255 of A-Z a-z 0-9 _ . -")
+        raise _wrong(text, f"invalid table name {table!r}: use 3 to 255 characters of A-Z a-z 0-9 _ . -")
     region = options.pop("region", "")
     profile = options.pop("profile", None)
     settings = _settings(text, options)
     host = parts.hostname or ""
     if parts.scheme == "dynamodb":
         if port is not None:
-            raise _wrong(text, "it has a port: a region has none")
+            raise _wrong(text, "a region has no port")
         region = region or host or environment.get("AWS_REGION") or environment.get("AWS_DEFAULT_REGION") or ""
         if region and not _REGION.fullmatch(region):
-            raise _wrong(text, f"{region!r} is no region's name")
+            raise _wrong(text, f"invalid region {region!r}")
         named = Location(text, "", 443, tls=True, region="", table=table, profile=profile, settings=settings)
         return _redirected(named, region, environment)
     if not host:
-        raise _wrong(text, "it names no host")
+        raise _wrong(text, "it has no host")
     tls = parts.scheme.endswith("https")
     on_aws = host.endswith(tuple(f".{partition.domain}" for partition in PARTITIONS))
     match = re.search(r"(?:^|\.)dynamodb(?:-fips)?\.([a-z0-9-]+)\.|\.([a-z0-9-]+)\.vpce\.", host)
@@ -127,12 +124,12 @@ def parse_url(text: str, default_table: str, environment: Mapping[str, str] = os
 
 
 def _redirected(location: Location, region: str, environment: Mapping[str, str]) -> Location:
-    """A region's endpoint, unless the environment names another as AWS's tools understand it."""
+    """The region's endpoint, or the one that AWS's environment variables name."""
     endpoint = environment.get("AWS_ENDPOINT_URL_DYNAMODB") or environment.get("AWS_ENDPOINT_URL")
     if endpoint and environment.get("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS", "").lower() != "true":
         parts = urlsplit(endpoint)
         if parts.scheme not in {"http", "https"} or not parts.hostname:
-            raise _wrong(location.url, f"the environment's endpoint {endpoint!r} is no http or https URL")
+            raise _wrong(location.url, f"the environment's endpoint {endpoint!r} isn't an http or https URL")
         tls = parts.scheme == "https"
         other = replace(location, host=parts.hostname, port=parts.port or (443 if tls else 80), tls=tls, on_aws=False)
         return other.in_region(region or LOCAL_REGION)
@@ -149,7 +146,7 @@ def _options(text: str, query: str) -> dict[str, str]:
     for name, value in parse_qsl(query, keep_blank_values=True):
         if name not in names:
             near = difflib.get_close_matches(name, names)
-            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(names)}"
+            hint = f"did you mean {near[0]}?" if near else f"the options are {', '.join(names)}"
             raise StoreError(f"{text}: unknown option {name!r}", hint=hint)
         result[name] = value
     return result
@@ -174,9 +171,9 @@ def _settings(text: str, options: Mapping[str, str]) -> Settings:
         try:
             value = convert(given)
         except ValueError:
-            raise _wrong(text, f"{field.name}={given} is no {field.type}") from None
+            raise _wrong(text, f"{field.name}={given} isn't a valid {field.type}") from None
         if field.type != "bool" and not 0 < value < 1e6:
-            raise _wrong(text, f"{field.name}={given} must be over 0")
+            raise _wrong(text, f"{field.name}={given} must be positive")
         result[field.name] = value
     return Settings(**result)  # type: ignore[arg-type]  # converted by the fields' own types
 
