@@ -1,7 +1,5 @@
-"""A REST API made from any design, with its OpenAPI document and a page to look at it. Needs the extra ``web``.
-
-``uvicorn``, or any ASGI server, runs what ``app`` gives. What a pattern asks is explained in
-``keyplan.explain``; nothing here knows how a pattern is carried out.
+"""A REST API for any design, with its OpenAPI document and a page to try it. Needs the extra ``web``. Run ``app`` with
+uvicorn or another ASGI server.
 """
 
 from __future__ import annotations
@@ -19,10 +17,9 @@ __all__ = ["app"]
 
 
 def app(design: Design, *, hosts: Sequence[str] | None = None, policy: Policy | None = None) -> Starlette:
-    """The ASGI application of an opened design: ``/api/<pattern>``, ``/openapi.json``, and the page at ``/``.
-
-    ``hosts`` are the host names that requests may name (without a port); None takes any. ``policy`` says who may call
-    what (``keyplan.web.policy``); without one, everybody may call everything. Shutting the application down closes the
+    """The ASGI application of an opened design: ``/api/<pattern>``, ``/openapi.json``, and the page at ``/``. ``hosts``
+    are the allowed host names of requests (without a port); None allows any. ``policy`` authorizes calls
+    (``keyplan.web.policy``); without one, every client may call every pattern. Shutting down the application closes the
     design.
     """
     from keyplan.web.application import application  # noqa: PLC0415 - its parts are used without the extra too

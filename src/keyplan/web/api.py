@@ -44,7 +44,7 @@ Sent = Callable[[], bytes]
 
 
 class JsonResponse(Response):
-    """JSON data, in UTF-8 as it is."""
+    """JSON data in UTF-8."""
 
     media_type = "application/json"
 
@@ -66,7 +66,7 @@ def error_response(error: KeyplanError | ValidationError) -> Response:
 
 
 def problem(status: int, code: str, message: str, headers: dict[str, str] | None = None) -> Response:
-    """The response for what is wrong with a request before a pattern is asked, in the shape of all errors."""
+    """The response for an invalid request, in the same form as all errors."""
     return JsonResponse({"error": {"code": code, "message": message}}, status_code=status, headers=headers)
 
 
@@ -79,7 +79,7 @@ def _raise(error: Exception) -> NoReturn:
 
 
 class Endpoint:
-    """One pattern over HTTP, as the policy of ``offer`` allows it."""
+    """One access pattern over HTTP, as the policy of ``offer`` allows it."""
 
     def __init__(self, design: Design, pattern: ReadPattern | WritePattern, offer: Offer) -> None:
         self.design = design
@@ -92,7 +92,7 @@ class Endpoint:
         return self._kept_by_nobody(await self._answer(request))
 
     def _kept_by_nobody(self, response: Response) -> Response:
-        """Under a policy an answer is for one caller, and no cache on the way may give it to another."""
+        """With a policy, a response is for one caller, so caches must not store it."""
         if self.offer.policy is not None:
             response.headers["cache-control"] = "no-store"
         return response
@@ -114,21 +114,23 @@ class Endpoint:
             return self._refused(error)
 
     def _carried_out(self, request: Request, sent: Sent) -> Response:
-        """The whole of a call under a policy, in a worker thread: who asks, what is asked for, what they are shown. A
-        thread for each would take more of the processor than the call itself (decision 0023).
+        """A whole call under a policy, in one worker thread: authorization, the call, and filtering of its result.
+        Several threads would take more CPU time than the call itself (decision 0023).
         """
         arguments, caller = self._admitted(request, sent)
         answer = self.design.call(self.pattern.name, arguments)
         return _response(self._shown(answer, arguments, caller))
 
     async def _aside(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """The result of a function that may ask a policy, which may ask the store: then in a worker thread."""
+        """The result of a function that may call a policy; if there is one, in a worker thread, because it may read the
+        store.
+        """
         if self.offer.policy is None:
             return function(*args, **kwargs)
         return await run_in_threadpool(function, *args, **kwargs)
 
     async def _sent(self, request: Request) -> Sent:
-        """What gives the bytes of a write's body, or raises what is wrong with them: once it is known who sent them."""
+        """A function that returns a write's body, or raises its error: only after the caller is authorized."""
         if isinstance(self.pattern, ReadPattern):
             return bytes
         try:
@@ -138,7 +140,7 @@ class Endpoint:
         return lambda: body
 
     async def trace(self, request: Request) -> Response:
-        """Answer a request of the page: the status and the answer, and the requests that were made for it."""
+        """Answer a request of the page: the status, the result, and the requests to DynamoDB."""
         log: list[Any] = []
         began = time.perf_counter()
         shown: dict[str, Any]
@@ -154,23 +156,23 @@ class Endpoint:
             refused = self._refused(error)
             shown = {"status": refused.status_code, **json.loads(bytes(refused.body))}
         shown["milliseconds"] = round((time.perf_counter() - began) * 1000, 1)
-        # Under a policy, the requests of a write, and of a read whose result isn't shown whole, contain others' keys
+        # Under a policy, the requests of a write, and of a read with a filtered result, contain other callers' keys
         result = log if self.offer.policy is None or is_open else []
         shown["requests"] = [{"operation": value.operation, "parameters": value.parameters} for value in result]
         return self._kept_by_nobody(JsonResponse(shown))
 
     def _refused(self, error: KeyplanError | ValidationError) -> Response:
-        """The response for an error. Under a policy, callers aren't told which file or address the store has. What the
-        design's own code raised is for the log.
+        """The response for an error. Under a policy, callers don't see the store's file or address. Errors in the
+        design's code are logged.
         """
         if isinstance(error, ArgumentError) and not isinstance(error.__cause__, ValidationError | None):
             _log.warning("%s", error, exc_info=error.__cause__)
         if self.offer.policy is not None and isinstance(error, StoreError):
-            return problem(status_of(error), error.code, "the store can't answer now")
+            return problem(status_of(error), error.code, "the store is unavailable")
         return error_response(error)
 
     def _admitted(self, request: Request, sent: Sent) -> tuple[dict[str, Any], Any]:
-        """The arguments of a request, and who makes it. Raises what a caller is refused with."""
+        """The arguments of a request, and its caller. Raises the errors of an invalid or unauthorized request."""
         caller = self.offer.caller(self.pattern, request)
         if isinstance(self.pattern, ReadPattern):
             pairs = query_pairs(request)
@@ -184,7 +186,7 @@ class Endpoint:
         return arguments if policy is None else policy.admit(self.pattern.name, arguments, caller), caller
 
     def _shown(self, answer: Any, arguments: dict[str, Any], caller: Any) -> Any:
-        """What the caller sees. A read of one item that finds none is a 404 here, also where Python gives None."""
+        """The result that the caller may see. A missing item is a 404, also if the pattern returns None."""
         if self.offer.policy is not None:
             answer = self.offer.policy.shown(self.pattern.name, arguments, answer, caller)
         if answer is None and isinstance(self.pattern, ReadPattern):
@@ -196,11 +198,11 @@ class Endpoint:
     async def _stream(self, arguments: dict[str, Any], caller: Any) -> Response:
         bound = self.pattern.signature.bind((), arguments, strict=False)
         items = self._visible(self.design.stream_async(self.pattern.name, (), bound), arguments, caller)
-        first = await anext(items, None)  # an error before the first item still has a status of its own
+        first = await anext(items, None)  # an error before the first item can still set the status
         return StreamingResponse(self._lines(first, items), media_type=NDJSON)
 
     async def _visible(self, items: AsyncIterator[Any], arguments: dict[str, Any], caller: Any) -> AsyncIterator[Any]:
-        """The items that the caller is shown, each by itself."""
+        """The items that the caller may see."""
         policy = self.offer.policy
         async for item in items:
             shown = item

@@ -1,4 +1,4 @@
-"""The application put together: routes, errors in one shape, headers, and what happens at its end."""
+"""The application: routes, error responses, headers, and shutdown."""
 
 from __future__ import annotations
 
@@ -40,10 +40,9 @@ _HEADERS = (
 
 
 class Guard:
-    """Refuses requests for other hosts, and from pages of other sites; gives every response its headers.
-
-    Without the first, a page of another site could reach a local server by a name of its own; without the second, by
-    the server's. ``origin`` is the public address, where a server before this one may name this machine as the host.
+    """Rejects requests for other hosts and from pages of other sites, and adds headers to each response. Otherwise
+    another site's page could reach a local server through a DNS name of its own, or through the server's name.
+    ``origin`` is the public address, if a reverse proxy sends this machine's name as the host.
     """
 
     def __init__(self, app: ASGIApp, hosts: Sequence[str] | None, origin: str | None = None) -> None:
@@ -88,9 +87,7 @@ _METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 def application(
     design: Design, *, hosts: Sequence[str] | None, policy: Policy | None = None, origin: str | None = None
 ) -> Starlette:
-    """The application of an opened design, under a policy or without one. ``origin``: its public address, if a server
-    before this one has it.
-    """
+    """The application of an opened design. ``origin``: its public address behind a reverse proxy."""
     offer = Offer(design.compiled, policy)
     endpoints = [Endpoint(design, pattern, offer) for pattern in offer.patterns.values()]
     document = openapi(design.compiled, policy)
@@ -111,7 +108,7 @@ def application(
         return HTMLResponse(html)
 
     async def stored(_request: Request) -> Response:
-        return JsonResponse(await examples(design) if policy is None else {})  # what is stored isn't everybody's
+        return JsonResponse(await examples(design) if policy is None else {})  # stored values are private
 
     @asynccontextmanager
     async def lifespan(_application: Starlette) -> AsyncGenerator[None]:
@@ -166,15 +163,14 @@ async def _keyplan_error(_request: Request, error: Exception) -> Response:
 
 
 async def _unexpected(_request: Request, _error: Exception) -> Response:
-    # The error itself goes on to the server that runs the application, which logs it.
+    # The server that runs the application logs the error.
     return problem(500, "InternalError", "the server failed; its log says why")
 
 
 class Beside:
-    """Two applications as one. The API keeps the addresses that it has, but for ``/``; the site has all others.
-
-    The API begins first and ends last, since it closes the design that the site uses. ``site.state.beside`` is this
-    object, so that what a site does in the background can wait until it ``is_idle``: no request is being answered.
+    """Combines two applications. The API keeps its addresses except ``/``; the site has all others. The API starts
+    first and stops last, because it closes the design that the site uses. ``site.state.beside`` is this object, so that
+    background work of the site can wait until it ``is_idle``: no request is being answered.
     """
 
     def __init__(self, api: Starlette, site: Starlette) -> None:

@@ -1,8 +1,7 @@
-"""Bounds on the connections of a server: how many at a time, and how long a client may keep the server waiting.
-
-uvicorn closes a connection that is idle between two requests, but not one whose first request never completes: some
-hundred of those would use up the files that a process may open. Everything here uses the callbacks of asyncio's
-protocols and ASGI, and nothing of uvicorn's own classes.
+"""Limits a server's connections: their number, and how long a client may keep the server waiting. uvicorn closes a
+connection that is idle between two requests, but not one whose first request never completes: a few hundred of those
+would exhaust the process's open files. This module uses the callbacks of asyncio's protocols and ASGI, and none of
+uvicorn's own classes.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ _LATE = b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What one client may take of the server's connections. Times in seconds."""
+    """Limits per client. Times in seconds."""
 
     connections_max: int = 2048
     """At a time, of one process. Further ones are closed."""
@@ -39,7 +38,7 @@ class Bounds:
 
 
 class BoundedConnection(asyncio.Protocol):
-    """A connection that is checked from time to time. ``inner`` speaks HTTP."""
+    """A connection that is checked periodically. ``inner`` speaks HTTP."""
 
     bounds: ClassVar[Bounds]
     inner: ClassVar[Any]
@@ -77,16 +76,16 @@ class BoundedConnection(asyncio.Protocol):
             _connection.reset(token)
 
     def eof_received(self) -> bool | None:
-        """The client sends nothing more."""
+        """The client closed its side."""
         return self._inner.eof_received()  # type: ignore[no-any-return]
 
     def pause_writing(self) -> None:
-        """The client doesn't read."""
+        """The client stopped reading."""
         self._unread_bytes = -1
         self._inner.pause_writing()
 
     def resume_writing(self) -> None:
-        """The client reads."""
+        """The client reads again."""
         self._unread_bytes = None
         self._inner.resume_writing()
 
@@ -98,12 +97,12 @@ class BoundedConnection(asyncio.Protocol):
         self._inner.connection_lost(exc)
 
     def wait_for(self, part: str | None, waited_s: float = 0.0) -> None:
-        """Wait for the client to send something, for which the server has waited before."""
+        """Wait for data of the client, for which the server has waited before."""
         self.waits_for, self._since = part, self._loop.time() - waited_s
 
     @property
     def waited_s(self) -> float:
-        """How long it has waited."""
+        """The waiting time in seconds."""
         return self._loop.time() - self._since
 
     def _is_late(self) -> bool:
@@ -140,7 +139,7 @@ def bounded_protocol(bounds: Bounds) -> type[asyncio.Protocol]:
 
 
 class BoundedApplication:
-    """An ASGI application that tells its connection when it waits for the client."""
+    """An ASGI application that reports to its connection when it waits for the client."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -178,8 +177,8 @@ class BoundedApplication:
 
 
 def allow_many_files(bounds: Bounds) -> Bounds:
-    """Raise the process's limit of open files as far as the system allows. Return the bounds, with no more connections
-    than files.
+    """Raise the process's limit of open files as far as possible. Returns the bounds, with at most that many
+    connections.
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = FILES_WANTED if hard == resource.RLIM_INFINITY else min(FILES_WANTED, hard)

@@ -1,7 +1,4 @@
-"""The page of a design, as one HTML text: what it is, its access patterns, and a form to try each.
-
-It needs nothing but itself and ``static/``. The forms' fields are made in ``design_page.py``.
-"""
+"""The HTML page of a design: its access patterns, each with a form. It needs only ``static/``."""
 
 from __future__ import annotations
 
@@ -27,7 +24,7 @@ __all__ = ["fields", "page"]
 
 
 def page(design: Design, policy: Policy | None = None) -> str:
-    """The whole page: of the patterns that the policy offers, or of all."""
+    """The whole page, with the patterns that the policy offers."""
     compiled = design.compiled
     offer = Offer(compiled, policy)
     offered = offer.patterns
@@ -70,7 +67,7 @@ def page(design: Design, policy: Policy | None = None) -> str:
 <div class="plan" role="group" aria-labelledby="plan" tabindex="0">
 <table role="table">
 <thead role="rowgroup"><tr role="row">
-<th role="columnheader" scope="col">Id</th><th role="columnheader" scope="col">Question</th>
+<th role="columnheader" scope="col">Id</th><th role="columnheader" scope="col">Access pattern</th>
 <th role="columnheader" scope="col">Operation</th><th role="columnheader" scope="col">Key condition</th>
 </tr></thead>
 <tbody role="rowgroup">{rows}</tbody>
@@ -78,13 +75,13 @@ def page(design: Design, policy: Policy | None = None) -> str:
 </div>
 </section>
 <section aria-labelledby="try">
-<h2 id="try">Try them</h2>
-<p class="note">Each form is made from its pattern's signature. The answer is the REST API's; beside it stands what was
-asked of DynamoDB.</p>
+<h2 id="try">Try the access patterns</h2>
+<p class="note">Each form is generated from the pattern's signature. It shows the REST API's response and the
+requests to DynamoDB.</p>
 {tries}
 </section>
 </main>
-<footer class="wide"><p>Made from the design's signatures by Keyplan {escape(__version__)} ·
+<footer class="wide"><p>Generated from the design's signatures by Keyplan {escape(__version__)} ·
 <a href="openapi.json">OpenAPI 3.1</a></p></footer>
 </body>
 </html>
@@ -97,14 +94,14 @@ def _more(text: str) -> str:
 
 
 def _form_token(policy: Policy | None) -> str:
-    """Where the page finds the form token that writes need: the cookie that the policy names."""
+    """An attribute with the cookie that has the form token, which writes need."""
     schemes = () if policy is None else policy.security.values()
     name = next((scheme["x-form-token-cookie"] for scheme in schemes if "x-form-token-cookie" in scheme), None)
     return "" if name is None else f' data-form-token="{escape(str(name))}"'
 
 
 def _facts(design: Design, *, public: bool) -> str:
-    """What the design is. ``public``: others look at it, who are told no file or address of the store."""
+    """The design's properties. ``public``: without the store's file or address."""
     compiled = design.compiled
     indexes = ", ".join(index.name for index in compiled.table.indexes) or "none"
     entities = ", ".join(entity.name for entity in compiled.entities.values())
@@ -135,7 +132,7 @@ def _row(explanation: Explanation) -> str:
 def _asks(explanation: Explanation) -> str:
     if not explanation.asks:
         return '<span class="quiet">writes without reading</span>'
-    return f'<span class="quiet">asks {escape(", ".join(explanation.asks))} first</span>'
+    return f'<span class="quiet">reads {escape(", ".join(explanation.asks))} first</span>'
 
 
 def _summary(doc: str) -> str:
@@ -143,7 +140,7 @@ def _summary(doc: str) -> str:
 
 
 def _signature(question: str) -> str:
-    """``name(parameters) -> answer`` with its parts marked; lines break between parameters."""
+    """``name(parameters) -> result`` with marked parts; lines break between parameters."""
     name, _, rest = question.partition("(")
     parameters, _, answer = rest.rpartition(") -> ")
     pieces = [*re.split(r", (?=\w+: )", parameters)] if parameters else []
@@ -158,7 +155,7 @@ def _typed(parameter: str) -> str:
 
 
 def _condition(text: str) -> str:
-    """The key condition, one clause a line, its parameters marked."""
+    """The key condition, one clause per line, with marked parameters."""
     steps: list[str] = []
     for number, step in enumerate(text.split(" → ")):
         clauses = "".join(f"<span>{_marked(part)}</span>" for part in re.split(r", (?=\S+ [=B]|begins_with)", step))
@@ -184,7 +181,7 @@ def _pattern(explanation: Explanation, inputs: str) -> str:
     limit = (
         None
         if explanation.limit is None
-        else f"{explanation.limit} items; one more is asked for, to know whether any follow"
+        else f"{explanation.limit} items; one more is read, to detect further ones"
     )
     facts += [
         ("Consistency", explanation.consistency if explanation.kind == "read" else None),
@@ -198,7 +195,7 @@ def _pattern(explanation: Explanation, inputs: str) -> str:
 <div class="body">
 <form data-pattern="{name}" data-method="{verb}" aria-label="{name}" novalidate>
 {inputs or '<p class="quiet">It takes no parameters.</p>'}
-<div class="actions"><button type="submit">{"Try it" if explanation.kind == "read" else "Write it"}</button>
+<div class="actions"><button type="submit">{"Try it" if explanation.kind == "read" else "Write"}</button>
 <code class="line">{verb} /api/{name}</code></div>
 </form>
 <div class="why">
@@ -230,18 +227,18 @@ def _requests(explanation: Explanation) -> str:
         for each in shown
     ]
     rest = len(explanation.requests) - len(shown)
-    more = f'<p class="quiet">and {rest} more like it, one a partition</p>' if rest else ""
+    more = f'<p class="quiet">and {rest} similar ones, one per partition</p>' if rest else ""
     heading = head if len(explanation.requests) == 1 else "<h3>The exact requests</h3>"
     return heading + "".join(parts) + more
 
 
 _LONG_TEXTS = frozenset({"bio", "body", "content", "description", "markdown", "message", "text"})
-_BOUND_LABELS = {"ge": "from, included", "gt": "after", "le": "to, included", "lt": "before"}
+_BOUND_LABELS = {"ge": "at or after", "gt": "after", "le": "at or before", "lt": "before"}
 _NUMBERS = {"integer", "number"}
 
 
 def fields(pattern: ReadPattern | WritePattern, schemas: Schemas, parameters: Iterable[Parameter] | None = None) -> str:
-    """The fields of the pattern's form: for all of its parameters, or for those."""
+    """The fields of a pattern's form, for all or for these parameters."""
     return "".join(
         _range(pattern, parameter, schemas)
         if parameter.kind is ParameterKind.RANGE
@@ -293,7 +290,7 @@ def _control(
     if "enum" in schema or "const" in schema or kind == "boolean":
         return _select(common, schema, required=parameter.required)
     if takes_many(parameter) and _plain(schema.get("items", {}), schemas).get("type") in {"string", *_NUMBERS, None}:
-        return f'<textarea {common} data-kind="lines" rows="3" placeholder="one a line" spellcheck="false"></textarea>'
+        return f'<textarea {common} data-kind="lines" rows="3" placeholder="1 per line" spellcheck="false"></textarea>'
     if kind in {"object", "array"} or "anyOf" in schema:
         skeleton = json.dumps(_skeleton(schema, schemas), indent=2, ensure_ascii=False)
         rows = min(12, skeleton.count("\n") + 2)
@@ -341,12 +338,12 @@ def _plain(schema: Schema, schemas: Schemas) -> Schema:
     if len(kinds) == 1:
         return {**schemas.resolved(kinds[0]), **{name: value for name, value in result.items() if name != "anyOf"}}
     if result.get("anyOf") and all(kind.get("type") in {"string", *_NUMBERS} for kind in kinds):
-        return {"type": "string"}  # a Decimal, say: a number or its text
+        return {"type": "string"}  # a Decimal, for example: a number or a string
     return result
 
 
 def _skeleton(schema: Schema, schemas: Schemas) -> Any:
-    """A value to begin with: an object with the members that it must have."""
+    """An initial value: an object with its required members."""
     plain = _plain(schema, schemas)
     if "default" in plain:
         return plain["default"]
@@ -374,10 +371,10 @@ def _both_ends(pattern: ReadPattern | WritePattern, parameter: Parameter) -> str
     buckets = pattern.buckets if isinstance(pattern, ReadPattern) else None
     if buckets is None or buckets.field != parameter.name:
         return ""
-    needed = "both ends" if parameter.required else "both ends, where no default says them"
-    return f": {needed}, over {BUCKETS_MAX:,} {buckets.unit}s at most"
+    needed = "both ends" if parameter.required else "both ends, unless they have defaults"
+    return f": {needed}, over {BUCKETS_MAX:,} {buckets.unit}s maximum"
 
 
 def _words(parameter: Parameter) -> str:
-    """The parameter's type, without the None that says it may be left out."""
+    """The parameter's type, without None."""
     return type_name(parameter.annotation).removesuffix(" | None")

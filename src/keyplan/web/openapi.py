@@ -1,6 +1,5 @@
-"""The OpenAPI 3.1 document of a design, made from its signatures.
-
-Each operation carries ``x-keyplan``: the access pattern's id, DynamoDB's operation, the index and the key condition.
+"""The OpenAPI 3.1 document of a design, generated from its signatures. Each operation has ``x-keyplan``: the access
+pattern's id, DynamoDB's operation, the index and the key condition.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ _WRITE_ERRORS = (400, 404, 409, 413, 415, 503)
 
 
 def openapi(design: CompiledDesign, policy: Policy | None = None) -> dict[str, Any]:
-    """The document, as JSON data: of the patterns that the policy offers, or of all."""
+    """The document as JSON data, with the patterns that the policy offers."""
     offer = Offer(design, policy)
     schemas = Schemas(design, offer.patterns.values())
     paths: dict[str, Any] = {}
@@ -141,7 +140,7 @@ def _parameters(pattern: ReadPattern, parameter: Parameter, schemas: Schemas) ->
 
 
 def _both_bounds(pattern: ReadPattern, parameter: Parameter) -> str:
-    """What a range says that is read bucket by bucket."""
+    """The description of a range over time buckets."""
     buckets = pattern.buckets
     if buckets is None or buckets.field != parameter.name:
         return ""
@@ -150,7 +149,7 @@ def _both_bounds(pattern: ReadPattern, parameter: Parameter) -> str:
 
 
 def _in_query(schema: Schema) -> Schema:
-    """The schema without null among its values, which a query string has no form for."""
+    """The schema without null, which a query string can't represent."""
     kinds = [value for value in schema.get("anyOf", []) if value != {"type": "null"}]
     if len(kinds) == 1:
         return {**kinds[0], **{name: value for name, value in schema.items() if name != "anyOf"}}
@@ -185,7 +184,7 @@ def _responses(offer: Offer, pattern: ReadPattern | WritePattern, schemas: Schem
     else:
         responses["200"] = {"description": "Done.", "content": {"application/json": {"schema": result}}}
     if offer.policy is not None:
-        errors = (*errors, 401, 403, 404, 429)  # what isn't there for this caller is told as what isn't there
+        errors = (*errors, 401, 403, 404, 429)  # an item that the caller may not see is missing
     for status in sorted({*errors}):
         responses[str(status)] = {"$ref": f"#/components/responses/{_RESPONSES[status][0]}"}
     return responses
@@ -224,7 +223,7 @@ _REFERENCE = "#/components/schemas/{model}"
 
 
 class _Lenient(GenerateJsonSchema):
-    """A type that has no JSON schema of its own is described as any value."""
+    """Describes a type without a JSON schema as any value."""
 
     def handle_invalid_for_json_schema(self, schema: Any, error_info: str) -> JsonSchemaValue:  # noqa: ARG002
         return {}
@@ -232,10 +231,7 @@ class _Lenient(GenerateJsonSchema):
 
 @dataclass
 class Schemas:
-    """The schemas of the parameters and results of some of a design's patterns.
-
-    ``definitions`` are those that others refer to.
-    """
+    """The schemas of the parameters and results of some patterns. ``definitions`` are the referenced ones."""
 
     design: CompiledDesign
     patterns: Iterable[ReadPattern | WritePattern]
@@ -258,7 +254,7 @@ class Schemas:
         self.definitions = shared.get("$defs", {})
 
     def parameter(self, pattern: ReadPattern | WritePattern, parameter: Parameter) -> Schema:
-        """The schema of one parameter: of a range its bounds', of ``Each`` the array's. None isn't among the values."""
+        """The schema of one parameter: for a range that of its bounds, for ``Each`` the array. Without null."""
         schema = dict(self._found[_parameter_key(pattern, parameter), "validation"])
         schema.pop("title", None)
         default = parameter.default
@@ -267,7 +263,7 @@ class Schemas:
         return schema
 
     def result(self, pattern: ReadPattern | WritePattern) -> Schema | None:
-        """The schema of the answer; None where there is none."""
+        """The schema of the result; None if there is none."""
         if isinstance(pattern, ReadPattern):
             return self._shape(pattern, pattern.shape)
         result = pattern.signature.result
@@ -303,13 +299,13 @@ class Schemas:
         return dict(self._found[f"{pattern.name}->{name}", "serialization"])
 
     def resolved(self, schema: Schema) -> Schema:
-        """The schema that a reference leads to."""
+        """The referenced schema."""
         reference = schema.get("$ref")
         return schema if reference is None else self.definitions[reference.rpartition("/")[2]]
 
 
 def default_bounds(pattern: ReadPattern | WritePattern, parameter: Parameter) -> dict[str, Any]:
-    """The bounds of a range that is read bucket by bucket where a call leaves them out, as JSON values."""
+    """The default bounds of a range over time buckets, as JSON values."""
     buckets = pattern.buckets if isinstance(pattern, ReadPattern) else None
     if buckets is None or buckets.field != parameter.name or buckets.default is None:
         return {}
@@ -318,7 +314,7 @@ def default_bounds(pattern: ReadPattern | WritePattern, parameter: Parameter) ->
 
 
 def without_none(annotation: Any) -> Any:
-    """The annotation without None among its values: what a query string can hold."""
+    """The annotation without None, which a query string can't represent."""
     if get_origin(annotation) in {Union, types.UnionType}:
         kinds = [value for value in get_args(annotation) if value is not type(None)]
         return Union[tuple(kinds)]  # noqa: UP007 - the parts are known at run time only
@@ -340,7 +336,7 @@ def _validated(parameter: Parameter) -> Any:
 
 
 def _results(pattern: ReadPattern | WritePattern) -> Iterable[tuple[str, Any]]:
-    """The types that an answer is made of, each with a name."""
+    """The types of a result, each with a name."""
     if isinstance(pattern, ReadPattern):
         if pattern.shape.told:
             return [("result", pattern.signature.returns)]

@@ -1,8 +1,6 @@
-"""Who may call what: what an application says of it, and what the API makes of that.
-
-Without a policy every pattern is open to every caller, which is right on one's own machine. With one, patterns that it
-doesn't name aren't there; parameters that it fills in (whose post is it?) can't be given by the caller, and stand in no
-description; what a caller may see of an answer is its word too. Who a caller is, only the policy knows.
+"""Authorization of the API's calls by an application's policy. Without a policy, every client may call every pattern,
+which is right on your own machine. With one, only the patterns it names exist; parameters that it fills in can't be
+passed by the caller and aren't documented; and it filters results. Only the policy identifies callers.
 """
 
 from __future__ import annotations
@@ -26,34 +24,33 @@ Pattern = ReadPattern | WritePattern
 
 
 class Policy(Protocol):
-    """An application's word on its API.
-
-    Its functions may ask the store: they are called in a worker thread, the one in which the pattern is.
+    """An application's authorization of its API. Its functions may read the store: they run in the pattern's worker
+    thread.
     """
 
     @property
     def patterns(self) -> Collection[str]:
-        """The patterns that the API has."""
+        """The patterns that the API offers."""
         ...
 
     @property
     def closed(self) -> Collection[str]:
-        """Those that need a caller who is known."""
+        """The patterns that need an authenticated caller."""
         ...
 
     @property
     def security(self) -> Mapping[str, Mapping[str, Any]]:
-        """How a caller makes itself known: OpenAPI's security schemes by name. What a scheme has under
-        ``x-form-token-cookie`` is the name of the cookie whose value the page sends in ``X-CSRF-Token``.
+        """How callers authenticate: OpenAPI's security schemes by name. ``x-form-token-cookie`` in a scheme is the
+        cookie whose value the page sends in ``X-CSRF-Token``.
         """
         ...
 
     def filled(self, pattern: str) -> Collection[str]:
-        """The parameters of a pattern that ``fill`` gives."""
+        """The parameters of a pattern that ``fill`` provides."""
         ...
 
     def caller(self, request: Request) -> Any:
-        """Who makes a request; None for nobody in particular. Raises AccessDenied for a claim that isn't true."""
+        """The caller of a request; None if it is anonymous. Raises AccessDenied for invalid credentials."""
         ...
 
     def fill(self, pattern: str, caller: Any) -> Mapping[str, Any]:
@@ -61,29 +58,29 @@ class Policy(Protocol):
         ...
 
     def admit(self, pattern: str, arguments: dict[str, Any], caller: Any) -> dict[str, Any]:
-        """The arguments that the pattern is called with. Raises AccessDenied, or any error that the caller is told."""
+        """The arguments for the call. Raises AccessDenied, or any other error for the caller."""
         ...
 
     def shown(self, pattern: str, arguments: Mapping[str, Any], answer: Any, caller: Any) -> Any:
-        """What the caller is shown of an answer; None for an answer that isn't there for them."""
+        """The result that the caller may see; None if it doesn't exist for them."""
         ...
 
 
 @dataclass(frozen=True)
 class Offer:
-    """What an API offers of a design, under its policy or without one."""
+    """The access patterns that an API offers, under a policy or without one."""
 
     design: CompiledDesign
     policy: Policy | None = None
 
     @property
     def patterns(self) -> dict[str, Pattern]:
-        """The patterns that are there, by name."""
+        """The offered patterns, by name."""
         every = self.design.patterns
         return {name: pattern for name, pattern in every.items() if self.policy is None or name in self.policy.patterns}
 
     def parameters(self, pattern: Pattern) -> Sequence[Parameter]:
-        """The parameters that a caller gives."""
+        """The parameters that a caller passes."""
         given = pattern.signature.parameters
         if self.policy is None:
             return given
@@ -91,11 +88,11 @@ class Offer:
         return [parameter for parameter in given if parameter.name not in filled]
 
     def is_closed(self, pattern: Pattern) -> bool:
-        """Whether the pattern needs a caller who is known."""
+        """Whether the pattern needs an authenticated caller."""
         return self.policy is not None and pattern.name in self.policy.closed
 
     def caller(self, pattern: Pattern, request: Request) -> Any:
-        """Who makes a request. Raises AccessDenied, and AuthenticationRequired where somebody must be known."""
+        """The caller of a request. Raises AccessDenied, and AuthenticationRequired for a pattern that needs one."""
         if self.policy is None:
             return None
         result = self.policy.caller(request)
@@ -108,7 +105,7 @@ class Offer:
         return result
 
     def filled(self, pattern: Pattern, names: Collection[str], caller: Any) -> Mapping[str, Any]:
-        """The values that the policy fills in. Raises ArgumentError where the caller gave one of them."""
+        """The values that the policy fills in. Raises ArgumentError if the caller passes one of them."""
         if self.policy is None:
             return {}
         own = self.policy.filled(pattern.name)
@@ -123,11 +120,9 @@ _ELSEWHERE = frozenset({"cross-site", "same-site"})
 
 
 def is_foreign(method: str, headers: Mapping[str, str], public: str | None) -> bool:
-    """Whether a page of another site makes a request, as browsers say it: in ``Origin``, and in ``Sec-Fetch-Site``.
-
-    To follow a link from elsewhere is no such request, but to send a form is. A program that is no browser sends
-    neither header. ``headers`` have names in lower case; ``public`` is the server's own address for others, if it isn't
-    the host that requests name.
+    """Whether a page of another site sends the request, by the browser's headers ``Origin`` and ``Sec-Fetch-Site``.
+    Following a link is allowed, sending a form isn't. Other programs send neither header. ``headers`` have names in
+    lower case; ``public`` is the server's public address, if it isn't the requests' host.
     """
     origin = headers.get("origin")
     if origin is not None and _place(origin) not in {_place(f"//{headers.get('host', '')}"), _place(public or "")} - {
@@ -140,7 +135,7 @@ def is_foreign(method: str, headers: Mapping[str, str], public: str | None) -> b
 
 
 def _place(address: str) -> str:
-    """Host and port of an address; empty for what is none. A port that goes without saying isn't named."""
+    """Host and port of an address, without the scheme's default port; empty for an invalid one."""
     try:
         parts = urlsplit(address.strip())
         usual = {"http": 80, "https": 443}.get(parts.scheme)
@@ -150,7 +145,7 @@ def _place(address: str) -> str:
 
 
 def named_host(headers: Iterable[tuple[bytes, bytes]]) -> str:
-    """The host that a request names, in lower case and without its port; empty where it names none, or several."""
+    """The host of a request, in lower case and without port; empty if there is none, or several."""
     named = [value.decode("latin-1").lower() for name, value in headers if name == b"host"]
     if len(named) != 1:
         return ""

@@ -1,4 +1,4 @@
-"""What comes in with a request: the query string, and a body of JSON; bounded, and refused where it isn't sound."""
+"""Parses query strings and JSON bodies of limited size."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ FIELDS_MAX = 2000
 
 
 def query_pairs(request: Request) -> list[tuple[str, str]]:
-    """The names and values of the query string, in order. Raises RequestError where it isn't UTF-8 or too long."""
+    """The names and values of the query string, in order. Raises RequestError if it isn't UTF-8, or is too long."""
     raw: bytes = request.scope["query_string"]
     try:
         text = raw.decode("utf-8")
@@ -49,11 +49,9 @@ def query_pairs(request: Request) -> list[tuple[str, str]]:
 
 
 async def read_body(request: Request) -> bytes:
-    """The bytes of a request's body, which must say that it is JSON.
-
-    A body without a type is refused even when it is empty: a page of another site may send it without being asked for.
-    Raises HTTPException with status 413 or 415 for a body that is too large, or says to be something else; 400 where
-    the client went before it was all there.
+    """The bytes of a request's body. Even an empty body needs the JSON content type, because pages of other sites can
+    send one without it. Raises HTTPException: 413 for a body that is too large, 415 for another type, 400 if the client
+    disconnected.
     """
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json" and not (kind.startswith("application/") and kind.endswith("+json")):
@@ -72,7 +70,7 @@ async def read_body(request: Request) -> bytes:
 
 
 def object_of(body: bytes) -> dict[str, Any]:
-    """The JSON object in a body; an empty body is an empty object. Raises RequestError for what is none."""
+    """The JSON object in a body; an empty body is an empty object. Raises RequestError for any other value."""
     if not body.strip():
         return {}
     try:
@@ -94,7 +92,7 @@ def object_of(body: bytes) -> dict[str, Any]:
 
 
 async def read_object(request: Request) -> dict[str, Any]:
-    """The JSON object in a request's body. Raises what ``read_body`` and ``object_of`` do."""
+    """The JSON object in a request's body. Raises the errors of ``read_body`` and ``object_of``."""
     return object_of(await read_body(request))
 
 
@@ -141,7 +139,7 @@ _DYNAMODB_STATUSES = {
 
 
 def status_of(error: KeyplanError) -> int:
-    """The status: 4xx where the caller can mend it, 503 where the store can't answer, 500 for bad content in it."""
+    """The status: 4xx for an error of the caller, 503 if the store is unavailable, 500 for invalid stored data."""
     if isinstance(error, DynamoDBError):
         return _DYNAMODB_STATUSES.get(error.type, 500)
     return next((status for kind, status in _STATUSES if isinstance(error, kind)), 500)

@@ -1,9 +1,6 @@
-"""Requests that need the interpreter, one after the other.
-
-Two threads that compute take turns, so both are late; one after the other, the first is as early as it can be, and the
-second no later. And a thread that begins while another works opens a connection to the embedded store of its own, which
-has nothing ready. So what answers a request from a store in this process waits until the one before is answered; not
-for long, since that one may wait for something itself: the disk, a lock of another process, a picture.
+"""Runs requests to a store in this process one after the other: threads that compute in parallel only delay each other,
+and each new thread opens a connection to the embedded store. A request waits for the one before it, but not for long,
+because that one may wait for the disk, a lock, or a picture.
 """
 # ruff: noqa: PLC0415 - whoever names a system imports this module, and need have neither event loop nor Starlette
 
@@ -30,8 +27,8 @@ _turns: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock] = WeakKeyDict
 
 
 async def in_turn(design: Design, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """The result of a function that asks a design's store, called in a worker thread: at once, or where the store is in
-    this process, when it is its turn.
+    """The result of a function that reads a design's store, called in a worker thread; for a store in this process,
+    when it is its turn.
     """
     import asyncio
 
@@ -51,7 +48,7 @@ async def in_turn(design: Design, function: Callable[P, T], *args: P.args, **kwa
 
 
 async def taken(turn: asyncio.Lock) -> bool:
-    """Whether it is this request's turn; False when it has waited for long enough."""
+    """Whether it is this request's turn; False after the maximum waiting time."""
     import asyncio
 
     try:

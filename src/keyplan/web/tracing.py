@@ -1,7 +1,4 @@
-"""Calls that tell which requests they made, for the page; and values to begin with, from what is stored.
-
-The API itself calls patterns by ``Design.call_async``.
-"""
+"""Calls with their requests to DynamoDB, for the page; and example values from stored items."""
 
 from __future__ import annotations
 
@@ -28,7 +25,7 @@ _EXAMPLES_MAX = 12
 
 
 async def traced(design: Design, pattern: str, arguments: Mapping[str, Any], log: list[Request]) -> Any:
-    """Call a pattern; ``log`` takes the requests as they are made. Of an iterator's items the first 100 are given."""
+    """Call a pattern, and append its requests to ``log``. For an iterator, the result is its first part."""
     read = design.compiled.reads.get(pattern)
     conversation: Conversation[Any]
     if read is not None and read.shape.kind is ShapeKind.ITERATOR:
@@ -56,7 +53,7 @@ def _logged(conversation: Conversation[T], log: list[Request]) -> Conversation[T
 
 
 async def examples(design: Design) -> dict[str, list[str]]:
-    """Values that stored items hold, by parameter name: a few of each, from a small sample of the table."""
+    """Values of stored items by parameter name, from a small sample of the table."""
     compiled = design.compiled
     wanted = {
         parameter.name
@@ -81,7 +78,7 @@ async def examples(design: Design) -> dict[str, list[str]]:
 
 
 async def _sample(design: Design) -> list[dict[str, Any]]:
-    """A few items of each segment of the table: so few that their price doesn't matter."""
+    """A few items of each segment of the table."""
     scans = [
         Request(
             "Scan",
