@@ -179,9 +179,7 @@ def _pattern(explanation: Explanation, inputs: str) -> str:
         ("Order", explanation.direction),
     ]
     limit = (
-        None
-        if explanation.limit is None
-        else f"{explanation.limit} items; one more is read, to detect further ones"
+        None if explanation.limit is None else f"{explanation.limit} items; one more is read, to detect further ones"
     )
     facts += [
         ("Consistency", explanation.consistency if explanation.kind == "read" else None),

@@ -7,15 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlsplit
-
-from starlette.requests import Request
 
 from keyplan.errors import ArgumentError, AuthenticationRequired, ErrorDetail
 from keyplan.model.compiled.compiled_design import CompiledDesign, WritePattern
 from keyplan.model.compiled.plans import ReadPattern
 from keyplan.model.compiled.signatures import Parameter
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
 
 __all__ = ["Offer", "Policy", "is_foreign", "named_host"]
 
