@@ -84,7 +84,7 @@ def test_refused_connection_is_reported_with_its_address(store: FaultyStore, loo
     loop.run(store.stop())
     with pytest.raises(StoreError, match=f"http://{address}: connection refused") as raised:
         Notes.open(f"dynamodb+http://{address}/notes")
-    assert "see that the store is running" in str(raised.value)
+    assert "check that the store is running" in str(raised.value)
 
 
 def test_connection_to_a_restarted_store_is_replaced(store: FaultyStore, loop: Loop) -> None:
@@ -101,7 +101,7 @@ def test_connection_to_a_restarted_store_is_replaced(store: FaultyStore, loop: L
 def test_unknown_host_is_reported_with_a_hint() -> None:
     with pytest.raises(StoreError, match=r"unknown host nowhere\.invalid") as raised:
         Notes.open("dynamodb+http://nowhere.invalid:8000/notes")
-    assert "region or host is spelt right" in str(raised.value)
+    assert "check the region or host" in str(raised.value)
 
 
 def test_aws_requires_credentials() -> None:
@@ -112,9 +112,9 @@ def test_aws_requires_credentials() -> None:
 @pytest.mark.parametrize(
     ("kind", "message"),
     [
-        ("UnrecognizedClientException", "the access key isn't known there"),
+        ("UnrecognizedClientException", "the access key is unknown there"),
         ("InvalidSignatureException", "the secret belongs to the access key"),
-        ("AccessDeniedException", "see to the policies"),
+        ("AccessDeniedException", "check the policies"),
     ],
 )
 def test_rejected_credentials_are_reported_with_a_hint(kind: str, message: str, store: FaultyStore) -> None:
@@ -138,7 +138,7 @@ def test_deleted_table_is_reported_with_a_hint(store: FaultyStore) -> None:
         store.engine.call("DeleteTable", {"TableName": "notes"})
         with pytest.raises(DynamoDBError, match="ResourceNotFoundException") as raised:
             notes.note("b", 1)
-    assert "see that the table is there" in str(raised.value)
+    assert "check that the table exists" in str(raised.value)
 
 
 @pytest.mark.parametrize(

@@ -55,7 +55,7 @@ def test_endpoint_variable_redirects_requests() -> None:
     assert (location.endpoint, location.region) == ("http://localhost:4566", "eu-west-1")
     ignoring = {**environment, "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS": "true"}
     assert parse_url("dynamodb://eu-west-1/cms", "own", ignoring).host == "dynamodb.eu-west-1.amazonaws.com"
-    with pytest.raises(StoreError, match="no http or https URL"):
+    with pytest.raises(StoreError, match="isn't an http or https URL"):
         parse_url("dynamodb://eu-west-1/cms", "own", {"AWS_ENDPOINT_URL": "localhost:4566"})
 
 
@@ -71,12 +71,12 @@ def test_url_options_are_settings() -> None:
     ("url", "message"),
     [
         ("dynamodb://eu-west-1/cms?atempts=8", "did you mean attempts?"),
-        ("dynamodb://eu-west-1/cms?attempts=many", "attempts=many is no int"),
+        ("dynamodb://eu-west-1/cms?attempts=many", "attempts=many isn't a valid int"),
         ("dynamodb://eu-west-1/cms?attempts=0", "must be positive"),
         ("dynamodb://eu-west-1/cms?total_seconds=nan", "must be positive"),
-        ("dynamodb://eu-west-1/cms?gzip=maybe", "gzip=maybe is no bool"),
+        ("dynamodb://eu-west-1/cms?gzip=maybe", "gzip=maybe isn't a valid bool"),
         ("dynamodb://eu_west/cms", "invalid region 'eu_west'"),
-        ("dynamodb://localhost:8000/cms", "a region has none"),
+        ("dynamodb://localhost:8000/cms", "a region has no port"),
         ("dynamodb://eu-west-1/c", "invalid table name"),
         ("dynamodb://eu-west-1/cms/other", "invalid table name"),
         ("dynamodb+http:///cms", "it has no host"),

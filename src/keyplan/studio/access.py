@@ -1,6 +1,5 @@
-"""Access to the studio: by token, from its own page, under a host name of this machine.
-
-The page itself contains no data. Each of its requests has the token in a header, which no other page can send.
+"""Access to the studio: only under a host name of this machine, from its own page, and with a token. The page contains
+no data; its requests send the token in a header, which pages of other sites can't set.
 """
 
 from __future__ import annotations
@@ -26,18 +25,18 @@ def _token() -> str:
 
 @dataclass(frozen=True)
 class Access:
-    """The token of one server, and its host names (None: any)."""
+    """A server's token and host names (None: any)."""
 
     token: str = field(default_factory=_token, repr=False)
     hosts: Sequence[str] | None = ("127.0.0.1", "localhost")
 
     def knows_host(self, request: Request) -> bool:
-        """Whether a request's host is a name of this server."""
+        """Whether a request's host is a host name of this server."""
         named = request.headers.getlist("host")
         return self.hosts is None or (len(named) == 1 and _name(named[0]) in self.hosts)
 
     def refusal(self, request: Request) -> tuple[int, str, str] | None:
-        """Why a request is refused: a status, a code and a message; None if it isn't."""
+        """The status, code and message of a rejected request; None if it is allowed."""
         if not self.knows_host(request):
             return 421, "WrongHost", f"this server answers for {', '.join(self.hosts or ())}"
         host = request.headers.get("host", "")
@@ -51,7 +50,6 @@ class Access:
 
 
 def _name(host: str) -> str:
-    """A host without its port."""
     name, colon, port = host.lower().rpartition(":")
     return name if colon and port.isascii() and port.isdigit() else host.lower()
 
@@ -70,7 +68,7 @@ MODULES = {
 
 
 def static_text(path: str) -> str:
-    """The text of a file of ``static/``."""
+    """The text of a file in ``static/``."""
     return STATIC.joinpath(*path.split("/")).read_bytes().decode()
 
 

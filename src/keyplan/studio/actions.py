@@ -57,10 +57,10 @@ RUN_VIEWS = {"plan", "change"}
 
 @dataclass
 class Studio:
-    """One studio. ``traffic`` is the content of a traffic file; without a design, ``endpoint`` has the tables to choose
-    from. ``runner`` runs the design's module for the Change and Plan views; unless ``executes``, there is none, and
-    neither are these views. ``file`` is the design's file, which is opened again when it is saved; ``home`` opens
-    other designs. ``seen`` are the items that were shown, by identity; ``writes`` counts the changes of data.
+    """One studio. ``traffic`` is the content of a traffic file; without a design, ``endpoint`` has the tables.
+    ``runner`` runs the design's module for the Change and Plan views, which need ``executes``. ``file`` is the design's
+    file, reopened when it is saved; ``home`` opens other designs. ``seen`` are the items that were shown, by identity;
+    ``writes`` counts changes of the data.
     """
 
     subject: Subject
@@ -81,8 +81,8 @@ class Studio:
             self.runner = ModuleRunner(source, self.traffic)
 
     def at(self, table: str | None, *, refresh: bool = False) -> Studio:
-        """The studio of another table of the endpoint, described again with ``refresh``. Raises RequestError
-        for another table of a design, StoreError if there is no such table.
+        """The studio of another table of the endpoint, described again with ``refresh``. Raises RequestError for
+        another table of a design, StoreError if it doesn't exist.
         """
         if table is None or (table == self.subject.table_name and not (refresh and self.endpoint)):
             return self
@@ -103,7 +103,7 @@ class Studio:
         self._others.clear()
 
     def open_saved_file(self) -> None:
-        """Take the design of the file over, if it was saved and can be opened. Comparisons stay with the first."""
+        """Reload the design's file, if it was saved and is valid. Comparisons stay with the first version."""
         opened = None if self.file is None else self.file.attempt()
         if opened is None:
             return
@@ -114,7 +114,7 @@ class Studio:
         self.subject, self.traffic = opened.subject, opened.traffic
 
     def remember(self, items: Mapping[str, Item]) -> None:
-        """Keep items that are shown, so that the page can ask for them; the oldest are dropped."""
+        """Keep items that are shown, so that the page can request them; the oldest are dropped."""
         for name, item in items.items():
             self.seen.pop(name, None)
             self.seen[name] = item
@@ -127,7 +127,7 @@ Action: TypeAlias = Callable[[Studio, Given], dict[str, Any]]
 
 
 def run(studio: Studio, name: str, given: Given) -> dict[str, Any]:
-    """Run an action. Raises RequestError for an unknown action or table, and what the action raises."""
+    """Run an action. Raises RequestError for an unknown action or table, and the action's errors."""
     action = ACTIONS.get(name)
     if action is None:
         raise RequestError(f"the studio has no action {name!r}", hint=f"its actions are {', '.join(ACTIONS)}")
@@ -161,7 +161,6 @@ def _start(studio: Studio, _given: Given) -> dict[str, Any]:
 
 
 def _open(studio: Studio, given: Given) -> dict[str, Any]:
-    """Open a design, or the tables at a URL; with ``path``, a new file."""
     home = _needed_home(studio)
     name = home.create(given) if given.get("path") is not None else text_of(given, "name") or ""
     studio.adopt(home.open_name(name, text_of(given, "db")))
@@ -175,8 +174,8 @@ def _needed_home(studio: Studio) -> Home[Studio]:
 
 
 def _watch(studio: Studio, _given: Given) -> dict[str, Any]:
-    """Versions of the data and of the design's file, which the page polls. Data that another process changes is
-    noticed in a file on this machine.
+    """Versions of the data and of the design's file, which the page polls. Changes by other processes are detected only
+    in a local file.
     """
     studio.open_saved_file()
     path = studio.subject.url
@@ -185,7 +184,7 @@ def _watch(studio: Studio, _given: Given) -> dict[str, Any]:
 
 
 def start_json(subject: Subject) -> dict[str, Any]:
-    """The design and its table, for the page's header and its palette."""
+    """The design and its table, for the page's header and palette."""
     design = subject.compiled
     return {
         "name": subject.name,
@@ -218,7 +217,6 @@ def start_json(subject: Subject) -> dict[str, Any]:
 
 
 def _key_json(subject: Subject, index: Index | None) -> dict[str, Any]:
-    """The key attributes of the table, or of an index, with their types."""
     partition, sort = place_attributes(subject.table, index)
     return {
         "partition": [{"name": attribute.name, "type": attribute.type} for attribute in partition],
@@ -242,7 +240,7 @@ def _data(studio: Studio, given: Given) -> dict[str, Any]:
 
 
 def _edit(studio: Studio, given: Given) -> dict[str, Any]:
-    """A preview, or a save. With ``check``, the error of an invalid edit is the answer."""
+    """A preview, or a save. With ``check``, the error of an invalid edit is the result."""
     edits, save = given.get("edits"), given.get("save") is True
     if given.get("check") is not True:
         studio.writes += save
@@ -282,7 +280,6 @@ def _add(studio: Studio, given: Given) -> dict[str, Any]:
 
 
 def _source_of(given: Given) -> str:
-    """The module's source in a request. Raises RequestError."""
     text = given.get("text")
     if not isinstance(text, str):
         raise _wrong("text", "isn't a text")
@@ -290,7 +287,6 @@ def _source_of(given: Given) -> str:
 
 
 def _write_module(studio: Studio, given: Given) -> dict[str, Any]:
-    """Write the scratch copy into the design's file."""
     write_module(_runner(studio).source, _source_of(given), text_of(given, "version") or "")
     return {}
 
@@ -311,9 +307,7 @@ def _runner(studio: Studio) -> ModuleRunner:
 
 
 def _ran(runner: ModuleRunner, task: str, options: Given, given: Given) -> dict[str, Any]:
-    """A runner's answer. The page sends ``run`` for the file itself, and for a text that the user ran. Raises
-    RequestError.
-    """
+    """A runner's answer. ``run`` is set for the file itself, and for a text that the user ran. Raises RequestError."""
     text = given.get("text")
     if text is not None and not isinstance(text, str):
         raise _wrong("text", "isn't a text")
@@ -336,7 +330,7 @@ def _map(studio: Studio, given: Given) -> dict[str, Any]:
 
 
 def _item(studio: Studio, given: Given) -> dict[str, Any]:
-    """An item that was shown, as it now is in the table."""
+    """The current state of an item that was shown."""
     name = text_of(given, "item") or ""
     template = template_json(studio.subject, name)
     if template is not None:
@@ -372,7 +366,7 @@ def object_of(given: Given, name: str) -> dict[str, Any] | None:
 
 
 def whole_of(given: Given, name: str, default: int, most: int) -> int:
-    """A whole number from 1 on. Raises RequestError."""
+    """A positive whole number. Raises RequestError."""
     value = given.get(name)
     if value is None:
         return default

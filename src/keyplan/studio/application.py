@@ -1,6 +1,5 @@
-"""The studio over HTTP: its page, its static files, and its actions as JSON. Needs the extra ``web``.
-
-Actions run in threads: a slow store delays no other request.
+"""The studio over HTTP: its page, static files, and actions as JSON. Needs the extra ``web``. Actions run in threads,
+so that a slow store delays no other request.
 """
 
 from __future__ import annotations
@@ -92,7 +91,7 @@ async def _acted(studio: Studio, request: Request) -> Response:
 
 
 def _static(path: str) -> tuple[bytes, str] | None:
-    """A file of ``static/`` and its media type; None for any other path."""
+    """A file in ``static/`` and its media type; None for any other path."""
     names = path.split("/")
     suffix = path[path.rfind(".") :]
     if suffix not in _KINDS or any(
@@ -107,7 +106,7 @@ def _static(path: str) -> tuple[bytes, str] | None:
 
 
 class Beside:
-    """The studio at its path, and another application at all others, whose lifespan events it passes on."""
+    """The studio at its path, and another application at all other paths, which also receives lifespan events."""
 
     def __init__(self, other: ASGIApp | None, studio: ASGIApp, at: str = "/studio") -> None:
         self.at = at

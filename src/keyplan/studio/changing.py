@@ -1,8 +1,6 @@
-"""A changed module of a design, compared with the design that is open.
-
-``change_json`` describes the text without executing it. ``change_made`` executes it, in the studio's child process: it
-reports the errors of a module that can't be compiled; otherwise the differences (``keyplan.diff``), the prices before
-and after, and the map of the templates with the changes marked.
+"""Compares a changed module with the open design. ``change_json`` describes the text without executing it;
+``change_made`` executes it, in the studio's child process: errors of an invalid module, otherwise the differences, the
+prices before and after, and the map of the key templates with the changes marked.
 """
 
 from __future__ import annotations
@@ -42,7 +40,7 @@ _MARKS = {Severity.BREAKING: "delete", Severity.MIGRATION: "update", Severity.AP
 
 @dataclass(frozen=True)
 class Source:
-    """The file of a design, and its class's name there; ``package`` is the module's, for relative imports."""
+    """The file of a design, with the names of its class and package."""
 
     path: Path
     class_name: str
@@ -54,7 +52,7 @@ class Source:
 
 
 def source_of(design: type[Design]) -> Source | None:
-    """The file of a design's class; None without one."""
+    """The file of a design's class, if it has one."""
     module = sys.modules.get(design.__module__)
     try:
         path = inspect.getsourcefile(design)
@@ -67,7 +65,7 @@ def source_of(design: type[Design]) -> Source | None:
 
 
 def change_json(design: type[Design], answer: dict[str, Any], opened: Source) -> dict[str, Any]:
-    """A runner's answer with the text's difference from the file, and the names that an editor completes."""
+    """A runner's answer, with the text's difference from the file and the names for completion."""
     if answer.get("unchanged") or "text" not in answer:
         return answer
     try:
@@ -80,12 +78,12 @@ def change_json(design: type[Design], answer: dict[str, Any], opened: Source) ->
 
 
 def version_of(text: str) -> str:
-    """A short name for a text."""
+    """A digest of a text."""
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def write_module(source: Source, text: str, version: str) -> None:
-    """Write the design's file, if it is still the given version. Raises RequestError."""
+    """Write the design's file, if it still has the given version. Raises RequestError."""
     try:
         if version_of(source.text()) != version:
             raise RequestError("the file was changed meanwhile", hint="copy your changes, and go back to the file")
@@ -114,7 +112,6 @@ def change_made(source: Source, opened: str, text: str) -> dict[str, Any]:
 
 
 def _words(design: type[Design]) -> list[str]:
-    """What an editor completes: the design's own names, and Keyplan's."""
     import keyplan  # noqa: PLC0415 - its list of names alone
 
     own = {name for entity in design.compiled.entities.values() for name in (entity.name, *entity.fields)}
@@ -122,7 +119,7 @@ def _words(design: type[Design]) -> list[str]:
 
 
 def _patch(source: Source, stored: str, given: str) -> str:
-    """The difference of the scratch copy from the file, to be applied by ``patch`` or ``git apply``."""
+    """The difference between the scratch copy and the file, for ``patch`` or ``git apply``."""
     name = source.path.name
     lines = difflib.unified_diff(
         stored.splitlines(keepends=True), given.splitlines(keepends=True), f"a/{name}", f"b/{name}"
@@ -135,7 +132,7 @@ def _patch(source: Source, stored: str, given: str) -> str:
 
 def loaded(source: Source, text: str) -> type[Design] | dict[str, Any]:
     """The design of a text, or the error of the module. Executes it, so only the child process calls this. The module
-    stays importable, so that its classes know their file.
+    stays in ``sys.modules``, so that its classes have a file.
     """
     digest = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:12]
     name = f"{MODULE}_{digest}"
@@ -219,7 +216,6 @@ def _map(design: type[Design], compared: Difference) -> dict[str, Any]:
 
 
 def _mark(drawn: Picture, compared: Difference) -> None:
-    """Mark every row of an entity by the most severe change of the entity."""
     worst: dict[str, Severity] = {}
     for change in compared.changes:
         entity = ([*change.place.split("."), "", ""])[1]

@@ -1,7 +1,5 @@
-"""The item collections of the table and of its indexes, and the ties between items.
-
-A tie connects an item with its entry in an index, or a junction's item with an item that it joins. ``layout.py`` places
-them.
+"""The item collections of the table and its indexes, and the ties between items. A tie connects an item with its index
+entry, or a junction's item with an item that it refers to.
 """
 
 from __future__ import annotations
@@ -59,7 +57,9 @@ ATTRIBUTES = 5
 
 @dataclass(frozen=True)
 class Entry:
-    """An item's place in a collection. ``id`` names the place, ``item`` the item; ``gap``: others lie before it."""
+    """An item's place in a collection. ``id`` identifies the place, ``item`` the item. ``gap``: items before it are
+    omitted.
+    """
 
     id: str
     item: str
@@ -101,7 +101,9 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Tie:
-    """A line between two entries. ``kind``: ``index``, or ``junction``, whose label says what is joined."""
+    """A line between two entries. ``kind`` is ``index`` or ``junction``; ``label`` is the index or the referenced
+    entity.
+    """
 
     kind: str
     source: str
@@ -112,7 +114,7 @@ class Tie:
 
 @dataclass
 class Picture:
-    """All that the map shows. ``kinds`` are whose items there are, in the order of their colours."""
+    """The content of the map. ``kinds`` are the kinds of items, in the order of their colors."""
 
     name: str
     places: list[Place]
@@ -131,8 +133,8 @@ def picture(
     *,
     focus: Some[str] = (),
 ) -> Picture:
-    """The picture of some item collections. Entities of which none is there are drawn from their templates. Items in
-    ``focus`` (by identity) are shown in every index that has them.
+    """The picture of some item collections. Entities without items are drawn from their templates. Items in ``focus``
+    (by identity) are shown in every index that has them.
     """
     drawer = _Picturing(name, table, design, frozenset(focus))
     own = [drawer.collection(stretch) for stretch in stretches if stretch.items]
@@ -154,14 +156,14 @@ def collection_id(value: Mapping[str, Any]) -> str:
 
 
 def template_picture(name: str, design: CompiledDesign) -> Picture:
-    """The picture of a design without data: what its templates say."""
+    """The picture of a design's key templates, without data."""
     made = picture(name, design.table, design, ())
     made.symbolic = True
     return made
 
 
 def _kinds(design: CompiledDesign | None, present: Mapping[str, Kind]) -> list[Kind]:
-    """Each kind once: the design's entities in their order, then claims and what fits none."""
+    """Each kind once: the design's entities in their order, then claims and items that fit no entity."""
     result = dict.fromkeys([] if design is None else [entity.name for entity in design.entities.values()])
     kinds = (
         {}
@@ -185,7 +187,7 @@ class _Picturing:
         return _place(self.table, index, collections)
 
     def collection(self, stretch: CollectionPart) -> Collection:
-        """A collection of the table, its items kept for what else shows them."""
+        """A collection of the table. Its items are kept for the indexes."""
         rows = [*((item, False) for item in stretch.items), *((element, True) for element in stretch.apart)]
         entries = [self._entry(item, None, gap=gap) for item, gap in rows]
         first = stretch.items[0]
@@ -216,7 +218,7 @@ class _Picturing:
     # Indexes
 
     def index_collections(self, index: Index) -> list[Collection]:
-        """The items shown, as an index has them."""
+        """The collections of the shown items in an index."""
         partition, sort = place_attributes(self.table, index)
         wanted = [attribute.name for attribute in (*partition, *sort)]
         groups: dict[str, list[Item]] = {}
@@ -242,7 +244,7 @@ class _Picturing:
         return Collection(f"x{number}-{identity({'': {'L': value}})}", title, value, template, entries, None)
 
     def index_ties(self) -> Iterator[Tie]:
-        """A tie from each item to each entry that an index has of it."""
+        """A tie from each item to each of its index entries."""
         for (place, item), entry in self.entry_of.items():
             if place != "t" and ("t", item) in self.entry_of:
                 index = self.table.indexes[int(place[1:])].name
@@ -251,7 +253,7 @@ class _Picturing:
     # Junctions
 
     def junction_ties(self) -> Iterator[Tie]:
-        """A tie from each junction's item to each item that it joins, where that is shown."""
+        """A tie from each junction's item to each shown item that it refers to."""
         if self.design is None:
             return
         ends = joined_by(self.design)
@@ -273,8 +275,8 @@ class _Picturing:
 
 
 def joined_by(design: CompiledDesign) -> dict[str, list[CompiledEntity]]:
-    """The junctions' names, each with the entities that it joins: those that a question reads through it, and those
-    whose whole key it has in its own.
+    """The entities at the ends of each junction: those that a pattern reads through it, and those whose whole key is
+    part of its key.
     """
     result: dict[str, dict[str, CompiledEntity]] = {}
     for read in design.reads.values():
@@ -294,9 +296,7 @@ def joined_by(design: CompiledDesign) -> dict[str, list[CompiledEntity]]:
 
 
 def key_by(entity: CompiledEntity, values: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The primary key of an entity by what another one's item holds; None where that calls a field by another name, has
-    no value there, or one of another type.
-    """
+    """The primary key of an entity from another item's fields; None if a field is missing or has another type."""
     try:
         return entity.item_key(entity.primary, values)
     except (KeyplanError, KeyError, TypeError, ValueError, AttributeError):
@@ -311,7 +311,6 @@ def _entity_of(plan: GetPlan | QueryPlan | ClaimPlan) -> CompiledEntity:
 
 
 def _add_templates(made: Picture, table: Table, entities: Iterable[CompiledEntity]) -> None:
-    """A collection for each partition key template, with an entry for each of its entities."""
     entries: dict[tuple[str, str, str], str] = {}
     wanted = list(entities)
     for place, index in zip(made.places, (None, *table.indexes), strict=True):
@@ -381,7 +380,7 @@ def _index_key(kind: Kind, index: Index, item: Item) -> CompiledKey | None:
 def _side(
     values: Sequence[Mapping[str, Any]], templates: Sequence[tuple[KeyAttribute, Any]], *, sharded: bool = False
 ) -> tuple[list[Piece], str]:
-    """The texts of some key attributes in their parts, and their templates."""
+    """The text of key attributes as pieces, and their templates."""
     result: list[Piece] = []
     for position, value in enumerate(values):
         text = attribute_text(value)
@@ -411,7 +410,7 @@ def _key_words(key: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def _facts(item: Item, table: Table, kind: Kind) -> list[tuple[str, str]]:
-    """What says most of an item: what its key says otherwise than it reads, then attributes that no key is made of."""
+    """The most informative attributes: key fields that aren't readable in the key, then non-key attributes."""
     keys = {*table.attribute_types, *table.key_names}
     attributes = (
         {}
@@ -432,7 +431,7 @@ def _facts(item: Item, table: Table, kind: Kind) -> list[tuple[str, str]]:
 
 
 def _decoded(item: Item, kind: Kind) -> list[tuple[str, str]]:
-    """The fields of a key whose values can't be read off it: a number that is turned, say."""
+    """The key fields whose values aren't readable in the key, such as reversed numbers."""
     if kind.role != "entity" or kind.key is None:
         return []
     read: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""A design's file: opened again after each save; the error of one that can't be opened, at its line."""
+"""A design's file, reopened after each save, and the error of an invalid one with its line."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CONTEXT = 4
 
 
 class DesignFile(Generic[Opened]):
-    """A design's file. ``open_file`` opens it, and raises KeyplanError for an invalid one; ``error`` is the last."""
+    """A design's file. ``open_file`` opens it, or raises KeyplanError; ``error`` is the last error."""
 
     def __init__(self, path: Path, open_file: Callable[[], Opened], error: KeyplanError | None = None) -> None:
         self.path = path
@@ -31,8 +31,8 @@ class DesignFile(Generic[Opened]):
         self._lock = threading.Lock()
 
     def attempt(self) -> Opened | None:
-        """What was opened if the file was saved since the last attempt and can be opened now, otherwise None, also
-        while another thread opens it.
+        """The reopened design, if the file was saved since the last attempt and is valid; otherwise None, also while
+        another thread opens it.
         """
         version = stamp(self.path)
         if version == self.version or not self._lock.acquire(blocking=False):
@@ -50,7 +50,7 @@ class DesignFile(Generic[Opened]):
             self._lock.release()
 
     def as_json(self) -> dict[str, Any] | None:
-        """The error as JSON data, with its file, its line, and the lines around it (each a number and a string)."""
+        """The error as JSON data, with its file, its line, and the lines around it (number and text)."""
         if self.error is None:
             return None
         line = _line_of(self.error, self.path)
@@ -65,7 +65,7 @@ class DesignFile(Generic[Opened]):
 
 
 def stamp(path: Path | str) -> tuple[int, int] | None:
-    """A file's time and size, which change when it is saved; None if it can't be found."""
+    """A file's modification time and size; None if it doesn't exist."""
     try:
         found = os.stat(path)  # noqa: PTH116 - a store's URL isn't a path
     except (OSError, ValueError):
@@ -74,13 +74,12 @@ def stamp(path: Path | str) -> tuple[int, int] | None:
 
 
 def line_in(path: Path, error: BaseException) -> int | None:
-    """The last line of a file that an error came through."""
+    """The last line of a file in an error's traceback."""
     frames = traceback.extract_tb(error.__traceback__)
     return next((frame.lineno for frame in reversed(frames) if frame.filename == str(path)), None)
 
 
 def _line_of(error: KeyplanError, path: Path) -> int | None:
-    """The line of the file that an error comes from."""
     _, colon, line = (error.place or "").rpartition(":")
     if colon and line.isdecimal():
         return int(line)

@@ -1,7 +1,5 @@
-"""The map as SVG: the same text on the screen, in an exported file, and on paper.
-
-Colours are classes, which ``static/map.css`` gives their values for light and dark; it is put into an exported drawing.
-What the pointer and the keys do with it is in ``static/map.js``.
+"""The map as SVG, for the page and for exported files. Colors are classes of ``static/map.css``, which is embedded in
+an exported drawing. ``static/map.js`` handles pointer and keys.
 """
 
 from __future__ import annotations
@@ -52,7 +50,7 @@ FACT_WIDTH_MIN = 60
 
 
 def drawing(picture: Picture, layout: Layout) -> str:
-    """The map as one SVG element, without colours of its own."""
+    """The map as one SVG element, without colors."""
     colours = {kind.label: f"k{number % COLOURS}" for number, kind in enumerate(picture.kinds)}
     signs = {kind.label: sign(number) for number, kind in enumerate(picture.kinds)}
     joins = {tie.source for tie in picture.ties if tie.kind == "junction"}
@@ -83,7 +81,7 @@ def drawing(picture: Picture, layout: Layout) -> str:
 
 
 def _caption(picture: Picture, layout: Layout, colours: Mapping[str, str], signs: Mapping[str, str]) -> tuple[str, int]:
-    """The title and the legend below the map, and their height. The studio's page hides them: it has its own."""
+    """The title and the legend below the map, and their height. The studio's page hides them."""
     x, y = MARGIN, layout.height + 30
     parts = [f'<text class="title" x="{x}" y="{y}">{_text(picture.name)}</text>']
     y += 28
@@ -98,12 +96,12 @@ def _caption(picture: Picture, layout: Layout, colours: Mapping[str, str], signs
 
 
 def sign(number: int) -> str:
-    """The mark of a kind by its number, the same in the legend and on its rows."""
+    """The symbol of a kind by its number."""
     return SIGNS[number % len(SIGNS)]
 
 
 def standalone(picture: Picture, layout: Layout) -> str:
-    """The map as an SVG file: with its colours, for light and dark, and a title."""
+    """The map as an SVG file, with its colors for light and dark, and a title."""
     made = drawing(picture, layout)
     style = static_text("map.css")
     head, _, rest = made.partition('<g class="paper">')
@@ -172,7 +170,7 @@ def _head(box: Box) -> str:
 
 
 def _row(row: Row, colours: Mapping[str, str], signs: Mapping[str, str], card: str, joins: set[str]) -> str:
-    """One entry. Its texts name it for a screen reader, and its card's key describes it."""
+    """One entry. Screen readers read its text as the name, and its card's key as the description."""
     entry = row.entry
     classes = ["row", colours.get(entry.kind, "k11"), *(["hit"] if entry.badge is not None else [])]
     classes += [entry.mark] if entry.mark else []
@@ -216,7 +214,7 @@ def _gap(row: Row) -> str:
 
 
 def _facts(entry: Entry, width: float) -> str:
-    """Names and values of attributes, as many as fit; of an index's entry the primary key."""
+    """Names and values of as many attributes as fit; for an index entry, the primary key."""
     if len(entry.facts) == 1 and not entry.facts[0][0]:
         return f'<tspan class="key">{_text(_cut(entry.facts[0][1], width, MONO * 0.88))}</tspan>'
     parts: list[str] = []
@@ -231,7 +229,7 @@ def _facts(entry: Entry, width: float) -> str:
 
 
 def _pieces(given: Sequence[Piece], width: float, each: float) -> str:
-    """A key's text in its parts, cut where there is no more room."""
+    """A key's text in its pieces, truncated to the width."""
     parts: list[str] = []
     left = width
     for piece in given:
@@ -250,7 +248,7 @@ def _pieces(given: Sequence[Piece], width: float, each: float) -> str:
 
 
 def _tie(line: Line, colours: Mapping[str, str], hits: set[str]) -> str:
-    """A line, behind the cards; an index's with its tip. Those that lead to a numbered item stay bright."""
+    """A line behind the cards, for an index with an arrow. Lines to numbered items stay bright."""
     way = line.tie.target in hits and (line.tie.kind == "index" or line.tie.source in hits)
     (ax, ay), (bx, by), (cx, cy), (dx, dy) = line.points
     back = -6 if cx < dx else 6
@@ -260,7 +258,7 @@ def _tie(line: Line, colours: Mapping[str, str], hits: set[str]) -> str:
 
 
 def _ends(line: Line, colours: Mapping[str, str]) -> str:
-    """The ends of a junction's line, before the cards."""
+    """The ends of a junction's line, in front of the cards."""
     (ax, ay), _, _, (dx, dy) = line.points
     diamond = f'<path class="tip" d="M{ax - 5} {ay}l5 -5l5 5l-5 5z"/>'
     return f'{_tie_group(line, colours)}{diamond}<circle class="tip" cx="{dx}" cy="{dy}" r="3.5"/></g>'
@@ -287,7 +285,7 @@ _UNFIT = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
 
 def _clean(text: str) -> str:
-    """The text without what XML can't hold."""
+    """The text without characters that XML doesn't allow."""
     return _UNFIT.sub("�", text)
 
 
@@ -300,7 +298,7 @@ def _width(text: str, each: float) -> float:
 
 
 def _cut(text: str, width: float, each: float) -> str:
-    """As much of the text as fits, with a sign where it was cut."""
+    """The text, truncated to the width."""
     if _width(text[:500], each) <= width and len(text) <= 500:
         return text
     room = width - each
@@ -314,7 +312,7 @@ def _cut(text: str, width: float, each: float) -> str:
 
 
 def _clusters(text: str) -> Iterable[str]:
-    """Characters with what combines with them: a cut never leaves half of one."""
+    """Characters with their combining characters."""
     cluster = ""
     for word in text:
         if cluster and not unicodedata.combining(word):
@@ -387,7 +385,7 @@ def _template_place(key: CompiledKey) -> dict[str, Any]:
 
 
 def colour_of(subject: Subject, kind: Kind) -> int:
-    """The colour that the map has for an entity; the last one for what has none of its own."""
+    """The map's color of an entity; the last one for other items."""
     design = subject.compiled
     if design is None or kind.role != "entity" or kind.entity is None:
         return COLOURS - 1
@@ -428,7 +426,6 @@ def _key(kind: Kind, index: str | None, item: Item) -> CompiledKey | None:
 
 
 def _fault(kind: Kind, item: Item) -> str | None:
-    """Why the item can't be read as its entity; None where it can."""
     if kind.role == "none":
         return "Its key fits no entity of the design."
     if kind.role != "entity" or kind.entity is None:

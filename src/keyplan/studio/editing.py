@@ -1,8 +1,6 @@
-"""Edits that are staged in the page: checked, shown as before and after with the exact requests, and saved in one
-transaction.
-
-Items of an entity go through the write compiler, so that index keys, claims and versions follow; what is edited is
-expected to be as it was when it was read. An item that fits no entity is written attribute by attribute.
+"""Staged edits: validated, previewed with the exact requests, and saved in one transaction. Items of an entity go
+through the write compiler, which updates index keys, claims and versions; the edited fields must be unchanged since
+they were read. An item that fits no entity is written by attribute.
 """
 
 from __future__ import annotations
@@ -39,7 +37,7 @@ JOURNAL_MAX = 200
 
 @dataclass(frozen=True)
 class _Made:
-    """One edit as operations, with the item that it leaves (None: none, or the store alone can tell)."""
+    """The operations of an edit, and the items after it (None: deleted)."""
 
     operations: Sequence[Any]
     after: Mapping[str, Item | None]
@@ -47,7 +45,7 @@ class _Made:
 
 @dataclass
 class Journal:
-    """The transactions that this process saved: the items before and after, by name. Each can be undone."""
+    """The transactions saved by this process, each with the items before and after. Each can be undone."""
 
     saved: dict[str, tuple[Mapping[str, Item], Mapping[str, Item]]] = field(
         default_factory=dict[str, tuple[Mapping[str, Item], Mapping[str, Item]]]
@@ -63,8 +61,8 @@ class Journal:
 
 
 def undo_json(subject: Subject, name: str, journal: Journal) -> dict[str, Any]:
-    """Restore the items of a saved transaction, in one conditional write: each changed attribute must be as it was
-    saved. Returns what changed. Raises RequestError if one isn't, Refused for a store that isn't writable.
+    """Restore the items of a saved transaction in one conditional write: each changed attribute must still be as saved.
+    Returns the changes. Raises RequestError if one isn't, Refused if the store is read-only.
     """
     require_writable(subject)
     if name not in journal.saved:
@@ -93,7 +91,7 @@ def undo_json(subject: Subject, name: str, journal: Journal) -> dict[str, Any]:
 
 
 def _restored(subject: Subject, key: Item, old: Item | None, new: Item | None) -> dict[str, Any]:
-    """The operation that makes an item what it was, if it is as it was saved."""
+    """The operation that restores an item, if it is as it was saved."""
     if new is None:
         condition = "attribute_not_exists(#key)"
         names = {"#key": subject.table.partition.name}
@@ -118,8 +116,8 @@ def _restored(subject: Subject, key: Item, old: Item | None, new: Item | None) -
 
 
 def edit_json(subject: Subject, edits: Any, *, save: bool, journal: Journal | None = None) -> dict[str, Any]:
-    """What edits would do, or what they did; a saved transaction is added to the journal. Raises RequestError with the
-    faults of all edits, WriteFailed, Refused for a store that isn't writable.
+    """Preview or save edits; a saved transaction is added to the journal. Raises RequestError with the errors of all
+    edits, WriteFailed, Refused if the store is read-only.
     """
     require_writable(subject)
     if not isinstance(edits, list) or not 1 <= len(edits) <= EDITS_MAX:
@@ -149,7 +147,7 @@ def edit_json(subject: Subject, edits: Any, *, save: bool, journal: Journal | No
 
 
 def _send(operations: Sequence[Any]) -> Conversation[Any]:
-    """All operations in one request: those of the write compiler, and plain ones."""
+    """Send all operations, compiled and raw ones, in one request."""
     if all(isinstance(operation, Operation) for operation in operations):
         return (yield from send(list(operations), "studio"))
     items = [
@@ -169,7 +167,6 @@ def _key_of(subject: Subject, operation: Any) -> dict[str, Any]:
 
 
 def _made(subject: Subject, edits: Sequence[Any]) -> list[_Made]:
-    """Every edit's operations. Raises RequestError with the faults of all."""
     mades: list[_Made] = []
     faults: list[ErrorDetail] = []
     for number, edit in enumerate(edits):
@@ -269,7 +266,7 @@ def _changed(
 
 
 def validated_fields(entity: CompiledEntity, changes: Mapping[str, Any]) -> dict[str, Any]:
-    """New values of fields, from JSON data. Raises RequestError with every fault."""
+    """New field values from JSON data. Raises RequestError with all errors."""
     faults: list[ErrorDetail] = []
     result: dict[str, Any] = {}
     for name, value in changes.items():
@@ -287,9 +284,7 @@ def validated_fields(entity: CompiledEntity, changes: Mapping[str, Any]) -> dict
 
 
 def _of_type(annotation: Any, value: Any) -> Any:
-    """A value of a field's type, from JSON data; from a text that isn't one of the type, from the JSON that it holds.
-    Raises ValidationError.
-    """
+    """A field's value from JSON data; an invalid string is parsed as JSON. Raises ValidationError."""
     adapter: TypeAdapter[Any] = TypeAdapter(annotation)
     try:
         return adapter.validate_json(json.dumps(value))
@@ -324,7 +319,7 @@ def _after(subject: Subject, entity: CompiledEntity, instance: Entity) -> tuple[
 
 
 def _created_item(subject: Subject, item: Any) -> _Made:
-    """An item as DynamoDB has it: through the write compiler where it is an entity's, else as it is."""
+    """An item in DynamoDB JSON: written by the write compiler if it belongs to an entity, otherwise unchanged."""
     if not isinstance(item, dict) or not all(isinstance(value, dict) and len(value) == 1 for value in item.values()):
         raise RequestError("the new item isn't one as DynamoDB has it", hint='write {"pk": {"S": "text"}, ...}')
     _check_values(item)
@@ -349,7 +344,7 @@ def _created_item(subject: Subject, item: Any) -> _Made:
 
 
 def _check_values(attributes: Mapping[str, Any]) -> None:
-    """Raises RequestError with every value that DynamoDB rejects: a preview shows only what can be saved."""
+    """Raises RequestError with all values that DynamoDB rejects, so that a preview shows only what can be saved."""
     faults: list[ErrorDetail] = []
     for name, value in attributes.items():
         try:
@@ -365,7 +360,7 @@ def _plainly(subject: Subject, kind: str, parameters: dict[str, Any], item: Item
 
 
 def _plain(subject: Subject, kind: str, parameters: dict[str, Any]) -> dict[str, Any]:
-    """An action of TransactWriteItems on an item that exists, under further ``conditions``."""
+    """An action of TransactWriteItems on an existing item, with further ``conditions``."""
     conditions = ["attribute_exists(#key)", *parameters.pop("conditions", ())]
     condition = {
         "ConditionExpression": " AND ".join(conditions),
@@ -375,7 +370,7 @@ def _plain(subject: Subject, kind: str, parameters: dict[str, Any]) -> dict[str,
 
 
 def _raw_change(subject: Subject, item: Item, changes: Mapping[str, Any], was: Any) -> _Made:
-    """Attribute values as DynamoDB has them; None removes one. What changes is expected as it was read."""
+    """Attribute values in DynamoDB JSON; None removes an attribute. Changed attributes must be as they were read."""
     made = _RawChange(was if isinstance(was, dict) else item)
     for name, value in changes.items():
         if name in subject.table.key_names:
@@ -405,7 +400,7 @@ def _raw_change(subject: Subject, item: Item, changes: Mapping[str, Any], was: A
 
 @dataclass
 class _RawChange:
-    """An update of attributes while it is put together; ``was`` are the attributes as they were read."""
+    """An update of attributes under construction; ``was`` are the attributes as they were read."""
 
     was: Mapping[str, Any]
     sets: list[str] = field(default_factory=list[str])

@@ -1,8 +1,6 @@
-"""Items as text, out and in: JSON lines and CSV.
-
-An entity's items go by their fields; any items as DynamoDB has them, each line ``{"Item": ...}`` as an export to S3 has
-it, so that nothing is lost. What comes in becomes staged edits: an item that is there is changed where it differs, any
-other is created. Nothing is written here.
+"""Export and import of items as JSON Lines and CSV. Items of an entity are exported by fields, others in DynamoDB JSON,
+as ``{"Item": ...}`` like an export to S3. Imported items become staged edits: existing items that differ are changed,
+others are created. Nothing is written here.
 """
 
 from __future__ import annotations
@@ -37,9 +35,7 @@ ROWS_MAX = 1_000
 
 
 def taken_json(subject: Subject, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The items that the Data view has found, all pages of them, as text. Raises RequestError, DynamoDBError,
-    StoreError.
-    """
+    """All items that the Data view finds, as text. Raises RequestError, DynamoDBError, StoreError."""
     form = _form(given)
     made = found_items(subject, {**given, "limit": ITEMS_MAX}, ITEMS_MAX, REQUESTS_MAX if subject.local else 20)
     names = secret_names(subject.compiled)
@@ -62,7 +58,7 @@ def _form(given: Mapping[str, Any]) -> str:
 
 
 def _fields(entity: CompiledEntity, item: Item) -> dict[str, Any] | None:
-    """An item's fields; None where it can't be read as its entity."""
+    """An item's fields; None if it is invalid."""
     try:
         return {name: plain(value) for name, value in entity.own_values(entity.from_item(item)).items()}
     except KeyplanError:
@@ -93,7 +89,7 @@ _NUMBER = re.compile(r"-?\d+(\.\d+)?([eE][+-]?\d+)?")
 
 
 def _quoted(text: str) -> str:
-    """The text for a CSV cell: a spreadsheet takes ``=...`` for a formula, and an apostrophe before it for a text."""
+    """The text for a CSV cell. A spreadsheet evaluates ``=...`` as a formula, unless an apostrophe precedes it."""
     return f"'{text}" if _FORMULA.match(text) and not _NUMBER.fullmatch(text) else text
 
 
@@ -102,7 +98,7 @@ def _unquoted(text: str) -> str:
 
 
 def _unwrapped(value: Mapping[str, Any]) -> Any:
-    """An attribute value without its types. Numbers stay as they are written."""
+    """An attribute value without its types. Numbers keep their digits."""
     tag, content = next(iter(value.items()))
     match tag:
         case "N":
@@ -120,7 +116,6 @@ def _unwrapped(value: Mapping[str, Any]) -> Any:
 
 
 def _number(text: str) -> int | str:
-    """A whole number as one, any other as it is written: no digit is lost."""
     return int(text) if text.lstrip("-").isdigit() else text
 
 
@@ -128,8 +123,8 @@ def _number(text: str) -> int | str:
 
 
 def brought_json(subject: Subject, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The edits of a file, and the numbers of skipped claims and of unchanged items. Raises RequestError with every
-    fault, Refused for a store that isn't writable.
+    """The edits of an imported file, and the numbers of skipped claims and unchanged items. Raises RequestError with
+    all errors, Refused if the store is read-only.
     """
     require_writable(subject)
     form = _form(given)
@@ -167,7 +162,7 @@ def _too_many(number: int) -> RequestError:
 
 
 def _beside_what_is_there(subject: Subject, created: Sequence[_Created]) -> list[dict[str, Any]]:
-    """Edits of new items, and of existing items that differ. A masked secret stays as it is."""
+    """Edits of new items, and of existing items that differ. A masked secret is unchanged."""
     stored = stored_items(subject, [key for _, key, _ in created if key is not None])
     edits: list[dict[str, Any]] = []
     for edit, key, item in created:
@@ -187,7 +182,7 @@ def _beside_what_is_there(subject: Subject, created: Sequence[_Created]) -> list
 
 
 def _changed_fields(subject: Subject, fields: Mapping[str, Any], there: Item) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The fields of an incomplete row that differ from an existing item, and the values that the item has."""
+    """The fields of an incomplete row that differ from an existing item, and the item's values."""
     entity = kind_of(there, subject.compiled, subject.table).entity
     old = None if entity is None else _fields(entity, there)
     if entity is None or old is None:
@@ -204,7 +199,7 @@ def _changed_fields(subject: Subject, fields: Mapping[str, Any], there: Item) ->
 
 
 def _key(entity: CompiledEntity, fields: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The primary key of a row, however wrong its other fields are; None if its key fields are wrong."""
+    """The primary key of a row; None if its key fields are invalid."""
     try:
         return entity.item_key(
             entity.primary, validated_fields(entity, {name: fields[name] for name in entity.key_fields})
@@ -214,7 +209,7 @@ def _key(entity: CompiledEntity, fields: Mapping[str, Any]) -> dict[str, Any] | 
 
 
 def _item_of(entity: CompiledEntity, fields: Mapping[str, Any]) -> Item | None:
-    """The item of these fields; None where it isn't whole, which saving it will say."""
+    """The item of these fields; None if it is invalid, which saving reports."""
     try:
         return entity.to_item(entity.cls.model_validate_json(json.dumps(fields)))
     except (ValidationError, KeyplanError):
@@ -224,8 +219,8 @@ def _item_of(entity: CompiledEntity, fields: Mapping[str, Any]) -> Item | None:
 def _differences(
     subject: Subject, edit: Mapping[str, Any], item: Item, there: Item
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What an item is to have that the one there hasn't, and what that has instead: by fields where both can be read
-    as their entity, else by attributes.
+    """The new values that differ from an existing item, and the item's values: by fields if both are valid, otherwise
+    by attributes.
     """
     entity = kind_of(there, subject.compiled, subject.table).entity
     new, old = (None, None) if entity is None else (_fields(entity, item), _fields(entity, there))
@@ -239,7 +234,7 @@ def _differences(
 
 
 def _edit(subject: Subject, entity: CompiledEntity | None, row: Mapping[str, Any]) -> _Created | ErrorDetail | None:
-    """A row as an edit; a claim is left out, since it is written with its item."""
+    """A row as an edit; None for a claim, which is written with its item."""
     if set(row) == {"Item"} and isinstance(row["Item"], dict):
         item = row["Item"]
         try:
@@ -277,7 +272,7 @@ def _json_rows(text: str, faults: list[ErrorDetail]) -> Iterator[tuple[str, dict
 def _csv_rows(
     text: str, entity: CompiledEntity | None, faults: list[ErrorDetail]
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Rows by the names in the first line. A cell has the type of its field; an empty one is left out."""
+    """Rows by the names in the first line. A cell has its field's type; empty cells are omitted."""
     reader = csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline=""), strict=True)
     names: list[str] | None = None
     try:
@@ -296,7 +291,7 @@ def _csv_rows(
 
 
 def _value(entity: CompiledEntity | None, name: str, cell: str) -> Any:
-    """A cell as its field takes it: as the text that it is where that fits, else as JSON."""
+    """A cell as its field's value: as a string if that is valid, otherwise as JSON."""
     known = None if entity is None else entity.fields.get(name)
     if known is None:
         return cell

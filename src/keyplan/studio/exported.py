@@ -1,6 +1,5 @@
-"""The studio as one file: the map, the questions and the findings of a design, to be opened from anywhere.
-
-Everything is within: modules, styles, data (compressed). Nothing can be run or changed there.
+"""The studio as one HTML file: the map, the access patterns and the findings of a design, with modules, styles and
+compressed data. It can't run or change anything.
 """
 
 from __future__ import annotations
@@ -33,13 +32,13 @@ LIBRARIES = ("preact", "preact/hooks", "@preact/signals-core", "@preact/signals"
 
 
 def svg_file(subject: Subject) -> str:
-    """The map alone, as SVG. Raises DynamoDBError, StoreError."""
+    """The map as SVG. Raises DynamoDBError, StoreError."""
     drawn = lit_picture(subject, sample(subject), Path({}))
     return standalone(drawn, laid_out(drawn))
 
 
 def page_file(subject: Subject) -> str:
-    """The whole as HTML. Raises DynamoDBError, StoreError."""
+    """The page as HTML. Raises DynamoDBError, StoreError."""
     data = base64.b64encode(gzip.compress(json_text(_data(subject)).encode(), mtime=0)).decode()
     imports = {name: _module(static_text(MODULES[name])) for name in LIBRARIES}
     imports |= {f"studio/{name}.js": _module(_own(name)) for name in OWN}
@@ -89,14 +88,14 @@ def _module(text: str) -> str:
 
 
 def _own(name: str) -> str:
-    """One of the page's modules, its imports by names that the import map has."""
+    """One of the page's modules, with its imports renamed as in the import map."""
     text = static_text(f"{name}.js")
     text = text.replace("import(`./${name}.js`)", "import(`studio/${name}.js`)")
     return re.sub(r'from "\./(\w+\.js)"', r'from "studio/\1"', text).replace("static/icon.svg#mark", "#mark")
 
 
 def _data(subject: Subject) -> dict[str, Any]:
-    """What the page asks for: the map with each read lit on it, and what is shown of each item."""
+    """The page's data: the map with each read highlighted, and the shown items."""
     seen: dict[str, Item] = {}
     maps: dict[str, Any] = {"": map_json(subject, seen=seen)}
     design = subject.design
@@ -121,5 +120,4 @@ def _data(subject: Subject) -> dict[str, Any]:
 
 
 def _without_files(result: dict[str, Any]) -> dict[str, Any]:
-    """The findings without their files, whose paths are of this machine."""
     return {**result, "findings": [{**finding, "file": None, "line": None} for finding in result["findings"]]}

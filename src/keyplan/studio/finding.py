@@ -1,7 +1,5 @@
-"""Items of the Data view: of a collection, of an index's collection, or of an entity, by conditions.
-
-Conditions become the key condition if possible, otherwise a filter. A page ends after a number of requests, even if it
-has no item, and the next one continues there.
+"""Items for the Data view, by collection or entity, and by conditions, which become the key condition if possible,
+otherwise a filter. A page ends after a maximum number of requests, even without items; the next page continues there.
 """
 
 from __future__ import annotations
@@ -47,7 +45,7 @@ _PATH = re.compile(r"([^.\[\]]+)(?:\[\d+\])*(?:\.[^.\[\]]+(?:\[\d+\])*)*")
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A condition on an attribute, as the page gives it: its values are texts."""
+    """A condition on an attribute; its values are strings."""
 
     name: str
     operator: str
@@ -56,8 +54,6 @@ class Condition:
 
 @dataclass
 class _Expression:
-    """An expression while it is put together."""
-
     keys: list[str] = field(default_factory=list[str])
     filters: list[str] = field(default_factory=list[str])
     names: dict[str, str] = field(default_factory=dict[str, str])
@@ -72,7 +68,7 @@ class _Expression:
         return known
 
     def places(self, text: str) -> list[str]:
-        """What a name means: an attribute; where it reads as a path (``address.city``, ``tags[0]``), that too."""
+        """The placeholders of an attribute, and of a path if the name can be one (``address.city``, ``tags[0]``)."""
         result = [self.name(text)]
         steps = _PATH.fullmatch(text)
         if steps is not None and steps[0] != steps[1]:
@@ -87,7 +83,7 @@ class _Expression:
         return token
 
     def members(self) -> dict[str, Any]:
-        """The members of a request."""
+        """The members of the request."""
         result: dict[str, Any] = {}
         if self.keys:
             result["KeyConditionExpression"] = " AND ".join(self.keys)
@@ -102,7 +98,7 @@ class _Expression:
 
 @dataclass
 class Found:
-    """A page of items: how it was asked for, how many were looked at, and where the next begins."""
+    """A page of items, with its request and the start of the next page."""
 
     entity: CompiledEntity | None
     operation: str
@@ -116,7 +112,7 @@ class Found:
 
 
 def data_json(subject: Subject, given: Mapping[str, Any]) -> dict[str, Any]:
-    """A page of items. Raises RequestError with all faults of what was given, DynamoDBError, StoreError."""
+    """A page of items. Raises RequestError with all errors of the input, DynamoDBError, StoreError."""
     made = found_items(subject, given, PAGE_MAX, REQUESTS if subject.local else REQUESTS_AWAY)
     reasons = made.reasons
     rows = [row_json(subject, item) for item in made.items]
@@ -134,8 +130,8 @@ def data_json(subject: Subject, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def found_items(subject: Subject, given: Mapping[str, Any], most: int, requests: int) -> Found:
-    """Items by what the page gives: at most so many, by so many requests. Raises RequestError with all faults of what
-    was given, DynamoDBError, StoreError.
+    """At most ``most`` items, found by at most ``requests`` requests. Raises RequestError with all errors of the input,
+    DynamoDBError, StoreError.
     """
     index, partition, entity, conditions, limit = _checked(subject, given, most)
     made = Found(entity, *_request(subject, index, partition, entity, conditions))
@@ -161,7 +157,7 @@ def found_items(subject: Subject, given: Mapping[str, Any], most: int, requests:
 
 
 def row_json(subject: Subject, item: Item) -> dict[str, Any]:
-    """An item as a row: its attributes as they are stored, and its fields where it can be read as its entity."""
+    """An item as a row: its stored attributes, and its fields if it is valid."""
     kind = kind_of(item, subject.compiled, subject.table)
     fields: dict[str, Any] | None = None
     fault: str | None = None
@@ -185,7 +181,7 @@ def row_json(subject: Subject, item: Item) -> dict[str, Any]:
 
 
 def exact(value: Any) -> Any:
-    """JSON data whose numbers a browser holds exactly: whole numbers beyond 2^53 as texts, which are taken back."""
+    """JSON data that browsers represent exactly: whole numbers beyond 2^53 become strings, which are accepted back."""
     match value:
         case dict():
             return {name: exact(element) for name, element in value.items()}
@@ -198,7 +194,7 @@ def exact(value: Any) -> Any:
 
 
 def _columns(subject: Subject, index: Any, entity: CompiledEntity | None, items: Sequence[Item]) -> list[str]:
-    """The attributes that the items have: keys first, then those of the entity's fields."""
+    """The items' attributes: keys first, then those of the entity's fields."""
     place = next((element for element in subject.table.indexes if element.name == index), None)
     partition, sort = place_attributes(subject.table, place)
     keys = [attribute.name for attribute in (*partition, *sort)]
@@ -212,7 +208,7 @@ def _entities(subject: Subject) -> Iterable[CompiledEntity]:
 
 @cache
 def controls(entity: CompiledEntity) -> dict[str, dict[str, Any]]:
-    """How each field is edited: text, number, boolean, enum (with its values), date or json; and whether it is
+    """The input control of each field (text, number, boolean, enum with its values, date, json), and whether it is
     optional.
     """
     return {
@@ -244,7 +240,7 @@ def _resolved(option: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[s
 
 
 def _names(subject: Subject) -> dict[str, dict[str, str]]:
-    """The fields that attributes are stored from, by entity: what an edit of a cell is an edit of."""
+    """The editable fields by attribute, for each entity."""
     return {
         entity.name: {
             stored_field.attribute: stored_field.name
@@ -256,7 +252,6 @@ def _names(subject: Subject) -> dict[str, dict[str, str]]:
 
 
 def _start(subject: Subject, index: Index | None, item: Item) -> dict[str, Any]:
-    """The position behind an item."""
     partition, sort = place_attributes(subject.table, index)
     return {
         **key_of(item, subject.table),
@@ -309,7 +304,7 @@ def _list(given: Mapping[str, Any]) -> list[Any]:
 def _partition(
     given: Any, attributes: Sequence[KeyAttribute], faults: list[ErrorDetail]
 ) -> list[dict[str, Any]] | None:
-    """A partition key's values: each as a text of the attribute's own type, or as DynamoDB has it."""
+    """The values of a partition key, each as a string or in DynamoDB JSON."""
     if given is None:
         return None
     values = given if isinstance(given, list) else [given]
@@ -401,7 +396,7 @@ def _literal(entity: CompiledEntity) -> str:
 
 
 def _filter(subject: Subject, made: _Expression, condition: Condition) -> str:
-    """A condition on an attribute of unknown type: on strings, and on numbers if the text is one."""
+    """A condition on an attribute of unknown type: on strings, and on numbers or booleans if the text is one."""
     known = subject.table.attribute_types.get(condition.name)
     places = [made.name(condition.name)] if known is not None else made.places(condition.name)
     if condition.operator == "exists":
@@ -421,7 +416,7 @@ def _any(given: Iterable[str]) -> str:
 
 
 def _forms(tags: Sequence[str], condition: Condition) -> list[list[dict[str, Any]]]:
-    """The values of a condition in each type that they could be of."""
+    """The values of a condition in each possible type."""
     result: list[list[dict[str, Any]]] = []
     for tag in tags:
         if tag == "BOOL":
@@ -437,7 +432,7 @@ def _forms(tags: Sequence[str], condition: Condition) -> list[list[dict[str, Any
 
 
 def _in_order(condition: Condition, kind: Callable[[str], Any]) -> bool:
-    """Whether the lower value comes first, as DynamoDB wants it: of 9 and 70 as numbers, and not as texts."""
+    """Whether the lower value comes first, as BETWEEN requires: 9 and 70 do as numbers, but not as strings."""
     if condition.operator != "between":
         return True
     lower, upper = map(kind, condition.values)
@@ -474,7 +469,7 @@ KEYS_MAX = 100
 
 
 def orphans(subject: Subject, items: Sequence[Item]) -> dict[str, str]:
-    """Of some items those that lead nowhere, by identity, each with the reason. Raises DynamoDBError, StoreError."""
+    """The items that refer to a missing item, by identity, each with the reason. Raises DynamoDBError, StoreError."""
     design = subject.compiled
     if design is None:
         return {}
@@ -500,7 +495,7 @@ def orphans(subject: Subject, items: Sequence[Item]) -> dict[str, str]:
 
 
 def _owners(design: CompiledDesign, entity: CompiledEntity, item: Item) -> Iterator[list[tuple[str, dict[str, Any]]]]:
-    """The keys of those that an item belongs to: of each group any will do."""
+    """The keys of an item's owners; one per group must exist."""
     try:
         values = entity.field_values(entity.from_item(item))
     except KeyplanError:
@@ -519,7 +514,7 @@ def _owners(design: CompiledDesign, entity: CompiledEntity, item: Item) -> Itera
 
 
 def _identified(design: CompiledDesign, entity: CompiledEntity) -> list[list[CompiledEntity]]:
-    """The entities that a part of an entity's key identifies, those of the same key fields together."""
+    """The entities that a part of an entity's key identifies, grouped by their key fields."""
     own = frozenset(entity.key_fields)
     groups: dict[frozenset[str], list[CompiledEntity]] = {}
     for compiled_entity in design.entities.values():
@@ -533,7 +528,7 @@ def _identified(design: CompiledDesign, entity: CompiledEntity) -> list[list[Com
 
 
 def _is_by_index(design: CompiledDesign, fields: frozenset[str], group: Sequence[CompiledEntity]) -> bool:
-    """Whether an index partition with these fields alone identifies an entity outside the group."""
+    """Whether an index partition with only these fields identifies an entity outside the group."""
     return any(
         fields == key.fields == frozenset(key.partition[0][1].fields)
         for other in design.entities.values()
@@ -543,7 +538,7 @@ def _is_by_index(design: CompiledDesign, fields: frozenset[str], group: Sequence
 
 
 def _there(subject: Subject, keys: Sequence[Mapping[str, Any]]) -> set[str]:
-    """Which of these keys the table has items of."""
+    """The keys that have an item in the table."""
     result: set[str] = set()
     left = [dict(key) for key in keys]
     while left:

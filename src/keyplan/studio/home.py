@@ -1,4 +1,4 @@
-"""The studio without an argument: recent designs, the systems, new files, Workbench models, and endpoints."""
+"""The start page: recent designs, systems, new files, Workbench models, and a first design inferred from a table."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _recent() -> list[dict[str, Any]]:
 
 
 def remember(name: str, db: str | None) -> None:
-    """Put a design or a URL first in the list of recent ones."""
+    """Add a design or URL to the recent ones."""
     where, colon, design = name.rpartition(":")
     if name.endswith(".py") or where.endswith(".py"):
         name = f"{Path(where or name).expanduser().resolve()}{colon}{design if where else ''}"
@@ -78,7 +78,7 @@ def remember(name: str, db: str | None) -> None:
 
 @dataclass
 class Home(Generic[Opened]):
-    """What can be opened. ``open_name`` opens a design or the tables at a URL: its name, and its store or None.
+    """The designs that can be opened. ``open_name`` opens a design or the tables at a URL, by name and store.
     ``writable``: whether new files can be written.
     """
 
@@ -91,8 +91,8 @@ class Home(Generic[Opened]):
         return {"recent": _recent(), "systems": list(self.systems), "folder": str(Path.cwd())}
 
     def create(self, given: Mapping[str, Any]) -> str:
-        """Write a new file: a small design, or that of a Workbench model. Returns the name to open. Raises
-        RequestError, Refused.
+        """Write a new file: a small design, or that of a Workbench model. Returns its name. Raises RequestError,
+        Refused.
         """
         if not self.writable:
             raise Refused("this studio is read-only", hint="start it without --read-only to write files")
@@ -114,8 +114,8 @@ class Home(Generic[Opened]):
 
 
 def first_design_json(subject: Subject) -> dict[str, Any]:
-    """The module's text, notes on what was guessed, and the error of a design that can't work. Raises StoreError,
-    DynamoDBError, RequestError for a table without items or with keys of several attributes.
+    """A module inferred from a table's items, with notes on guesses, and its error if it is invalid. Raises StoreError,
+    DynamoDBError, RequestError for a table without items or with multi-attribute keys.
     """
     items = sample(subject).items
     if not items:

@@ -1,6 +1,5 @@
-"""An item in the studio: its entity, the parts of its keys, and its attributes as short texts.
-
-Without a design, items are grouped by the fixed prefixes of their keys.
+"""An item in the studio: its entity, the pieces of its keys, and its attributes as short strings. Without a design,
+items are grouped by the fixed prefixes of their keys.
 """
 
 from __future__ import annotations
@@ -50,7 +49,9 @@ NO_ENTITY = "fits no entity"
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """Whose an item is: ``label`` as it is shown. ``role`` is entity, claim, prefix (without a design) or none."""
+    """The kind of an item: ``label`` is its displayed name. ``role`` is entity, claim, prefix (without a design) or
+    none.
+    """
 
     label: str
     role: str
@@ -60,7 +61,7 @@ class Kind:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A part of a key's text: fixed, or the value of a field."""
+    """A piece of a key's text: fixed, or the value of a field."""
 
     text: str
     field: str | None = None
@@ -71,7 +72,7 @@ class Piece:
 
 
 def kind_of(item: Item, design: CompiledDesign | None, table: Table) -> Kind:
-    """Whose an item is."""
+    """The kind of an item."""
     if design is None:
         return Kind(_prefix(item, table), "prefix")
     entity = design.entity_of(item)
@@ -93,7 +94,7 @@ def kind_of(item: Item, design: CompiledDesign | None, table: Table) -> Kind:
 
 
 def _prefix(item: Item, table: Table) -> str:
-    """The words that the key attributes begin with: ``USER``, ``USER · ORDER``."""
+    """The words at the start of the key attributes: ``USER``, ``USER · ORDER``."""
     words: list[str] = []
     for attribute in (table.partition, table.sort):
         text = "" if attribute is None else str((item.get(attribute.name) or {}).get("S", ""))
@@ -109,7 +110,7 @@ def key_of(item: Item, table: Table) -> dict[str, Any]:
 
 
 def identity(key: Item) -> str:
-    """A short name for a primary key, the same each time, which fits into an element's id."""
+    """A stable short id of a primary key, valid as an element's id."""
     text = json.dumps(key, sort_keys=True, ensure_ascii=True)
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
@@ -125,7 +126,7 @@ def place_attributes(table: Table, index: Index | None) -> tuple[Sequence[KeyAtt
 
 
 def pieces(text: str, template: Template, *, sharded: bool = False) -> list[Piece]:
-    """A key's text in the parts of its template; as one part where it isn't of the template."""
+    """A key's text in the pieces of its template; one piece if it doesn't match."""
     shard = ""
     if sharded:
         text, mark, number = text.rpartition("#")
@@ -145,7 +146,7 @@ def pieces(text: str, template: Template, *, sharded: bool = False) -> list[Piec
 
 
 def template_pieces(template: Template, *, sharded: bool = False) -> list[Piece]:
-    """A template's own parts, its fields in braces."""
+    """A template's pieces, with fields in braces."""
     result = [
         Piece(part.text) if isinstance(part, Literal_) else Piece(f"{{{part.field}}}", part.field)
         for part in template.parts
@@ -154,7 +155,7 @@ def template_pieces(template: Template, *, sharded: bool = False) -> list[Piece]
 
 
 def plain_pieces(text: str) -> list[Piece]:
-    """A key's text without a known template: the part before the first delimiter counts as fixed."""
+    """A key's text without a template: the part before the first delimiter counts as fixed."""
     start, mark, rest = text.partition("#")
     return [Piece(start + mark), Piece(rest, "")] if mark and rest and start else [Piece(text)]
 
@@ -166,7 +167,7 @@ _NULL: tuple[str, Any] = ("NULL", True)
 
 
 def attribute_text(value: Mapping[str, Any], shown_max: int = SHOWN_MAX) -> str:
-    """An attribute value in few words: its content, cut where it is long."""
+    """An attribute value as a short string."""
     tag, content = next(iter(value.items()), _NULL)
     match tag:
         case "S" | "N":
@@ -191,14 +192,13 @@ def attribute_text(value: Mapping[str, Any], shown_max: int = SHOWN_MAX) -> str:
 
 
 def _binary(base64_text: str) -> str:
-    """The first bytes in hexadecimal, and how many there are."""
+    """The first bytes in hexadecimal, and the size."""
     size = len(base64_text) * 3 // 4 - base64_text.count("=")
     first = base64.b64decode(base64_text[:12]).hex()[: 2 * SOME]
     return f"0x{first}" if size <= SOME else f"0x{first}… {size} bytes"
 
 
 def _some(texts: Iterable[str], count: int) -> str:
-    """The first texts, and how many follow: a value may hold thousands."""
     shown = ", ".join(islice(texts, SOME))
     return shown + (f", and {count - SOME} more" if count > SOME else "")
 
@@ -208,7 +208,7 @@ MASK = "••••••"
 
 
 def secret_names(design: CompiledDesign | None) -> frozenset[str]:
-    """The names of the design's secret fields and of their attributes. A field in a key can't be masked."""
+    """The names of all secret fields and of their attributes. A field in a key can't be masked."""
     if design is None:
         return frozenset()
     return frozenset(name for entity in design.entities.values() for name in secrets_of(entity))
@@ -226,7 +226,7 @@ def secrets_of(entity: CompiledEntity) -> frozenset[str]:
 
 
 def masked(value: Any, names: frozenset[str]) -> Any:
-    """JSON data with the values under these names masked: of fields, of attributes, of changes and of requests."""
+    """JSON data with the values under these names masked, in fields, attributes, changes and requests."""
     if not names:
         return value
     if isinstance(value, list):
@@ -244,7 +244,7 @@ def masked(value: Any, names: frozenset[str]) -> Any:
 
 
 def _hidden(value: Any) -> Any:
-    """A mask of the value's form. What is empty stays visible."""
+    """A mask with the value's form. Empty values stay visible."""
     if value is None or value == "":
         return value
     return {"S": MASK} if isinstance(value, Mapping) else MASK

@@ -1,7 +1,4 @@
-"""The layout of the map, in its own units: cards of collections, rows of items, and lines between them.
-
-Zooming is a transform of the drawing: nothing here depends on a window.
-"""
+"""The layout of the map: cards of collections, rows of items, and lines between them, independent of the window."""
 
 from __future__ import annotations
 
@@ -38,7 +35,7 @@ LANES = 5
 
 @dataclass(frozen=True)
 class Row:
-    """One entry with the position of its row."""
+    """One entry with its position."""
 
     entry: Entry
     x: int
@@ -64,7 +61,7 @@ class Box:
 
 @dataclass(frozen=True)
 class Zone:
-    """The part of the map that the table, or an index, has."""
+    """The area of the table or an index."""
 
     place: Place
     x: int
@@ -75,7 +72,7 @@ class Zone:
 
 @dataclass(frozen=True)
 class Line:
-    """A tie as a curve: from a point, by two others, to a point."""
+    """A tie as a cubic curve."""
 
     tie: Tie
     points: tuple[tuple[int, int], tuple[int, int], tuple[int, int], tuple[int, int]]
@@ -83,7 +80,7 @@ class Line:
 
 @dataclass
 class Layout:
-    """Everything with its place."""
+    """The positioned elements."""
 
     width: int = field(init=False)
     height: int = field(init=False)
@@ -93,7 +90,7 @@ class Layout:
 
 
 def laid_out(picture: Picture) -> Layout:
-    """The places of everything in a picture: the table first, then columns of indexes beside it."""
+    """The layout of a picture: the table first, then columns of indexes."""
     layout = Layout()
     table, *indexes = picture.places
     heights = [_height(collection, "") for collection in table.collections]
@@ -141,7 +138,7 @@ def _foot(collection: Collection) -> str:
 
 
 def _columns(heights: Sequence[int]) -> int:
-    """How many columns of cards come nearest to a pleasant shape."""
+    """The number of columns with the best aspect ratio."""
 
     def distance(columns: int) -> float:
         return abs((columns * (CARD_WIDTH + GAP_COLUMNS)) / max(_bottoms(heights, columns)) - SHAPE / 1.6)
@@ -160,7 +157,7 @@ def _bottoms(heights: Sequence[int], columns: int) -> list[int]:
 def _stand(
     layout: Layout, place: Place, heights: Sequence[int], columns: int, corner: tuple[int, int], width: int
 ) -> int:
-    """Stand the cards of a place, each in the column that is shortest by then; gives where the longest ends."""
+    """Place each card in the shortest column; returns the lowest position."""
     x, y = corner
     bottoms = [y + TITLE_HEIGHT] * columns
     for collection, height in zip(place.collections, heights, strict=True):
@@ -198,8 +195,8 @@ def _draw_lines(layout: Layout, picture: Picture) -> None:
 def _curve(
     source: Row, target: Row, lane: int
 ) -> tuple[tuple[int, int], tuple[int, int], tuple[int, int], tuple[int, int]]:
-    """From the side of a row to the nearer side of another; around the left side where both are in one column. Lines
-    that run side by side have lanes of their own.
+    """A curve between the nearer sides of two rows, or around the left side within a column. Parallel lines have
+    separate lanes.
     """
     start, end = source.y + source.height // 2, target.y + target.height // 2
     if target.x >= source.x + source.width:

@@ -1,4 +1,4 @@
-"""The map of a subject as the page gets it: the drawing, the items of its rows, and the highlighted access pattern."""
+"""The map for the page: the drawing, the items of its rows, and the highlighted access pattern."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ def map_json(
     partition: Mapping[str, Any] | None = None,
     seen: dict[str, Item] | None = None,
 ) -> dict[str, Any]:
-    """The map of items, with an access pattern highlighted, and with the collection of a partition key. ``seen`` gets
-    the items that are shown, by identity. Raises StoreError, DynamoDBError, UnknownPattern, ArgumentError.
+    """The map of items, with an access pattern highlighted, and with the collection of ``partition``. ``seen`` receives
+    the shown items by identity. Raises StoreError, DynamoDBError, UnknownPattern, ArgumentError.
     """
     made = sample(subject, rows, each)
     name = subject.table.partition.name
@@ -65,7 +65,7 @@ def map_json(
 
 
 def templates_json(subject: Subject) -> dict[str, Any]:
-    """The map of a design's key templates; ``empty``: whether the table has no item. Raises StoreError, DynamoDBError,
+    """The map of a design's key templates; ``empty``: whether the table has no items. Raises StoreError, DynamoDBError,
     Refused without a design.
     """
     if subject.compiled is None:
@@ -94,7 +94,7 @@ def _drawn_json(drawn: Picture) -> dict[str, Any]:
 
 
 def partitions_json(subject: Subject, text: str) -> list[dict[str, Any]]:
-    """Some partition keys of a local table that contain a text. Raises StoreError, DynamoDBError."""
+    """Partition keys of a local table that contain a text. Raises StoreError, DynamoDBError."""
     name = subject.table.partition.name
     found: dict[str, dict[str, Any]] = {}
     start: dict[str, Any] = {}
@@ -117,7 +117,7 @@ def partitions_json(subject: Subject, text: str) -> list[dict[str, Any]]:
 
 
 def path_json(subject: Subject, question: str, path: Path) -> dict[str, Any]:
-    """A call as JSON data: its arguments, steps, answer or error."""
+    """A call as JSON data: its arguments, steps, result or error."""
     error = None if path.error is None else error_json(path.error)["error"]
     return {
         "question": question,
@@ -151,7 +151,7 @@ def _found_json(subject: Subject, item: Item) -> dict[str, Any]:
 
 
 def question_path(subject: Subject, question: str, arguments: Mapping[str, Any] | None, made: Sample) -> Path:
-    """The path of an access pattern: with the given arguments, otherwise with some that find items on the map. A write
+    """The path of an access pattern with the given arguments, otherwise with some that find items on the map. A write
     is a dry run. Raises UnknownPattern.
     """
     design = subject.design
@@ -179,7 +179,7 @@ def _found(path: Path) -> int:
 
 
 def lit_picture(subject: Subject, made: Sample, path: Path) -> Picture:
-    """The picture of a sample, with the items of a path put in and numbered."""
+    """The picture of a sample, with the items of a path added and numbered."""
     design = subject.compiled
     if not made.stretches and design is not None and not path.steps:
         return template_picture(subject.name, design)
@@ -201,7 +201,7 @@ def _path_items(path: Path) -> list[Item]:
 
 
 def _with(subject: Subject, stretches: Sequence[CollectionPart], items: Iterable[Item]) -> list[CollectionPart]:
-    """The stretches with further items, each in its collection; in a new one where there is none."""
+    """The parts with further items, each in its collection or a new one."""
     partition = subject.table.partition.name
     result = list(stretches)
     known = {identity(key_of(element, subject.table)) for part in result for element in (*part.items, *part.apart)}
@@ -226,7 +226,7 @@ def _with(subject: Subject, stretches: Sequence[CollectionPart], items: Iterable
 
 
 def _light(subject: Subject, drawn: Picture, path: Path) -> None:
-    """Number the items of an answer where they are read, mark what would be written, and name the key conditions."""
+    """Number the items of a result, mark those that would be written, and add the key conditions."""
     number = 0
     for step in path.steps:
         index = next(
@@ -243,7 +243,7 @@ def _light(subject: Subject, drawn: Picture, path: Path) -> None:
 
 
 def _condition(step: Step) -> str:
-    """What a request asks of the keys, in words."""
+    """The key condition of a request as text."""
     if step.operation in {"Query", "GetItem", "BatchGetItem"}:
         return key_condition(Request(step.operation, step.parameters))
     return "reads every entry" if step.operation == "Scan" else ""

@@ -1,7 +1,4 @@
-"""Additions to a design's module by form: an entity, a key, an index or an access pattern, as text.
-
-Everything else in the module stays as it is. Nothing is executed here.
-"""
+"""Adds an entity, a key, an index or an access pattern to a design's module, as text. Nothing is executed."""
 
 from __future__ import annotations
 
@@ -33,8 +30,8 @@ RETURNS = {"one": "{0} | None", "list": "list[{0}]", "page": "Page[{0}]"}
 
 
 def module_outline(text: str, design: CompiledDesign | None = None) -> dict[str, Any]:
-    """The entities of a module with the names of their fields, those that it imports of the open design, and the names
-    of its indexes; all empty if it can't be parsed.
+    """The module's entities with their field names, those that it imports, and its index names; empty if it can't be
+    parsed.
     """
     try:
         tree = ast.parse(text)
@@ -60,7 +57,6 @@ def field_types(design: CompiledDesign) -> dict[str, dict[str, str]]:
 
 
 def _fields(node: ast.ClassDef) -> dict[str, str]:
-    """The fields of a class with their annotations as text."""
     members = (each for each in node.body if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name))
     return {each.target.id: ast.unparse(each.annotation) for each in members if isinstance(each.target, ast.Name)}
 
@@ -68,8 +64,8 @@ def _fields(node: ast.ClassDef) -> dict[str, str]:
 def with_addition(
     text: str, design: str, given: Mapping[str, Any], known: Mapping[str, Mapping[str, str]] | None = None
 ) -> str:
-    """The module's text with what a form describes. ``known``: the fields of entities of other modules. Raises
-    RequestError with every fault, UnknownDesign if the design or the entity isn't in the module.
+    """The module's text with the declaration of a form. ``known``: the fields of entities in other modules. Raises
+    RequestError with all errors, UnknownDesign if the module lacks the design or the entity.
     """
     form = _Form(given)
     try:
@@ -92,7 +88,7 @@ def with_addition(
 
 
 class _Form:
-    """The values of a form, and their faults."""
+    """The values of a form, and their errors."""
 
     def __init__(self, given: Mapping[str, Any]) -> None:
         self._given = given
@@ -102,7 +98,7 @@ class _Form:
         self._faults.append(ErrorDetail(name, message))
 
     def check(self) -> None:
-        """Raises RequestError with the faults."""
+        """Raises RequestError with the errors."""
         if self._faults:
             raise RequestError("this can't be added", errors=self._faults)
 
@@ -217,7 +213,7 @@ def _add_pattern(source: ModuleText, design: str, form: _Form, known: Mapping[st
 
 
 def _next_id(design: ast.ClassDef) -> str:
-    """The id after the last one of a read, such as AP8."""
+    """The next id of a read, such as AP8."""
     ids = [match for text in _ids(design) if (match := re.fullmatch(r"(\D*)(\d+)", text))]
     prefix = ids[-1][1] if ids else "AP"
     return f"{prefix}{max((int(match[2]) for match in ids if match[1] == prefix), default=0) + 1}"

@@ -38,11 +38,10 @@ Cell = Mapping[str, Any] | None
 def side_by_side(
     plans: Sequence[Plan], text: str, *, spare: Sequence[str] = (), refused: Sequence[tuple[Plan, str]] = ()
 ) -> dict[str, Any]:
-    """Plans as columns. ``text``: the module that they are for. ``spare``: the indexes that no access pattern needs.
-    ``refused``: plans that gave a wrong result, each with it.
-
-    A cell has its text, a line below it (``note``), the plan's notes about it (``noted``), and whether the design lacks
-    it (``new``); it is None if a plan lacks it. A row has whether it is the ``same`` in all plans.
+    """Plans as columns. ``text``: the module that they are for. ``spare``: indexes that no access pattern needs.
+    ``refused``: plans with a wrong result. A cell has its text, a ``note`` below it, the plan's notes on it
+    (``noted``), and whether the design lacks it (``new``); it is None if the plan lacks it. ``same``: whether a row is
+    equal in all plans.
     """
     return {
         "plans": [_head(number, plan, text) for number, plan in enumerate(plans, 1)],
@@ -59,7 +58,6 @@ def side_by_side(
 
 
 def _head(number: int, plan: Plan, text: str) -> dict[str, Any]:
-    """The head of a plan's column, and its change of the module."""
     try:
         change = rewritten(plan, text)
     except UnknownDesign:
@@ -83,7 +81,7 @@ def _row(label: str, cells: Sequence[Cell], **more: Any) -> dict[str, Any]:
 
 
 def _weights(plans: Sequence[Plan]) -> Iterator[dict[str, Any]]:
-    """What plans weigh; no row for what is nothing in all of them."""
+    """The weights of the plans, except those that are zero in all."""
 
     def row(label: str, value: Callable[[Plan], float | None], shown: Callable[[Plan], str]) -> dict[str, Any] | None:
         values = [value(plan) for plan in plans]
@@ -131,7 +129,7 @@ def _indexes(plans: Sequence[Plan]) -> Iterator[dict[str, Any]]:
 
 
 def _keys(plans: Sequence[Plan]) -> Iterator[dict[str, Any]]:
-    """A group for each entity, a row for each key that any plan gives it."""
+    """A group per entity, a row per key of any plan."""
     both = [(plan, {key.place: key for key in plan.keys}) for plan in plans]
     places = dict.fromkeys(key.place for plan in plans for key in plan.keys)
     entities = dict.fromkeys(place.partition(".")[0] for place in places)
@@ -161,12 +159,11 @@ def _patterns(plans: Sequence[Plan]) -> Iterator[dict[str, Any]]:
 
 
 def _noted(plan: Plan, place: str) -> list[str]:
-    """What a plan notes about a key, or an access pattern."""
     return [note.removeprefix(f"{place}: ") for note in plan.notes if note.startswith(f"{place}: ")]
 
 
 def _further(plans: Sequence[Plan]) -> Iterator[dict[str, Any]]:
-    """The notes that are about neither a key nor a read."""
+    """The notes about neither a key nor a read."""
     shown = [
         {*(f"{plan.design.__name__}.{name}" for name in plan.compiled.reads), *(key.place for key in plan.keys)}
         for plan in plans
@@ -220,7 +217,7 @@ def main() -> None:
 
 
 def limit(cpu_seconds: int, memory_bytes: int) -> None:
-    """Limit this process, where the system can (not on Windows); a macOS kernel ignores the memory limit."""
+    """Limit this process, if the system supports it (not on Windows; macOS ignores the memory limit)."""
     try:
         import resource  # noqa: PLC0415 - not on Windows
     except ModuleNotFoundError:
@@ -254,7 +251,7 @@ def _source(request: Mapping[str, Any]) -> Source:
 
 
 def read(request: Mapping[str, Any]) -> type[Design] | dict[str, Any]:
-    """The design of a request, not compiled; or the error of its module."""
+    """The design of a request, not compiled, or the error of its module."""
     with deferred():
         return loaded(_source(request), request["text"])
 
@@ -291,7 +288,7 @@ def _made(
 def _verified(
     plans: list[Plan], report: Callable[[str, int, int | None], None]
 ) -> tuple[list[Plan], list[tuple[Plan, str]]]:
-    """The plans that give right answers on generated stores, and those that don't. Raises DesignError without any."""
+    """The plans with correct results on generated stores, and the others. Raises DesignError if none remains."""
     try:
         from keyplan.testing.verifying import verified  # noqa: PLC0415 - of an extra that may be missing
     except ImportError:
@@ -314,7 +311,7 @@ def _traffic(given: Mapping[str, Any] | None, design: type[Design]) -> Traffic |
 
 
 def _fault(fault: ErrorDetail, text: str) -> dict[str, Any]:
-    """A fault with the line of its access pattern or class."""
+    """An error with the line of its access pattern or class."""
     owner, _, name = (fault.place or "").rpartition(".")
     words = (f"def {name}(", f"class {name}(") if owner else (f"class {name}(",)
     lines = (number for number, line in enumerate(text.splitlines(), 1) if line.strip().startswith(words))

@@ -1,7 +1,6 @@
-"""Runs a design's module in a child process, for the Change and Plan views.
-
-The server process never executes the module's text again after the design is open. A child process does, with limits on
-its CPU time and memory (``module_process.py``). The page polls for the result, and can stop the process.
+"""Runs a design's module in a child process with limited CPU time and memory, for the Change and Plan views. The server
+process never executes the module's text after the design is open. The page polls for the result, and can stop the
+process.
 """
 
 from __future__ import annotations
@@ -45,14 +44,14 @@ class _Job:
     result: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     def start(self, request: Mapping[str, Any]) -> None:
-        """Send the request, and read the answers in a thread."""
+        """Send the request, and read the output in a thread."""
         with suppress(OSError):  # the process has ended already: its output says why
             self._input.write(json_text(request) + "\n")
             self._input.flush()
         threading.Thread(target=self._follow, daemon=True).start()
 
     def stop(self) -> None:
-        """Ask for the best result so far; kill the process if it doesn't end."""
+        """Request the best result so far; kill the process if it doesn't end."""
         with suppress(OSError):
             self._input.close()
         timer = threading.Timer(STOP_SECONDS, self.kill)
@@ -60,7 +59,7 @@ class _Job:
         timer.start()
 
     def kill(self) -> None:
-        """Kill the process and those that it started, if it hasn't ended."""
+        """Kill the process and its children, if it is running."""
         if self.state != "running":
             return
         if os.name == "posix":
@@ -74,7 +73,6 @@ class _Job:
         return _pipe(self.process.stdin)
 
     def _follow(self) -> None:
-        """Read the process's output until it ends."""
         output: list[str] = []
         errors = threading.Thread(target=lambda: output.append(_tail(_pipe(self.process.stderr))), daemon=True)
         errors.start()
@@ -104,7 +102,6 @@ def _pipe(stream: IO[str] | None) -> IO[str]:
 
 
 def _parsed(line: str) -> dict[str, Any]:
-    """A line of the process's output."""
     if not line.endswith("\n"):
         return {"error": _error("the module's result is too large")}
     try:
@@ -115,7 +112,7 @@ def _parsed(line: str) -> dict[str, Any]:
 
 
 def _tail(stream: IO[str]) -> str:
-    """The end of a stream, however much it carries."""
+    """The end of a stream."""
     kept = ""
     while part := stream.read(OUTPUT_MAX):
         kept = (kept + part)[-OUTPUT_MAX:]
@@ -135,9 +132,7 @@ def _error(message: str, hint: str | None = None) -> dict[str, Any]:
 
 
 class ModuleRunner:
-    """The runs of one module: at most one per task at a time. ``opened`` is the source of the open
-    design.
-    """
+    """The runs of one module: at most one per task at a time. ``opened`` is the source of the open design."""
 
     def __init__(self, source: Source, traffic: Traffic | None = None, *, opened: str | None = None) -> None:
         self.source = source
@@ -157,11 +152,10 @@ class ModuleRunner:
         stop: bool = False,
         again: bool = False,
     ) -> dict[str, Any]:
-        """The result of a task (``change`` or ``plan``) for a text, or for the file as it is now; or its progress.
-
-        The ``state`` is ``none``, ``running``, ``done`` or ``failed``. Without ``run`` nothing is started. A new run
-        ends the task's other run. ``stop`` asks for the best result so far, ``again`` runs a finished task once more.
-        If the page has the ``known`` version, the answer is only that it is unchanged.
+        """The result or progress of a task (``change`` or ``plan``) for a text, or for the current file. The ``state``
+        is ``none``, ``running``, ``done`` or ``failed``. Without ``run`` nothing is started; a new run replaces the
+        task's other run; ``stop`` requests the best result so far; ``again`` repeats a finished task. For the ``known``
+        version, the answer is only that it is unchanged.
         """
         try:
             text = self.source.text() if text is None else text
@@ -186,7 +180,7 @@ class ModuleRunner:
         return {**answer, "error": None, **({} if job is None else job.result)}
 
     def close(self) -> None:
-        """End the running processes."""
+        """Kill the running processes."""
         with self._lock:
             for job in self._jobs.values():
                 if job.state == "running":
@@ -217,7 +211,6 @@ class ModuleRunner:
 
 
 def _document(traffic: Traffic) -> dict[str, Any]:
-    """A traffic as the document of a traffic file."""
     data = json.loads(json_text({"table": _members(traffic.table)}))
     data["patterns"] = {name: dict(load.given) for name, load in traffic.patterns.items() if load.given}
     data["entities"] = {name: _members(stored) for name, stored in traffic.entities.items()}

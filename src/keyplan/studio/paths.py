@@ -1,7 +1,5 @@
-"""The path of an access pattern: its requests, the collections that they read, and the items that they find, in order.
-
-A read runs on the store, through the client that runs it everywhere. A write is a dry run: its reads run, and its
-writes are recorded, not sent. Missing arguments are taken from an item that the access pattern finds.
+"""The path of an access pattern: its requests, and the items that they find, in order. A write is a dry run: its reads
+run, and its writes are recorded. Missing arguments are taken from an item that the access pattern finds.
 """
 
 from __future__ import annotations
@@ -39,7 +37,7 @@ WRITES = {"PutItem", "UpdateItem", "DeleteItem", "TransactWriteItems", "BatchWri
 
 @dataclass
 class Step:
-    """One request and what it found. ``touched`` are the items that it would write, each with what happens to it."""
+    """One request and its items. ``touched`` are the items that it would write, each with the kind of change."""
 
     operation: str
     parameters: dict[str, Any]
@@ -48,7 +46,7 @@ class Step:
     touched: list[tuple[str, Item]] = field(default_factory=list[tuple[str, Item]])
 
     def as_json(self) -> dict[str, Any]:
-        """The request as JSON data; items are shown otherwise."""
+        """The request as JSON data, without its items."""
         return {
             "operation": self.operation,
             "parameters": self.parameters,
@@ -59,7 +57,7 @@ class Step:
 
 @dataclass
 class Path:
-    """A call with its steps, and its answer or error. ``cut``: more would have followed."""
+    """A call with its steps, and its result or error. ``cut``: further requests would follow."""
 
     arguments: dict[str, Any]
     steps: list[Step] = field(default_factory=list[Step])
@@ -70,11 +68,11 @@ class Path:
 
 
 class _EnoughError(Exception):
-    """So many requests are enough."""
+    """The maximum number of requests is reached."""
 
 
 def read_path(design: Design, pattern: ReadPattern, arguments: Mapping[str, Any]) -> Path:
-    """A read with these arguments (texts or JSON values). What it raises is in the path."""
+    """A read with these arguments (strings or JSON values). Its errors are in the path."""
     path = Path(dict(arguments))
     began = time.perf_counter()
     try:
@@ -89,7 +87,7 @@ def read_path(design: Design, pattern: ReadPattern, arguments: Mapping[str, Any]
 
 
 def write_path(design: Design, name: str, arguments: Mapping[str, Any], *, send: bool) -> Path:
-    """A write: a dry run, or executed. The error that it raises is in the path."""
+    """A write, as a dry run or executed. Its errors are in the path."""
     path = Path(dict(arguments))
     began = time.perf_counter()
     try:
@@ -110,7 +108,7 @@ def write_path(design: Design, name: str, arguments: Mapping[str, Any], *, send:
 
 
 def _resolved(design: Design, value: Any) -> Any:
-    """An argument; of a reference to an item its fields as they are now. Raises ItemNotFound."""
+    """An argument; a reference to an item is replaced by its current fields. Raises ItemNotFound."""
     if not isinstance(value, Mapping) or set(value) != {KEY}:
         return value
     request = {"TableName": design.store.table_name, "Key": value[KEY], "ConsistentRead": True}
@@ -130,13 +128,12 @@ def _reading(design: Design, pattern: ReadPattern, arguments: Mapping[str, Any])
 
 
 def _first_part(answer: Answer, bound: dict[str, Any]) -> Conversation[list[Any]]:
-    """An iterator goes on as long as it is asked; its first part is shown."""
     items, _ = yield from answer.part(bound, None, 0)
     return items
 
 
 def followed(conversation: Conversation[Any], transport: Transport, path: Path, *, send: bool) -> Any:
-    """Run a conversation, and note each request with its response. Writes are sent only with ``send``."""
+    """Run a conversation, and record each request with its response. Writes are sent only with ``send``."""
     try:
         step = next(conversation)
         while True:
@@ -193,7 +190,7 @@ def _units(consumed: Any) -> float:
 
 
 def actions(operation: str, parameters: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """The actions of a write: Put, Update, Delete or ConditionCheck, each with its parameters."""
+    """The actions of a write (Put, Update, Delete or ConditionCheck), each with its parameters."""
     match operation:
         case "PutItem" | "UpdateItem" | "DeleteItem":
             yield operation.removesuffix("Item"), parameters
@@ -208,7 +205,7 @@ def actions(operation: str, parameters: Mapping[str, Any]) -> Iterator[tuple[str
 
 
 def _touched(request: Request) -> Iterator[tuple[str, Item]]:
-    """The items that a request would write, each by what it has of it: the whole item of a put, the key of others."""
+    """The items that a request would write: the whole item for a put, the key for others."""
     for kind, action in actions(request.operation, request.parameters):
         yield _MARKS[kind], action.get("Item") or action["Key"]
 
@@ -222,7 +219,7 @@ _MARKS = {"Put": "put", "Update": "update", "Delete": "delete", "ConditionCheck"
 def example_arguments(
     design: CompiledDesign, pattern: Any, items: Sequence[Item], first: Item | None = None
 ) -> Iterator[dict[str, Any]]:
-    """Arguments by which a question finds something, by items that are there: for each item that gives some."""
+    """Arguments that find something, one set per suitable item."""
     given = [parameter for parameter in pattern.signature.parameters if parameter.condition]
     if not any(value.required for value in given) and not first:
         yield _defaults(pattern)
@@ -278,7 +275,7 @@ def _argument(parameter: Parameter, value: Any) -> Any:
 
 
 def _defaults(pattern: Any) -> dict[str, Any]:
-    """The arguments that are about how much is read, and which way, as a call needs them."""
+    """The arguments for limit and direction that a call needs."""
     result: dict[str, Any] = {}
     for parameter in pattern.signature.parameters:
         if parameter.kind is ParameterKind.LIMIT and not (
@@ -291,7 +288,7 @@ def _defaults(pattern: Any) -> dict[str, Any]:
 
 
 def _asked_for(plan: Plan) -> list[CompiledEntity]:
-    """The entities by whose fields a plan is asked."""
+    """The entities whose fields are a plan's parameters."""
     match plan:
         case QueryPlan():
             return [match.entity for match in plan.matches]

@@ -1,6 +1,5 @@
-"""What is known of a design without its data: each question explained and priced, its findings, and what it all costs.
-
-The numbers are those of ``keyplan explain``, ``keyplan check`` and ``keyplan cost``; here they are put side by side.
+"""The analysis of a design without its data: each access pattern with its explanation, price and findings, and the
+total cost. The numbers are those of ``keyplan explain``, ``check`` and ``cost``.
 """
 
 from __future__ import annotations
@@ -37,8 +36,8 @@ TIMES = (0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100)
 
 
 def questions_json(design: type[Design], traffic: Traffic | None = None) -> dict[str, Any]:
-    """Every access pattern with what it asks, takes and costs, and with its findings. Rates are those of the traffic
-    given, else of the decorators.
+    """Every access pattern with its request, cost and findings. Rates come from the traffic, otherwise from the
+    decorators.
     """
     result = _estimate(cast("Any", design), _Held(traffic), (), ())
     payer = _payer(result, _region(traffic))
@@ -79,7 +78,7 @@ def _question(
 
 
 def check_json(design: type[Design], traffic: Traffic | None = None) -> dict[str, Any]:
-    """What ``keyplan check`` finds, and the manuals of the rules that found it."""
+    """The findings of ``keyplan check``, and the manuals of their rules."""
     report = as_json([check(design, traffic)])["reports"][0]
     codes = {finding["code"] for finding in report["findings"]}
     return {
@@ -89,8 +88,8 @@ def check_json(design: type[Design], traffic: Traffic | None = None) -> dict[str
 
 
 def cost_json(design: type[Design], given: Mapping[str, Any], traffic: Traffic | None = None) -> dict[str, Any]:
-    """What a design costs under rates, counts and item sizes that the page gives; what it doesn't give is the
-    traffic's. Raises RequestError with all faults, TrafficError, PriceError.
+    """The cost of a design with the rates, counts and item sizes of the page; others come from the traffic. Raises
+    RequestError with all errors, TrafficError, PriceError.
     """
     faults: list[ErrorDetail] = []
     rates = _numbers(given, "rates", design.compiled.patterns, RATE_MAX, faults)
@@ -121,13 +120,12 @@ def _region(traffic: Traffic | None) -> str:
 
 
 def _payer(result: Estimate, region: str) -> Payer:
-    """Who pays at a region's prices, and at those of the replicas' regions."""
     return Payer(result, price_list(region), [price_list(text) for text in result.traffic.table.replicas])
 
 
 @dataclass(frozen=True)
 class _Held:
-    """A traffic file's content by which estimates are kept."""
+    """A traffic file's content, hashable as a cache key."""
 
     traffic: Traffic | None
 
@@ -139,8 +137,8 @@ class _Held:
 def _estimate(
     design: Any, held: _Held, counts: tuple[tuple[str, float], ...], sizes: tuple[tuple[str, float], ...]
 ) -> Estimate:
-    """What calls take and what is stored, apart from how often questions are asked: it takes a second or so for a large
-    design, and a slider moves quicker.
+    """The consumption of calls and the stored items, independent of rates: estimating a large design takes a second,
+    too long for a slider.
     """
     start = held.traffic or traffic_of(design.compiled)
     given, items = dict(counts), dict(sizes)
@@ -156,7 +154,6 @@ def _estimate(
 
 
 def _multiplied(payer: Payer, times: float) -> dict[str, Any]:
-    """Both ways of paying when every rate is so many times what it is."""
     patterns = tuple(replace(pattern, load=_times(pattern.load, times)) for pattern in payer.estimate.patterns)
     other = Payer(replace(payer.estimate, patterns=patterns), payer.prices, payer.replicas)
     return {"times": times, "on_demand": other.on_demand().usd, "provisioned": other.provisioned().usd}
@@ -170,7 +167,7 @@ def _times(load: Load, times: float) -> Load:
 def _numbers(
     given: Mapping[str, Any], member: str, names: Mapping[str, Any], most: float, faults: list[ErrorDetail]
 ) -> dict[str, float]:
-    """Numbers by name. What isn't one is a fault."""
+    """Numbers by name. Others are added to ``faults``."""
     value = given.get(member) or {}
     if not isinstance(value, dict):
         faults.append(ErrorDetail(member, "isn't an object"))

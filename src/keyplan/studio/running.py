@@ -1,6 +1,4 @@
-"""Runs an access pattern from the page: its form, its result with the exact requests; for a write a dry run, then the
-changes it made.
-"""
+"""Runs an access pattern from the page: its form, its result with the exact requests, and for a write the changes."""
 
 from __future__ import annotations
 
@@ -35,7 +33,7 @@ PICKS_MAX = 100
 
 
 def needed(subject: Subject) -> Design:
-    """The design. Raises Refused where any table is browsed."""
+    """The design. Raises Refused if a table is browsed without one."""
     if subject.design is None:
         raise Refused(
             "this table is browsed without a design", hint="open the studio of a design: keyplan studio DESIGN"
@@ -44,7 +42,9 @@ def needed(subject: Subject) -> Design:
 
 
 def form_json(subject: Subject, question: str) -> dict[str, Any]:
-    """The form of an access pattern, built from its signature, and arguments that find items. Raises UnknownPattern."""
+    """The form of an access pattern, generated from its signature, and arguments that find items. Raises
+    UnknownPattern.
+    """
     design = needed(subject)
     pattern = design.compiled.pattern(question)
     schemas = Schemas(design.compiled, [pattern])
@@ -119,7 +119,7 @@ def _before(subject: Subject, path: Path) -> list[dict[str, Any]]:
 
 
 def _planned(subject: Subject, path: Path, before: Mapping[str, Item]) -> dict[str, Item]:
-    """The items after a dry run, by identity, if its conditions hold."""
+    """The items after a dry run, by identity, if its conditions are met."""
     after = dict(before)
     for step in path.steps:
         for kind, action in actions(step.operation, step.parameters):
@@ -138,13 +138,12 @@ def _planned(subject: Subject, path: Path, before: Mapping[str, Item]) -> dict[s
 
 
 def _touched(subject: Subject, path: Path) -> dict[str, Item]:
-    """The keys of all items that a path writes, by identity."""
     keys = [key_of(item, subject.table) for step in path.steps for _, item in step.touched]
     return {identity(key): key for key in keys}
 
 
 def stored_items(subject: Subject, keys: Iterable[Item]) -> dict[str, Item]:
-    """The items that are there now, by identity. Raises DynamoDBError, StoreError."""
+    """The current items, by identity. Raises DynamoDBError, StoreError."""
     requests = [
         Request("GetItem", {"TableName": subject.table_name, "Key": dict(key), "ConsistentRead": True}) for key in keys
     ]
@@ -156,7 +155,7 @@ def stored_items(subject: Subject, keys: Iterable[Item]) -> dict[str, Item]:
 def changes_json(
     subject: Subject, keys: Mapping[str, Item], before: Mapping[str, Item], after: Mapping[str, Item] | None
 ) -> list[dict[str, Any]]:
-    """What became of items: each attribute and index entry that isn't as it was. ``after`` is None if it is unknown."""
+    """The changes of items: each changed attribute and index entry. ``after`` is None if it is unknown."""
     result: list[dict[str, Any]] = []
     for name, key in keys.items():
         old, new = before.get(name), None if after is None else after.get(name)
@@ -182,7 +181,6 @@ def changes_json(
 
 
 def _entries(subject: Subject, old: Item | None, new: Item | None) -> Iterator[dict[str, Any]]:
-    """The entries that an item leaves and enters in the indexes."""
     for index in subject.table.indexes:
         names = [attribute.name for attributes in place_attributes(subject.table, index) for attribute in attributes]
         texts = [
@@ -199,7 +197,9 @@ EACH = 9
 
 
 def write_generated(design: Design) -> int:
-    """Write up to nine items of each entity; return the number written. Raises StoreError, DynamoDBError."""
+    """Write up to nine sample items of each entity, for the map of a new design; returns their number. Raises
+    StoreError, DynamoDBError.
+    """
     return sum(_is_written(design, item) for entity in design.compiled.entities.values() for item in _items(entity))
 
 

@@ -1,7 +1,5 @@
-"""The items of the map: a few item collections of each kind, and their numbers of items.
-
-Of a local table some thousand items are read, of a remote one some hundred, since reading costs. A count says whether
-it is exact.
+"""The items of the map: a few item collections of each kind, with their item counts. Up to some thousand items of a
+local table are read, some hundred of a remote one, because reads are billed.
 """
 
 from __future__ import annotations
@@ -35,7 +33,7 @@ GROUPS = ((4, 3), (10, 2))
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """How many items there are: exactly, or at the least."""
+    """A number of items: exact, or a lower bound."""
 
     items: int
     exact: bool
@@ -46,8 +44,8 @@ class Count:
 
 @dataclass(frozen=True)
 class CollectionPart:
-    """Some items of one collection, in their order. ``apart`` are further items, not next to those before them;
-    ``count`` is None if it is unknown.
+    """Some items of one collection, in order. ``apart`` are further items, not adjacent to them; ``count`` is None if
+    it is unknown.
     """
 
     items: Sequence[Item]
@@ -57,7 +55,7 @@ class CollectionPart:
 
 @dataclass
 class Sample:
-    """What was looked at, and the collections chosen. ``complete``: the whole table was looked at."""
+    """The items read, and the chosen collections. ``complete``: the whole table was read."""
 
     items: list[Item] = field(default_factory=list[Item])
     complete: bool = True
@@ -65,7 +63,7 @@ class Sample:
 
 
 def sample(subject: Subject, rows: int = ROWS, each: int | None = None) -> Sample:
-    """A few collections of each kind (``each``: so many), with so many rows. Raises DynamoDBError, StoreError."""
+    """``each`` collections of each kind, with up to ``rows`` items. Raises DynamoDBError, StoreError."""
     result = Sample()
     _look(subject, result, LOCAL_ITEMS * (each or 1))
     partition = subject.table.partition.name
@@ -78,7 +76,7 @@ def sample(subject: Subject, rows: int = ROWS, each: int | None = None) -> Sampl
 
 
 def _look(subject: Subject, result: Sample, most: int) -> None:
-    """Look at items: at the first thousands here, at some of each part of the table elsewhere."""
+    """Read the first items of a local table, or some items of each segment of a remote one."""
     base = {"TableName": subject.table_name}
     if subject.local:
         start: dict[str, Any] = {}
@@ -100,7 +98,9 @@ def _look(subject: Subject, result: Sample, most: int) -> None:
 
 
 def _chosen(subject: Subject, collections: Sequence[list[Item]], each: int | None) -> Iterator[list[Item]]:
-    """The collections to show: of each kind those with the most entities, near to what is shown already."""
+    """The collections to show: of each kind, those with the most kinds of items and the most values in common with
+    others.
+    """
     groups: dict[str, list[list[Item]]] = {}
     for items in collections:
         groups.setdefault(_shape(subject, items[0]), []).append(items)
@@ -116,7 +116,7 @@ def _chosen(subject: Subject, collections: Sequence[list[Item]], each: int | Non
 
 
 def _shape(subject: Subject, item: Item) -> str:
-    """The shape of an item's partition key: collections of one shape are of one kind."""
+    """The shape of an item's partition key: collections with one shape are of one kind."""
     kind = kind_of(item, subject.compiled, subject.table)
     if kind.key is None:
         return kind.label.partition(" · ")[0]
@@ -124,9 +124,7 @@ def _shape(subject: Subject, item: Item) -> str:
 
 
 def _rank(subject: Subject, group: Sequence[list[Item]]) -> tuple[int, int, str]:
-    """Where a kind of collections comes: in the order of the design's entities, then of their claims; what fits none
-    comes last.
-    """
+    """The order of kinds: the design's entities, then claims, then items that fit no entity."""
     names = [entity.name for entity in subject.compiled.entities.values()] if subject.compiled is not None else []
     kind = kind_of(group[0][0], subject.compiled, subject.table)
     position = len(names) if kind.entity is None else names.index(kind.entity.name)
@@ -135,7 +133,7 @@ def _rank(subject: Subject, group: Sequence[list[Item]]) -> tuple[int, int, str]
 
 @dataclass(frozen=True, eq=False)
 class _Candidate:
-    """A collection that may be shown: its number of kinds, and the strings that may tie it to others."""
+    """A collection that may be shown, with its number of kinds, and the strings that can tie it to others."""
 
     items: list[Item]
     kinds: int
@@ -143,17 +141,16 @@ class _Candidate:
 
     @classmethod
     def of(cls, subject: Subject, items: list[Item]) -> _Candidate:
-        """A collection's own."""
         kinds = {kind_of(item, subject.compiled, subject.table).label for item in items[:200]}
         return cls(items, len(kinds), frozenset(_values(items[:50])))
 
     def worth(self, seen: set[str]) -> int:
-        """How much it shows beside what is shown already."""
+        """Its value next to the collections that are shown already."""
         return self.kinds * 10 + min(len(self.items), ROWS) + min(len(self.values & seen), 12) * 2
 
 
 def _values(items: Iterable[Item]) -> set[str]:
-    """The texts that items hold: what two collections share of them ties them together."""
+    """The strings in items: common ones tie two collections together."""
     return {text for item in items for value in item.values() if len(text := str(value.get("S", ""))) > 4}
 
 
@@ -171,9 +168,7 @@ def _text(value: Mapping[str, Any] | None) -> str:
 def stretch(
     subject: Subject, partition: Mapping[str, Any], rows: int, known: Sequence[Item] = (), index: Index | None = None
 ) -> CollectionPart:
-    """The first items of a collection; and of those known, one of each kind that isn't among them. Raises StoreError
-    and its kind.
-    """
+    """The first items of a collection, and one of each other kind in ``known``. Raises StoreError, DynamoDBError."""
     request = _query(subject, [partition], index)
     answer = subject.transport.call("Query", {**request, "Limit": rows})
     items: list[Item] = answer["Items"]
@@ -189,8 +184,8 @@ def stretch(
 
 
 def counter(subject: Subject, made: Sample) -> Callable[[str, Sequence[Mapping[str, Any]]], Count | None]:
-    """Counts collections by index name (empty: the table) and partition key: in the sample if it is the whole table,
-    by queries in a local store, otherwise not at all (None). Raises DynamoDBError, StoreError.
+    """Counts collections by index name (empty: the table) and partition key: in a complete sample, or by queries in a
+    local store, otherwise not at all (None). Raises DynamoDBError, StoreError.
     """
     indexes: dict[str, Index | None] = {"": None, **{index.name: index for index in subject.table.indexes}}
     totals: Counter[tuple[str, str]] = Counter()
@@ -210,7 +205,7 @@ def counter(subject: Subject, made: Sample) -> Callable[[str, Sequence[Mapping[s
 
 
 def count(subject: Subject, partition: Sequence[Mapping[str, Any]], index: Index | None = None) -> Count:
-    """How many items a collection has, as far as a few pages tell."""
+    """The number of items in a collection, counted over a few pages."""
     request = {**_query(subject, partition, index), "Select": "COUNT"}
     number, pages = 0, COUNT_PAGES if subject.local else 1
     for _ in range(pages):

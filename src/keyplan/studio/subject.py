@@ -1,4 +1,4 @@
-"""What the studio looks at: a table in a store, with the design that it was made by, or without one."""
+"""The table that the studio shows, with its design or without one."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ NO_TABLE = "no-table"
 
 @dataclass(frozen=True)
 class Subject:
-    """A table, where it is, and what is known of it. ``design`` is None where any table is browsed; ``writable``
-    whether it may be written to.
+    """A table, its store, and its design. ``design`` is None if a table is browsed; ``writable``: whether it can be
+    written.
     """
 
     name: str
@@ -42,12 +42,12 @@ class Subject:
 
     @property
     def compiled(self) -> CompiledDesign | None:
-        """The design as it is compiled."""
+        """The compiled design."""
         return None if self.design is None else self.design.compiled
 
 
 def of_design(design: Design, *, writable: bool | None = None) -> Subject:
-    """An opened design. Without a word on it, only a store on this machine may be written to."""
+    """An opened design. By default, only a local store is writable."""
     store = design.store
     return Subject(
         name=design.compiled.name,
@@ -62,13 +62,13 @@ def of_design(design: Design, *, writable: bool | None = None) -> Subject:
 
 
 def of_uncompiled(design: type[Design]) -> Subject:
-    """A design that can't be compiled yet: there is nothing to look at but plans of its keys."""
+    """A design that can't be compiled yet: only its keys can be planned."""
     table: Table = design.table
     return Subject(design.__name__, table, table.name, _Nowhere(), "no store: it can't be compiled yet", True, False)
 
 
 def of_file(name: str) -> Subject:
-    """A file without a design that can be opened: there is no table to look at."""
+    """A file whose design can't be opened: there is no table."""
     return Subject(name, Table(NO_TABLE), NO_TABLE, _Nowhere(), "no store: the design can't be opened", True, False)
 
 
@@ -83,7 +83,7 @@ class _Nowhere:
 
 
 def described(description: Mapping[str, Any]) -> Table:
-    """The table that a DescribeTable response describes."""
+    """The table in a DescribeTable response."""
     types = {
         definition["AttributeName"]: definition["AttributeType"] for definition in description["AttributeDefinitions"]
     }
@@ -118,9 +118,7 @@ LISTED_MAX = 1000
 
 @dataclass(frozen=True)
 class Endpoint:
-    """Where tables are. ``table`` is the name of the one that is looked at first; ``others``: whether any other may be
-    chosen in the page.
-    """
+    """The tables of an endpoint. ``table`` is shown first; ``others``: whether the page can choose others."""
 
     url: str
     transport: Transport = field(repr=False)
@@ -130,11 +128,11 @@ class Endpoint:
     others: bool
 
     def names(self) -> list[str]:
-        """The tables that may be chosen, in their order. Raises DynamoDBError, StoreError."""
+        """The available tables, sorted. Raises DynamoDBError, StoreError."""
         return _names(self.transport) if self.others else [self.table]
 
     def subject(self, name: str) -> Subject:
-        """One of the tables. Raises StoreError where there is none of this name."""
+        """One of the tables. Raises StoreError if it doesn't exist."""
         result = converse(describe_table(name), self.transport)
         if result is None:
             raise StoreError(
@@ -153,9 +151,7 @@ class Endpoint:
 
 @contextmanager
 def browsed(url: str, *, writable: bool | None = None) -> Generator[Endpoint]:
-    """The endpoint of a URL. Without a table in the URL all of its tables can be looked at. Raises StoreError where
-    there is none.
-    """
+    """The endpoint of a URL, with all of its tables if the URL names none. Raises StoreError if there are none."""
     location = parse_url(url, UNNAMED)
     backend = DynamoDB(location)
     try:
@@ -173,7 +169,6 @@ def browsed(url: str, *, writable: bool | None = None) -> Generator[Endpoint]:
 
 
 def _names(transport: Transport) -> list[str]:
-    """The names of an endpoint's tables. Raises DynamoDBError, StoreError."""
     result: list[str] = []
     start: dict[str, str] = {}
     while len(result) < LISTED_MAX:

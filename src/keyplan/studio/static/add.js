@@ -38,7 +38,7 @@ export function Add({ kind, text, outline, put }) {
       <fieldset><legend>Parameters</legend>${(entities[chosen] ?? []).map((field) => html`<label><input type="checkbox" name="parameters" value=${field} /> <code>${field}</code></label>`)}</fieldset>
       <${Choice} name="returns" label="Returns" options=${Object.entries(RETURNS)} /><${Text} name="doc" label="Description" />`
     : kind === "entity" ? html`<${Text} name="name" label="Name" placeholder="Order" required /><${Text} name="doc" label="Description" />
-      <label>Fields, one a line <textarea name="fields" class="code" rows="4" required spellcheck="false" placeholder="order_id: str"></textarea></label>
+      <label>Fields, one per line <textarea name="fields" class="code" rows="4" required spellcheck="false" placeholder="order_id: str"></textarea></label>
       <${Text} name="partition" label="Partition key" placeholder="ORDER#{order_id}" required /><${Text} name="sort" label="Sort key" placeholder="#ORDER" />`
     : kind === "key" ? html`<${Text} name="name" label="Name" placeholder="by_customer" required />${own}<${Choice} name="index" label="Index" options=${outline.indexes} />
       <${Text} name="partition" label="Partition key" placeholder="CUSTOMER#{customer_id}" required /><${Text} name="sort" label="Sort key" placeholder="ORDER#{order_id}" />`
