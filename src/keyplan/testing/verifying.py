@@ -30,8 +30,7 @@ from keyplan.model.compiled.return_types import ShapeKind
 from keyplan.model.declared.entity import Entity
 from keyplan.model.declared.parameters import InvalidItem, Page
 from keyplan.model.declared.patterns import ReadMethod
-from keyplan.model.stored.stored_entity import CompiledEntity
-from keyplan.model.stored.stored_views import shrunk
+from keyplan.model.stored.stored_entity import CompiledEntity, shrunk
 from keyplan.planner import Plan, Verified, applied, compared
 from keyplan.session.design import Design
 from keyplan.testing.model import Model

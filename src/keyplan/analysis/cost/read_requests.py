@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
 from keyplan.analysis.cost.unit_counts import Request, batch_get, get_item, page_read
-from keyplan.client.partition_shares import Ask, Shares
+from keyplan.client.merged_partitions import Ask, Shares
 from keyplan.client.read_plans import FILTERED_PAGE
 from keyplan.dynamodb.limits import BATCH_GET_KEYS_MAX, PAGE_BYTES_MAX
 from keyplan.model.compiled.plans import QueryPlan, ScanPlan
