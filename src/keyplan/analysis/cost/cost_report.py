@@ -1,11 +1,4 @@
-<<<<<<< HEAD
 """The report of a design's cost, and the difference of two, as JSON data and as Markdown."""
-=======
-"""The whole report of a design's cost, as JSON data and as Markdown.
-
-Two designs are compared in ``differences.py``; the terminal's tables are in ``keyplan.cli.cost``.
-"""
->>>>>>> f3d9aa1c (layout: merge small modules into their only importer)
 
 from __future__ import annotations
 
