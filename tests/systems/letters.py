@@ -1,4 +1,4 @@
-"""Mail that a site under test has sent."""
+"""Mail sent by a site under test."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["Box", "Letter"]
 
 
 class Letter(NamedTuple):
-    """One letter."""
+    """One message."""
 
     to: str
     subject: str
@@ -31,10 +31,10 @@ class Letter(NamedTuple):
 
 @dataclass
 class Box:
-    """Takes mail instead of sending it."""
+    """Records mail instead of sending it."""
 
     letters: list[Letter] = field(default_factory=list[Letter])
 
     def send(self, to: str, subject: str, text: str) -> None:
-        """Keep a letter."""
+        """Record a message."""
         self.letters.append(Letter(to, subject, text))

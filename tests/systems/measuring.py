@@ -1,8 +1,7 @@
-"""What a call costs, as the READMEs of the systems tell it: its requests, and the units that the store metered; and
-whether two stores answer alike.
+"""Requests and metered units of calls, as in the READMEs of the systems, and comparison of two stores' results.
 
-A README's table has a row for each pattern; ``check_rows`` calls each pattern and compares. Sizes of items are those of
-the sample, so that the numbers are the same each time.
+A README's table has a row per access pattern; ``check_rows`` calls each pattern and compares. Items have the sizes
+of the sample, so that the numbers are reproducible.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ READS = {"GetItem", "BatchGetItem", "Query", "Scan", "TransactGetItems"}
 
 
 def add_others(design: Design, count: int, made: Callable[[int], Sequence[Entity]]) -> None:
-    """Put items of others into a store, as many as are wanted: ``made`` gives those of a number."""
+    """Put foreign items into a store: ``made`` returns those of a number."""
     if count:
         each = len(made(0))
         design.batch(Put(item) for number in range(count // each) for item in made(number))
@@ -52,7 +51,7 @@ def text_of(package: ModuleType) -> str:
 
 
 def rows_of(text: str, heading: str) -> list[list[str]]:
-    """The tables' rows of a section, as cells without their marks of code; the row of names is the first."""
+    """The rows of a section's tables, as cells without code markup; the header row is first."""
     section = text.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
     return [
         [cell.strip().replace("`", "") for cell in line.strip("|").split(" | ")]
@@ -62,7 +61,7 @@ def rows_of(text: str, heading: str) -> list[list[str]]:
 
 
 def measured(design: Design, call: Callable[[], object]) -> tuple[str, str]:
-    """The requests of a call and its units, in words: ``Query GSI1, BatchGetItem`` and ``0.5 + 2 read``."""
+    """The requests and units of a call as text: ``Query GSI1, BatchGetItem`` and ``0.5 + 2 read``."""
     recorder = recorded(design)
     try:
         call()
@@ -72,7 +71,7 @@ def measured(design: Design, call: Callable[[], object]) -> tuple[str, str]:
 
 
 def cost(recorder: Recorder) -> tuple[str, str]:
-    """What was recorded, in words."""
+    """The recorded costs as text."""
     names: list[str] = []
     units: dict[str, float] = {}
     for operation, parameters, response in recorder.made:
@@ -89,9 +88,8 @@ def cost(recorder: Recorder) -> tuple[str, str]:
 def check_rows(
     design: Design, text: str, heading: str, calls: Mapping[str, Callable[[], object]], more: Mapping[str, Any] = {}
 ) -> None:
-    """Each row of the section's table tells what its pattern's call costs, and each pattern has a row.
-
-    A row is: id, pattern, requests, units, and whatever else.
+    """Each row of the section's table has the cost of its pattern, and each pattern has a row: id, pattern, requests,
+    units, and other cells.
     """
     shown = {row[0]: (row[1].partition("(")[0], row[2], row[3]) for row in rows_of(text, heading)[1:]}
     patterns = {pattern.id: name for name, pattern in design.compiled.patterns.items()}
@@ -106,7 +104,7 @@ def check_rows(
 
 
 def session_calls(design: Any) -> dict[str, Callable[[], object]]:
-    """A call of each pattern of sessions, which every system with accounts has."""
+    """A call of each session pattern, for systems with accounts."""
     session = Session(user_id="ada", mark="0", expires_at=datetime(2030, 1, 1, tzinfo=UTC))
     return {
         "L1": lambda: design.session("ada", session.session_id),
@@ -117,12 +115,12 @@ def session_calls(design: Any) -> dict[str, Callable[[], object]]:
 
 
 def name_of(design: type[Design], identity: str) -> str:
-    """The name of the read with that id."""
+    """The name of the read with this id."""
     return next(pattern.name for pattern in design.compiled.reads.values() if pattern.id == identity)
 
 
 def assert_same_answers(element: Design, other: Design, calls: Mapping[str, Mapping[str, Any]]) -> None:
-    """A design on two stores gives the same answers; of cursors, which each signs by itself, only whether there are."""
+    """Two stores of a design have equal results; cursors, which stores sign, only need to be present in both."""
     for identity, given in calls.items():
         name = name_of(type(element), identity)
         answer, wanted = (answer_json(getattr(design, name)(**given)) for design in (element, other))

@@ -1,11 +1,9 @@
-"""What the tests of all systems share.
+"""Shared by the tests of all systems.
 
-- ``recorded(design)``: from there on every request is kept, with its response and its units; ``rounds`` are the sizes
-  of what went out in parallel.
-- ``stored(design)``: every item, seen past the design.
-- ``STORES``: the stores a system must work on alike; ``open_on(Design, store, folder)`` opens one, empty.
-- ``alike_in_every_way``: one read asked as Python, awaited, by name, over REST, and on the command line.
-- ``in_processes``: the same program in several processes at once, on one file.
+``recorded(design)`` records requests with their responses and units; ``rounds`` are the sizes of parallel groups.
+``stored(design)`` returns every stored item. ``open_on(Design, store, folder)`` opens an empty store of
+``STORES``. ``alike_in_every_way`` runs one read in every interface. ``in_processes`` runs a program in several
+processes on one file.
 """
 
 from __future__ import annotations
@@ -45,7 +43,7 @@ STORES = ("memory", "file", "server", "dynamodb-local")
 
 
 def silent(done: int, total: int | None) -> None:
-    """Progress that nobody watches."""
+    """A progress callback that does nothing."""
 
 
 # Requests
@@ -53,7 +51,7 @@ def silent(done: int, total: int | None) -> None:
 
 @dataclass
 class Recorder:
-    """Passes requests on, and keeps them with their responses. ``before`` may raise instead."""
+    """Forwards requests and records them with their responses. ``before`` may raise."""
 
     inner: Transport
     made: list[tuple[str, dict[str, Any], dict[str, Any]]] = field(default_factory=list)
@@ -89,20 +87,20 @@ class Recorder:
         return number
 
     def clear(self) -> None:
-        """Forget what was recorded."""
+        """Clear the record."""
         self.made.clear()
         self.rounds.clear()
 
 
 def recorded(design: Design) -> Recorder:
-    """From here on the design's requests are recorded."""
+    """Record the design's requests from now on."""
     recorder = Recorder(design.store.transport)
     design.store.transport = recorder
     return recorder
 
 
 def stored(design: Design) -> list[dict[str, Any]]:
-    """Every item in the table, as it is stored. It isn't recorded."""
+    """Every stored item of the table; this read isn't recorded."""
     transport = design.store.transport
     while isinstance(transport, Recorder):
         transport = transport.inner
@@ -132,7 +130,7 @@ def all_pages(ask: Callable[..., Page[Any]], *arguments: Any, limit: int = 50, *
 
 
 def open_on(design: type[D], store: str, folder: Path) -> D:
-    """The design on an empty store of that name; the test is skipped where there is none."""
+    """The design on an empty store with this name; the test is skipped if it isn't available."""
     if store == "memory":
         return design.open(":memory:", secret="s")
     if store == "file":
@@ -141,14 +139,16 @@ def open_on(design: type[D], store: str, folder: Path) -> D:
     return design.open(f"dynamodb+http://{address}/{new_table()}", secret="s", create=True)
 
 
-# Ways in
+# Interfaces
 
 
-_app = lru_cache(maxsize=1)(app)  # made once for the many reads of one design
+_app = lru_cache(maxsize=1)(app)  # created once for the many reads of one design
 
 
 def alike_in_every_way(design: Design, path: Path, name: str, given: dict[str, Any]) -> Any:
-    """Ask one read in every way, and see that the answers are one; gives it as JSON data. ``path`` is the store's."""
+    """Run one read in every interface, check that the results are equal, and return it as JSON data. ``path`` is the
+    store's file.
+    """
     bound = getattr(design, name)
     answer = bound(**given)
     wanted = answer_json(answer)
@@ -166,8 +166,7 @@ def alike_in_every_way(design: Design, path: Path, name: str, given: dict[str, A
 
 
 def in_processes(program: str, arguments: Sequence[Sequence[str]]) -> list[str]:
-    """Run a program once for each list of arguments, in processes that begin together; gives what each printed.
-
-    The program prints "ready" when it has opened what it needs, and then waits for a line.
+    """Run a program with each list of arguments, in processes that start together, and return their outputs. The
+    program prints "ready" after opening what it needs, and then waits for a line.
     """
     return outputs([[sys.executable, "-c", program, *given] for given in arguments], together=True)

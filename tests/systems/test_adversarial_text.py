@@ -1,4 +1,4 @@
-"""Texts made of one repeated mark: every function that reads people's text takes work that grows as the text does."""
+"""Strings of one repeated token: the work of every function that reads user text is linear."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def rows_of(path: Path) -> list[object]:
 
 
 def functions(folder: Path) -> dict[str, Callable[[str], object]]:
-    """What reads people's text: posts, excerpts, headings, search, imports, bibliographies, links, feeds."""
+    """Functions that read user text: posts, excerpts, headings, search, imports, bibliographies, links, feeds."""
     site = SiteFolder(folder)
     links, search = Links(site, {"a.md": "/posts/a"}, {}, lambda _: None), Search(None)
     return {
@@ -203,7 +203,7 @@ def functions(folder: Path) -> dict[str, Callable[[str], object]]:
 
 
 def lines_run(call: Callable[[str], object], text: str) -> int:
-    """The lines of Python that a call runs, in whatever module."""
+    """The number of Python lines that a call executes, in any module."""
     count = 0
 
     def line(frame: FrameType, event: str, given: Any) -> Any:
@@ -222,7 +222,7 @@ def lines_run(call: Callable[[str], object], text: str) -> int:
 
 
 @pytest.mark.parametrize("mark", (*FEW, *MORE) if os.environ.get("KEYPLAN_NIGHTLY") else FEW)
-def test_work_grows_as_the_text_does(mark: str, tmp_path: Path) -> None:
+def test_work_is_linear_in_the_length(mark: str, tmp_path: Path) -> None:
     size = 3_000
     grown: dict[str, float] = {}
     for name, call in functions(tmp_path).items():
@@ -235,8 +235,8 @@ def test_work_grows_as_the_text_does(mark: str, tmp_path: Path) -> None:
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("mark", FEW)
-def test_a_large_text_is_read_with_a_bound(mark: str, tmp_path: Path, record_property: Callable[..., None]) -> None:
-    """400,000 characters. How long it took is recorded, and not judged."""
+def test_large_texts_are_read(mark: str, tmp_path: Path, record_property: Callable[..., None]) -> None:
+    """400,000 characters. The time is recorded, not checked."""
     text = (mark * 400_000)[:400_000]
     start = time.process_time()
     for name, call in functions(tmp_path).items():
@@ -255,11 +255,11 @@ def test_a_large_text_is_read_with_a_bound(mark: str, tmp_path: Path, record_pro
         ("A note with <b>HTML</b>", "A note with HTML"),
     ],
 )
-def test_an_excerpt_has_no_marks(text: str, plain: str) -> None:
+def test_an_excerpt_has_no_markup(text: str, plain: str) -> None:
     assert first_paragraph(text) == plain
 
 
-def test_search_words_have_no_addresses_and_no_html() -> None:
+def test_search_words_contain_no_urls_and_no_html() -> None:
     text = 'See [the *docs*](https://a.example/x "t") at https://b.example, <a href="c">here</a>: 1 < 2 `code`'
     assert words.plain_words(text).split() == ["See", "the", "docs", '"t"', "at", "here", ":", "1", "<", "2", "code"]
 
@@ -272,5 +272,5 @@ def test_the_content_of_noscript_is_shown_as_html() -> None:
 
 
 @pytest.mark.parametrize("heading", ["# A title", "\n# A title #  ", "#\tA title"])
-def test_a_heading_that_repeats_the_title_is_not_shown(heading: str) -> None:
+def test_a_heading_that_repeats_the_title_is_removed(heading: str) -> None:
     assert without_title(f"{heading}\n\nText.", "A title").strip() == "Text."

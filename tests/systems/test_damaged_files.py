@@ -1,4 +1,4 @@
-"""Damaged files: whatever is done to a file, a loader tells what it can't read, and raises nothing."""
+"""Randomly damaged files: a loader reports what it can't read, and raises nothing."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PIECES = [
 
 
 def damaged(text: str, chance: random.Random) -> bytes:
-    """The text after some accidents."""
+    """The text after random damage."""
     data = bytearray(text.encode())
     for _ in range(chance.randrange(1, 12)):
         at = chance.randrange(len(data) + 1)
@@ -47,7 +47,7 @@ def damaged(text: str, chance: random.Random) -> bytes:
 
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize("seed", range(5))
-def test_nothing_is_raised(name: str, seed: int, tmp_path: Path) -> None:
+def test_damaged_files_raise_no_error(name: str, seed: int, tmp_path: Path) -> None:
     which, text = FILES[name]
     result = system(which)
     load: Callable[[Any, Path, Any], Any] = result.load
@@ -62,7 +62,7 @@ def test_nothing_is_raised(name: str, seed: int, tmp_path: Path) -> None:
             try:
                 report = load(design, tmp_path / name, silent)
             except RequestError:
-                continue  # nothing of a table is left
+                continue  # no table remains
             except KeyplanError as error:
                 raise AssertionError(f"{seed}/{number}") from error
             assert all(fault.place.startswith(f"{name}:") for fault in report.errors)

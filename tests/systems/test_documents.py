@@ -1,4 +1,4 @@
-"""The tables of the documents in systems/README.md: every pattern, page and test that they name exists."""
+"""The tables in systems/README.md name existing patterns, pages and tests."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NAMES = ("blog", "cms", "social", "shop", "papers")
 
 
 def rows(name: str) -> list[list[str]]:
-    """The rows of a system's table: the item, patterns, pages and tests."""
+    """The rows of a system's table: item, patterns, pages and tests."""
     text = (ROOT / "systems/README.md").read_text(encoding="utf-8")
     section = re.split(r"(?m)^##+ ", text.split(f"\n### {name}\n", 1)[1])[0]
     lines = [line for line in section.splitlines() if line.startswith("| ")][1:]
@@ -23,7 +23,7 @@ def rows(name: str) -> list[list[str]]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_each_place_that_a_table_names_exists(name: str) -> None:
+def test_each_listed_place_exists(name: str) -> None:
     title = {"cms": "CMS"}.get(name, name.capitalize())
     installed = system(name)
     assert installed.site is not None

@@ -11,14 +11,14 @@ from keyplan_systems.frontmatter import FrontMatterError, plain_text, read_front
 YAML = "---\ntitle: A\ntags: [x, y]\n---\n\nText\n"
 
 
-def test_yaml() -> None:
+def test_yaml_front_matter() -> None:
     matter = read_front_matter(YAML)
     assert matter.fields == {"title": "A", "tags": ["x", "y"]}
     assert matter.lines == {"title": 2, "tags": 3}
     assert matter.body == "Text\n"
 
 
-def test_toml() -> None:
+def test_toml_front_matter() -> None:
     matter = read_front_matter('+++\ntitle = "A"\n\ndate = 2020-01-02\n[author]\nname = "B"\n+++\nText\n')
     assert matter.fields == {"title": "A", "date": dt.date(2020, 1, 2), "author": {"name": "B"}}
     assert matter.lines == {"title": 2, "date": 4, "author": 5}
@@ -38,7 +38,7 @@ def test_toml() -> None:
         ("---\n2013: x\n---\n", {"2013": "x"}, ""),
     ],
 )
-def test_edges(text: str, fields: dict[str, object], body: str) -> None:
+def test_boundaries_of_front_matter(text: str, fields: dict[str, object], body: str) -> None:
     matter = read_front_matter(text)
     assert (matter.fields, matter.body) == (fields, body)
 
@@ -81,13 +81,13 @@ def test_texts_without_front_matter(text: str) -> None:
         ('+++\nok = 1\ntitle = "A\n+++\n', 3, "TOML"),
     ],
 )
-def test_faults(text: str, line: int, said: str) -> None:
+def test_errors_have_line_numbers(text: str, line: int, said: str) -> None:
     with pytest.raises(FrontMatterError, match=said) as caught:
         read_front_matter(text)
     assert caught.value.line == line
 
 
-def test_bytes() -> None:
+def test_byte_order_marks_and_encodings() -> None:
     assert plain_text(b"\xef\xbb\xbf---\r\na: 1\r\n---\r\nText\rmore\n") == "---\na: 1\n---\nText\nmore\n"
     with pytest.raises(FrontMatterError, match="0xe9") as caught:
         plain_text("---\na: 1\n---\nd\u00e9j\u00e0\n".encode("latin-1"))

@@ -1,4 +1,4 @@
-"""Folders as site generators keep them: every text and paragraph is imported, or its loss is reported."""
+"""Folders of site generators: every text and paragraph is imported, or its omission is reported."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def written(folder: Path, files: dict[str, str]) -> Path:
 
 
 def imported(folder: Path) -> tuple[LoadReport, dict[str, str], Counter[str]]:
-    """The report of an import into the blog, the texts by their titles, and how many posts have each status."""
+    """The report of an import into the blog, the texts by title, and the number of posts by status."""
     with Blog.open(":memory:") as blog:
         report = system("blog").load(blog, folder, silent)
         texts = {content.post_id: content.content for content in items_of(blog, PostContent)}
@@ -195,7 +195,7 @@ def reported(report: LoadReport) -> set[tuple[str, str]]:
 
 
 def shown_tags(text: str) -> list[str]:
-    """Template tags on the page of a text, outside of code."""
+    """Template tags on a post's page, outside of code."""
     page = re.sub(r"<(pre|code)\b.*?</\1>", "", render_markdown(text), flags=re.DOTALL)
     return re.findall(r"\{\{[<%]?[^}]{0,40}|\{%[^}]{0,40}|\{:[^}]{0,40}", page)
 
@@ -254,7 +254,7 @@ DATED_TWICE = "2023-01-29-jekyll-3-9-3-released.markdown"
 
 
 @pytest.mark.parametrize("name", ["hugo-docs", "jekyll-docs", "jekyll-posts"])
-def test_documentation_of_real_generators(name: str) -> None:
+def test_documentation_of_real_generators_is_imported(name: str) -> None:
     if not (DATA / name).is_dir():
         pytest.skip("the shared data isn't there")
     report, texts, _ = imported(DATA / name)

@@ -34,7 +34,7 @@ CONVERTED = {
 
 
 @pytest.mark.parametrize("name", KEPT)
-def test_other_texts_stay_as_they_are(name: str) -> None:
+def test_other_texts_are_unchanged(name: str) -> None:
     plain = plain_markdown(KEPT[name])
     assert (plain.text, plain.removed) == (KEPT[name], {})
 
@@ -44,7 +44,7 @@ def test_tags_become_markdown_or_placeholders(source: str, expected: str) -> Non
     assert plain_markdown(source).text == expected
 
 
-def test_what_was_removed_is_counted_by_kind_and_name() -> None:
+def test_removed_tags_are_counted_by_kind_and_name() -> None:
     plain = plain_markdown("{{< a >}}{{< a 1 >}}{% b %} {{ c.d }}\n\n*g*{: .h}{# i #} [[j]] `[[k]]` [[l]](m)")
     assert {kind: dict(names) for kind, names in plain.removed.items()} == {
         "template tags": {"a": 2, "b": 1},
@@ -55,7 +55,7 @@ def test_what_was_removed_is_counted_by_kind_and_name() -> None:
     }
 
 
-def test_addresses_of_every_form_are_given_once_in_order() -> None:
+def test_urls_are_returned_once_in_order() -> None:
     seen: list[tuple[str, bool]] = []
 
     def address(given: str, is_picture: bool) -> str:

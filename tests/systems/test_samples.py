@@ -1,4 +1,4 @@
-"""Samples grow in people and things, and not only in what people write; whoever is named is there."""
+"""Larger samples have more users and other entities, and every referenced user exists."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SMALL, LARGE = 1_000, 100_000
 AT = now()
 
 
-def test_large_samples_have_more_people_and_things() -> None:
+def test_larger_samples_have_more_users_and_other_entities() -> None:
     assert len(cms.authors(SMALL)) == len(cms.AUTHORS)
     assert len(set(cms.authors(LARGE))) > 10 * len(cms.AUTHORS)
     assert len({author.handle for author in papers.authors(LARGE)}) > 10 * len(papers.authors(SMALL))
@@ -23,7 +23,7 @@ def test_large_samples_have_more_people_and_things() -> None:
     assert len(shop.products(LARGE, AT)) > 10 * len(shop.products(SMALL, AT))
 
 
-def test_whoever_writes_an_article_is_a_member(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_authors_of_articles_are_members(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cms, "STEADY", 0)
     monkeypatch.setattr(cms, "ARTICLES_AN_AUTHOR", 1)
     with Cms.open(":memory:") as design:
@@ -33,7 +33,7 @@ def test_whoever_writes_an_article_is_a_member(monkeypatch: pytest.MonkeyPatch) 
         assert all(design.member(writer) is not None for writer in writers)
 
 
-def test_whoever_writes_a_paper_is_an_author(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_writers_of_papers_are_authors(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(papers, "STEADY", 0)
     monkeypatch.setattr(papers, "PAPERS_AN_AUTHOR", 1)
     with Papers.open(":memory:") as design:

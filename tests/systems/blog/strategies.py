@@ -1,5 +1,5 @@
-"""Values for generated stores of the blog: few ids, so that posts, users and what leads to them meet; and only the
-fields drawn that decide where an item stands, so that more items fit into a store.
+"""Values for random stores of the blog: few ids, so that items are related, and only the fields that affect keys, so
+that more items fit into a store.
 """
 
 from __future__ import annotations

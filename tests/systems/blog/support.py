@@ -1,4 +1,4 @@
-"""What the tests of the blog share: people and posts, the books that must balance, and a recorder of units."""
+"""Shared by the tests of the blog: users and posts, consistency checks, and a recorder of units."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = ["Recorder", "check_books", "counted", "items_of", "new_post", "new_us
 
 
 def new_user(blog: Blog, username: str, **fields: Any) -> User:
-    """A registered user, who has no password."""
+    """A registered user without a password."""
     user = User(username=username, name=username.title(), **fields)
     return blog.register(user, Credential(user_id=user.user_id, email=f"{username}@example.com"))
 
@@ -48,7 +48,7 @@ def published(blog: Blog, user: User, slug: str, tags: tuple[str, ...] = (), **f
 
 
 def silent(done: int, total: int | None) -> None:
-    """Progress that nobody watches."""
+    """A progress callback that does nothing."""
 
 
 def items_of(blog: Blog, *entities: type[Any]) -> list[Any]:
@@ -62,7 +62,7 @@ def counted(blog: Blog, subject: str) -> Totals:
 
 
 def check_books(blog: Blog, *, anonymous_views: int = 0) -> None:
-    """Raises AssertionError unless all that is counted and copied agrees with what it was counted and copied from."""
+    """Raise AssertionError unless counters and copies agree with the items that they are computed from."""
     world = scan(blog)
     check_invariants(world)
     result: dict[type[Any], list[Any]] = {}
@@ -111,7 +111,7 @@ def _check_counts(result: dict[type[Any], list[Any]], anonymous_views: int) -> N
 
 @dataclass
 class Recorder:
-    """Passes requests on, asks each for its units, and keeps them."""
+    """Forwards requests with consumed capacity requested, and records them."""
 
     inner: Transport
     made: list[tuple[str, dict[str, Any], dict[str, Any]]] = field(
@@ -129,17 +129,17 @@ class Recorder:
 
     @property
     def operations(self) -> list[str]:
-        """The operations in their order."""
+        """The operations in order."""
         return [operation for operation, _, _ in self.made]
 
     def units(self) -> float:
-        """All units that the store metered since the last call, of table and indexes; forgets the requests."""
+        """The metered units of table and indexes since the last call; clears the record."""
         total = sum(capacity["CapacityUnits"] for capacity in self._capacities())
         self.made.clear()
         return float(total)
 
     def units_by_place(self) -> dict[str, float]:
-        """The units by table ("table") and index name since the last call; forgets the requests."""
+        """The units by table ("table") and index name since the last call; clears the record."""
         places: Tally[str] = Tally()
         for capacity in self._capacities():
             places["table"] += capacity["Table"]["CapacityUnits"]
@@ -155,7 +155,7 @@ class Recorder:
 
 
 def recorded(blog: Blog) -> Recorder:
-    """From here on the design's requests are recorded."""
+    """Record the design's requests from now on."""
     recorder = Recorder(blog.store.transport)
     blog.store.transport = recorder
     return recorder

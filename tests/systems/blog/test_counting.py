@@ -1,4 +1,4 @@
-"""Views, likes, ratings: each counts once a user, and what is gathered of them is exact."""
+"""Views, likes and ratings count once per user, and their sums are exact."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from tests.systems.blog.support import check_books, counted, items_of, new_user,
 
 @pytest.fixture
 def gone(monkeypatch: pytest.MonkeyPatch) -> list[timedelta]:
-    """The time that has gone by for the writes that count: tests add to it."""
+    """The time that has passed for counting writes; tests increase it."""
     added = [timedelta()]
     monkeypatch.setattr(counting, "now", lambda: now() + added[0])
     return added
 
 
-def test_a_view_counts_once_a_user_and_each_time_without(blog: Blog, ada: User, eve: User) -> None:
+def test_views_count_once_per_user_and_each_time_if_anonymous(blog: Blog, ada: User, eve: User) -> None:
     post = published(blog, ada, "one")
     assert blog.post_seen(post.post_id, eve.user_id) is None
     assert [blog.view_post(post.post_id, eve.user_id) for _ in range(3)] == [True, False, False]
@@ -35,7 +35,7 @@ def test_a_view_counts_once_a_user_and_each_time_without(blog: Blog, ada: User, 
     check_books(blog, anonymous_views=3)
 
 
-def test_single_additions_keep_apart_from_the_parts_of_transactions(blog: Blog, ada: User, eve: User) -> None:
+def test_anonymous_and_user_views_use_separate_counters(blog: Blog, ada: User, eve: User) -> None:
     post = published(blog, ada, "one")
     for _ in range(20):
         blog.count_view(post.post_id)
@@ -47,7 +47,7 @@ def test_single_additions_keep_apart_from_the_parts_of_transactions(blog: Blog, 
     assert len({part.shard for part in parts}) > 5
 
 
-def test_likes_and_ratings_change_and_go_again(blog: Blog, ada: User, eve: User) -> None:
+def test_likes_and_ratings_are_changed_and_removed(blog: Blog, ada: User, eve: User) -> None:
     post = published(blog, ada, "one").post_id
     assert not blog.unlike_post(post, eve.user_id)
     assert [blog.like_post(post, eve.user_id) for _ in range(2)] == [True, False]
@@ -72,7 +72,7 @@ def test_a_rating_is_one_to_five_stars(blog: Blog, eve: User, stars: int) -> Non
         blog.rate_post("p", eve.user_id, stars)
 
 
-def test_a_profile_is_viewed_once_a_user_and_not_by_oneself(
+def test_profile_views_count_once_per_user_except_the_owner(
     blog: Blog, ada: User, eve: User, gone: list[timedelta]
 ) -> None:
     assert [blog.view_user(eve.user_id, ada.user_id) for _ in range(2)] == [True, False]
@@ -84,7 +84,7 @@ def test_a_profile_is_viewed_once_a_user_and_not_by_oneself(
     check_books(blog)
 
 
-def test_a_ranking_is_gathered_at_a_bounded_rate(blog: Blog, ada: User, eve: User, gone: list[timedelta]) -> None:
+def test_rankings_are_refreshed_at_a_limited_rate(blog: Blog, ada: User, eve: User, gone: list[timedelta]) -> None:
     post = published(blog, ada, "one", ("a", "b"))
     assert blog.refresh_ranking(post.post_id) == "unchanged"
     blog.like_post(post.post_id, eve.user_id)
@@ -106,7 +106,7 @@ def test_a_ranking_is_gathered_at_a_bounded_rate(blog: Blog, ada: User, eve: Use
     assert blog.refresh_ranking("nowhere") == "missing"
 
 
-def test_points_that_are_taken_back_go_everywhere(blog: Blog, ada: User, eve: User, gone: list[timedelta]) -> None:
+def test_removed_points_are_subtracted_everywhere(blog: Blog, ada: User, eve: User, gone: list[timedelta]) -> None:
     post = published(blog, ada, "one", ("a",))
     blog.rate_post(post.post_id, eve.user_id, 5)
     blog.refresh_ranking(post.post_id)
@@ -122,7 +122,7 @@ def test_points_that_are_taken_back_go_everywhere(blog: Blog, ada: User, eve: Us
     check_books(blog)
 
 
-def test_popular_posts_and_authors_are_in_the_order_of_their_points(
+def test_popular_posts_and_authors_are_sorted_by_points(
     blog: Blog, ada: User, eve: User, gone: list[timedelta]
 ) -> None:
     posts = [published(blog, author, f"post-{author.username}") for author in (ada, eve)]
@@ -135,7 +135,7 @@ def test_popular_posts_and_authors_are_in_the_order_of_their_points(
     assert [user.username for user in blog.users_by_rating("active")] == ["eve", "ada"]
 
 
-def test_trending_tags_forget(blog: Blog, ada: User, gone: list[timedelta]) -> None:
+def test_trending_tags_decay(blog: Blog, ada: User, gone: list[timedelta]) -> None:
     old, new = published(blog, ada, "old", ("old",)), published(blog, ada, "new", ("new",))
     for number in range(100):
         blog.view_post(old.post_id, f"u{number}")
@@ -154,10 +154,10 @@ def test_trending_tags_forget(blog: Blog, ada: User, gone: list[timedelta]) -> N
     check_books(blog)
 
 
-def test_heat_weighs_what_is_new(gone: list[timedelta]) -> None:
+def test_heat_weights_recent_points(gone: list[timedelta]) -> None:
     moment = now()
     once = heated(0, 8, moment)
-    assert heated(once, 8, moment) - once == pytest.approx(1000, abs=1)  # twice as much: one doubling
+    assert heated(once, 8, moment) - once == pytest.approx(1000, abs=1)  # twice as much: one half-life
     assert heated(0, 8, moment + timedelta(days=3)) - once == pytest.approx(1000, abs=1)
     assert heated(once, 0, moment) == heated(once, -5, moment) == once
     step = 0
@@ -166,7 +166,7 @@ def test_heat_weighs_what_is_new(gone: list[timedelta]) -> None:
     assert step == pytest.approx(heated(0, 1000, moment), abs=300)
 
 
-def test_the_front_page_is_made_anew_now_and_then(blog: Blog, ada: User, gone: list[timedelta]) -> None:
+def test_the_front_page_is_rebuilt_periodically(blog: Blog, ada: User, gone: list[timedelta]) -> None:
     assert blog.front_page(0) is None
     first = blog.refresh_front_page()
     assert first.latest == ()
@@ -184,7 +184,7 @@ def test_the_front_page_is_made_anew_now_and_then(blog: Blog, ada: User, gone: l
     assert all(copy.model_copy(update={"replica": 0}) == third for copy in copies)
 
 
-def test_a_user_who_is_gone_leaves_their_posts_a_front_page(blog: Blog, ada: User) -> None:
+def test_the_front_page_works_without_a_deleted_author(blog: Blog, ada: User) -> None:
     published(blog, ada, "one")
     blog.delete(new_user(blog, "bob"))
     page = blog.refresh_front_page(force=True)

@@ -1,4 +1,4 @@
-"""The gatherer refreshes what was viewed, at a bounded rate; the front page is kept by it."""
+"""The background refresh of rankings: limited rate, memory and order; and the front page."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ WRITING = {"PutItem", "UpdateItem", "BatchWriteItem", "TransactWriteItems"}
 
 
 class Clock:
-    """Time that tests let go by, for the process and for the writes."""
+    """The clock of the process and of the writes, advanced by tests."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.seconds = 0.0
@@ -49,7 +49,7 @@ def views(blog: Blog, *posts: Post) -> list[int]:
     return [post.views for post in result if post is not None]
 
 
-def test_what_was_viewed_is_gathered_with_its_tags_and_its_author(blog: Blog, ada: User, clock: Clock) -> None:
+def test_viewed_posts_are_refreshed_with_tags_and_author(blog: Blog, ada: User, clock: Clock) -> None:
     post = published(blog, ada, "one", ("a", "b"))
     gatherer = Gatherer(blog, clock=clock)
     viewed(blog, gatherer, post, 3)
@@ -62,7 +62,7 @@ def test_what_was_viewed_is_gathered_with_its_tags_and_its_author(blog: Blog, ad
     check_books(blog, anonymous_views=3)
 
 
-def test_a_crowd_is_refreshed_once_in_ten_seconds(blog: Blog, ada: User, clock: Clock) -> None:
+def test_a_popular_post_is_refreshed_every_ten_seconds(blog: Blog, ada: User, clock: Clock) -> None:
     post = published(blog, ada, "one")
     gatherer = Gatherer(blog, clock=clock)
     viewed(blog, gatherer, post)
@@ -79,7 +79,7 @@ def test_a_crowd_is_refreshed_once_in_ten_seconds(blog: Blog, ada: User, clock: 
     assert views(blog, post) == [6]
 
 
-def test_what_another_process_refreshed_waits_again(blog: Blog, ada: User, clock: Clock) -> None:
+def test_posts_refreshed_by_another_process_wait_again(blog: Blog, ada: User, clock: Clock) -> None:
     post = published(blog, ada, "one")
     first, second = Gatherer(blog, clock=clock), Gatherer(blog, clock=clock)
     viewed(blog, first, post)
@@ -92,7 +92,7 @@ def test_what_another_process_refreshed_waits_again(blog: Blog, ada: User, clock
     assert views(blog, post) == [2]
 
 
-def test_the_most_viewed_go_first_and_the_others_wait(blog: Blog, ada: User, clock: Clock) -> None:
+def test_the_most_viewed_posts_are_refreshed_first(blog: Blog, ada: User, clock: Clock) -> None:
     posts = [published(blog, ada, f"post-{number}") for number in range(4)]
     gatherer = Gatherer(blog, most=2, clock=clock)
     for number, post in enumerate(posts):
@@ -103,7 +103,7 @@ def test_the_most_viewed_go_first_and_the_others_wait(blog: Blog, ada: User, clo
     assert views(blog, *posts) == [1, 2, 3, 4]
 
 
-def test_each_write_is_followed_by_a_rest(blog: Blog, ada: User, clock: Clock) -> None:
+def test_each_write_is_followed_by_a_pause(blog: Blog, ada: User, clock: Clock) -> None:
     requests = recorded(blog)
     begun: list[int] = []
     gatherer = Gatherer(blog, clock=clock, rest=lambda: begun.append(len(requests.operations)))
@@ -119,7 +119,7 @@ def test_each_write_is_followed_by_a_rest(blog: Blog, ada: User, clock: Clock) -
 
 
 class Busy(threading.Event):
-    """A process that is busy, and idle in the end or never; and how many requests were sent before each wait."""
+    """A process that is busy, then idle or never; records the number of requests before each wait."""
 
     def __init__(self, requests: Recorder, *, ends: bool) -> None:
         super().__init__()
@@ -135,7 +135,7 @@ class Busy(threading.Event):
 
 
 @pytest.mark.parametrize("ends", [True, False])
-def test_what_is_written_behind_requests_waits_for_them_but_not_for_ever(
+def test_background_writes_wait_for_requests_up_to_a_limit(
     blog: Blog, ada: User, monkeypatch: pytest.MonkeyPatch, ends: bool
 ) -> None:
     post = published(blog, ada, "one", ("a", "b"))
@@ -153,7 +153,7 @@ def test_what_is_written_behind_requests_waits_for_them_but_not_for_ever(
     assert requests.operations[0] == "UpdateItem"
 
 
-def test_a_page_goes_before_the_next_request_of_a_ranking(blog: Blog, ada: User) -> None:
+def test_page_requests_precede_ranking_requests(blog: Blog, ada: User) -> None:
     post = published(blog, ada, "one", ("a", "b"))
     blog.count_view(post.post_id)
     requests = recorded(blog)
@@ -164,14 +164,14 @@ def test_a_page_goes_before_the_next_request_of_a_ranking(blog: Blog, ada: User)
     assert [background.stepwise().refresh_ranking(post.post_id)] == ["refreshed"]
     assert len(requests.operations) > 32
     waited = len(busy.sent)
-    assert busy.sent == list(range(waited))  # before the first request, and each that follows, until the time is over
+    assert busy.sent == list(range(waited))  # before the first request and each following one, until the time limit
     assert waited > 1
     background._spare_seconds = 0.0
     background.stepwise().refresh_user(ada.user_id)
     assert len(busy.sent) == waited
 
 
-def test_copies_that_show_the_same_are_written_more_rarely(blog: Blog, ada: User, clock: Clock) -> None:
+def test_unchanged_copies_are_written_less_often(blog: Blog, ada: User, clock: Clock) -> None:
     published(blog, ada, "one")
     gatherer = Gatherer(blog, clock=clock)
     gatherer.gather()
@@ -188,7 +188,7 @@ def test_copies_that_show_the_same_are_written_more_rarely(blog: Blog, ada: User
     assert puts_at(55) == FRONT_PAGE_REPLICAS
 
 
-def test_memory_is_bounded(blog: Blog, ada: User, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_memory_of_pending_refreshes_is_limited(blog: Blog, ada: User, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ranking, "REMEMBERED_MAX", 3)
     gatherer = Gatherer(blog)
     for number in range(10):
@@ -197,7 +197,7 @@ def test_memory_is_bounded(blog: Blog, ada: User, monkeypatch: pytest.MonkeyPatc
     assert gatherer.waiting == 3
 
 
-def test_profiles_are_gathered(blog: Blog, ada: User, eve: User, clock: Clock) -> None:
+def test_profile_rankings_are_refreshed(blog: Blog, ada: User, eve: User, clock: Clock) -> None:
     gatherer = Gatherer(blog, clock=clock)
     blog.view_user(eve.user_id, ada.user_id)
     gatherer.saw_user(ada.user_id)
@@ -205,7 +205,7 @@ def test_profiles_are_gathered(blog: Blog, ada: User, eve: User, clock: Clock) -
     assert blog.user(ada.user_id).views == 1  # type: ignore[union-attr]
 
 
-def test_the_front_page_is_one_request_and_is_made_when_nobody_gathers(
+def test_the_front_page_is_built_on_demand_without_background_jobs(
     blog: Blog, ada: User, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     published(blog, ada, "one")
@@ -220,9 +220,7 @@ def test_the_front_page_is_one_request_and_is_made_when_nobody_gathers(
     assert {post.slug for post in front_page(blog).latest} == {"one", "two"}
 
 
-def test_while_one_makes_the_front_page_the_others_get_the_old_one(
-    blog: Blog, ada: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_old_front_page_is_served_during_a_rebuild(blog: Blog, ada: User, monkeypatch: pytest.MonkeyPatch) -> None:
     old = front_page(blog)
     monkeypatch.setattr("time.time", lambda: old.refreshed_at.timestamp() + 3600)
     ranking._lock.acquire()

@@ -1,4 +1,4 @@
-"""Deletion for good: nothing that points to a post or an account is left but what is said to stay."""
+"""Deleting a post or an account removes everything that refers to it, except what is documented to remain."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def filled(blog: Blog, author: User, reader: User) -> Post:
 
 
 def left(blog: Blog, *ids: str) -> set[str]:
-    """The kinds of items that name one of these ids, but for the closed parts of counters, which expire."""
+    """The kinds of items that contain one of these ids, except expiring counter shards."""
     rows = [row for row in scan(blog).rows if any(id_ in str(row.item) for id_ in ids)]
     return {
         type(row.instance).__name__
@@ -53,7 +53,7 @@ def test_a_deleted_post_leaves_nothing(blog: Blog, ada: User) -> None:
     assert again.status == "published"
 
 
-def test_a_deleted_account_leaves_what_is_said_to_stay(blog: Blog, ada: User) -> None:
+def test_a_deleted_account_leaves_only_documented_items(blog: Blog, ada: User) -> None:
     reader, files = new_user(blog, "reader"), MemoryFiles()
     post = filled(blog, ada, reader)
     blog.view_user(ada.user_id, reader.user_id)

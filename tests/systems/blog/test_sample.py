@@ -1,4 +1,4 @@
-"""The sample: the same each time, its books balance, and its people can sign in."""
+"""The sample is reproducible and consistent, and its users can sign in."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SAMPLED = 200
 
 
 def check_sample(blog: Blog, count: int) -> None:
-    """Raises AssertionError unless the books balance, and every count of the sample is one of its counters'."""
+    """Raise AssertionError unless the sample is consistent and each reported count equals its counter."""
     posts, seen = items_of(blog, Post), items_of(blog, PostImpression)
     assert len(posts) == count
     check_books(blog, anonymous_views=sum(value.views for value in posts) - len(seen))
@@ -36,7 +36,7 @@ def check_sample(blog: Blog, count: int) -> None:
         assert user.rating == totals_of(counter for counter in counters if counter.subject == user.user_id).points
 
 
-def test_the_books_of_the_sample_balance(blog: Blog) -> None:
+def test_the_sample_is_consistent(blog: Blog) -> None:
     assert sample(blog, SAMPLED, silent) == SAMPLED
     check_sample(blog, SAMPLED)
     assert len(items_of(blog, User)) == users_for(SAMPLED)
@@ -54,14 +54,14 @@ def test_popularity_is_skewed(blog: Blog) -> None:
     assert views[0] > 5000
 
 
-def test_titles_differ_and_so_do_slugs() -> None:
+def test_titles_and_slugs_are_unique() -> None:
     posts = [whole_post(number).post for number in range(3000)]
     assert len({post.slug for post in posts}) == 3000
     assert len({post.title for post in posts[:700]}) == 700
     assert len({sample_user(number).username for number in range(10_000)}) == 10_000
 
 
-def test_sampling_again_changes_nothing_and_more_adds_the_rest(blog: Blog) -> None:
+def test_adding_the_sample_again_adds_only_missing_items(blog: Blog) -> None:
     sample(blog, 70, silent)
     before = {str(row.item) for row in scan(blog).rows if "FRONT_PAGE" not in str(row.item["pk"])}
     assert sample(blog, 70, silent) == 0
@@ -70,17 +70,17 @@ def test_sampling_again_changes_nothing_and_more_adds_the_rest(blog: Blog) -> No
     check_sample(blog, 100)
 
 
-def test_it_is_the_same_in_parts_as_at_once(blog: Blog) -> None:
+def test_a_sample_in_parts_equals_a_complete_one(blog: Blog) -> None:
     with Blog.open(":memory:") as other:
         sample(other, 60, silent)
         for count in (10, 45, 60):
             sample(blog, count, silent)
         at_once, in_parts = (design.published_between(limit=100).items for design in (other, blog))
-        moved = in_parts[0].created_at - at_once[0].created_at  # to the time of its own first part
+        moved = in_parts[0].created_at - at_once[0].created_at  # relative to the time of its first part
         assert [shifted(post, moved) for post in at_once] == in_parts
 
 
-def test_what_was_edited_since_stays(blog: Blog) -> None:
+def test_edited_sample_posts_are_kept(blog: Blog) -> None:
     sample(blog, 30, silent)
     post = next(iter(blog.latest_posts()))
     blog.edit_post(post.post_id, 1, "Mine", "text", "mine", ("mine",), post.user_id)
@@ -92,7 +92,7 @@ def test_what_was_edited_since_stays(blog: Blog) -> None:
     assert result.title == "Mine"
 
 
-def test_a_slug_that_somebody_took_stays_theirs(blog: Blog) -> None:
+def test_a_slug_in_use_is_kept_by_its_post(blog: Blog) -> None:
     mine = new_post(blog, new_user(blog, "ada"), whole_post(0).post.slug)
     sample(blog, 5, silent)
     check_books(
@@ -106,12 +106,12 @@ def test_a_slug_that_somebody_took_stays_theirs(blog: Blog) -> None:
 
 
 class CutError(Exception):
-    """The end of a process, as it were."""
+    """Simulates the end of a process."""
 
 
 @dataclass
 class Cutting:
-    """Lets so many requests pass, and no more."""
+    """Forwards a limited number of requests, then raises."""
 
     inner: Recorder
     limit: int
@@ -125,7 +125,7 @@ class Cutting:
         return [self.call(*request) for request in requests]
 
 
-def test_an_interrupted_sample_is_taken_up(tmp_path: Path) -> None:
+def test_an_interrupted_sample_is_resumed(tmp_path: Path) -> None:
     def cut_after(limit: int) -> None:
         with Blog.open(tmp_path / "blog.db") as blog:
             requests = Recorder(blog.store.transport)
@@ -140,7 +140,7 @@ def test_an_interrupted_sample_is_taken_up(tmp_path: Path) -> None:
         check_sample(blog, 80)
 
 
-def test_the_demo_people_sign_in(blog: Blog) -> None:
+def test_the_demo_users_can_sign_in(blog: Blog) -> None:
     sample(blog, 12, silent)
     for username, name, role in DEMO_USERS:
         user = accounts.sign_in(blog, f"{username}@example.com", DEMO_PASSWORD)
@@ -158,7 +158,7 @@ def test_progress_ends_at_the_total(blog: Blog) -> None:
     assert [done for done, _ in result] == sorted(done for done, _ in result)
 
 
-def test_a_closed_store_is_told() -> None:
+def test_a_closed_store_is_an_error() -> None:
     blog = Blog.open(":memory:")
     blog.close()
     with pytest.raises(StoreError):

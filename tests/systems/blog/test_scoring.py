@@ -22,13 +22,13 @@ class Counts:
     stars: int = 0
 
 
-def test_the_documents_example() -> None:
+def test_the_example_of_the_design_guide() -> None:
     at = datetime.fromtimestamp(1759086095.241, UTC)
     assert rating_key(1_000_000, at) == 10000001759086095241
 
 
 @given(st.integers(0, 10**12), st.integers(0, 10**12), st.integers(0, 7 * 10**9))
-def test_rating_goes_before_time(number: int, other: int, seconds: int) -> None:
+def test_rating_has_priority_over_time(number: int, other: int, seconds: int) -> None:
     early = datetime.fromtimestamp(seconds, UTC)
     late = early + timedelta(days=1)
     assert (rating_key(number, late) < rating_key(other, early)) == (number < other)
@@ -46,12 +46,12 @@ def test_rating_goes_before_time(number: int, other: int, seconds: int) -> None:
         (Counts(views=2, ratings=2, stars=2), 0),
     ],
 )
-def test_points(counts: Counts, points: int) -> None:
+def test_points_of_each_action(counts: Counts, points: int) -> None:
     assert points_of(counts) == points
 
 
 @given(st.lists(st.tuples(st.integers(1, 10**6), st.integers(0, 10**8)), min_size=1, max_size=20))
-def test_heat_is_the_same_in_whatever_order_points_come(gained: list[tuple[int, int]]) -> None:
+def test_heat_does_not_depend_on_the_order_of_points(gained: list[tuple[int, int]]) -> None:
     def total(order: list[tuple[int, int]]) -> int:
         rating = 0
         for points, seconds in order:

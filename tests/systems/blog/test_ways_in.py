@@ -1,4 +1,4 @@
-"""Every access pattern of the blog gives one answer, whichever way it is asked: Python, awaited, REST, command line."""
+"""Every access pattern of the blog has the same result in each interface: Python, async, REST and command line."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ASKED = arguments()
 
 @pytest.fixture(scope="module")
 def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A file with the sample, and what the sample lacks."""
+    """A file with the sample and additional items."""
     file = tmp_path_factory.mktemp("blog") / "blog.db"
     with Blog.open(file) as opened:
         SYSTEM.sample(opened, SAMPLED, silent)
@@ -41,7 +41,7 @@ def sampled(path: Path) -> Iterator[Blog]:
 
 
 def words_of(given: dict[str, Any]) -> list[str]:
-    """Arguments as a command line has them."""
+    """Arguments for the command line."""
     return [
         f"{name}={value}" if isinstance(value, str) else f"{name}:={json.dumps(value)}" for name, value in given.items()
     ]
@@ -49,13 +49,13 @@ def words_of(given: dict[str, Any]) -> list[str]:
 
 @pytest.fixture(scope="module")
 def served(path: Path) -> Iterator[tuple[Blog, TestClient]]:
-    """The sample for those that only read, and its API."""
+    """The sample for reads, and its API."""
     with Blog.open(path) as opened, TestClient(app(opened)) as client:
         yield opened, client
 
 
 @pytest.mark.parametrize("name", ASKED)
-def test_a_read_answers_alike_in_every_way(served: tuple[Blog, TestClient], path: Path, name: str) -> None:
+def test_reads_have_the_same_result_in_each_interface(served: tuple[Blog, TestClient], path: Path, name: str) -> None:
     sampled, client = served
     given = ASKED[name]
     bound = getattr(sampled, name)
@@ -70,7 +70,7 @@ def test_a_read_answers_alike_in_every_way(served: tuple[Blog, TestClient], path
 
 
 def ways(blog: Blog, path: Path, client: TestClient) -> list[Callable[[str, dict[str, Any]], Any]]:
-    """The ways of calling a write by its name, each giving what it answers as JSON."""
+    """Functions that call a write by its name in each interface and return its JSON result."""
 
     def by_command(name: str, given: dict[str, Any]) -> Any:
         return json_of("call", "blog", name, *words_of(given), "--db", str(path))
@@ -88,7 +88,7 @@ def ways(blog: Blog, path: Path, client: TestClient) -> list[Callable[[str, dict
     ]
 
 
-def test_authors_write_in_every_way(sampled: Blog, path: Path) -> None:
+def test_writes_have_the_same_result_in_each_interface(sampled: Blog, path: Path) -> None:
     author = sample_user(1).user_id
     with TestClient(app(sampled)) as client:
         for number, way in enumerate(ways(sampled, path, client)):

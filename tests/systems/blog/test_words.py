@@ -32,7 +32,7 @@ from keyplan_systems.words import (
         ("हिन्दी में", "हिन्दी-में"),
         ("שָׁלוֹם", "שלום"),
         ("①②", "12"),
-        ("৴", "৴"),  # a numeral that Python calls a letter, and pydantic's regular expressions don't
+        ("৴", "৴"),  # a numeral that Python considers a letter, but pydantic's regular expressions don't
         ("İ", "i"),
         ("a/../b?c=d", "a-b-c-d"),
         ("snake_case", "snake-case"),
@@ -42,12 +42,12 @@ from keyplan_systems.words import (
         ("word " * 50, "-".join(["word"] * 20)),
     ],
 )
-def test_slugs(title: str, slug: str) -> None:
+def test_slugs_of_titles(title: str, slug: str) -> None:
     assert slug_from(title) == slug
 
 
 @given(st.text())
-def test_every_title_has_a_slug_that_is_its_own_slug(title: str) -> None:
+def test_making_a_slug_is_idempotent(title: str) -> None:
     slug = slug_from(title)
     assert 1 <= len(slug) <= SLUG_MAX
     assert not set(slug) & set("/?#%& <>\"'")
@@ -55,14 +55,14 @@ def test_every_title_has_a_slug_that_is_its_own_slug(title: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "-", "a--b", "-a", "a-", "a b", "a_b", "a/b", "a\n", "‿", "\ud800"])
-def test_what_is_no_slug_is_refused(text: str) -> None:
+def test_invalid_slugs_are_rejected(text: str) -> None:
     assert not is_slug(text)
     with pytest.raises(ValidationError):
         Post(user_id="u", slug=text, title="T")
 
 
 @given(st.text(st.characters(categories=["Nd", "Nl", "No", "Lo", "Mn", "Mc"]), min_size=1))
-def test_letters_marks_and_numbers_of_every_script_are_a_slug(title: str) -> None:
+def test_letters_marks_and_numbers_of_every_script_are_valid_in_slugs(title: str) -> None:
     slug = slug_from(title)
     assert is_slug(slug)
     assert slug_from(slug) == slug
@@ -85,30 +85,30 @@ def test_letters_marks_and_numbers_of_every_script_are_a_slug(title: str) -> Non
         ("a\x07\u202eb", "ab"),
     ],
 )
-def test_tags(text: str, tag: str) -> None:
+def test_tags_are_normalized(text: str, tag: str) -> None:
     assert tag_from(text) == tag
     assert len(tag_from(text * 50)) <= TAG_MAX
 
 
 @given(st.text(max_size=80))
-def test_what_a_text_is_made_into_is_a_tag_or_nothing(text: str) -> None:
+def test_random_strings_become_valid_tags_or_none(text: str) -> None:
     tag = tag_from(text)
     assert tag_from(tag) == tag
     assert not set(tag) & set(", \n\0")
 
 
 @pytest.mark.parametrize("text", ["", " ", "\u200b", "a\nb", "a\0", "\u202eabc", "a\u2066", "a\u2028b"])
-def test_a_line_that_shows_nothing_or_turns_text_round_is_none(text: str) -> None:
+def test_invisible_and_bidirectional_text_is_rejected(text: str) -> None:
     assert not is_line(text)
     assert not is_tag(text)
 
 
 @pytest.mark.parametrize("text", ["A", "Où ?\xa0Là", "👩‍💻", "می‌خواهم", "שלום"])
-def test_lines_of_every_script_are_lines(text: str) -> None:
+def test_text_of_every_script_is_accepted(text: str) -> None:
     assert is_line(text)
 
 
-def test_excerpts() -> None:
+def test_excerpts_of_texts() -> None:
     assert excerpt_from("# Title\n\nSome *text* with [a link](x).\n\nMore.") == "Some text with a link."
     assert excerpt_from("") == ""
     assert len(excerpt_from("word " * 500)) <= EXCERPT_MAX

@@ -1,4 +1,4 @@
-"""A blog in memory with three people, its site beside its API, and visitors for it."""
+"""An in-memory blog with three users, its site and API, and visitors."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SECRET = b"a secret of the tests, and nobody else's"
 
 @pytest.fixture(autouse=True)
 def quick_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Argon2 with the least of everything: what is tested isn't its strength."""
+    """Argon2 with minimal parameters, for speed."""
     monkeypatch.setattr(passwords, "_hasher", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
     passwords._nobodys_hash.cache_clear()
 
@@ -38,7 +38,7 @@ def blog() -> Iterator[Blog]:
 
 
 class Clock:
-    """Seconds that pass when a test says so."""
+    """A clock that tests advance."""
 
     def __init__(self) -> None:
         self.seconds = 1_800_000_000.0
@@ -60,7 +60,7 @@ def site(blog: Blog, clock: Clock) -> Site:
 
 @pytest.fixture
 def box(site: Site) -> Box:
-    """What the site sends."""
+    """The messages that the site sends."""
     made = Box()
     site.mailing.mail = made
     return made
@@ -80,7 +80,7 @@ def beside(site: Site, served: Starlette) -> Beside:
 
 @pytest.fixture
 def visit(served: Starlette) -> Callable[[], Visit]:
-    """Somebody new each time."""
+    """A new visitor for each call."""
     return lambda: Visit(served)
 
 

@@ -1,6 +1,5 @@
-"""What the tests of the site share: a visitor's browser without a browser, and posts to read.
-
-``Visit`` keeps cookies as a browser does, and takes the token of a form from the page that the form stands on.
+"""Shared by the tests of the site: a browser without scripts, and posts. ``Visit`` keeps cookies, and takes the token
+of a form from its page.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ _TOKEN = re.compile(r'name="csrf" value="([^"]+)"')
 
 
 class Visit:
-    """Somebody at a browser. Redirects are followed only where a test asks for it."""
+    """A browser. Redirects are followed only on request."""
 
     def __init__(self, app: Any, host: str = "http://testserver") -> None:
         self.client = TestClient(app, base_url=host, follow_redirects=False)
@@ -32,13 +31,13 @@ class Visit:
         return cast("Response", self.client.get(path, **more))
 
     def token(self, page: str) -> str:
-        """The form token on a page."""
+        """The form token of a page."""
         match = _TOKEN.search(self.client.get(page).text)
         assert match is not None, f"no form on {page}"
         return match.group(1)
 
     def send(self, path: str, page: str | None = None, **fields: str) -> Response:
-        """Send a form as it stands on a page."""
+        """Send a form of a page."""
         return cast("Response", self.client.post(path, data={"csrf": self.token(page or path), **fields}))
 
     def sign_in(self, login: str, password: str = PASSWORD) -> Visit:
@@ -48,12 +47,12 @@ class Visit:
 
 
 def text_of(response: Response) -> str:
-    """The words of a page, without its tags."""
+    """The text of a page, without its tags."""
     return " ".join(re.sub(r"<[^>]+>", " ", response.text).split())
 
 
 def make_user(blog: Blog, username: str, role: str = "author") -> User:
-    """A registered user, whose password is PASSWORD."""
+    """A registered user with the password PASSWORD."""
     user = accounts.register(
         blog,
         email=f"{username}@example.com",

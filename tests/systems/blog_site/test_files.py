@@ -1,4 +1,4 @@
-"""Pictures that are sent, files that are shown, addresses from elsewhere, and taking one's data along."""
+"""Uploaded images, served files, redirected addresses, and the export of personal data."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def sent(visit: Visit, data: bytes, **headers: str) -> Response:
 
 
 @pytest.mark.parametrize(("kind", "ending"), [("JPEG", "jpg"), ("PNG", "png"), ("GIF", "png"), ("WEBP", "png")])
-def test_a_picture_is_written_anew_and_shown(author: Visit, anybody: Visit, kind: str, ending: str) -> None:
+def test_an_image_is_reencoded_and_served(author: Visit, anybody: Visit, kind: str, ending: str) -> None:
     data = image(kind) + b"<script>alert(1)</script>"
     result = sent(author, data).json()
     assert result["url"].endswith(f".{ending}")
@@ -45,7 +45,7 @@ def test_a_picture_is_written_anew_and_shown(author: Visit, anybody: Visit, kind
         assert file.size == (40, 30)
 
 
-def test_what_is_no_picture_is_refused(author: Visit, reader: Visit, blog: Blog) -> None:
+def test_a_file_that_is_no_image_is_rejected(author: Visit, reader: Visit, blog: Blog) -> None:
     for data in (b"", b"<svg/>", image("PNG")[:50], image("BMP"), b"GIF89a" + b"\xff" * 40):
         assert sent(author, data).status_code == 422
     assert sent(author, image("PNG"), **{"x-csrf-token": "x"}).status_code == 403
@@ -56,16 +56,18 @@ def test_what_is_no_picture_is_refused(author: Visit, reader: Visit, blog: Blog)
     assert blog.uploads_of(user.user_id) == []
 
 
-def test_a_picture_of_too_many_pixels_is_refused() -> None:
+def test_an_image_with_too_many_pixels_is_rejected() -> None:
     with pytest.raises(Refused) as refused:
         picture_from(image("PNG", (5_001, 5_000), "1"), "ada")
     assert "at most 25,000,000 pixels" in refused.value.errors[0].message
 
 
-def test_decoding_takes_no_memory_of_the_site() -> None:
-    """Nine pictures of 25 megapixels took 1.9 GB of the site's process; each takes 100 MB where it is decoded."""
+def test_images_are_decoded_outside_the_sites_process() -> None:
+    """Nine images of 25 megapixels took 1.9 GB of the site's process. Each takes 100 MB in the process that decodes
+    it.
+    """
     data = image("PNG", (5_000, 5_000))
-    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # the peak begins at the present size
+    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # the peak starts at the current size
     before = peak_bytes()
     picture_from(data, "ada")
     assert peak_bytes() - before < 30_000_000
@@ -76,17 +78,17 @@ def peak_bytes() -> int:
     return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:"))
 
 
-def test_a_large_picture_is_made_smaller() -> None:
+def test_a_large_image_is_scaled_down() -> None:
     picture = picture_from(image("JPEG", (4_800, 100)), "ada")
     assert (picture.width, picture.height) == (2_400, 50)
 
 
 @pytest.mark.parametrize("name", ["x.png", "../secret", f"{'0' * 32}.png", f"{'0' * 32}.exe", "%00"])
-def test_only_files_are_shown(anybody: Visit, name: str) -> None:
+def test_only_files_are_served(anybody: Visit, name: str) -> None:
     assert anybody.get(f"/files/{name}").status_code == 404
 
 
-def test_files_in_a_folder(tmp_path: Path) -> None:
+def test_files_are_stored_in_a_folder(tmp_path: Path) -> None:
     files = FolderFiles(tmp_path / "files")
     name = name_of(b"x", "pdf")
     assert files.get(name) is None
@@ -101,7 +103,7 @@ def test_files_in_a_folder(tmp_path: Path) -> None:
 
 
 class Bucket:
-    """As much of an S3 client as files need."""
+    """The subset of an S3 client that the site uses."""
 
     def __init__(self) -> None:
         self.kept: dict[str, bytes] = {}
@@ -122,7 +124,7 @@ class Bucket:
         self.kept.pop(Key, None)
 
 
-def test_files_in_a_bucket() -> None:
+def test_files_are_stored_in_a_bucket() -> None:
     bucket = Bucket()
     files = S3Files(bucket, "b", "blog/")
     name = name_of(b"x", "png")
@@ -134,7 +136,7 @@ def test_files_in_a_bucket() -> None:
     assert files.get(name) is None
 
 
-def test_addresses_from_elsewhere_lead_to_posts(anybody: Visit, blog: Blog, post: Post, draft: Post) -> None:
+def test_imported_addresses_redirect_to_posts(anybody: Visit, blog: Blog, post: Post, draft: Post) -> None:
     blog.lead("/2015/01/09/keys", post.post_id)
     blog.lead("/half", draft.post_id)
     for path in ("/2015/01/09/keys.html", "/2015/01/09/keys/", "/2015/01/09/Keys/index.html?x=1"):
@@ -143,7 +145,7 @@ def test_addresses_from_elsewhere_lead_to_posts(anybody: Visit, blog: Blog, post
     assert anybody.get("/half").status_code == 404
 
 
-def test_a_post_is_deleted_when_its_title_is_typed(author: Visit, blog: Blog, post: Post) -> None:
+def test_deleting_a_post_requires_its_title(author: Visit, blog: Blog, post: Post) -> None:
     page = f"/write/{post.post_id}/delete"
     assert author.send(page, title="Something").status_code == 422
     assert author.send(page, title="Keys and doors").headers["location"] == "/desk?done=deleted"
@@ -151,7 +153,7 @@ def test_a_post_is_deleted_when_its_title_is_typed(author: Visit, blog: Blog, po
     assert author.get("/posts/keys-and-doors").status_code == 404
 
 
-def test_an_account_is_taken_along_and_deleted(site: Site, author: Visit, blog: Blog, ada: User, post: Post) -> None:
+def test_an_account_is_exported_and_deleted(site: Site, author: Visit, blog: Blog, ada: User, post: Post) -> None:
     taken = author.get("/account/export")
     assert taken.headers["content-disposition"] == 'attachment; filename="ada.json"'
     assert [value["title"] for value in taken.json()["posts"]] == ["Keys and doors"]

@@ -34,7 +34,7 @@ CLIENT, CLIENT_SECRET = "blog", "p:ss word"
 
 
 class IdentityProvider:
-    """An OpenID Connect provider: discovery, keys and tokens. Its users agree to everything."""
+    """An OpenID Connect provider: discovery, keys and tokens. Its users always consent."""
 
     def __init__(self) -> None:
         self.key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
@@ -79,7 +79,7 @@ class IdentityProvider:
         }
 
     def authorize(self, url: str) -> str:
-        """Agree, as a browser does at the authorization URL: the callback's URL with a code."""
+        """Consent, as a browser does at the authorization URL: the callback URL with a code."""
         query = {name: values[0] for name, values in parse_qs(urlsplit(url).query).items()}
         assert (query["client_id"], query["response_type"], query["code_challenge_method"]) == (CLIENT, "code", "S256")
         assert {"openid", "email"} <= set(query["scope"].split())
@@ -186,7 +186,7 @@ def test_a_callback_of_another_browser_is_rejected(idp: IdentityProvider, visit_
     assert mine.get(f"{back.path}?{back.query}").status_code == 400
 
 
-def test_a_provider_that_fails_is_a_page(idp: IdentityProvider, visit_idp: Callable[[], Visit]) -> None:
+def test_a_failing_provider_shows_an_error_page(idp: IdentityProvider, visit_idp: Callable[[], Visit]) -> None:
     visitor = visit_idp()
     idp.works = False
     answer = visitor.get("/sign-in/with/idp")

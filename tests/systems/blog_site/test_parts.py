@@ -1,4 +1,4 @@
-"""The site's parts by themselves: Markdown made safe, signatures, rate limits, forms."""
+"""Units of the site: Markdown sanitizing, signatures, rate limits and forms."""
 
 from __future__ import annotations
 
@@ -70,18 +70,18 @@ def test_markdown_becomes_safe_html(text: str, html: str) -> None:
     assert render_markdown(text).strip() == html
 
 
-def test_links_and_pictures_tell_others_nothing() -> None:
+def test_links_and_images_send_no_referrer() -> None:
     html = render_markdown("[a](https://e.example) ![b](https://e.example/p.png) ![c](http://e.example/p.png)")
     assert 'rel="nofollow ugc noopener noreferrer"' in html
     assert 'loading="lazy" referrerpolicy="no-referrer"' in html or 'referrerpolicy="no-referrer"' in html
     assert "http://e.example/p.png" not in html
 
 
-def test_definitions_are_a_list() -> None:
+def test_definition_lists() -> None:
     assert '<dt id="term">Term</dt>\n<dd>What it <em>means</em>.</dd>' in render_markdown("Term\n: What it *means*.\n")
 
 
-def test_addresses_and_footnotes_are_links() -> None:
+def test_urls_and_footnotes_are_links() -> None:
     html = render_markdown("See https://e.example/a_b, e.example, a@e.example.[^1]\n\n[^1]: A *note*.")
     assert '<a href="https://e.example/a_b" rel=' in html
     assert html.count("<a ") == 3
@@ -92,13 +92,13 @@ def test_addresses_and_footnotes_are_links() -> None:
 @pytest.mark.parametrize(
     "address", ["https://e.example/a", "HTTP://e.example", "mailto:a@e.example", "MAILTO:a@e.example"]
 )
-def test_a_bare_address_is_a_link_wherever_it_stands(address: str) -> None:
+def test_bare_urls_are_links_anywhere(address: str) -> None:
     for text in (address, f"See {address}, please.", f"- one\n- *{address}*"):
         assert f'<a href="{address}" rel=' in render_markdown(text)
 
 
-def test_no_text_waits_for_a_language() -> None:
-    """The first one of a language waited for up to 0.2 s, and all other requests with it."""
+def test_highlighting_languages_are_loaded_in_advance() -> None:
+    """The first use of a language blocked all requests for up to 0.2 s."""
     highlighting.prepare()
     made = highlighting._lexer.cache_info().misses
     for language in sorted(highlighting.LANGUAGES):
@@ -106,7 +106,7 @@ def test_no_text_waits_for_a_language() -> None:
     assert highlighting._lexer.cache_info().misses == made
 
 
-def test_languages_are_known_before_the_first_answer(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_languages_are_loaded_before_the_first_response(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     done: list[str] = []
     monkeypatch.setattr(application, "prepare", lambda: done.append("prepared"))
     with TestClient(application.site_application(site)) as client:
@@ -119,7 +119,7 @@ INTRICATE = {"![": True, "[": True, "[a](": True, "# a\n": True, "**a": False, "
 
 
 @pytest.mark.parametrize(("piece", "is_refused"), INTRICATE.items())
-def test_a_text_that_takes_too_many_tries_is_shown_as_it_was_typed(piece: str, is_refused: bool) -> None:
+def test_markdown_that_is_too_complex_is_shown_unrendered(piece: str, is_refused: bool) -> None:
     text = (piece * 20_000)[:20_000]
     html = render_markdown(text)
     assert ("shown as source" in html, piece.strip() in html) == (is_refused, is_refused or piece.strip() in html)
@@ -132,7 +132,7 @@ def test_long_code_is_not_highlighted() -> None:
     assert "<span" not in render_markdown(f"```json\n{'[1]' * 30 + chr(10)}" * 300 + "```")
 
 
-def test_tables_can_be_scrolled_and_keep_their_sides() -> None:
+def test_tables_are_scrollable_and_keep_their_alignment() -> None:
     html = render_markdown("| a | b |\n|:-:|--:|\n| 1 | 2 |")
     assert html.startswith('<div class="wide" tabindex="0"><table>')
     assert '<th class="center">a</th>' in html
@@ -149,18 +149,18 @@ def test_tables_can_be_scrolled_and_keep_their_sides() -> None:
         "<p>" + "<b><i><s><em><code><small><strong><u><tt><font><big>" * 9 + "</p>" + "<p>x" * 20_000,
     ],
 )
-def test_no_page_is_far_longer_than_its_text(text: str) -> None:
+def test_rendered_pages_are_limited_in_length(text: str) -> None:
     assert len(render_markdown(text)) < 20 * len(text) + 1_500_000
 
 
-def test_a_few_references_stay_links() -> None:
+def test_few_reference_links_are_kept() -> None:
     html = render_markdown("[a]: https://e.example/\n\n" + "[a] " * 1_000)
     assert html.count('href="https://e.example/"') == 1_000
 
 
 @settings(max_examples=examples(80, 150), deadline=None)
 @given(st.text(max_size=200) | st.text(alphabet="<>\"'/ =aonscriptjv:()[]!`#*&;\n", max_size=120))
-def test_no_text_becomes_a_script(text: str) -> None:
+def test_random_text_renders_no_script(text: str) -> None:
     html = render_markdown(text).lower()
     assert "<script" not in html
     assert "<style" not in html
@@ -179,11 +179,11 @@ def test_no_text_becomes_a_script(text: str) -> None:
         ("A b", "A b", "A b"),
     ],
 )
-def test_a_first_heading_that_is_the_title(text: str, title: str, left: str) -> None:
+def test_a_first_heading_equal_to_the_title_is_removed(text: str, title: str, left: str) -> None:
     assert without_title(text, title) == left
 
 
-def test_a_signature_is_for_one_purpose_one_text_and_one_secret() -> None:
+def test_a_signature_is_valid_for_one_purpose_value_and_secret() -> None:
     signer = Signer(b"a" * 32)
     signed = signer.sign("session", "a.b")
     assert signer.unsign("session", signed) == "a.b"
@@ -196,7 +196,7 @@ def test_a_signature_is_for_one_purpose_one_text_and_one_secret() -> None:
         Signer(b"short")
 
 
-def test_a_limit_lets_some_through_and_more_with_time() -> None:
+def test_a_rate_limit_refills_over_time() -> None:
     now = [0.0]
     limiter = RateLimiter(Limit(attempts=3, seconds=30), lambda: now[0])
     assert [limiter.wait_seconds("a") for _ in range(4)] == [0, 0, 0, 10]
@@ -204,21 +204,21 @@ def test_a_limit_lets_some_through_and_more_with_time() -> None:
     now[0] = 10
     assert limiter.wait_seconds("a") == 0
     assert limiter.wait_seconds("a") == 10
-    now[0] = 9  # a clock that goes back gives nothing, and takes nothing
+    now[0] = 9  # a clock that is set back changes nothing
     assert limiter.wait_seconds("a") == 10
     assert limiter.wait_seconds("b", "a") == 10
-    assert [limiter.wait_seconds("b") for _ in range(2)] == [0, 0]  # where one is refused, none is taken
+    assert [limiter.wait_seconds("b") for _ in range(2)] == [0, 0]  # a rejected request consumes nothing
 
 
-def test_what_takes_more_work_counts_for_more() -> None:
+def test_expensive_requests_count_more() -> None:
     limiter = RateLimiter(Limit(attempts=10, seconds=100), lambda: 0.0)
     assert limiter.wait_seconds("a", cost=7.5) == 0
     assert limiter.wait_seconds("a", cost=7.5) == 50
     assert limiter.wait_seconds("a", cost=2.5) == 0
-    assert limiter.wait_seconds("b", cost=1000) == 0  # all that there are
+    assert limiter.wait_seconds("b", cost=1000) == 0  # all available tokens
 
 
-def test_a_limiters_memory_is_bounded() -> None:
+def test_the_memory_of_a_rate_limit_is_limited() -> None:
     limiter = RateLimiter(Limit(attempts=1, seconds=60), lambda: 0.0, keys_max=10)
     for number in range(100):
         limiter.wait_seconds(str(number))
@@ -226,7 +226,7 @@ def test_a_limiters_memory_is_bounded() -> None:
     assert limiter.wait_seconds("99") > 0
 
 
-def test_a_gate_lets_some_in_some_wait_and_sends_the_rest_away() -> None:
+def test_a_concurrency_limit_queues_some_and_rejects_the_rest() -> None:
     gate = Gate(1, 1)
     inside, leave = threading.Event(), threading.Event()
 
@@ -251,7 +251,7 @@ def test_a_gate_lets_some_in_some_wait_and_sends_the_rest_away() -> None:
         pass
 
 
-def test_the_faults_of_a_write_go_to_their_fields() -> None:
+def test_errors_of_a_write_are_mapped_to_form_fields() -> None:
     form = Form({"email": "x", "name": "y"})
     faults = [
         ErrorDetail("account.email", "taken", "choose another"),
@@ -266,7 +266,7 @@ def test_the_faults_of_a_write_go_to_their_fields() -> None:
 
 
 @given(st.text(max_size=60))
-def test_wherever_one_goes_on_to_is_on_this_site(text: str) -> None:
+def test_redirect_targets_are_on_the_same_site(text: str) -> None:
     path = local_path(text)
     assert path.startswith("/")
     assert not path.startswith(("//", "/\\"))

@@ -1,4 +1,4 @@
-"""The editor: drafts, preview, publishing, addresses, two people at one post; and what can't be saved."""
+"""The editor: drafts, preview, publishing, addresses, concurrent edits and invalid input."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from tests.systems.blog_site.support import Visit, text_of
 
 
 def write(author: Visit, action: str = "save", **fields: str) -> str:
-    """Write a new post; gives where its form leads."""
+    """Write a new post; the URL after its form."""
     answer = author.send("/write", action=action, **{"title": "A title", "content": "A text.", **fields})
     assert answer.status_code == 303, text_of(answer)
     return str(answer.headers["location"])
 
 
-def test_a_draft_is_saved_seen_by_its_author_alone_and_published(blog: Blog, author: Visit, anybody: Visit) -> None:
+def test_a_draft_is_private_until_it_is_published(blog: Blog, author: Visit, anybody: Visit) -> None:
     where = write(author, tags="Keys, doors #Keys", content="A *text*.")
     assert where.endswith("?done=saved")
     assert "Saved." in author.get(where).text
@@ -28,12 +28,12 @@ def test_a_draft_is_saved_seen_by_its_author_alone_and_published(blog: Blog, aut
     assert published.headers["location"] == "/desk?status=published&done=published"
     page = anybody.get("/posts/a-title")
     assert "<em>text</em>" in page.text
-    assert "A title" in anybody.get("/").text  # the front page is made anew at once
+    assert "A title" in anybody.get("/").text  # the front page is rebuilt immediately
     (post,) = blog.latest_posts()
     assert post.tags == ("doors", "keys")
 
 
-def test_published_at_once_then_taken_back_archived_and_restored(blog: Blog, author: Visit, anybody: Visit) -> None:
+def test_a_post_is_published_unpublished_archived_and_restored(blog: Blog, author: Visit, anybody: Visit) -> None:
     assert write(author, "publish") == "/posts/a-title?done=published"
     (post,) = blog.latest_posts()
     for action, there, status in [
@@ -49,7 +49,7 @@ def test_published_at_once_then_taken_back_archived_and_restored(blog: Blog, aut
     assert author.send(f"/write/{post.post_id}/explode", "/").status_code == 404
 
 
-def test_an_archived_post_is_not_edited(author: Visit, blog: Blog, post: Post) -> None:
+def test_an_archived_post_cannot_be_edited(author: Visit, blog: Blog, post: Post) -> None:
     blog.archive(post.post_id)
     edit = f"/write/{post.post_id}"
     answer = author.send(edit, title="T", content="t", version="1", slug="keys-and-doors")
@@ -57,7 +57,7 @@ def test_an_archived_post_is_not_edited(author: Visit, blog: Blog, post: Post) -
     assert author.send(f"{edit}/publish", "/").status_code == 409
 
 
-def test_a_stale_edit_is_told_with_both_texts_and_nothing_is_overwritten(blog: Blog, author: Visit, post: Post) -> None:
+def test_a_stale_edit_shows_both_texts(blog: Blog, author: Visit, post: Post) -> None:
     edit = f"/write/{post.post_id}"
     fields = {"title": post.title, "slug": post.slug, "tags": "keys", "version": "1"}
     assert author.send(edit, **fields, content="The quicker one.").status_code == 303
@@ -78,7 +78,7 @@ def test_a_new_address_redirects_from_the_old_one(author: Visit, anybody: Visit,
     assert anybody.get("/posts/keys-and-doors").headers["location"] == "/posts/another-way"
 
 
-def test_the_address_of_another_post_is_told_at_its_field(author: Visit, post: Post, blog: Blog) -> None:
+def test_a_duplicate_address_is_shown_at_its_field(author: Visit, post: Post, blog: Blog) -> None:
     answer = author.send("/write", title="Keys and doors", slug="keys-and-doors", content="Mine.", action="save")
     assert answer.status_code == 422
     assert 'id="slug-fault"' in answer.text
@@ -86,7 +86,7 @@ def test_the_address_of_another_post_is_told_at_its_field(author: Visit, post: P
     assert len(blog.posts_of_user(post.user_id, "unpublished")) == 0
 
 
-def test_a_second_post_of_a_title_has_a_number(author: Visit, reader: Visit) -> None:
+def test_a_second_post_with_a_title_gets_a_numbered_address(author: Visit, reader: Visit) -> None:
     for slug in ("a-title", "a-title-2", "a-title-3"):
         answer = author.send("/write", action="publish", title="A title", content="A text.")
         assert answer.headers["location"] == f"/posts/{slug}?done=published"
@@ -122,7 +122,7 @@ def test_a_second_post_of_a_title_has_a_number(author: Visit, reader: Visit) -> 
         ("slug", "x" * 101, 422),
     ],
 )
-def test_whatever_a_form_holds_is_taken_or_told_at_its_field(
+def test_random_form_input_is_accepted_or_reported_at_its_field(
     author: Visit, anybody: Visit, blog: Blog, ada: User, field: str, value: str, status: int
 ) -> None:
     answer = author.send("/write", action="publish", **{"title": "A title", "content": "A text.", field: value})
@@ -141,12 +141,12 @@ def test_whatever_a_form_holds_is_taken_or_told_at_its_field(
             assert anybody.get("/tags/" + tag.replace("/", "%2F").replace("#", "%23")).status_code in {200, 404}
 
 
-def test_two_titles_alike_get_two_addresses_only_if_chosen(author: Visit) -> None:
+def test_equal_titles_need_a_chosen_address(author: Visit) -> None:
     write(author)
     assert author.send("/write", title="A title", content="x", slug="a-title-2", action="save").status_code == 303
 
 
-def test_the_preview_is_safe_and_saves_nothing(author: Visit, blog: Blog, ada: User) -> None:
+def test_the_preview_is_sanitized_and_saves_nothing(author: Visit, blog: Blog, ada: User) -> None:
     content = '# One\n\n<script>alert(1)</script>\n\n<a href="javascript:x">x</a> <img src=x onerror=alert(1)>'
     token = author.token("/write")
     piece = author.client.post("/write/preview", data={"csrf": token, "content": content})
@@ -159,7 +159,7 @@ def test_the_preview_is_safe_and_saves_nothing(author: Visit, blog: Blog, ada: U
     assert len(blog.posts_of_user(ada.user_id, "unpublished")) == 0
 
 
-def test_somebody_elses_draft_is_not_there(
+def test_drafts_of_other_authors_are_404(
     author: Visit, reader: Visit, moderator: Visit, anybody: Visit, draft: Post
 ) -> None:
     for other in (reader, moderator, anybody):
@@ -174,13 +174,13 @@ def test_somebody_elses_draft_is_not_there(
 
 
 @pytest.mark.parametrize("post_id", ["01ARZ3NDEKTSV4RRFFQ69G5FAV", "x" * 70, "%00", "é", "' or 1=1"])
-def test_guessed_ids_lead_nowhere(author: Visit, post_id: str) -> None:
+def test_unknown_ids_are_404(author: Visit, post_id: str) -> None:
     assert author.get(f"/write/{post_id}").status_code == 404
     assert author.send(f"/write/{post_id}/publish", "/").status_code == 404
 
 
 @pytest.mark.parametrize("version", ["", "x", "-1", "99", "9" * 30])
-def test_a_version_that_is_none_overwrites_nothing(author: Visit, blog: Blog, post: Post, version: str) -> None:
+def test_an_invalid_version_is_rejected(author: Visit, blog: Blog, post: Post, version: str) -> None:
     fields = {"title": post.title, "content": "Overwritten?", "slug": post.slug, "version": version}
     assert author.send(f"/write/{post.post_id}", **fields).status_code in {409, 422}
     whole = blog.whole_post(post.post_id)

@@ -31,7 +31,7 @@ def wholes() -> list[Whole]:
 
 @pytest.fixture(scope="session")
 def sampled() -> Iterator[Cms]:
-    """The sample of the README's day; tests only read it."""
+    """The sample with the README's date; tests only read it."""
     with pytest.MonkeyPatch.context() as patch, Cms.open(":memory:") as opened:
         patch.setattr("keyplan_systems.cms.sample.now", lambda: NEWEST + LATER)
         assert sample(opened, SAMPLED, silent) == SAMPLED

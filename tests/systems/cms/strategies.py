@@ -1,5 +1,5 @@
-"""Values for generated stores of the CMS: few ids, so that articles and what leads to them meet; and only the fields
-drawn that decide where an item stands, so that more items fit into a store.
+"""Values for random stores of the CMS: few ids, so that items are related, and only the fields that affect keys, so
+that more items fit into a store.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _MOMENTS = st.sampled_from([datetime(2026, 11, 20, 23, 30, tzinfo=UTC), datetime
 
 
 def _article(**fields: Any) -> Article:
-    return Article(**fields)  # a function, since the class's own signature has the attributes' names
+    return Article(**fields)  # a function, since the class signature contains the attribute names
 
 
 _PUBLISHED = st.builds(

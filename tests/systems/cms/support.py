@@ -1,4 +1,4 @@
-"""What the tests of the CMS share: a transport that records, and what is stored, seen past the design."""
+"""Shared by the tests of the CMS: a recording transport, and the stored items."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from keyplan_systems.cms import Cms
 
 @dataclass
 class Recorder:
-    """Passes requests on, and keeps them with their responses. ``before`` may raise instead."""
+    """Forwards requests and records them with their responses. ``before`` may raise."""
 
     inner: Transport
     made: list[tuple[str, dict[str, Any], dict[str, Any]]] = field(default_factory=list)
@@ -48,14 +48,14 @@ class AsyncRecorder:
 
 
 def recorded(cms: Cms) -> Recorder:
-    """From here on the design's requests are recorded."""
+    """Record the design's requests from now on."""
     recorder = Recorder(cms.store.transport)
     cms.store.transport = recorder
     return recorder
 
 
 def stored(cms: Cms) -> list[dict[str, Any]]:
-    """Every item in the table, as it is stored. It isn't recorded."""
+    """Every stored item of the table; this read isn't recorded."""
     transport = cms.store.transport
     while isinstance(transport, Recorder):
         transport = transport.inner
@@ -75,9 +75,9 @@ def keys(cms: Cms) -> set[tuple[str, str]]:
 
 
 def without_events(cms: Cms) -> set[tuple[str, str]]:
-    """The primary keys of every item but events, which outlast what they tell of."""
+    """The primary keys of every item except events, which outlive their subjects."""
     return {key for key in keys(cms) if not key[0].startswith("EVENT#")}
 
 
 def silent(done: int, total: int | None) -> None:
-    """Progress that nobody watches."""
+    """A progress callback that does nothing."""

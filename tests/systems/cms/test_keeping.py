@@ -1,4 +1,4 @@
-"""What is due is done once, whoever does it; events are delivered, signed, tried again, and given up."""
+"""Scheduled work is done exactly once; events are delivered, signed, retried, and abandoned after a limit."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ with Cms.open(sys.argv[1], create=False) as cms:
 
 
 def planned(cms: Cms, count: int) -> list[str]:
-    """Articles that are to be published on a Friday, a second apart."""
+    """Articles scheduled on a Friday, a second apart."""
     names: list[str] = []
     for number in range(count):
         made = cms.create_article(Article(title=f"T{number}", slug=f"t{number}", author_id="u_01", tags={"aws"}))
@@ -50,7 +50,7 @@ def planned(cms: Cms, count: int) -> list[str]:
     return names
 
 
-def test_what_is_due_is_done_in_its_order(cms: Cms) -> None:
+def test_scheduled_work_is_done_in_order(cms: Cms) -> None:
     names = planned(cms, 4)
     assert publish_due(cms, FRIDAY - timedelta(seconds=1)) == 0
     assert publish_due(cms, FRIDAY + timedelta(seconds=1)) == 2
@@ -60,7 +60,7 @@ def test_what_is_due_is_done_in_its_order(cms: Cms) -> None:
     assert_lists_agree(cms)
 
 
-def test_many_threads_do_what_is_due_once(tmp_path: Path) -> None:
+def test_threads_do_scheduled_work_once(tmp_path: Path) -> None:
     with Cms.open(tmp_path / "cms.db") as cms, ThreadPoolExecutor(6) as pool:
         planned(cms, 8)
         done = list(pool.map(lambda _: publish_due(cms, FRIDAY + timedelta(days=1)), range(6)))
@@ -69,7 +69,7 @@ def test_many_threads_do_what_is_due_once(tmp_path: Path) -> None:
         assert_lists_agree(cms)
 
 
-def test_many_processes_do_what_is_due_once(tmp_path: Path) -> None:
+def test_processes_do_scheduled_work_once(tmp_path: Path) -> None:
     file = tmp_path / "cms.db"
     with Cms.open(file) as cms:
         planned(cms, 12)
@@ -85,7 +85,7 @@ def test_many_processes_do_what_is_due_once(tmp_path: Path) -> None:
 
 
 class Listener:
-    """Takes what is sent, and answers as told."""
+    """Receives events and responds as configured."""
 
     def __init__(self) -> None:
         self.answers: dict[str, list[str | None]] = {}
@@ -110,7 +110,7 @@ def state(cms: Cms) -> str:
     return str(item["state"]["S"])
 
 
-def test_each_webhook_is_told_once(published: Cms) -> None:
+def test_each_webhook_receives_an_event_once(published: Cms) -> None:
     listener = Listener()
     assert deliver(published, [HOOK, OTHER], send=listener) == 1
     assert listener.taken == [(HOOK.url, "article.published"), (OTHER.url, "article.published")]
@@ -119,14 +119,14 @@ def test_each_webhook_is_told_once(published: Cms) -> None:
     assert published.waiting_events().items == []
 
 
-def test_only_what_a_webhook_wants(published: Cms, article: Article) -> None:
+def test_webhooks_receive_only_selected_events(published: Cms, article: Article) -> None:
     published.edit(article.article_id, "New", "keys")
     listener = Listener()
     assert deliver(published, [OTHER], send=listener) == 2
     assert listener.taken == [(OTHER.url, "article.published")]
 
 
-def test_one_that_fails_is_tried_again_and_the_other_isn_t(published: Cms) -> None:
+def test_only_failed_deliveries_are_retried(published: Cms) -> None:
     listener = Listener()
     listener.answers[HOOK.url] = ["answered 502", "TimeoutError: timed out"]
     moment = now()
@@ -137,12 +137,12 @@ def test_one_that_fails_is_tried_again_and_the_other_isn_t(published: Cms) -> No
     moment = event.next_at
     assert deliver(published, [HOOK, OTHER], moment, listener) == 0
     (again,) = published.waiting_events()
-    assert again.next_at - moment == timedelta(seconds=60)  # twice the pause before
+    assert again.next_at - moment == timedelta(seconds=60)  # twice the previous pause
     assert deliver(published, [HOOK, OTHER], again.next_at, listener) == 1
     assert listener.taken == [(OTHER.url, "article.published"), (HOOK.url, "article.published")]
 
 
-def test_given_up_after_many_attempts(published: Cms) -> None:
+def test_delivery_is_abandoned_after_the_maximum_attempts(published: Cms) -> None:
     listener = Listener()
     listener.answers[HOOK.url] = ["answered 500"] * (ATTEMPTS_MAX + 5)
     moment = now()
@@ -155,7 +155,7 @@ def test_given_up_after_many_attempts(published: Cms) -> None:
     assert len(listener.answers[HOOK.url]) == 5
 
 
-def test_two_deliverers_deliver_once(published: Cms) -> None:
+def test_two_processes_deliver_once(published: Cms) -> None:
     (event,) = published.waiting_events()
     moment = now()
     taken = published.take_event(event, moment + LEASE)
@@ -164,7 +164,7 @@ def test_two_deliverers_deliver_once(published: Cms) -> None:
     listener = Listener()
     assert deliver(published, [HOOK], moment, listener) == 0
     assert listener.taken == []
-    # Whoever has it dies: after its minute it is somebody else's.
+    # After a minute, another process takes over from one that died
     assert deliver(published, [HOOK], moment + LEASE, listener) == 1
     with pytest.raises(ConditionFailed):
         published.settle_event(taken, {"site"})
@@ -172,7 +172,7 @@ def test_two_deliverers_deliver_once(published: Cms) -> None:
 
 @pytest.fixture
 def server() -> Iterator[tuple[str, list[tuple[str, bytes, dict[str, str]]]]]:
-    """A server on this machine that redirects from /elsewhere, and takes all else."""
+    """A local server that redirects from /elsewhere and accepts everything else."""
     seen: list[tuple[str, bytes, dict[str, str]]] = []
 
     class Handler(BaseHTTPRequestHandler):
@@ -184,7 +184,7 @@ def server() -> Iterator[tuple[str, list[tuple[str, bytes, dict[str, str]]]]]:
             self.end_headers()
 
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - its name there
-            """Say nothing."""
+            """Log nothing."""
 
     served = HTTPServer(("127.0.0.1", 0), Handler)
     thread = threading.Thread(target=served.serve_forever)
@@ -195,7 +195,7 @@ def server() -> Iterator[tuple[str, list[tuple[str, bytes, dict[str, str]]]]]:
     served.server_close()
 
 
-def test_what_is_sent_is_signed(published: Cms, server: tuple[str, list[tuple[str, bytes, dict[str, str]]]]) -> None:
+def test_deliveries_are_signed(published: Cms, server: tuple[str, list[tuple[str, bytes, dict[str, str]]]]) -> None:
     address, seen = server
     hook = Webhook("site", f"{address}/hook?of=cms", "a secret of the tests")
     assert deliver(published, [hook]) == 1
@@ -214,7 +214,7 @@ def test_what_is_sent_is_signed(published: Cms, server: tuple[str, list[tuple[st
     assert abs(int(seconds) - datetime.now(UTC).timestamp()) < 600
 
 
-def test_redirections_are_not_followed_and_nobody_there_is_told(
+def test_redirects_are_not_followed(
     server: tuple[str, list[tuple[str, bytes, dict[str, str]]]],
 ) -> None:
     address, seen = server
@@ -256,7 +256,7 @@ events = ["article.born"]
 """
 
 
-def test_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_invalid_webhook_settings_are_rejected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KEYPLAN_TEST_HOOK", "long enough to be one")
     (tmp_path / "good.toml").write_text(GOOD)
     settings = read_settings(tmp_path / "good.toml")

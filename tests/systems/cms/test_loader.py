@@ -1,4 +1,4 @@
-"""Loading folders: what goes in, what is a fault with its file and line, and loading again."""
+"""Importing folders: imported files, errors with file and line, and importing again."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_post_becomes_an_article(cms: Cms, tmp_path: Path) -> None:
     assert cms.articles_by_tag("c#").items == [article]
 
 
-def test_drafts(cms: Cms, tmp_path: Path) -> None:
+def test_drafts_are_imported_unpublished(cms: Cms, tmp_path: Path) -> None:
     write(tmp_path, "_drafts/idea.md", "---\ntitle: Idea\n---\nText\n")
     assert loaded(cms, tmp_path).loaded == 1
     article = only_article(cms)
@@ -92,7 +92,7 @@ def test_drafts(cms: Cms, tmp_path: Path) -> None:
     assert (again.status, again.current_version) == ("published", 2)
 
 
-# Faults
+# Errors
 
 
 def odd_folder(folder: Path) -> dict[str, str]:
@@ -135,7 +135,7 @@ def odd_folder(folder: Path) -> dict[str, str]:
     }
 
 
-def test_each_fault_by_name_and_line(cms: Cms, tmp_path: Path) -> None:
+def test_each_error_has_file_and_line(cms: Cms, tmp_path: Path) -> None:
     expected = odd_folder(tmp_path)
     report = loaded(cms, tmp_path)
     result = {fault.place: fault for fault in report.errors}
@@ -148,7 +148,7 @@ def test_each_fault_by_name_and_line(cms: Cms, tmp_path: Path) -> None:
     assert "object store" in str(result["big.md"])
 
 
-def test_names_that_are_not_utf8(cms: Cms, tmp_path: Path) -> None:
+def test_file_names_that_are_not_utf8(cms: Cms, tmp_path: Path) -> None:
     name = os.fsdecode(b"caf\xe9.md")
     try:
         write(tmp_path, name, "---\nno end")
@@ -161,7 +161,7 @@ def test_names_that_are_not_utf8(cms: Cms, tmp_path: Path) -> None:
     assert only_article(cms).slug == "th\ufffd"
 
 
-def test_no_folder(cms: Cms, tmp_path: Path) -> None:
+def test_a_missing_folder_is_an_error(cms: Cms, tmp_path: Path) -> None:
     with pytest.raises(RequestError, match="does not exist"):
         loaded(cms, tmp_path / "missing")
     assert loaded(cms, tmp_path) == LoadReport(0, [])
@@ -181,8 +181,8 @@ def test_a_failing_store_ends_the_import(cms: Cms, tmp_path: Path) -> None:
     assert keys(cms) == set()
 
 
-def test_yaml_without_pyyaml(cms: Cms, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One error that says what to install, not one fault a file; TOML doesn't need it."""
+def test_yaml_without_pyyaml_is_one_error(cms: Cms, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One error that says what to install, instead of one per file. TOML doesn't need PyYAML."""
     write(tmp_path, "toml.md", "+++\ntitle = 'T'\n+++\nText.\n")
     frontmatter._yaml.cache_clear()
     monkeypatch.setitem(sys.modules, "yaml", None)
@@ -192,10 +192,10 @@ def test_yaml_without_pyyaml(cms: Cms, tmp_path: Path, monkeypatch: pytest.Monke
         loaded(cms, tmp_path)
 
 
-def test_one_slug_of_two_files(cms: Cms, tmp_path: Path) -> None:
+def test_two_files_with_one_slug(cms: Cms, tmp_path: Path) -> None:
     write(tmp_path, "2020-01-02-keys.md", POST)
     write(tmp_path, "other/keys.md", POST)
-    for _ in range(2):  # and loaded again, nothing changes
+    for _ in range(2):  # importing again changes nothing
         report = loaded(cms, tmp_path)
         assert report.loaded == 2
         (fault,) = report.errors
@@ -203,16 +203,16 @@ def test_one_slug_of_two_files(cms: Cms, tmp_path: Path) -> None:
     assert {article.slug for article in cms.articles_by_author("ann")} == {"keys", "keys-2020-01-02"}
 
 
-# Again
+# Importing again
 
 
-def test_loaded_again_nothing_is_written(cms: Cms, tmp_path: Path) -> None:
+def test_importing_again_writes_nothing(cms: Cms, tmp_path: Path) -> None:
     write(tmp_path, "a.md", POST)
     write(tmp_path, "b.md", "---\n---\nUndated, untagged.\n")
     loaded(cms, tmp_path)
     before = dump(cms)
     recorder = recorded(cms)
-    os.utime(tmp_path / "b.md", (0, 0))  # a fresh checkout has other times
+    os.utime(tmp_path / "b.md", (0, 0))  # a new checkout has other file times
     assert loaded(cms, tmp_path) == LoadReport(2, [])
     assert set(recorder.operations) == {"GetItem", "Query"}
     assert dump(cms) == before
@@ -231,7 +231,7 @@ def test_a_changed_file_is_a_new_version(cms: Cms, tmp_path: Path) -> None:
     assert newest.created_at == article.updated_at == datetime.fromtimestamp(1_700_000_000, UTC)
 
 
-def test_a_file_s_new_fields(cms: Cms, tmp_path: Path) -> None:
+def test_new_fields_of_a_file_are_imported(cms: Cms, tmp_path: Path) -> None:
     write(tmp_path, "a.md", POST)
     loaded(cms, tmp_path)
     text = POST.replace("ann", "ben").replace('[keys, "c#"]', "[keys, new]").replace("guide", "walk")
@@ -249,7 +249,7 @@ def test_a_file_s_new_fields(cms: Cms, tmp_path: Path) -> None:
     assert cms.articles_by_tag("c#").items == []
 
 
-def test_what_was_published_in_the_cms_stays(cms: Cms, tmp_path: Path) -> None:
+def test_versions_published_in_the_cms_are_kept(cms: Cms, tmp_path: Path) -> None:
     write(tmp_path, "a.md", POST)
     loaded(cms, tmp_path)
     name = only_article(cms).article_id
@@ -266,7 +266,7 @@ def test_what_was_published_in_the_cms_stays(cms: Cms, tmp_path: Path) -> None:
     assert (latest.version.version, latest.version.body) == (14, "First paragraph.\n\nOther.\n")
 
 
-def test_archived_stays(cms: Cms, tmp_path: Path) -> None:
+def test_archived_articles_stay_archived(cms: Cms, tmp_path: Path) -> None:
     write(tmp_path, "a.md", POST)
     loaded(cms, tmp_path)
     cms.archive(only_article(cms).article_id)
@@ -279,7 +279,7 @@ def test_archived_stays(cms: Cms, tmp_path: Path) -> None:
     assert dump(cms) == before
 
 
-def test_loaded_after_a_delete_that_failed_half_way(cms: Cms, tmp_path: Path) -> None:
+def test_importing_after_an_incomplete_delete(cms: Cms, tmp_path: Path) -> None:
     write(tmp_path, "a.md", POST)
     loaded(cms, tmp_path)
     whole = dump(cms)
@@ -300,7 +300,7 @@ def test_loaded_after_a_delete_that_failed_half_way(cms: Cms, tmp_path: Path) ->
     assert [text for text in dump(cms) if "EVENT#" not in text] == whole
 
 
-def test_progress(cms: Cms, tmp_path: Path) -> None:
+def test_progress_is_reported(cms: Cms, tmp_path: Path) -> None:
     for name in "abc":
         write(tmp_path, f"{name}.md", POST)
     seen: list[tuple[int, int | None]] = []
@@ -308,7 +308,7 @@ def test_progress(cms: Cms, tmp_path: Path) -> None:
     assert seen == [(0, 3), (1, 3), (2, 3), (3, 3)]
 
 
-def test_losses_of_an_article_are_reported_and_its_text_stays(cms: Cms, tmp_path: Path) -> None:
+def test_unsupported_markup_is_reported_and_kept(cms: Cms, tmp_path: Path) -> None:
     text = (
         "---\ntitle: A\ndate: 2024-01-01\nauthors: [ann, ben]\naliases: [/old]\nweight: 3\n---\n"
         "{% include x %}\n\n![p](p.png) [b](../b/) [out](https://example.com) {{ site.title }}\n"

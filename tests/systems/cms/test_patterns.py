@@ -1,4 +1,4 @@
-"""Every access pattern against brute force on the sample, and what each costs in requests."""
+"""Every access pattern compared with brute force on the sample, and its requests."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ def newest_first(wholes: list[Whole]) -> list[Article]:
     return sorted((element.article for element in wholes), key=lambda article: article.created_at, reverse=True)
 
 
-# Answers
+# Results
 
 
-def test_article(sampled: Cms, wholes: list[Whole]) -> None:
+def test_an_article_by_id(sampled: Cms, wholes: list[Whole]) -> None:
     for element in wholes:
         assert sampled.article(element.article.article_id) == element.article
     assert sampled.article("01HW") is None
 
 
-def test_article_with_latest(sampled: Cms, wholes: list[Whole]) -> None:
+def test_an_article_with_its_latest_version(sampled: Cms, wholes: list[Whole]) -> None:
     assert any(not element.versions for element in wholes)
     assert any(len(element.versions) == 6 for element in wholes)
     for element in wholes:
@@ -49,14 +49,14 @@ def test_article_with_latest(sampled: Cms, wholes: list[Whole]) -> None:
     assert sampled.article_with_latest("01HW") is None
 
 
-def test_article_version(sampled: Cms, wholes: list[Whole]) -> None:
+def test_a_version_of_an_article(sampled: Cms, wholes: list[Whole]) -> None:
     for element in wholes:
         for number, version in enumerate(element.versions, 1):
             assert sampled.article_version(element.article.article_id, number) == version
         assert sampled.article_version(element.article.article_id, len(element.versions) + 1) is None
 
 
-def test_article_versions(sampled: Cms, wholes: list[Whole]) -> None:
+def test_versions_of_an_article(sampled: Cms, wholes: list[Whole]) -> None:
     for element in wholes:
         name = element.article.article_id
         pages = all_pages(sampled.article_versions, name, 2)
@@ -84,7 +84,7 @@ def test_tags_of_article(sampled: Cms, wholes: list[Whole]) -> None:
     assert sampled.tags_of_article("01HW") == []
 
 
-def test_asynchronous_answers_are_the_same(sampled: Cms, wholes: list[Whole]) -> None:
+def test_asynchronous_results_are_equal(sampled: Cms, wholes: list[Whole]) -> None:
     async def ask() -> None:
         for element in wholes[::30]:
             name = element.article.article_id
@@ -101,7 +101,7 @@ def test_asynchronous_answers_are_the_same(sampled: Cms, wholes: list[Whole]) ->
     asyncio.run(ask())
 
 
-def test_called_by_name_with_texts(sampled: Cms, wholes: list[Whole]) -> None:
+def test_calls_by_name_with_string_arguments(sampled: Cms, wholes: list[Whole]) -> None:
     name = wholes[0].article.article_id
     assert sampled.call("article", {"article_id": name}) == wholes[0].article
     assert sampled.call("article_version", {"article_id": name, "version": "1"}) == wholes[0].versions[0]
@@ -126,7 +126,7 @@ def test_version_10_comes_after_version_9(cms: Cms, article: Article) -> None:
     assert (latest.version.version, latest.version.body) == (12, "text 12")
 
 
-# What they cost
+# Requests
 
 
 def test_latest_version_is_one_query_of_two_items(cms: Cms, article: Article) -> None:
@@ -148,7 +148,7 @@ def test_latest_of_a_draft_is_one_query_of_one_item(cms: Cms, article: Article) 
     assert [response["ScannedCount"] for _, _, response in recorder.made] == [1]
 
 
-def test_each_pattern_s_requests(cms: Cms, article: Article) -> None:
+def test_requests_of_each_pattern(cms: Cms, article: Article) -> None:
     cms.publish(article.article_id, "text", "u_01")
     recorder = recorded(cms)
 
@@ -173,7 +173,7 @@ def test_each_pattern_s_requests(cms: Cms, article: Article) -> None:
     ]
 
 
-def test_asynchronous_requests_are_the_same(cms: Cms, article: Article, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_asynchronous_requests_are_equal(cms: Cms, article: Article, monkeypatch: pytest.MonkeyPatch) -> None:
     async def ask() -> list[str]:
         recorder = AsyncRecorder(cms.store.async_transport)
         monkeypatch.setattr(type(cms.store), "async_transport", recorder)
@@ -187,7 +187,7 @@ def test_asynchronous_requests_are_the_same(cms: Cms, article: Article, monkeypa
 
 
 def test_lists_never_read_bodies(cms: Cms) -> None:
-    """What a list's responses hold is the same, however long the bodies are, and no version is among it."""
+    """A list's responses have the same size for any length of bodies, and contain no version."""
     for number in range(5):
         made = Article(article_id=str(number), title="Same", slug=f"same-{number}", author_id="u_01", tags={"aws"})
         cms.create_article(made)
@@ -207,13 +207,13 @@ def test_lists_never_read_bodies(cms: Cms) -> None:
         assert len(str(after)) == len(str(before))
 
 
-def test_the_index_holds_no_version(sampled: Cms) -> None:
+def test_the_index_contains_no_version(sampled: Cms) -> None:
     for item in stored(sampled):
         assert not ("gsi1pk" in item and item["sk"]["S"].startswith("VERSION"))
         assert ("body" in item) == item["sk"]["S"].startswith("VERSION#")
 
 
-def test_keys_are_the_document_s(cms: Cms, article: Article) -> None:
+def test_keys_equal_the_published_ones(cms: Cms, article: Article) -> None:
     cms.publish(article.article_id, "First draft...", "u_01")
     name = f"ARTICLE#{article.article_id}"
     result = {
@@ -237,7 +237,7 @@ def test_keys_are_the_document_s(cms: Cms, article: Article) -> None:
     assert metadata.keys() == attributes | {"createdAt", "updatedAt", "pk", "sk", "gsi1pk", "gsi1sk"}
 
 
-def test_sample_reads_well(wholes: list[Whole]) -> None:
+def test_sample_texts_are_readable(wholes: list[Whole]) -> None:
     statuses = {element.article.status for element in wholes}
     assert statuses == {"draft", "published", "archived"}
     for element in wholes:

@@ -1,4 +1,6 @@
-"""Drafts beside what is published, taking back, going back, times, previews, translations, and what lists then hold."""
+"""Drafts and published versions, unpublishing, restoring, scheduling, previews, translations, and the resulting
+lists.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,7 @@ def new(cms: Cms, slug: str, *tags: str) -> Article:
 
 
 def events(cms: Cms) -> list[tuple[str, int | None]]:
-    """What was told, in its order."""
+    """The recorded events in order."""
     result = [Event(**_event(item)) for item in stored(cms) if item["pk"]["S"].startswith("EVENT#")]
     return [(event.kind, event.version) for event in sorted(result, key=lambda event: event.at)]
 
@@ -47,7 +49,7 @@ def _event(item: dict[str, Any]) -> dict[str, Any]:
 
 
 def assert_lists_agree(cms: Cms) -> None:
-    """Every list has what the articles say, and nothing else: a plain oracle over all that is stored."""
+    """Each list equals a filter over all stored items."""
     items = stored(cms)
     articles = [there(cms, item["articleId"]["S"]) for item in items if item["sk"]["S"] == "#METADATA"]
     wanted = {(f"STATE#{element.status}", element.article_id) for element in articles}
@@ -80,7 +82,7 @@ def assert_lists_agree(cms: Cms) -> None:
 # Addresses
 
 
-def test_a_slug_leads_to_one_article(cms: Cms, article: Article) -> None:
+def test_a_slug_identifies_one_article(cms: Cms, article: Article) -> None:
     assert cms.article_by_slug("keys") == article
     assert cms.article_by_slug("nothing") is None
     before = stored(cms)
@@ -93,7 +95,7 @@ def test_a_slug_leads_to_one_article(cms: Cms, article: Article) -> None:
     assert_lists_agree(cms)
 
 
-def test_of_many_who_want_a_slug_one_gets_it(tmp_path: Path) -> None:
+def test_one_of_concurrent_writers_gets_a_slug(tmp_path: Path) -> None:
     with Cms.open(tmp_path / "cms.db") as cms, ThreadPoolExecutor(8) as pool:
 
         def wants(number: int) -> bool:
@@ -107,14 +109,14 @@ def test_of_many_who_want_a_slug_one_gets_it(tmp_path: Path) -> None:
         assert_lists_agree(cms)
 
 
-def test_old_slugs_lead_to_the_article(cms: Cms, article: Article) -> None:
+def test_old_slugs_redirect_to_the_article(cms: Cms, article: Article) -> None:
     name = article.article_id
     for number in range(FORMER_SLUGS_MAX + 2):
         cms.edit(name, "Keys", f"keys-{number}")
     assert cms.article_by_slug("keys-2") == cms.article_by_slug("keys-11") == there(cms, name)
-    assert cms.article_by_slug("keys") is cms.article_by_slug("keys-0") is None  # given up, and free
+    assert cms.article_by_slug("keys") is cms.article_by_slug("keys-0") is None  # released, and available
     assert_lists_agree(cms)
-    cms.edit(name, "Keys", "keys-5")  # one that it had
+    cms.edit(name, "Keys", "keys-5")  # its own earlier slug
     assert there(cms, name).former_slugs == [f"keys-{number}" for number in (1, 2, 3, 4, 6, 7, 8, 9, 10, 11)]
     new(cms, "keys")
     assert_lists_agree(cms)
@@ -123,7 +125,7 @@ def test_old_slugs_lead_to_the_article(cms: Cms, article: Article) -> None:
     assert_lists_agree(cms)
 
 
-# Drafts beside what readers see
+# Drafts of published articles
 
 
 def test_a_published_article_has_a_draft(cms: Cms, article: Article) -> None:
@@ -148,7 +150,7 @@ def test_a_published_article_has_a_draft(cms: Cms, article: Article) -> None:
     assert_lists_agree(cms)
 
 
-def test_saved_over_somebody_else_s_version(cms: Cms, article: Article) -> None:
+def test_saving_over_a_newer_version_is_rejected(cms: Cms, article: Article) -> None:
     name = article.article_id
     assert cms.save_draft(name, "one", "u_01", based_on=0).version == 1
     before = stored(cms)
@@ -158,7 +160,7 @@ def test_saved_over_somebody_else_s_version(cms: Cms, article: Article) -> None:
     assert stored(cms) == before
 
 
-def test_an_earlier_version_is_shown_again(cms: Cms, article: Article) -> None:
+def test_an_earlier_version_is_published_again(cms: Cms, article: Article) -> None:
     name = article.article_id
     for body in ("one", "two", "three"):
         cms.publish(name, body, "u_01")
@@ -174,7 +176,7 @@ def test_an_earlier_version_is_shown_again(cms: Cms, article: Article) -> None:
             wrong()
 
 
-def test_taken_back_and_published_again(cms: Cms, article: Article) -> None:
+def test_an_article_is_unpublished_and_published_again(cms: Cms, article: Article) -> None:
     name = article.article_id
     first = cms.publish(name, "one", "u_01")
     cms.save_draft(name, "two", "u_01")
@@ -202,7 +204,7 @@ def test_taken_back_and_published_again(cms: Cms, article: Article) -> None:
 # Lists
 
 
-def test_lists_of_readers_hold_what_is_published(cms: Cms) -> None:
+def test_public_lists_contain_published_articles(cms: Cms) -> None:
     made = [new(cms, f"a{number}", "aws", *({"odd"} if number % 2 else {})) for number in range(7)]
     for number, article in enumerate(made):
         cms.publish(article.article_id, "text", "u_01") if number != 3 else cms.save_draft(
@@ -226,7 +228,7 @@ def test_lists_of_readers_hold_what_is_published(cms: Cms) -> None:
     assert recorder.operations == ["Query"]
 
 
-def test_edits_and_tags_reach_the_lists(cms: Cms, article: Article) -> None:
+def test_edits_and_tags_update_the_lists(cms: Cms, article: Article) -> None:
     name = article.article_id
     cms.publish(name, "one", "u_01")
     cms.edit(name, "New", "new", "Short")
@@ -241,7 +243,7 @@ def test_edits_and_tags_reach_the_lists(cms: Cms, article: Article) -> None:
     assert [kind for kind, _ in events(cms)] == ["article.published", "article.updated", "article.updated"]
 
 
-def test_as_many_tags_as_a_transaction_has_room_for(cms: Cms, article: Article) -> None:
+def test_the_maximum_number_of_tags_fits_one_transaction(cms: Cms, article: Article) -> None:
     name = article.article_id
     cms.retag(name, {f"a{number}" for number in range(TAGS_MAX)})
     cms.publish(name, "one", "u_01")
@@ -261,7 +263,7 @@ def test_as_many_tags_as_a_transaction_has_room_for(cms: Cms, article: Article) 
     assert without_events(cms) == set()
 
 
-def test_version_cards_have_no_bodies_and_cost_little(cms: Cms, article: Article) -> None:
+def test_version_summaries_have_no_bodies(cms: Cms, article: Article) -> None:
     name = article.article_id
     for number in range(10):
         cms.publish(name, "long " * 11_000 + str(number), "u_01")
@@ -275,10 +277,10 @@ def test_version_cards_have_no_bodies_and_cost_little(cms: Cms, article: Article
     assert "IndexName" not in request
 
 
-# Times
+# Scheduling
 
 
-def test_published_and_taken_back_at_a_time(cms: Cms, article: Article) -> None:
+def test_an_article_is_published_and_unpublished_on_schedule(cms: Cms, article: Article) -> None:
     name = article.article_id
     cms.save_draft(name, "one", "u_01")
     after = cms.schedule(name, "publish", FRIDAY)
@@ -313,7 +315,7 @@ def test_published_and_taken_back_at_a_time(cms: Cms, article: Article) -> None:
         lambda cms, name: cms.delete_article(name),
     ],
 )
-def test_what_was_changed_since_is_not_done(cms: Cms, article: Article, change: Callable[[Cms, str], object]) -> None:
+def test_outdated_schedules_are_skipped(cms: Cms, article: Article, change: Callable[[Cms, str], object]) -> None:
     name = article.article_id
     cms.save_draft(name, "one", "u_01")
     cms.schedule(name, "publish", FRIDAY)
@@ -326,10 +328,10 @@ def test_what_was_changed_since_is_not_done(cms: Cms, article: Article, change: 
     assert_lists_agree(cms)
 
 
-def test_what_can_not_be_planned(cms: Cms, article: Article) -> None:
+def test_invalid_schedules_are_rejected(cms: Cms, article: Article) -> None:
     name = article.article_id
     with pytest.raises(ItemNotFound, match="has no version"):
-        cms.schedule(name, "publish", FRIDAY)  # nothing was written yet
+        cms.schedule(name, "publish", FRIDAY)  # nothing has been written
     with pytest.raises(Refused, match="isn't published"):
         cms.schedule(name, "unpublish", FRIDAY)
     cms.save_draft(name, "one", "u_01")
@@ -340,7 +342,7 @@ def test_what_can_not_be_planned(cms: Cms, article: Article) -> None:
 # Previews
 
 
-def test_a_preview_shows_one_version_for_some_hours(cms: Cms, article: Article) -> None:
+def test_a_preview_shows_one_version_until_it_expires(cms: Cms, article: Article) -> None:
     name = article.article_id
     cms.save_draft(name, "one", "u_01")
     token = cms.share_preview(name, "u_01", hours=2)
@@ -358,7 +360,7 @@ def test_a_preview_shows_one_version_for_some_hours(cms: Cms, article: Article) 
 # Languages
 
 
-def test_an_article_has_one_text_in_each_language(cms: Cms, article: Article) -> None:
+def test_an_article_has_one_translation_per_language(cms: Cms, article: Article) -> None:
     name = article.article_id
     german = cms.translate(name, "de", Article(title="Schlüssel", slug="schluessel", author_id="u_02", tags={"aws"}))
     assert (german.locale, german.translation_of) == ("de", name)

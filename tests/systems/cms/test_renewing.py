@@ -1,4 +1,4 @@
-"""A table from before this: its questions answer as they did, its writes work, and a renewal makes what is missing."""
+"""A table of an older version: its reads and writes work, and a migration adds missing items."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ADDED = ("SLUG#", "STATE#", "PUBLISHED#")
 
 @pytest.fixture
 def old() -> Iterator[Cms]:
-    """A table with the document's three entities alone, in which two articles have one slug."""
+    """A table with only the three published entities, in which two articles have one slug."""
     with Cms.open(":memory:") as cms:
         for number in range(COUNT):
             whole = whole_article(number)
@@ -37,7 +37,7 @@ def dump(cms: Cms) -> list[str]:
 
 
 def renewed(cms: Cms) -> list[str]:
-    """Renew it; gives what is told."""
+    """Migrate the table, and return the reports."""
     design = Renewing.open(":memory:")
     with design:
         design.store.transport = cms.store.transport
@@ -46,7 +46,7 @@ def renewed(cms: Cms) -> list[str]:
         return result
 
 
-def test_old_data_is_read_and_written(old: Cms) -> None:
+def test_old_items_are_read_and_written(old: Cms) -> None:
     whole = whole_article(3)
     name = whole.article.article_id
     assert [version.version for version in old.article_versions(name)] == [
@@ -54,17 +54,17 @@ def test_old_data_is_read_and_written(old: Cms) -> None:
     ]
     assert old.publish(name, "new", "u_01").version == len(whole.versions) + 1
     old.edit(name, "New", "new-slug")
-    old.publish_version(name, 1)  # which has no card
+    old.publish_version(name, 1)  # an article without a summary item
     old.delete_article(name)
     assert old.article(name) is None
 
 
-def test_a_renewal_makes_what_is_missing(old: Cms) -> None:
+def test_a_migration_adds_missing_items(old: Cms) -> None:
     before = dump(old)
     (line,) = renewed(old)
     assert "another article has the slug 'same'" in line
     assert_lists_agree(old)
-    assert len(set(before) - set(dump(old))) == 1  # the article whose slug another has
+    assert len(set(before) - set(dump(old))) == 1  # the article whose slug belongs to another
     name = whole_article(3).article.article_id
     assert [card.version for card in old.version_cards(name, limit=9)] == [
         version.version for version in old.article_versions(name, limit=9)

@@ -1,4 +1,4 @@
-"""The paper catalogue open on an empty store with some authors, and on the sample."""
+"""The paper catalogue open on an empty store with some authors, and with the sample."""
 
 from __future__ import annotations
 

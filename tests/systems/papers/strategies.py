@@ -1,4 +1,4 @@
-"""Values for generated stores of the papers: few ids, so that papers have authors."""
+"""Values for random stores of the catalogue: few ids, so that papers have authors."""
 
 from __future__ import annotations
 

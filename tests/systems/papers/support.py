@@ -1,4 +1,4 @@
-"""What the tests of the papers share: invariants, seen past the patterns."""
+"""Shared by the tests of the catalogue: invariants of stored items."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def plain_items(papers: Papers) -> list[dict[str, Any]]:
 
 
 def assert_consistent(papers: Papers) -> None:
-    """Each paper's partition is whole: topics, dates, versions and expiry agree with the paper's own."""
+    """Each paper's partition is consistent: topics, dates, versions and expiry match the paper."""
     parts: dict[str, list[dict[str, Any]]] = defaultdict(list)
     handles: set[str] = set()
     collections: set[str] = set()

@@ -1,4 +1,4 @@
-"""A paper written down for other programs: read again it is the same paper; and how it is cited."""
+"""Exporting papers to other formats and importing them again, and citations."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def members(paper: Paper, *names: str) -> list[Membership]:
 
 
 def again(text: str, path: Path) -> tuple[Paper, list[str]]:
-    """What a catalogue knows of a paper that it has loaded from a text."""
+    """The paper of a catalogue that has imported the text."""
     path.write_text(text, encoding="utf-8")
     with Papers.open(":memory:") as papers:
         report = load(papers, path, silent)
@@ -67,7 +67,7 @@ def scan(papers: Papers) -> list[dict[str, dict[str, str]]]:
 
 
 @pytest.mark.parametrize("name", ["bibtex", "csl"])
-def test_what_is_exported_can_be_loaded(name: str, tmp_path: Path) -> None:
+def test_exported_papers_can_be_imported(name: str, tmp_path: Path) -> None:
     form = FORMATS[name]
     wholes = [(WHOLE, members(WHOLE, *PEOPLE))]
     for number in range(8):
@@ -81,7 +81,7 @@ def test_what_is_exported_can_be_loaded(name: str, tmp_path: Path) -> None:
         ours = {"title", "abstract", "collection", "published_at", "topics", "doi", "url", "volume", "issue", "pages"}
         ours |= {"publisher", "editors", "further", "paper_id"}
         assert result.model_dump(include=ours) == paper.model_dump(include=ours)
-        # A format that divides people by roles gives one role behind the other.
+        # Formats with roles list one role after the other.
         assert sorted(names) == sorted(person.name for person in people)
 
 
@@ -92,7 +92,7 @@ def test_undated_papers_have_no_date() -> None:
     assert citation(draft, []) == "(undated) “A draft.” Data."
 
 
-def test_a_line_to_cite_by() -> None:
+def test_citations_of_papers() -> None:
     assert citation(WHOLE.model_copy(update={"title": "Keys"}), members(WHOLE, "Paul Erdős")) == (
         "Paul Erdős (2026) “Keys.” Theory & Practice 12(3–4), 101–117. https://doi.org/10.1000/a_b%20(1)"
     )
@@ -115,7 +115,7 @@ def test_a_line_to_cite_by() -> None:
         ),
     ],
 )
-def test_an_entry_is_written_as_it_was(entry: str, written: str, tmp_path: Path) -> None:
+def test_an_imported_entry_is_exported_unchanged(entry: str, written: str, tmp_path: Path) -> None:
     paper, _ = again(entry, tmp_path / "a.bib")
     text = to_bibtex(paper, [])
     said = dict(re.findall(r"(\w+) ?= ?\{+([^{}]+)\}+", text.replace("–", "--")))
@@ -128,12 +128,12 @@ def test_an_entry_is_written_as_it_was(entry: str, written: str, tmp_path: Path)
     assert csl.model_dump(include=ours) == paper.model_dump(include=ours)
 
 
-def test_keys_are_such_as_bibtex_reads() -> None:
+def test_exported_keys_are_valid_in_bibtex() -> None:
     odd = WHOLE.model_copy(update={"paper_id": 'a b,c{d}"#%'})
     assert to_bibtex(odd, []).startswith("@article{a-b-c-d-,\n")
 
 
-# What a file may not do
+# Limits of files
 
 
 def bomb(doublings: int) -> str:
@@ -142,8 +142,8 @@ def bomb(doublings: int) -> str:
     return "\n".join([*lines, f"@article{{x, title = {{T}}, journal = a{doublings - 1}, abstract = a{doublings - 1}}}"])
 
 
-def test_macros_that_double_are_cut(tmp_path: Path) -> None:
-    """30 lines of @string would be 16 GB; 3,000 macros of full length 600 MB."""
+def test_the_expansion_of_macros_is_limited(tmp_path: Path) -> None:
+    """30 lines of @string would expand to 16 GB; 3,000 macros of full length to 600 MB."""
     (tmp_path / "a.bib").write_text(bomb(30), encoding="utf-8")
     many = bomb(20) + "".join(f"\n@string{{b{n} = a19 # {{{n}}}}}" for n in range(3000)) + "\n@misc{y, title = {U}}\n"
     (tmp_path / "b.bib").write_text(many, encoding="utf-8")
@@ -155,7 +155,7 @@ def test_macros_that_double_are_cut(tmp_path: Path) -> None:
             assert papers.paper("y") is not None
     finally:
         tracemalloc.stop()
-    assert report.loaded == 2  # both have an x, which is told
+    assert report.loaded == 2  # both contain an x, which is reported
     assert peak < 80_000_000
     assert "a value is longer than 200,000 characters with its macros put in: it is cut" in str(report.errors[0])
 
@@ -163,7 +163,7 @@ def test_macros_that_double_are_cut(tmp_path: Path) -> None:
 # Editing
 
 
-def test_everything_of_a_paper_is_edited(papers: Papers) -> None:
+def test_every_field_of_a_paper_is_edited(papers: Papers) -> None:
     papers.add_paper(Paper(paper_id="a", title="A", collection="c", topics={"x"}), {"jon": "author"})
     edited = papers.edit_paper("a", PaperDetails(title="B", collection="d", doi="10.1/x", editors=["E"]))
     assert papers.paper("a") == edited
@@ -171,7 +171,7 @@ def test_everything_of_a_paper_is_edited(papers: Papers) -> None:
     assert not papers.papers_in_collection("c")
 
 
-def test_references_lead_both_ways(papers: Papers) -> None:
+def test_references_are_listed_in_both_directions(papers: Papers) -> None:
     for name in ("a", "b", "c"):
         papers.add_paper(Paper(paper_id=name, title=name, collection="c"), {})
     papers.refer("a", "b")
@@ -188,7 +188,7 @@ def test_references_lead_both_ways(papers: Papers) -> None:
             papers.refer("a", wrong)
 
 
-def test_the_public_list_has_published_papers_only(papers: Papers) -> None:
+def test_the_public_list_contains_only_published_papers(papers: Papers) -> None:
     for number in range(6):
         status: Status = "published" if number % 2 else "draft"
         papers.add_paper(Paper(paper_id=f"p{number}", title="P", collection="c", status=status), {})

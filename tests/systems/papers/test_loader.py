@@ -1,4 +1,6 @@
-"""Loading bibliographies: good files go in whole and only once; what is wrong is told by line, and the rest goes in."""
+"""Importing bibliographies: valid files are imported completely and once, errors are reported by line, and other
+entries are imported.
+"""
 
 from __future__ import annotations
 
@@ -75,7 +77,7 @@ def people(papers: Papers, paper_id: str) -> list[tuple[str, str, str]]:
 # BibTeX
 
 
-def test_bibtex(empty: Papers, tmp_path: Path) -> None:
+def test_bibtex_is_imported(empty: Papers, tmp_path: Path) -> None:
     report = loaded(empty, tmp_path / "a.bib", BIBTEX)
     assert report.loaded == 5
     (others,) = told(report)
@@ -97,7 +99,7 @@ def test_bibtex(empty: Papers, tmp_path: Path) -> None:
         ("Johannes van der Waals", "johannes-van-der-waals", "author"),
         ("The Group", "the-group", "author"),
     ]
-    assert people(empty, "child") == [("Hans Müller Jr.", "hans-muller-jr", "author")]  # named twice, listed once
+    assert people(empty, "child") == [("Hans Müller Jr.", "hans-muller-jr", "author")]  # repeated names are listed once
     child, thesis, round_ = (empty.paper(name) for name in ("child", "thesis", "round"))
     assert child is not None
     assert thesis is not None
@@ -124,7 +126,7 @@ def test_bibtex(empty: Papers, tmp_path: Path) -> None:
         (r"{\noopsort{1973b}}1973, {\'E}t{\'e} \O re \Omega, a\Dash b", "1973, Été Øre Ω, a—b"),
     ],
 )
-def test_names_that_are_commands_are_printed(empty: Papers, tmp_path: Path, written: str, printed: str) -> None:
+def test_names_of_commands_are_reported(empty: Papers, tmp_path: Path, written: str, printed: str) -> None:
     (tmp_path / "a.bib").write_text(f"@misc{{a, title = {{{written}}}, year = 2001}}")
     load(empty, tmp_path / "a.bib", silent)
     paper = empty.paper("a")
@@ -132,7 +134,7 @@ def test_names_that_are_commands_are_printed(empty: Papers, tmp_path: Path, writ
     assert paper.title == printed
 
 
-def test_an_id_that_no_address_can_hold_is_reported(empty: Papers, tmp_path: Path) -> None:
+def test_an_id_that_is_invalid_in_urls_is_reported(empty: Papers, tmp_path: Path) -> None:
     (tmp_path / "a.bib").write_text(
         "".join(f"@misc{{{key}, title = {{T}}}}\n" for key in ("../../a", "b/../c", "d..e/f"))
     )
@@ -140,7 +142,7 @@ def test_an_id_that_no_address_can_hold_is_reported(empty: Papers, tmp_path: Pat
     assert (report.loaded, [fault.place for fault in report.errors]) == (1, ["a.bib:1", "a.bib:2"])
 
 
-def test_faults_of_bibtex_by_line(empty: Papers, tmp_path: Path) -> None:
+def test_errors_of_bibtex_have_line_numbers(empty: Papers, tmp_path: Path) -> None:
     text = (
         "A header that is no entry\n"
         "@article{a, title={A}}\n"
@@ -175,13 +177,13 @@ def test_faults_of_bibtex_by_line(empty: Papers, tmp_path: Path) -> None:
     ]
     lost = empty.paper("lost")
     assert lost is not None
-    assert lost.collection == "nowhere"  # the key is the best name there is
+    assert lost.collection == "nowhere"  # the key is the best available name
     again = empty.paper("a")
     assert again is not None
     assert again.title == "A"
 
 
-def test_cross_references_between_files(empty: Papers, tmp_path: Path) -> None:
+def test_cross_references_between_files_are_resolved(empty: Papers, tmp_path: Path) -> None:
     (tmp_path / "a.bib").write_text("@inproceedings{c, title={C}, crossref={P}}", encoding="utf-8")
     (tmp_path / "b.bib").write_text(
         "@string{y={1999}}\n@book{p, booktitle={Proc}, year=y, title={T}}", encoding="utf-8"
@@ -193,7 +195,7 @@ def test_cross_references_between_files(empty: Papers, tmp_path: Path) -> None:
     assert (child.collection, child.published_at) == ("Proc", datetime(1999, 1, 1, tzinfo=UTC))
 
 
-def test_one_id_in_two_files_is_told(empty: Papers, tmp_path: Path) -> None:
+def test_an_id_in_two_files_is_reported(empty: Papers, tmp_path: Path) -> None:
     (tmp_path / "a.bib").write_text("@article{a, title={First}}", encoding="utf-8")
     (tmp_path / "b.json").write_text('[{"id": "a", "title": "Second"}]', encoding="utf-8")
     report = load(empty, tmp_path, silent)
@@ -203,7 +205,7 @@ def test_one_id_in_two_files_is_told(empty: Papers, tmp_path: Path) -> None:
     assert paper.title == "First"
 
 
-def test_latin_1_is_read_and_told(empty: Papers, tmp_path: Path) -> None:
+def test_latin_1_is_imported_and_reported(empty: Papers, tmp_path: Path) -> None:
     path = tmp_path / "a.bib"
     path.write_bytes("@article{a,\n title={Größe}, author={Jörg}}\n".encode("latin-1"))
     report = load(empty, path, silent)
@@ -215,7 +217,7 @@ def test_latin_1_is_read_and_told(empty: Papers, tmp_path: Path) -> None:
     assert paper.title == "Größe"
 
 
-def test_many_authors_and_topics_are_told(empty: Papers, tmp_path: Path) -> None:
+def test_too_many_authors_and_topics_are_reported(empty: Papers, tmp_path: Path) -> None:
     authors = " and ".join(f"Author{number}" for number in range(80))
     topics = ", ".join(f"topic {number}" for number in range(25))
     report = loaded(
@@ -237,7 +239,7 @@ def test_the_byline_keeps_its_order(empty: Papers, tmp_path: Path) -> None:
     assert told(report) == ["a.bib:1: entry a: no handle can be made of the name '...'"]
 
 
-def test_without_its_libraries(empty: Papers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_libraries_are_reported(empty: Papers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "keyplan_systems.papers.bibtex", raising=False)
     monkeypatch.setitem(sys.modules, "pylatexenc.latex2text", None)
     with pytest.raises(RequestError, match=r"a\.bib is BibTeX, and pylatexenc") as caught:
@@ -250,7 +252,7 @@ def test_without_its_libraries(empty: Papers, tmp_path: Path, monkeypatch: pytes
 
 
 @pytest.mark.parametrize("form", ["array", "items", "lines"])
-def test_csl(empty: Papers, tmp_path: Path, form: str) -> None:
+def test_csl_json_is_imported(empty: Papers, tmp_path: Path, form: str) -> None:
     text = CSL
     if form == "items":
         text = f'{{"items": {CSL}}}'
@@ -275,7 +277,7 @@ def test_csl(empty: Papers, tmp_path: Path, form: str) -> None:
     assert people(empty, "7") == [("E", "e", "editor")]
 
 
-def test_faults_of_csl_by_line(empty: Papers, tmp_path: Path) -> None:
+def test_errors_of_csl_have_line_numbers(empty: Papers, tmp_path: Path) -> None:
     text = """[
   {"id": "a", "title": "A"},
   {"id": "b", "title": "B" "type": "book"},
@@ -318,7 +320,7 @@ def test_faults_of_csl_by_line(empty: Papers, tmp_path: Path) -> None:
         ('{"id": "a", "title": "A ["}\n{"id": "b", "title": "B"}\n', None),
     ],
 )
-def test_a_list_that_was_cut_off_is_told(empty: Papers, tmp_path: Path, text: str, line: int | None) -> None:
+def test_a_truncated_list_is_reported(empty: Papers, tmp_path: Path, text: str, line: int | None) -> None:
     report = loaded(empty, tmp_path / "a.json", text)
     wanted = [] if line is None else [f"a.json:{line}: the list isn't closed (the file may be cut off: fetch it again)"]
     assert told(report) == wanted
@@ -351,7 +353,7 @@ def test_folders_are_searched_for_bibliographies(empty: Papers, tmp_path: Path) 
     assert (report.loaded, [fault.place for fault in report.errors]) == (2, ["2024/may/a.bib:2", "b.bib:2"])
 
 
-def test_a_long_keyword_does_not_lose_its_entry(empty: Papers, tmp_path: Path) -> None:
+def test_an_entry_with_a_long_keyword_is_imported(empty: Papers, tmp_path: Path) -> None:
     report = loaded(empty, tmp_path / "a.bib", f"@misc{{a, title={{T}}, keywords={{one, {'x' * 201}, two}}}}\n")
     assert report.loaded == 1
     assert [message.partition(": 'xx")[0] for message in told(report)] == [
@@ -362,7 +364,7 @@ def test_a_long_keyword_does_not_lose_its_entry(empty: Papers, tmp_path: Path) -
     assert paper.topics == {"one", "two"}
 
 
-def test_names_that_change_are_reported(empty: Papers, tmp_path: Path) -> None:
+def test_changed_names_are_reported(empty: Papers, tmp_path: Path) -> None:
     authors = "Smith, John, Jr., PhD, Sir and Erdős, P. and Erdos, P. and {The Group}"
     report = loaded(empty, tmp_path / "a.bib", f"@misc{{a, title={{T}}, author={{{authors}}}}}\n")
     assert [message.partition(" (")[0] for message in told(report)] == [
@@ -423,7 +425,7 @@ ZOTERO_CSL = """[
 """
 
 
-def test_a_folder_as_zotero_and_jabref_write_it(empty: Papers, tmp_path: Path) -> None:
+def test_folders_of_zotero_and_jabref_are_imported(empty: Papers, tmp_path: Path) -> None:
     for name, text in (("zotero.bib", ZOTERO), ("jabref.bib", JABREF), ("zotero.json", ZOTERO_CSL)):
         (tmp_path / name).write_text(text, encoding="utf-8")
     report = load(empty, tmp_path, silent)
@@ -449,7 +451,7 @@ def test_a_folder_as_zotero_and_jabref_write_it(empty: Papers, tmp_path: Path) -
     assert set(tables.paper.further or {}) == {"citation-key", "source", "title-short", "urldate"}
 
 
-def test_what_is_no_bibliography(empty: Papers, tmp_path: Path) -> None:
+def test_a_file_that_is_no_bibliography_is_an_error(empty: Papers, tmp_path: Path) -> None:
     report = loaded(empty, tmp_path / "a.json", '"just a text"\n')
     assert told(report) == ["a.json:1: not an entry: '\"just a text\"'"]
     report = loaded(empty, tmp_path / "notes.txt", "Dear diary,\n\ntoday I read.\n")
@@ -460,10 +462,10 @@ def test_what_is_no_bibliography(empty: Papers, tmp_path: Path) -> None:
     assert loaded(empty, tmp_path / "empty.bib", "").loaded == 0
 
 
-# Again, and huge
+# Importing again, and large files
 
 
-def test_loading_again_writes_nothing(empty: Papers, tmp_path: Path) -> None:
+def test_importing_again_writes_nothing(empty: Papers, tmp_path: Path) -> None:
     loaded(empty, tmp_path / "a.bib", BIBTEX)
     before = plain_items(empty)
     recorder = recorded(empty)
@@ -472,7 +474,7 @@ def test_loading_again_writes_nothing(empty: Papers, tmp_path: Path) -> None:
     assert set(recorder.operations) <= {"BatchGetItem", "TransactWriteItems", "Query", "GetItem"}
 
 
-def test_loading_a_changed_file(empty: Papers, tmp_path: Path) -> None:
+def test_importing_a_changed_file_updates_papers(empty: Papers, tmp_path: Path) -> None:
     loaded(empty, tmp_path / "a.bib", BIBTEX)
     changed = BIBTEX.replace("Erd{\\H o}s, Paul", "Hilbert, David").replace("year = 2020", "year = 2021")
     changed = changed.replace("Keys; Indexes", "Tables")
@@ -486,8 +488,8 @@ def test_loading_a_changed_file(empty: Papers, tmp_path: Path) -> None:
     assert_consistent(empty)
 
 
-def test_a_paper_that_somebody_changes_meanwhile_stays_whole(empty: Papers, tmp_path: Path) -> None:
-    """Between the loader's reading of a paper and its writing, its topics change."""
+def test_a_concurrently_changed_paper_stays_consistent(empty: Papers, tmp_path: Path) -> None:
+    """Its topics change between the loader's read and write."""
     entry = "@article{{a, title={{A}}, author={{B C}}, year={{{}}}, keywords={{{}}}}}\n"
     assert loaded(empty, tmp_path / "a.bib", entry.format(2001, "one, two")).errors == []
     recorder = recorded(empty)
@@ -504,7 +506,7 @@ def test_a_paper_that_somebody_changes_meanwhile_stays_whole(empty: Papers, tmp_
     assert_consistent(empty)
 
 
-def test_a_superseded_paper_stays_as_it_is(empty: Papers, tmp_path: Path) -> None:
+def test_a_superseded_paper_is_unchanged(empty: Papers, tmp_path: Path) -> None:
     loaded(empty, tmp_path / "a.bib", BIBTEX)
     empty.supersede("good", "thesis")
     before = plain_items(empty)
@@ -512,15 +514,15 @@ def test_a_superseded_paper_stays_as_it_is(empty: Papers, tmp_path: Path) -> Non
     assert plain_items(empty) == before
 
 
-def test_a_huge_line_is_left_out(empty: Papers, tmp_path: Path) -> None:
+def test_a_very_long_line_is_skipped(empty: Papers, tmp_path: Path) -> None:
     text = f"@article{{a, title={{A}},\n abstract={{{'x' * 200_000}}}}}\n@article{{b, title={{B}}}}\n"
     report = loaded(empty, tmp_path / "a.bib", text)
     assert [fault.place for fault in report.errors] == ["a.bib:2", "a.bib:1"]
     assert empty.paper("b") is not None
 
 
-def test_memory_is_bounded_and_progress_is_told(empty: Papers, tmp_path: Path) -> None:
-    """A file of some 10 MB, whose entries have no titles, takes far less memory than it is long."""
+def test_memory_is_limited_and_progress_is_reported(empty: Papers, tmp_path: Path) -> None:
+    """A file of 10 MB without valid entries takes much less memory than its size."""
     path = tmp_path / "a.bib"
     entries, filler = 4000, "n" * 2500
     with path.open("w", encoding="utf-8") as file:
@@ -543,7 +545,7 @@ def test_memory_is_bounded_and_progress_is_told(empty: Papers, tmp_path: Path) -
     assert len(steps) > 100
 
 
-def test_by_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_import_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.bib").write_text("@article{a, title={A}}\nstray\n", encoding="utf-8")
     result = run("import", "papers", "a.bib")
@@ -552,10 +554,10 @@ def test_by_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "Imported 1 into papers.db; 1 error, listed above." in result.stdout
 
 
-# Parts
+# Units
 
 
-def test_handles() -> None:
+def test_handles_of_names() -> None:
     names = {
         "Erdős, P.": "erdos-p",
         "ERDOS  P": "erdos-p",
@@ -567,13 +569,13 @@ def test_handles() -> None:
     assert {name: handle_of(name) for name in names} == names
 
 
-def test_topics_and_moments() -> None:
+def test_topics_and_dates_are_normalized() -> None:
     assert topics_of("A, b;C,,a") == ("a", "b", "c")
     assert moment_of("2020", "13") == datetime(2020, 1, 1, tzinfo=UTC)
     assert moment_of("soon") is None
 
 
-# The whole of a real one
+# A complete bibliography
 
 
 @pytest.fixture(scope="module")
@@ -584,7 +586,7 @@ def krr() -> Iterator[tuple[Papers, LoadReport]]:
         yield opened, load(opened, KRR, silent)
 
 
-def test_a_real_bibliography_loads_whole(krr: tuple[Papers, LoadReport]) -> None:
+def test_a_real_bibliography_is_imported_completely(krr: tuple[Papers, LoadReport]) -> None:
     _, report = krr
     text = KRR.read_text(encoding="utf-8")
     entries = sum(line.startswith("@") and not line.lower().startswith("@string") for line in text.splitlines())
@@ -593,7 +595,7 @@ def test_a_real_bibliography_loads_whole(krr: tuple[Papers, LoadReport]) -> None
     assert "that aren't here: 1,310 (to ARHandbook, " in report.errors[0].message
 
 
-def test_a_real_bibliography_answers(krr: tuple[Papers, LoadReport]) -> None:
+def test_reads_of_a_real_bibliography(krr: tuple[Papers, LoadReport]) -> None:
     papers, _ = krr
     by_author = all_pages(papers.papers_by_author, "t-schaub", limit=100)
     assert len(by_author) == 418

@@ -1,4 +1,4 @@
-"""The README of the papers tells the truth: its rows are the sample's, its units metered, its answers made anew."""
+"""The README of the catalogue is correct: stored rows, metered units, and recomputed results."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ QUESTIONS = README.partition("\n## The open questions\n")[2].partition("\n## ")[
 
 @pytest.fixture(params=AMONG)
 def papers(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Papers]:
-    """The sample, to write into; among the papers of others."""
+    """The sample for writes, among foreign papers."""
     monkeypatch.setattr("keyplan_systems.papers.sample.now", lambda: NEWEST)
     with Papers.open(":memory:") as opened:
         sample(opened, 300, silent)
@@ -49,7 +49,7 @@ def of_others(number: int) -> Sequence[Entity]:
 
 
 def calls(papers: Papers) -> dict[str, Callable[[], object]]:
-    """A call of each pattern, by its id, in the order in which they are made."""
+    """A call of each pattern by id, in order."""
     new = Paper(paper_id="new", title="A new paper", collection="ethics", topics={"cost", "privacy"}, version="0.1")
     return {
         "A1": lambda: papers.paper("wp-0000"),
@@ -84,11 +84,11 @@ def calls(papers: Papers) -> dict[str, Callable[[], object]]:
     }
 
 
-def test_requests_and_units(papers: Papers) -> None:
+def test_patterns_cost_their_listed_requests_and_units(papers: Papers) -> None:
     check_rows(papers, README, "The questions", calls(papers))
 
 
-def test_keys_are_the_design_s() -> None:
+def test_keys_equal_those_of_the_design() -> None:
     shown = {tuple(row[:7]) for row in rows_of(README, "The items")[1:]}
     wanted: set[tuple[str, ...]] = set()
     for entity in Papers.compiled.entities.values():
@@ -98,12 +98,12 @@ def test_keys_are_the_design_s() -> None:
     assert shown == wanted
 
 
-def test_numbers_are_named() -> None:
+def test_limits_are_documented() -> None:
     for said in (f"{AUTHORS_MAX} authors", f"{TOPICS_MAX} topics", f"after {DRAFT_KEPT.days} days"):
         assert said in README, said
 
 
-def test_the_cost_model_is_what_the_command_says(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_costs_equal_the_output_of_the_cost_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     command = "cost papers --traffic systems/src/keyplan_systems/papers/traffic.toml"
     assert f"keyplan {command}\n" in README
@@ -125,7 +125,7 @@ def test_the_cost_model_is_what_the_command_says(monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize("columns", [80, 100, 111, 112, 120])
-def test_the_months_price_is_shown_whole_at_any_width(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_monthly_price_is_not_truncated(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     traffic = "systems/src/keyplan_systems/papers/traffic.toml"
     lines = run("cost", "papers", "--traffic", traffic, env={"COLUMNS": str(columns)}).stdout.splitlines()
@@ -135,7 +135,7 @@ def test_the_months_price_is_shown_whole_at_any_width(columns: int, monkeypatch:
     assert listing.rstrip().endswith("$32.85")
 
 
-# The open questions
+# Open problems
 
 
 def tables(catalogue: Catalogue) -> list[str]:
@@ -144,13 +144,13 @@ def tables(catalogue: Catalogue) -> list[str]:
     ]
 
 
-def test_answers_on_the_sample() -> None:
+def test_results_on_the_sample() -> None:
     assert "python -m benchmarks.papers_questions --count 1000" in QUESTIONS
     missing = [line for line in tables(catalogue_of(count=1000)) if line not in QUESTIONS]
     assert not missing, "the README is to say:\n" + "\n".join(missing)
 
 
-def test_answers_on_a_real_bibliography() -> None:
+def test_results_on_a_real_bibliography() -> None:
     if not KRR.is_file():
         pytest.skip(f"{KRR} isn't there")
     catalogue = catalogue_of(KRR)
@@ -164,8 +164,8 @@ def test_answers_on_a_real_bibliography() -> None:
 
 
 @pytest.mark.parametrize("command", re.findall(r"^keyplan (?:cost|check) .*$", QUESTIONS, re.MULTILINE))
-def test_commands_of_the_questions_run(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """They run in the checkout, and what the README quotes of them is what they say."""
+def test_commands_of_the_open_problems_run(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They run in the checkout, and the README quotes their output."""
     monkeypatch.chdir(ROOT)
     result = run(*command.split()[1:])
     assert result.exit_code == 0, result.output
@@ -176,6 +176,6 @@ def test_commands_of_the_questions_run(command: str, monkeypatch: pytest.MonkeyP
         assert " ".join(line.split()) in said, line
 
 
-def test_there_are_commands_of_the_questions() -> None:
+def test_the_open_problems_have_commands() -> None:
     assert len(re.findall(r"^keyplan (?:cost|check) ", QUESTIONS, re.MULTILINE)) >= 4
     assert (Path(keyplan_systems.papers.__file__).parent / "traffic.toml").is_file()

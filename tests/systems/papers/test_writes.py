@@ -1,4 +1,4 @@
-"""Every write of the paper catalogue: what it does, what it refuses, and what stays true whatever happens."""
+"""Every write of the catalogue: results, errors and invariants."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def ids(result: object) -> list[str]:
     return [value.paper_id for value in result]  # type: ignore[attr-defined]
 
 
-def test_a_paper_is_added_whole(papers: Papers, paper: Paper) -> None:
+def test_a_paper_is_added_with_all_items(papers: Papers, paper: Paper) -> None:
     whole = papers.paper_with_authors("wp-002")
     assert whole is not None
     assert whole.paper == paper
@@ -51,11 +51,11 @@ def test_a_paper_is_added_whole(papers: Papers, paper: Paper) -> None:
     assert [topic.topic for topic in whole.topics] == ["dynamodb", "keys"]
     assert ids(papers.papers_in_collection("data")) == ["wp-002"]
     assert ids(papers.papers_by_author("guest")) == ["wp-002"]
-    assert ids(papers.papers_on_topic("DynamoDB")) == ["wp-002"]  # topics are in small letters
+    assert ids(papers.papers_on_topic("DynamoDB")) == ["wp-002"]  # topics are in lower case
     assert_consistent(papers)
 
 
-def test_one_partition_one_query(papers: Papers, paper: Paper) -> None:
+def test_a_paper_is_read_by_one_query(papers: Papers, paper: Paper) -> None:
     papers.new_version("wp-002", "0.4")
     recorder = recorded(papers)
     whole = papers.paper_with_authors("wp-002")
@@ -65,7 +65,7 @@ def test_one_partition_one_query(papers: Papers, paper: Paper) -> None:
     assert whole is not None
 
 
-def test_papers_that_are_refused(papers: Papers, paper: Paper) -> None:
+def test_invalid_papers_are_rejected(papers: Papers, paper: Paper) -> None:
     with pytest.raises(ItemExists):
         papers.add_paper(draft(), {"jon": "author"})
     with pytest.raises(ItemNotFound, match="there is no author 'eve', 'mallory'"):
@@ -83,7 +83,7 @@ def test_papers_that_are_refused(papers: Papers, paper: Paper) -> None:
     assert len(plain_items(papers)) == 3 + 5
 
 
-def test_as_many_as_a_transaction_holds(papers: Papers) -> None:
+def test_the_maximum_of_authors_and_topics_fits_one_transaction(papers: Papers) -> None:
     handles = [f"a{number:02d}" for number in range(AUTHORS_MAX)]
     for handle in handles:
         papers.add_author(Author(handle=handle, name=handle))
@@ -99,7 +99,7 @@ def test_as_many_as_a_transaction_holds(papers: Papers) -> None:
 # Versions
 
 
-def test_a_new_version_keeps_the_one_before(papers: Papers, paper: Paper) -> None:
+def test_a_new_version_keeps_the_previous_one(papers: Papers, paper: Paper) -> None:
     changed = papers.new_version("wp-002", "0.10", abstract="More.")
     assert (changed.version, changed.revision, changed.status, changed.title) == ("0.10", 2, "draft", paper.title)
     assert papers.paper("wp-002") == changed
@@ -116,7 +116,7 @@ def test_a_new_version_keeps_the_one_before(papers: Papers, paper: Paper) -> Non
     assert_consistent(papers)
 
 
-def test_versions_go_up(papers: Papers, paper: Paper) -> None:
+def test_versions_increase(papers: Papers, paper: Paper) -> None:
     for version in ("0.3", "0.2", "0.2.9", "0"):
         with pytest.raises(Refused, match=f"version {version} isn't higher than 0.3"):
             papers.new_version("wp-002", version)
@@ -127,7 +127,7 @@ def test_versions_go_up(papers: Papers, paper: Paper) -> None:
     assert papers.new_version("wp-002", "0.3.1").version == "0.3.1"
 
 
-def test_the_tenth_version_stands_last(papers: Papers, paper: Paper) -> None:
+def test_the_tenth_version_sorts_last(papers: Papers, paper: Paper) -> None:
     for number in range(4, 16):
         papers.new_version("wp-002", f"0.{number}")
     page = papers.paper_versions("wp-002", limit=3)
@@ -142,7 +142,7 @@ def test_the_tenth_version_stands_last(papers: Papers, paper: Paper) -> None:
 # Statuses
 
 
-def test_publishing_dates_every_listing(papers: Papers, paper: Paper) -> None:
+def test_publishing_updates_the_date_in_every_list(papers: Papers, paper: Paper) -> None:
     papers.add_paper(draft("newer", published_at=OLD + timedelta(days=1)), {"jon": "author"})
     assert ids(papers.papers_by_author("jon")) == ["newer", "wp-002"]
     published = papers.publish("wp-002")
@@ -156,7 +156,7 @@ def test_publishing_dates_every_listing(papers: Papers, paper: Paper) -> None:
     assert_consistent(papers)
 
 
-def test_retopic(papers: Papers, paper: Paper) -> None:
+def test_topics_are_replaced(papers: Papers, paper: Paper) -> None:
     assert papers.retopic("wp-002", {"keys", "cost"}).topics == {"keys", "cost"}
     assert not papers.papers_on_topic("dynamodb")
     assert ids(papers.papers_on_topic("cost")) == ["wp-002"]
@@ -166,7 +166,7 @@ def test_retopic(papers: Papers, paper: Paper) -> None:
     assert_consistent(papers)
 
 
-def test_only_what_carries_a_topic_is_in_the_sparse_index(papers: Papers, paper: Paper) -> None:
+def test_the_sparse_index_contains_only_papers_with_topics(papers: Papers, paper: Paper) -> None:
     response = papers.store.transport.call("Scan", {"TableName": "papers", "IndexName": "GSI2"})
     assert [item["SK"]["S"] for item in response["Items"]] == ["TOPIC#dynamodb", "TOPIC#keys"]
 
@@ -182,7 +182,7 @@ def test_the_newest_papers_of_all_collections(papers: Papers) -> None:
     assert ids(papers.newest_papers()) == ["wp-002", "a", "c"]
 
 
-def test_a_superseded_draft_leaves_the_listings_and_expires(papers: Papers, paper: Paper) -> None:
+def test_a_superseded_draft_leaves_the_lists_and_expires(papers: Papers, paper: Paper) -> None:
     papers.add_paper(draft("next"), {"ada": "author"})
     gone = papers.supersede("wp-002", "next", days=10)
     assert (gone.status, gone.superseded_by, gone.published_at) == ("superseded", "next", None)
@@ -201,7 +201,7 @@ def test_a_superseded_draft_leaves_the_listings_and_expires(papers: Papers, pape
     assert_consistent(papers)
 
 
-def test_what_was_published_stays(papers: Papers, paper: Paper) -> None:
+def test_a_published_paper_is_kept_when_superseded(papers: Papers, paper: Paper) -> None:
     papers.publish("wp-002")
     papers.add_paper(draft("next"), {})
     gone = papers.supersede("wp-002", "next")
@@ -212,7 +212,7 @@ def test_what_was_published_stays(papers: Papers, paper: Paper) -> None:
     assert_consistent(papers)
 
 
-def test_superseding_that_is_refused(papers: Papers, paper: Paper) -> None:
+def test_invalid_superseding_is_rejected(papers: Papers, paper: Paper) -> None:
     papers.add_paper(draft("next"), {})
     with pytest.raises(Refused, match="can't supersede itself"):
         papers.supersede("wp-002", "wp-002")
@@ -236,7 +236,7 @@ def test_superseding_that_is_refused(papers: Papers, paper: Paper) -> None:
     assert_consistent(papers)
 
 
-def test_a_full_text_is_read_on_its_own(papers: Papers, paper: Paper) -> None:
+def test_a_full_text_is_read_separately(papers: Papers, paper: Paper) -> None:
     papers.set_text("wp-002", "All of it.")
     papers.set_text("wp-002", "All of it, again.")
     text = papers.full_text("wp-002")
@@ -251,8 +251,8 @@ def test_a_full_text_is_read_on_its_own(papers: Papers, paper: Paper) -> None:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_whatever_is_called_it_stays_consistent(papers: Papers, seed: int) -> None:
-    """Calls at random, right and wrong."""
+def test_random_calls_stay_consistent(papers: Papers, seed: int) -> None:
+    """Random calls, valid and invalid."""
     chance = random.Random(seed)
     names = [f"p{number}" for number in range(6)]
     done = 0
@@ -280,8 +280,8 @@ def test_whatever_is_called_it_stays_consistent(papers: Papers, seed: int) -> No
 
 
 @pytest.mark.parametrize("call", ["new_version", "publish", "retopic", "supersede"])
-def test_what_happens_between_reading_and_writing_is_seen(papers: Papers, paper: Paper, call: str) -> None:
-    """Another writer supersedes the paper when a write has read it, and not written yet."""
+def test_a_change_between_read_and_write_is_detected(papers: Papers, paper: Paper, call: str) -> None:
+    """Another writer supersedes the paper after a write has read it."""
     for paper_id in ("next", "later"):
         papers.add_paper(draft(paper_id), {})
     recorder = recorded(papers)
@@ -305,8 +305,8 @@ def test_what_happens_between_reading_and_writing_is_seen(papers: Papers, paper:
     assert_consistent(papers)
 
 
-def test_the_successor_may_go_meanwhile(papers: Papers, paper: Paper) -> None:
-    """A paper isn't superseded by one that was superseded at the same moment."""
+def test_a_concurrently_superseded_successor_is_rejected(papers: Papers, paper: Paper) -> None:
+    """A successor that was superseded concurrently is rejected."""
     for paper_id in ("next", "later"):
         papers.add_paper(draft(paper_id), {})
     recorder = recorded(papers)

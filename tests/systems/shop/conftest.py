@@ -1,4 +1,4 @@
-"""The shop open on an empty store, with something to sell; and on the sample."""
+"""The shop open on an empty store with products, and with the sample."""
 
 from __future__ import annotations
 

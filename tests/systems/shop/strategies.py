@@ -1,4 +1,4 @@
-"""Values for generated stores of the shop: few ids and times, so that orders have payments and lines."""
+"""Values for random stores of the shop: few ids and times, so that orders have payments and lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tests of the shop share: invariants, seen past the patterns."""
+"""Shared by the tests of the shop: invariants of stored items."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ STEPS = {
 
 
 def edit(shop: Shop, product_id: str, **changes: Any) -> Product:
-    """Change some details of a product."""
+    """Change some fields of a product."""
     product = shop.product(product_id)
     assert product is not None
     names = ("name", "description", "category", "price_cents", "picture")
@@ -55,7 +55,7 @@ NUMBERS = {"stock", "quantity", "price_cents", "total_cents", "amount_cents", "l
 
 
 def all_events(shop: Shop) -> list[OrderEvent]:
-    """The order events of every day, in the order in which they happened."""
+    """The order events of every day, sorted by time."""
     events = [
         OrderEvent.model_validate({name: item[name] for name in ("event_id", "order_id", "merchant_id", "kind", "at")})
         for item in all_items(shop)
@@ -65,7 +65,7 @@ def all_events(shop: Shop) -> list[OrderEvent]:
 
 
 def placed_stock(shop: Shop) -> Counter[str]:
-    """How many there are of each product: in stock, and in the orders that aren't cancelled."""
+    """The units of each product in stock and in uncancelled orders."""
     items = all_items(shop)
     orders = {item["order_id"]: item["status"] for item in items if item["SK"].startswith("ORDER#")}
     result = Counter({item["product_id"]: item["stock"] for item in items if "stock" in item})
@@ -76,7 +76,7 @@ def placed_stock(shop: Shop) -> Counter[str]:
 
 
 def assert_lists(shop: Shop, items: list[dict[str, Any]]) -> None:
-    """GSI2 has exactly the orders by status, the due payments and refunds, and the listings."""
+    """GSI2 contains exactly the orders by status, the due payments and refunds, and the listings."""
     wanted: Counter[tuple[str, str]] = Counter()
     for item in items:
         kind = item["SK"].partition("#")[0]
@@ -94,7 +94,7 @@ def assert_lists(shop: Shop, items: list[dict[str, Any]]) -> None:
 
 
 def assert_consistent(shop: Shop) -> None:
-    """Orders have their lines, payments, events and index entries, and no stock is negative."""
+    """Orders have their lines, payments, events and index entries, and stock is never negative."""
     items = all_items(shop)
     orders = {item["order_id"]: item for item in items if item["SK"].startswith("ORDER#")}
     parts: dict[str, list[dict[str, Any]]] = defaultdict(list)

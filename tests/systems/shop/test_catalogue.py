@@ -1,4 +1,4 @@
-"""What is sold, carts and addresses: products stand in the lists that they belong to, and a cart becomes an order."""
+"""Products, carts and addresses: products are in the right lists, and a cart becomes an order."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def ids(products: object) -> list[str]:
 
 
 def test_lists_are_a_filter_over_all_products(shop: Shop) -> None:
-    """Whatever is added, described, listed and unlisted, each list is what a look at all products gives."""
+    """After any change of products, each list equals a filter over all products."""
     chance = random.Random(7)
     for number in range(60):
         product_id = f"p{chance.randrange(12)}"
@@ -64,14 +64,14 @@ def test_lists_are_a_filter_over_all_products(shop: Shop) -> None:
     assert_consistent(shop)
 
 
-def test_a_sale_rewrites_no_list(shop: Shop) -> None:
+def test_a_sale_writes_no_list_items(shop: Shop) -> None:
     recorder = recorded(shop)
     shop.place_order("ada", "t", {"tea": 1})
     written = [next(iter(item.values())) for item in recorder.made[-1][1]["TransactItems"]]
     assert not [value for value in written if "CATALOGUE" in str(value) or "LISTINGS" in str(value)]
 
 
-def test_what_is_not_sold_any_more_can_not_be_ordered(shop: Shop) -> None:
+def test_unlisted_products_cannot_be_ordered(shop: Shop) -> None:
     shop.put_in_cart("ada", "tea", 1)
     for _ in range(2):
         edit(shop, "tea", listed=False)
@@ -81,7 +81,7 @@ def test_what_is_not_sold_any_more_can_not_be_ordered(shop: Shop) -> None:
         shop.order_cart("ada", "leafhouse", "t", 450)
     with pytest.raises(Refused, match="isn't sold any more"):
         shop.put_in_cart("ada", "tea", 2)
-    assert shop.put_in_cart("ada", "tea", 0) is None  # it can still be taken out
+    assert shop.put_in_cart("ada", "tea", 0) is None  # it can still be removed
     assert edit(shop, "tea", listed=True) == shop.product("tea")
     assert shop.place_order("ada", "t", {"tea": 1}).total_cents == 450
 
@@ -111,14 +111,14 @@ def test_a_cart_is_ordered_once(shop: Shop) -> None:
     assert (order.total_cents, order.ship_to) == (1800, HOME)
     assert shop.carts("ada") == []
     shop.put_in_cart("ada", "tea", 7)  # for the next order
-    assert shop.order_cart("ada", "leafhouse", "t1", 1800) == order  # asked again, without an answer
+    assert shop.order_cart("ada", "leafhouse", "t1", 1800) == order  # retried after a lost response
     assert len(shop.carts("ada")) == 1
     with pytest.raises(Refused, match="was used for other items"):
         shop.place_order("ada", "t1", {"tea": 2})
     assert_consistent(shop)
 
 
-def test_a_customer_pays_what_they_were_shown(shop: Shop) -> None:
+def test_an_order_has_the_displayed_prices(shop: Shop) -> None:
     shop.put_in_cart("ada", "tea", 1)
     edit(shop, "tea", price_cents=460)
     with pytest.raises(Refused, match="the total is 460 now, and 450 was shown"):
@@ -127,7 +127,7 @@ def test_a_customer_pays_what_they_were_shown(shop: Shop) -> None:
     assert shop.order_cart("ada", "leafhouse", "t1", 460).total_cents == 460
 
 
-def test_carts_hold_what_an_order_holds(shop: Shop) -> None:
+def test_carts_have_the_limits_of_orders(shop: Shop) -> None:
     for number in range(LINES_MAX):
         shop.add_product(Product(product_id=f"p{number}", merchant_id="m", name="P", price_cents=1, stock=1))
         shop.put_in_cart("ada", f"p{number}", 1)
@@ -141,8 +141,8 @@ def test_carts_hold_what_an_order_holds(shop: Shop) -> None:
         shop.put_in_cart("ada", "nothing", 1)
 
 
-def test_two_at_once_lose_nothing_of_a_cart(shop: Shop) -> None:
-    """Another window's product comes when a write has read the cart, and not written yet."""
+def test_concurrent_cart_changes_are_kept(shop: Shop) -> None:
+    """Another window adds a product after a write has read the cart."""
     shop.put_in_cart("ada", "tea", 1)
     recorder = recorded(shop)
     done: list[str] = []
@@ -172,7 +172,7 @@ def test_an_order_has_a_copy_of_the_address(shop: Shop) -> None:
         shop.set_address("eve", HOME)
 
 
-def test_who_signs_up_has_a_credential(shop: Shop) -> None:
+def test_registration_creates_a_credential(shop: Shop) -> None:
     shop.sign_up(User(user_id="eve", email="eve@example.com", name="Eve"), "hash 1")
     with pytest.raises(UniqueValueTaken):
         shop.sign_up(User(user_id="eva", email="EVE@example.com", name="Eva"), "hash 2")

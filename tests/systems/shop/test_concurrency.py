@@ -1,4 +1,4 @@
-"""Many buyers at once, in several processes and on every store: nothing is sold twice, lost, or left half-written."""
+"""Concurrent buyers, in several processes and on every store: nothing is sold twice, lost or incomplete."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def run(shop: Shop, program: str, given: object = None) -> list[Any]:
     return [json.loads(text) for text in in_processes(PREAMBLE + program, arguments)]
 
 
-def test_stock_is_sold_once(shop: Shop) -> None:
+def test_stock_is_never_oversold(shop: Shop) -> None:
     before = placed_stock(shop)
     said = run(shop, BUY)
     assert placed_stock(shop) == before
@@ -96,7 +96,7 @@ def test_stock_is_sold_once(shop: Shop) -> None:
 
 
 def test_one_token_is_one_order(shop: Shop) -> None:
-    """The same token in all processes: with the same items one order, with others one order and refusals."""
+    """Calls with one token and equal items are one order; other items are rejected."""
     said = run(shop, TOKENS)
     same, other = zip(*said, strict=True)
     assert len({tuple(value) for value in same}) == 1
@@ -106,8 +106,8 @@ def test_one_token_is_one_order(shop: Shop) -> None:
     assert_consistent(shop)
 
 
-def test_orders_move_one_way(shop: Shop) -> None:
-    """Whoever pays, ships and cancels at the same moment, each order goes one allowed way, and one payment pays one."""
+def test_concurrent_transitions_are_valid(shop: Shop) -> None:
+    """Concurrent payment, shipping and cancelling follow the allowed transitions, and each payment pays one order."""
     before = placed_stock(shop)
     orders = [shop.place_order("u0", f"t{number}", {"tea": 1}) for number in range(6)]
     said = run(shop, MOVE, [[order.order_id, order.total_cents] for order in orders])
@@ -115,6 +115,6 @@ def test_orders_move_one_way(shop: Shop) -> None:
     assert_consistent(shop)
     moves = Counter(tuple(value) for done in said for value in done)
     for (_, move), times in moves.items():
-        assert times == 1 or move == "pay"  # paying twice by one payment is told as done
+        assert times == 1 or move == "pay"  # a repeated payment is reported as done
     paid = [item["external_id"] for item in all_items(shop) if item.get("external_id")]
     assert len(paid) == len(set(paid))

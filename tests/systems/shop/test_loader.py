@@ -1,4 +1,6 @@
-"""Loading CSV: good files go in whole and only once; what is wrong is told by line, and the rest goes in."""
+"""Importing CSV files: valid files are imported completely and once, errors are reported by line, and other rows are
+imported.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +50,7 @@ def told(report: LoadReport) -> list[str]:
     return [str(fault) for fault in report.errors]
 
 
-def test_both_files(empty: Shop, tmp_path: Path) -> None:
+def test_products_and_orders_are_imported(empty: Shop, tmp_path: Path) -> None:
     report = loaded(empty, tmp_path, products=PRODUCTS, orders=ORDERS)
     assert (report.loaded, told(report)) == (6, [])
     pot = empty.product("pot")
@@ -79,8 +81,8 @@ def test_both_files(empty: Shop, tmp_path: Path) -> None:
     assert [(event.order_id, event.kind) for event in events] == [("2", "placed")]
 
 
-def test_what_was_loaded_lives_on(empty: Shop, tmp_path: Path) -> None:
-    """Loaded orders are the shop's own: they are paid, shipped and cancelled as others are."""
+def test_imported_orders_can_be_processed(empty: Shop, tmp_path: Path) -> None:
+    """Imported orders can be paid, shipped and cancelled."""
     loaded(empty, tmp_path, products=PRODUCTS, orders=ORDERS)
     empty.pay("2", "pi_2", 2999)
     empty.cancel("2")
@@ -90,7 +92,7 @@ def test_what_was_loaded_lives_on(empty: Shop, tmp_path: Path) -> None:
     assert empty.order_by_payment("pi_2") is not None
 
 
-def test_loading_again_changes_nothing_that_was_sold(empty: Shop, tmp_path: Path) -> None:
+def test_importing_again_keeps_stock_and_orders(empty: Shop, tmp_path: Path) -> None:
     loaded(empty, tmp_path, products=PRODUCTS, orders=ORDERS)
     empty.place_order("ada", "t", {"tea": 3})
     empty.pay("2", "pi_2", 2999)
@@ -105,7 +107,7 @@ def test_loading_again_changes_nothing_that_was_sold(empty: Shop, tmp_path: Path
     assert len(details.lines) == 1
 
 
-def test_faults_of_products_by_line(empty: Shop, tmp_path: Path) -> None:
+def test_errors_of_products_have_line_numbers(empty: Shop, tmp_path: Path) -> None:
     text = (
         "product_id,merchant_id,name,price,stock,related\n"
         "a,m,A,4.505,1,\n"
@@ -135,7 +137,7 @@ def test_faults_of_products_by_line(empty: Shop, tmp_path: Path) -> None:
     assert [product.name for product in products] == ["D", "two\nlines", "J"]
 
 
-def test_faults_of_orders_by_line(empty: Shop, tmp_path: Path) -> None:
+def test_errors_of_orders_have_line_numbers(empty: Shop, tmp_path: Path) -> None:
     text = (
         "Order ID;User ID;Email;Created At;Status;Product ID;Quantity;Price;Payment ID\n"
         "1;ada;ada@example.com;2026-01-02;paid;tea;2;4.50;pi_1\n"
@@ -173,7 +175,7 @@ def test_faults_of_orders_by_line(empty: Shop, tmp_path: Path) -> None:
     assert not empty.order_parts("7")
 
 
-def test_an_order_holds_so_many_lines(empty: Shop, tmp_path: Path) -> None:
+def test_the_number_of_order_lines_is_limited(empty: Shop, tmp_path: Path) -> None:
     loaded(empty, tmp_path, products=PRODUCTS)
     head = "order_id,user_id,email,created_at,status,product_id,quantity,price_cents\n"
     for count in (40, 41):
@@ -183,7 +185,7 @@ def test_an_order_holds_so_many_lines(empty: Shop, tmp_path: Path) -> None:
         assert (report.loaded, told(report)) == (
             (1, []) if count == 40 else (0, ["orders.csv:2: order '41' has 41 lines; an order holds 40"])
         )
-    assert empty.cancel("40").status == "cancelled"  # forty lines of one product: its stock is changed once
+    assert empty.cancel("40").status == "cancelled"  # 40 lines of one product change its stock once
 
 
 @pytest.mark.parametrize(
@@ -195,14 +197,14 @@ def test_an_order_holds_so_many_lines(empty: Shop, tmp_path: Path) -> None:
         ("\x00\x01\n", "the columns product_id, merchant_id, name, price or price_cents, stock are missing"),
     ],
 )
-def test_columns_are_needed(empty: Shop, tmp_path: Path, text: str, wrong: str) -> None:
+def test_missing_columns_are_reported(empty: Shop, tmp_path: Path, text: str, wrong: str) -> None:
     report = loaded(empty, tmp_path, products=text)
     assert report.loaded == 0
     assert report.errors[0].message == wrong
     assert report.errors[0].place == "products.csv:1"
 
 
-def test_byte_order_mark_and_tabs(empty: Shop, tmp_path: Path) -> None:
+def test_a_byte_order_mark_and_tabs_are_accepted(empty: Shop, tmp_path: Path) -> None:
     text = "\ufeffproduct_id\tmerchant_id\tname\tprice_cents\tstock\r\n\r\ntea\tm\tTea, green\t450\t1\r\n"
     assert loaded(empty, tmp_path, products=text).loaded == 1
     tea = empty.product("tea")
@@ -210,14 +212,14 @@ def test_byte_order_mark_and_tabs(empty: Shop, tmp_path: Path) -> None:
     assert tea.name == "Tea, green"
 
 
-def test_a_long_line_is_told(empty: Shop, tmp_path: Path) -> None:
+def test_a_long_line_is_reported(empty: Shop, tmp_path: Path) -> None:
     long = "x" * 300_000
     report = loaded(empty, tmp_path, products=PRODUCTS + f"long,m,{long},1,1,\nlast,m,Last,1,1,\n")
     assert told(report) == ["products.csv:5: the line is longer than 100,000 bytes, and left out"]
     assert empty.product("last") is not None
 
 
-def test_no_such_files(empty: Shop, tmp_path: Path) -> None:
+def test_missing_files_are_reported(empty: Shop, tmp_path: Path) -> None:
     with pytest.raises(RequestError, match=r"has neither products\.csv nor orders\.csv"):
         load(empty, tmp_path, lambda done, total: None)
     (tmp_path / "other.csv").write_text("a,b\n1,2\n", encoding="utf-8")
@@ -225,8 +227,8 @@ def test_no_such_files(empty: Shop, tmp_path: Path) -> None:
         load(empty, tmp_path / "other.csv", lambda done, total: None)
 
 
-def test_memory_is_bounded_and_progress_is_told(empty: Shop, tmp_path: Path) -> None:
-    """A file of 5 MB, nearly all of whose rows are wrong, takes far less memory than it is long."""
+def test_memory_is_limited_and_progress_is_reported(empty: Shop, tmp_path: Path) -> None:
+    """A file of 5 MB with mostly invalid rows takes much less memory than its size."""
     rows = 20_000
     with (tmp_path / "products.csv").open("w", encoding="utf-8") as file:
         file.write("product_id,merchant_id,name,price,stock\n")
@@ -247,7 +249,7 @@ def test_memory_is_bounded_and_progress_is_told(empty: Shop, tmp_path: Path) -> 
     assert len(steps) > 150
 
 
-def test_by_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_import_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "products.csv").write_text(PRODUCTS + "bad\n", encoding="utf-8")
     result = run("import", "shop", "products.csv")
@@ -273,7 +275,7 @@ Payment Method,Payment Reference,Refunded Amount,Vendor,Id,Tags,Risk Level,Sourc
 
 
 def exported(head: str, *rows: dict[str, str]) -> str:
-    """A file as Shopify exports it: all columns, most of them empty."""
+    """A Shopify export with all columns, most of them empty."""
     text = io.StringIO(head)
     text.seek(0, io.SEEK_END)
     writer = csv.DictWriter(text, head.strip().split(","), restval="", lineterminator="\n")
@@ -321,7 +323,7 @@ SHOPIFY_ORDERS = exported(
 )
 
 
-def test_exports_of_shopify_lose_nothing_unreported(empty: Shop, tmp_path: Path) -> None:
+def test_unsupported_columns_of_shopify_are_reported(empty: Shop, tmp_path: Path) -> None:
     report = loaded(empty, tmp_path, products=SHOPIFY_PRODUCTS, orders=SHOPIFY_ORDERS)
     assert report.loaded == 6
     assert [fault.message for fault in report.errors] == [
@@ -355,7 +357,7 @@ def test_exports_of_shopify_lose_nothing_unreported(empty: Shop, tmp_path: Path)
     assert (cancelled.order.status, [refund.status for refund in cancelled.refunds]) == ("cancelled", ["paid"])
 
 
-def test_columns_are_mapped_by_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_maps_columns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "goods.csv").write_text("SKU;Seller;Product Title;Price;On hand\ntea;leafhouse;Tea;4.50;7\n")
     names = {"product_id": "SKU", "merchant_id": "Seller", "name": "Product Title", "stock": "On hand"}

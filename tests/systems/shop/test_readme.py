@@ -1,4 +1,4 @@
-"""The shop's README tells the truth: its rows are the sample's, its requests and units those that are metered."""
+"""The shop's README is correct: stored rows, and metered requests and units."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NEWEST = DAY + timedelta(days=1, hours=9, minutes=30)
 
 @pytest.fixture(params=AMONG)
 def sold(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shop]:
-    """The sample, among the items of others; tests write to it."""
+    """The sample among foreign items, for writes."""
     monkeypatch.setattr("keyplan_systems.shop.sample.now", lambda: NEWEST)
     with Shop.open(":memory:") as opened:
         sample(opened, 200, silent)
@@ -33,7 +33,7 @@ def sold(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Ite
 
 
 def of_others(number: int) -> Sequence[Entity]:
-    """What another shop would have: no list of the sample's merchants, products, devices and days has it."""
+    """Items of another shop, in no list of the sample's merchants, products, devices and days."""
     name, at = f"else-{number}", datetime(2020, 1, 1, tzinfo=UTC) + timedelta(seconds=number)
     return (
         Product(product_id=name, merchant_id="elsewhere", name="Cup", price_cents=900, listed_at=at),
@@ -46,7 +46,7 @@ def of_others(number: int) -> Sequence[Entity]:
 
 
 def calls(shop: Shop) -> dict[str, Callable[[], object]]:
-    """A call of each pattern, by its id: in this order, since an order is placed before it is paid."""
+    """A call of each pattern by id, in an order that works: an order is placed before it is paid."""
     reading = Reading(device_id="cold-store", at=DAY, value=4.2)
     event = OrderEvent(order_id="o-000001", merchant_id="m", kind="scanned", at=DAY)
     placed: list[str] = []
@@ -102,7 +102,7 @@ def calls(shop: Shop) -> dict[str, Callable[[], object]]:
 
 
 def calls_around_orders(shop: Shop) -> dict[str, Callable[[], object]]:
-    """Calls of the writes about customers, what is sold, and what goes back."""
+    """Calls of writes about customers, products and returns."""
     green_tea = shop.product("green-tea")
     assert green_tea is not None
     pending = next(each for each in shop.unpaid_orders() if each.user_id != "newer")
@@ -128,11 +128,11 @@ def total(shop: Shop, order_id: str) -> int:
     raise AssertionError(order_id)
 
 
-def test_requests_and_units(sold: Shop) -> None:
+def test_patterns_cost_their_listed_requests_and_units(sold: Shop) -> None:
     check_rows(sold, README, "The questions", {**calls(sold), **calls_around_orders(sold)})
 
 
-def test_keys_are_the_design_s() -> None:
+def test_keys_equal_those_of_the_design() -> None:
     shown = {tuple(row[:7]) for row in rows_of(README, "The items")[1:]}
     wanted: set[tuple[str, ...]] = set()
     for entity in Shop.compiled.entities.values():
@@ -144,7 +144,7 @@ def test_keys_are_the_design_s() -> None:
     assert shown == wanted
 
 
-def test_numbers_are_named() -> None:
+def test_limits_are_documented() -> None:
     for said in (
         f"{EVENT_SHARDS} shards",
         f"{LINES_MAX} lines",
@@ -157,7 +157,7 @@ def test_numbers_are_named() -> None:
 
 
 @pytest.mark.parametrize("lines", [1, 2, 5, 10])
-def test_what_an_order_costs(lines: int) -> None:
+def test_cost_of_an_order(lines: int) -> None:
     """12 + 5n write units for an order of n lines, and one transaction."""
     with Shop.open(":memory:") as shop:
         shop.register(User(user_id="u", email="u@example.com", name="U"))

@@ -1,4 +1,4 @@
-"""Every write of the shop: what it does, what it refuses, and what stays true whatever happens."""
+"""Every write of the shop: results, errors and invariants."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def stock(shop: Shop, product_id: str) -> int:
     return product.stock
 
 
-# Placing
+# Placing orders
 
 
 def test_an_order_is_placed(shop: Shop) -> None:
@@ -59,10 +59,10 @@ def test_the_same_token_gives_the_same_order(shop: Shop) -> None:
     assert shop.place_order("ada", "t1", {"cup": 1, "tea": 2}) == order
     paid = shop.pay(order.order_id, "pi_1", 1800)
     edit(shop, "tea", price_cents=999)
-    assert shop.place_order("ada", "t1", {"tea": 2, "cup": 1}) == paid  # as it is now
+    assert shop.place_order("ada", "t1", {"tea": 2, "cup": 1}) == paid  # the current state
     assert stock(shop, "tea") == 8
     assert len(shop.orders_of_user("ada")) == 1
-    other = shop.place_order("bob", "t1", {"tea": 1})  # a token is its user's
+    other = shop.place_order("bob", "t1", {"tea": 1})  # a token belongs to a user
     assert other.order_id != order.order_id
 
 
@@ -95,7 +95,9 @@ def test_a_token_expires_after_its_order(shop: Shop) -> None:
         ({f"p{number}": 1 for number in range(LINES_MAX + 1)}, ArgumentError, "wrong argument"),
     ],
 )
-def test_orders_that_are_refused(shop: Shop, items: dict[str, int], error: type[KeyplanError], message: str) -> None:
+def test_invalid_orders_are_rejected(
+    shop: Shop, items: dict[str, int], error: type[KeyplanError], message: str
+) -> None:
     shop.add_product(Product(product_id="lamp", merchant_id="lumen", name="Lamp", price_cents=900, stock=1))
     with pytest.raises(error, match=message):
         shop.place_order("ada", "t1", items)
@@ -104,12 +106,12 @@ def test_orders_that_are_refused(shop: Shop, items: dict[str, int], error: type[
     assert not all_events(shop)
 
 
-def test_an_unknown_user_is_refused(shop: Shop) -> None:
+def test_an_unknown_user_is_rejected(shop: Shop) -> None:
     with pytest.raises(ItemNotFound, match="there is no user 'eve'"):
         shop.place_order("eve", "t1", {"tea": 1})
 
 
-def test_every_short_product_is_told(shop: Shop) -> None:
+def test_every_product_without_stock_is_reported(shop: Shop) -> None:
     with pytest.raises(Refused) as caught:
         shop.place_order("ada", "t1", {"tea": 11, "cup": 4})
     assert [str(fault) for fault in caught.value.errors] == [
@@ -118,7 +120,7 @@ def test_every_short_product_is_told(shop: Shop) -> None:
     ]
 
 
-def test_as_many_lines_as_an_order_holds(shop: Shop) -> None:
+def test_the_maximum_number_of_lines_fits_one_transaction(shop: Shop) -> None:
     for number in range(LINES_MAX):
         product = Product(product_id=f"p{number}", merchant_id="m", name="P", price_cents=1_000_000_000, stock=10_000)
         shop.add_product(product)
@@ -155,14 +157,14 @@ def order_in(shop: Shop, status: OrderStatus) -> Order:
 
 @pytest.mark.parametrize("before", ALLOWED)
 @pytest.mark.parametrize("after", ["paid", "shipped", "cancelled"])
-def test_a_status_moves_along_allowed_transitions_only(shop: Shop, before: OrderStatus, after: OrderStatus) -> None:
+def test_only_allowed_status_transitions_succeed(shop: Shop, before: OrderStatus, after: OrderStatus) -> None:
     order = order_in(shop, before)
     events = len(all_events(shop))
     if after in ALLOWED[before]:
         assert moves(shop, order)[after]().status == after
         assert len(all_events(shop)) == events + 1
     elif after == "paid" and before in {"paid", "shipped"}:
-        assert moves(shop, order)["paid"]() == order  # told twice of one payment
+        assert moves(shop, order)["paid"]() == order  # the second report of one payment
         assert len(all_events(shop)) == events
     else:
         with pytest.raises(Refused, match=f"is {before} and can't become {after}"):
@@ -171,7 +173,7 @@ def test_a_status_moves_along_allowed_transitions_only(shop: Shop, before: Order
     assert_consistent(shop)
 
 
-def test_the_pending_index_is_left_by_itself(shop: Shop) -> None:
+def test_orders_leave_the_pending_index_automatically(shop: Shop) -> None:
     first = shop.place_order("ada", "t1", {"tea": 1})
     second = shop.place_order("bob", "t1", {"tea": 1})
     assert list(shop.pending_orders("leafhouse")) == [first, second]  # oldest first
@@ -181,7 +183,7 @@ def test_the_pending_index_is_left_by_itself(shop: Shop) -> None:
     assert not shop.pending_orders("leafhouse")
 
 
-def test_stock_comes_back(shop: Shop) -> None:
+def test_cancelling_restores_stock(shop: Shop) -> None:
     order = shop.place_order("ada", "t1", {"tea": 2, "cup": 3})
     shop.cancel(order.order_id)
     assert (stock(shop, "tea"), stock(shop, "cup")) == (10, 3)
@@ -190,7 +192,7 @@ def test_stock_comes_back(shop: Shop) -> None:
     assert (stock(shop, "tea"), stock(shop, "cup")) == (10, 3)
 
 
-def test_what_becomes_of_the_payment(shop: Shop) -> None:
+def test_payments_are_settled_by_status(shop: Shop) -> None:
     unpaid, paid = (shop.place_order("ada", name, {"tea": 1}) for name in ("a", "b"))
     shop.pay(paid.order_id, "pi_1", 450)
     for order, status in ((unpaid, "void"), (paid, "refunded")):
@@ -208,7 +210,7 @@ def test_what_becomes_of_the_payment(shop: Shop) -> None:
     assert (result.order_id, result.status) == (paid.order_id, "cancelled")
 
 
-def test_payments_that_are_refused(shop: Shop) -> None:
+def test_invalid_payments_are_rejected(shop: Shop) -> None:
     first = shop.place_order("ada", "t1", {"tea": 1})
     second = shop.place_order("ada", "t2", {"tea": 1})
     with pytest.raises(Refused, match="the payment is 449 and the order's total 450"):
@@ -224,13 +226,13 @@ def test_payments_that_are_refused(shop: Shop) -> None:
 
 
 @pytest.mark.parametrize("call", ["pay", "ship", "cancel"])
-def test_unknown_orders_are_refused(shop: Shop, call: str) -> None:
+def test_unknown_orders_are_rejected(shop: Shop, call: str) -> None:
     arguments: tuple[Any, ...] = ("pi_1", 450) if call == "pay" else ()
     with pytest.raises(ItemNotFound, match="there is no order 'nothing'"):
         getattr(shop, call)("nothing", *arguments)
 
 
-def test_unpaid_orders_are_released_and_those_of_a_new_sample_are_not(shop: Shop, sampled: Shop) -> None:
+def test_unpaid_orders_are_released_except_those_of_a_new_sample(shop: Shop, sampled: Shop) -> None:
     order, paid = (shop.place_order("ada", name, {"tea": 1}) for name in ("a", "b"))
     shop.pay(paid.order_id, "pi_1", 450)
     assert release_unpaid(shop) == 0
@@ -244,7 +246,7 @@ def test_unpaid_orders_are_released_and_those_of_a_new_sample_are_not(shop: Shop
 # Users and products
 
 
-def test_an_email_address_is_one_user_s(shop: Shop) -> None:
+def test_email_addresses_are_unique(shop: Shop) -> None:
     with pytest.raises(UniqueValueTaken):
         shop.register(User(email="  ADA@Example.com", name="Another Ada"))
     with pytest.raises(ItemExists):
@@ -254,7 +256,7 @@ def test_an_email_address_is_one_user_s(shop: Shop) -> None:
     assert (user.user_id, user.email) == ("ada", "ada@example.com")
 
 
-def test_products_change(shop: Shop) -> None:
+def test_products_are_updated(shop: Shop) -> None:
     shop.restock("cup", 5)
     edit(shop, "cup", price_cents=1000)
     cup = shop.product("cup")
@@ -270,7 +272,7 @@ def test_products_change(shop: Shop) -> None:
         shop.add_product(cup)
 
 
-def test_products_are_related_both_ways(shop: Shop) -> None:
+def test_related_products_are_symmetric(shop: Shop) -> None:
     shop.relate("tea", "cup")
     shop.relate("tea", "cup")
     assert [product.product_id for product in shop.related_products("tea")] == ["cup"]
@@ -289,7 +291,7 @@ def test_products_are_related_both_ways(shop: Shop) -> None:
 # Events and readings
 
 
-def test_events_at_a_high_rate_are_spread_and_read_in_order(shop: Shop) -> None:
+def test_events_are_sharded_and_read_in_order(shop: Shop) -> None:
     chance = random.Random(5)
     start = datetime(2026, 4, 21, tzinfo=UTC)
     events = [
@@ -303,7 +305,7 @@ def test_events_at_a_high_rate_are_spread_and_read_in_order(shop: Shop) -> None:
         for number in range(1600)
     ]
     shop.record_events(events)
-    shop.record_events(events[:100])  # told twice
+    shop.record_events(events[:100])  # reported twice
     response = shop.store.transport.call("Scan", {"TableName": "shop"})
     shards = Counter(item["PK"]["S"] for item in response["Items"] if item["PK"]["S"].startswith("ORDER_EVENTS#"))
     assert len(shards) == 16
@@ -346,12 +348,12 @@ def test_a_reading_is_a_number() -> None:
             Reading(device_id="d", at=TODAY, value=value)
 
 
-# All of it together
+# Combinations
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_whatever_is_called_it_stays_consistent(shop: Shop, seed: int) -> None:
-    """Calls at random, right and wrong: after each, money, stock, indexes and events agree."""
+def test_random_calls_stay_consistent(shop: Shop, seed: int) -> None:
+    """Random calls, valid and invalid: after each, money, stock, indexes and events are consistent."""
     chance = random.Random(seed)
     orders: list[Order] = []
     start = placed_stock(shop)
@@ -378,8 +380,8 @@ def test_whatever_is_called_it_stays_consistent(shop: Shop, seed: int) -> None:
 
 
 @pytest.mark.parametrize("call", ["pay", "ship", "cancel"])
-def test_what_happens_between_reading_and_writing_is_seen(shop: Shop, call: str) -> None:
-    """Another buyer's cancel comes when a write has read the order, and not written yet."""
+def test_a_change_between_read_and_write_is_detected(shop: Shop, call: str) -> None:
+    """Another customer cancels after a write has read the order."""
     order = order_in(shop, "paid" if call == "ship" else "pending")
     recorder = recorded(shop)
     result: list[str] = []
@@ -397,7 +399,7 @@ def test_what_happens_between_reading_and_writing_is_seen(shop: Shop, call: str)
     assert_consistent(shop)
 
 
-def test_a_price_that_changes_meanwhile_is_the_order_s(shop: Shop) -> None:
+def test_a_concurrent_price_change_applies_to_the_order(shop: Shop) -> None:
     recorder = recorded(shop)
     result: list[str] = []
 
@@ -408,7 +410,7 @@ def test_a_price_that_changes_meanwhile_is_the_order_s(shop: Shop) -> None:
 
     recorder.before = meanwhile
     order = shop.place_order("ada", "t1", {"tea": 2})
-    assert (order.total_cents, recorder.operations.count("TransactWriteItems")) == (1998, 1)  # the first one failed
+    assert (order.total_cents, recorder.operations.count("TransactWriteItems")) == (1998, 1)  # the first attempt failed
     assert_consistent(shop)
 
 
@@ -420,4 +422,4 @@ def test_an_order_is_one_transaction(shop: Shop) -> None:
     assert sorted(written) == ["Put"] * 6 + ["Update"] * 2  # token, header, two lines, payment, event; the stock of two
     recorder.clear()
     shop.place_order("ada", "t1", {"tea": 2, "cup": 1})
-    assert recorder.operations == ["GetItem", "GetItem"]  # the token, and its order
+    assert recorder.operations == ["GetItem", "GetItem"]  # the token and its order

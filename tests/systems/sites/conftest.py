@@ -1,4 +1,4 @@
-"""Passwords that are hashed quickly: what is tested isn't their strength."""
+"""Fast password hashing."""
 
 from __future__ import annotations
 

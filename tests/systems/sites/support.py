@@ -1,6 +1,4 @@
-"""What the tests of the small sites share: a visitor who reads pages and sends their forms, as a browser without
-scripts does.
-"""
+"""Shared by the tests of the small sites: a browser without scripts that reads pages and sends their forms."""
 
 from __future__ import annotations
 
@@ -18,7 +16,7 @@ OPTIONS = SiteOptions(b"a secret of the tests, and nobody else's", ("testserver"
 
 
 class Visit:
-    """A browser of somebody's own."""
+    """A browser with its own cookies."""
 
     def __init__(self, application: Any) -> None:
         self.application = application
@@ -28,17 +26,17 @@ class Visit:
         self.text = ""
 
     def get(self, path: str) -> int:
-        """Go to a page; gives its status."""
+        """Go to a page, and return its status."""
         return self._took(self.client.get(path))
 
     def send(self, target: str, **fields: str) -> int:
-        """Send the form of this page that goes to an address, with what it holds and these fields; gives the status."""
+        """Send the form of this page with this action, with its values and these fields; return the status."""
         form = re.search(rf'<form[^>]* action="{re.escape(target)}".*?</form>', self.text, re.DOTALL)
         assert form is not None, f"{self.path} has no form to {target}"
         return self._took(self.client.post(target, data={**_fields(form[0]), **fields}))
 
     def post(self, target: str, fields: dict[str, str], headers: dict[str, str] | None = None) -> int:
-        """Send a form that no page has."""
+        """Send a form that is on no page."""
         return self._took(self.client.post(target, data=fields, headers=headers or {}))
 
     def csrf(self) -> str:
@@ -48,7 +46,7 @@ class Visit:
         return match[1]
 
     def once(self) -> str:
-        """The field of this page's forms by which a repeated form is recognized."""
+        """The field of this page's forms that identifies repeated submissions."""
         match = re.search(r'name="once" value="([^"]+)"', self.text)
         assert match is not None
         return match[1]
@@ -60,7 +58,7 @@ class Visit:
         assert self.path != "/sign-in"
 
     def join(self, login: str, name: str = "N", password: str = "long enough") -> int:
-        """Join by the letter that comes to an address."""
+        """Join with the link in the message to an address."""
         box = self.application.state.site.joining.mail = Box()
         self.get("/sign-up")
         assert self.send("/sign-up", login=login, name=name) == 200
@@ -71,7 +69,7 @@ class Visit:
         return self.send("/sign-up/finish", password=password)
 
     def says(self, text: str) -> bool:
-        """Whether the page has a text in it."""
+        """Whether the page contains a text."""
         return text in " ".join(unescape(re.sub(r"<[^>]+>", " ", self.text)).split())
 
     def _took(self, response: Any) -> int:

@@ -1,7 +1,6 @@
-"""Who gets what from the REST APIs: each read pattern of each system is called as each kind of caller, about things of
-one owner that carry a mark; who sees the mark is written down here. Each write pattern is called as those who may not.
-
-The tables list every pattern of the design, so a new pattern without a decision fails.
+"""Access control of the REST APIs. Each read pattern of each system is called by each kind of caller, about an
+owner's items that contain a marker; a table lists who sees the marker. Each write pattern is called by callers
+without permission. The tables list every pattern, so a new pattern without a decision fails.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ Case = tuple[str, dict[str, Any]]
 
 
 class World(NamedTuple):
-    """A system with an owner's things in it: the ids of its callers by letter (``a`` is anonymous), and the cases."""
+    """A system with an owner's items: the ids of its callers by letter (``a`` is anonymous), and the cases."""
 
     callers: dict[str, str | None]
     reads: dict[str, Case]
@@ -44,7 +43,7 @@ class World(NamedTuple):
 
 
 def closed(*names: str) -> dict[str, Case]:
-    """Patterns that the API doesn't have."""
+    """Patterns that the API doesn't expose."""
     return dict.fromkeys(names, ("", {}))
 
 
@@ -255,7 +254,7 @@ def cms(design: Any) -> World:
 
 
 def papers(design: Any) -> World:
-    """A draft and a published paper of one author, which refer to each other; and another author."""
+    """A draft and a published paper of one author that cite each other, and another author."""
     for handle in ("ada", "bob"):
         design.add_author(Author(handle=handle, name=handle.title()))
         design.put(PapersCredential(handle=handle, password_hash="hash"))
@@ -396,7 +395,7 @@ WORLDS: dict[str, tuple[str, Callable[[Any], World]]] = {
 
 
 class Served(NamedTuple):
-    """A world with its API, and a client for each caller."""
+    """An open system with its API, and a client for each caller."""
 
     world: World
     design: Any
@@ -425,14 +424,14 @@ def served(request: pytest.FixtureRequest) -> Iterator[Served]:
 
 
 def bearer(site: Any, user_id: str) -> str:
-    """A token of a session of a user."""
+    """A session token of a user."""
     sessions = site.visitors.sessions
     person = sessions.people(user_id)
     assert person is not None, user_id
     return str(sessions.open(person))
 
 
-def test_each_read_shows_what_was_decided(served: Served) -> None:
+def test_reads_show_the_marker_only_to_allowed_callers(served: Served) -> None:
     world = served.world
     assert world.reads.keys() == served.design.compiled.reads.keys()
     wrong: dict[str, tuple[str, dict[str, int]]] = {}
@@ -453,7 +452,7 @@ def test_each_read_shows_what_was_decided(served: Served) -> None:
     assert wrong == {}
 
 
-def test_a_write_is_refused_to_those_who_may_not(served: Served) -> None:
+def test_writes_reject_callers_without_permission(served: Served) -> None:
     world = served.world
     assert world.writes.keys() == served.design.compiled.writes.keys()
     before = stored(served.design)
@@ -468,8 +467,10 @@ def test_a_write_is_refused_to_those_who_may_not(served: Served) -> None:
 
 
 @pytest.mark.parametrize("text", ["a\0b", "a\u202eb", "\u200b"])
-def test_no_write_takes_a_text_that_no_form_takes(served: Served, text: str) -> None:
-    """Each text argument in turn, as a caller who may call the pattern. Texts of several lines can turn."""
+def test_writes_reject_invisible_text_like_forms(served: Served, text: str) -> None:
+    """Each string argument in turn, as a caller with permission. Multi-line strings may contain bidirectional
+    controls.
+    """
     several = {"text", "body", "content", "excerpt", "abstract"} if text == "a\u202eb" else set()
     for name, (allowed, given) in served.world.writes.items():
         for argument in [each for each in given.keys() - several if isinstance(given[each], str) and allowed]:
@@ -477,8 +478,8 @@ def test_no_write_takes_a_text_that_no_form_takes(served: Served, text: str) -> 
             assert answer.status_code == 400, (name, argument, answer.text)
 
 
-def test_reads_are_limited_by_caller(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also where there are no accounts. A caller who is named isn't counted with those of the same address."""
+def test_reads_are_rate_limited_by_caller(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also without accounts. Authenticated callers aren't counted by address."""
     limiters = served.site.limiters
     monkeypatch.setitem(limiters, "read", RateLimiter(Limit(attempts=2, seconds=60), lambda: 0.0))
     name = next(name for name, (seen, _) in served.world.reads.items() if "a" in seen)
@@ -490,7 +491,7 @@ def test_reads_are_limited_by_caller(served: Served, monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize("served", ["cms"], indirect=True)
-def test_a_later_draft_of_a_published_article_is_not_shown(served: Served) -> None:
+def test_a_later_draft_of_a_published_article_is_hidden(served: Served) -> None:
     shown = served.world.reads["article_versions"][1]
     for letter in "ans":
         answer = served.clients[letter].get("/api/article", params=shown)

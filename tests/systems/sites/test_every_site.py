@@ -1,6 +1,4 @@
-"""What holds of each system's site and API alike: nothing of another site's does anything, strange moments are the
-caller's fault, and the API's description is for strangers.
-"""
+"""Properties of every system's site and API: cross-site requests, extreme timestamps, and a public API description."""
 
 from __future__ import annotations
 
@@ -28,7 +26,7 @@ NO_MOMENTS = ("10000-01-01T00:00:00Z", "2030-02-30T00:00:00Z", "soon", "")
 
 
 class Served(NamedTuple):
-    """A system as it is served: its site beside its API, the routes of the site, and the API without a policy."""
+    """An open system: its site and API, the routes of the site, and the API without a policy."""
 
     public: TestClient
     own: TestClient
@@ -50,12 +48,12 @@ def served(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 
 def described(client: TestClient) -> dict[str, dict[str, Any]]:
-    """The paths of the API's description."""
+    """The paths of the API description."""
     paths: dict[str, dict[str, Any]] = client.get("/openapi.json").json()["paths"]
     return paths
 
 
-def test_forms_and_writes_of_another_site_are_refused(served: Served) -> None:
+def test_cross_site_forms_and_writes_are_rejected(served: Served) -> None:
     forms = [route.path for route in served.routes if isinstance(route, Route) and "POST" in (route.methods or ())]
     writes = [path for path, ways in described(served.own).items() if "post" in ways]
     assert writes
@@ -73,7 +71,7 @@ def _any(schema: dict[str, Any]) -> str:
     return "2026-01-01" if schema.get("format") == "date" else str(schema.get("enum", ["1"])[0])
 
 
-def test_moments_at_the_calendar_s_edge_are_the_caller_s_fault(served: Served) -> None:
+def test_extreme_timestamps_are_client_errors(served: Served) -> None:
     for path, ways in described(served.own).items():
         for parameter in ways.get("get", {}).get("parameters", ()):
             if "date-time" not in str(parameter["schema"]):
@@ -90,14 +88,14 @@ def test_moments_at_the_calendar_s_edge_are_the_caller_s_fault(served: Served) -
                 assert 400 <= status < 500, (path, parameter["name"], moment, status)
 
 
-def test_what_strangers_read_of_the_api_names_no_file(served: Served) -> None:
+def test_public_api_pages_disclose_no_file_names(served: Served) -> None:
     for path in ("/docs", "/openapi.json"):
         answer = served.public.get(path)
         assert answer.status_code == 200
         assert not [text for text in (served.place, "-table.db", str(ROOT), '.py"') if text in answer.text]
 
 
-def test_what_a_readme_asks_the_api_for_is_given_to_strangers(served: Served) -> None:
+def test_api_examples_of_the_readmes_need_no_authentication(served: Served) -> None:
     name = served.place.rpartition("/")[2].removesuffix("-table.db")
     readme = (ROOT / "systems" / "src" / "keyplan_systems" / name / "README.md").read_text(encoding="utf-8")
     for line in re.findall(r"^curl .*127\.0\.0\.1:8000/api/.*", readme, re.MULTILINE):

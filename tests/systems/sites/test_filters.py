@@ -1,4 +1,4 @@
-"""How values are written on pages: addresses as Jinja2 writes them, and moments for people and programs."""
+"""Template filters: URL encoding as in Jinja2, and timestamps for people and programs."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from keyplan_systems.site.filters import dated, iso, urlencode
 @example("C#")
 @example("über")
 @example("a+b&c=d?e")
-def test_a_text_in_an_address_is_as_jinja_writes_it(text: str) -> None:
+def test_urlencode_of_strings_equals_that_of_jinja(text: str) -> None:
     assert urlencode(text) == do_urlencode(text)
 
 
 @pytest.mark.parametrize("value", [7, {"q": "a b", "page": 2}, [("a", "&")], Markup("a&amp;b"), Markup("plain")])
-def test_so_is_any_other_value(value: object) -> None:
+def test_urlencode_of_other_values_equals_that_of_jinja(value: object) -> None:
     assert urlencode(value) == do_urlencode(value)  # type: ignore[arg-type] # whatever a template has
 
 
 @given(st.datetimes(min_value=datetime(1000, 1, 1), timezones=st.just(UTC)))  # noqa: DTZ001 - Hypothesis wants it so
-def test_a_moment_is_told_to_the_second(moment: datetime) -> None:
+def test_timestamps_are_shown_in_seconds(moment: datetime) -> None:
     assert iso(moment) == moment.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def test_a_day_is_that_of_utc() -> None:
+def test_dates_are_in_utc() -> None:
     late = datetime(2026, 11, 21, 23, 30, tzinfo=timezone(timedelta(hours=-2)))
     assert dated(late) == Markup('<time datetime="2026-11-22T01:30:00Z">22 November 2026</time>')

@@ -1,4 +1,4 @@
-"""Forms of the sites as people send them: twice, empty to the eye, and with what others have already."""
+"""Repeated form submissions, blank input and duplicate values on the sites."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def texts(social: Social) -> list[str]:
     return [post.text for post in social.posts_of_user(user.user_id)]
 
 
-def test_a_form_that_is_sent_twice_is_carried_out_once(social: Social, ada: Visit) -> None:
+def test_a_repeated_form_is_applied_once(social: Social, ada: Visit) -> None:
     fields = {"csrf": ada.csrf(), "once": ada.once(), "text": "Once"}
     with ThreadPoolExecutor(4) as pool:
         answers = list(pool.map(lambda _: ada.client.post("/posts", data=fields, follow_redirects=False), range(6)))
@@ -53,7 +53,7 @@ def test_a_form_that_is_sent_twice_is_carried_out_once(social: Social, ada: Visi
     assert texts(social) == ["Once"]
 
 
-def test_another_text_and_another_page_are_another_form(social: Social, ada: Visit) -> None:
+def test_forms_with_other_input_or_pages_are_not_repeated(social: Social, ada: Visit) -> None:
     fields = {"csrf": ada.csrf(), "once": ada.once()}
     ada.post("/posts", {**fields, "text": "One"})
     ada.post("/posts", {**fields, "text": "Two"})
@@ -63,12 +63,12 @@ def test_another_text_and_another_page_are_another_form(social: Social, ada: Vis
     assert sorted(texts(social)) == ["One", "Three", "Three", "Two"]
 
 
-def test_a_form_that_failed_may_be_sent_again(social: Social, ada: Visit) -> None:
+def test_a_failed_form_can_be_sent_again(social: Social, ada: Visit) -> None:
     fields = {"csrf": ada.csrf(), "once": ada.once(), "text": ""}
     assert [ada.post("/posts", fields) for _ in range(2)] == [422, 422]
 
 
-def test_a_sign_in_that_is_sent_twice_gives_each_answer_a_session(site: ServedSite, ada: Visit) -> None:
+def test_a_repeated_sign_in_creates_a_session_per_response(site: ServedSite, ada: Visit) -> None:
     somebody = Visit(site.application)
     somebody.get("/sign-in")
     fields = {"csrf": somebody.csrf(), "once": somebody.once(), "login": "ada", "password": "long enough"}
@@ -81,12 +81,12 @@ def test_a_sign_in_that_is_sent_twice_gives_each_answer_a_session(site: ServedSi
 
 
 @pytest.mark.parametrize("text", INVISIBLE)
-def test_a_text_that_shows_nothing_is_refused(social: Social, ada: Visit, text: str) -> None:
+def test_invisible_text_is_rejected(social: Social, ada: Visit, text: str) -> None:
     assert ada.send("/posts", text=text) == 422
     assert texts(social) == []
 
 
-def test_a_second_article_of_a_title_has_a_number() -> None:
+def test_a_second_article_with_a_title_gets_a_numbered_address() -> None:
     with Cms.open(":memory:", secret="s") as cms:
         application = make_cms(cms, OPTIONS).application
         application.state.site.people.join("ada@example.com", "Ada", hash_password("long enough"))

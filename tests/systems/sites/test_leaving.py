@@ -1,4 +1,6 @@
-"""Leaving the shop, the CMS and the network: what people take along, what goes, what stays, and who can't leave yet."""
+"""Account deletion in shop, CMS and social network: exported data, deleted and remaining items, and accounts that
+can't be deleted yet.
+"""
 
 from __future__ import annotations
 
@@ -24,11 +26,11 @@ HOME = PostalAddress(name="Nora Brook", street="1 Mill Lane", city="Bristol", co
 
 
 def kinds(design: Shop | Cms, *texts: str) -> set[str]:
-    """The kinds of items that hold one of these texts."""
+    """The kinds of items that contain one of these strings."""
     return {type(row.instance).__name__ for row in scan(design).rows if any(text in str(row.item) for text in texts)}
 
 
-def test_a_customer_takes_their_data_along_and_leaves_when_nothing_is_on_its_way() -> None:
+def test_a_customer_exports_data_and_leaves_without_open_orders() -> None:
     with Shop.open(":memory:", secret="s") as shop:
         shop.add_merchant(Merchant(merchant_id="m", name="M"))
         for name in ("tea", "cup"):
@@ -60,10 +62,11 @@ def test_a_customer_takes_their_data_along_and_leaves_when_nothing_is_on_its_way
         assert nora.path == "/sign-in"
         with pytest.raises(ItemNotFound):
             shop.leave(user.user_id)
-        assert Visit(make_shop(shop, OPTIONS).application).join("nora@example.org") == 200  # the address is free
+        # the address can be used again
+        assert Visit(make_shop(shop, OPTIONS).application).join("nora@example.org") == 200
 
 
-def test_a_member_leaves_and_the_founder_stays() -> None:
+def test_a_member_can_leave_and_the_founder_cannot() -> None:
     with Cms.open(":memory:", secret="s") as cms:
         site = make_cms(cms, OPTIONS)
         founder, author = Visit(site.application), Visit(site.application)
@@ -93,7 +96,7 @@ def test_a_member_leaves_and_the_founder_stays() -> None:
         assert founder.says("who founded the CMS stays its administrator")
 
 
-def test_a_member_of_the_network_leaves_with_posts_follows_and_their_side_of_conversations() -> None:
+def test_a_user_leaves_with_posts_follows_and_conversations() -> None:
     with Social.open(":memory:", secret="s") as social:
         people(social, "ann", "ben", "cleo")
         nora = Visit(make_social(social, OPTIONS).application)
@@ -133,9 +136,10 @@ def test_a_member_of_the_network_leaves_with_posts_follows_and_their_side_of_con
 
 
 def assert_whole_without(social: Social, user_id: str) -> None:
-    """What stays of a user who has left is what they said to others, and all counters still count."""
+    """Of a deleted user, only messages to others remain, and all counters are exact."""
     left = {type(row.instance).__name__ for row in scan(social).rows if user_id in str(row.item)}
-    assert left == {"Comment", "Like", "Message", "Membership", "Notification"}  # the other's, and what others heard
+    # the other user's, and messages that others received
+    assert left == {"Comment", "Like", "Message", "Membership", "Notification"}
     profile = social.profile("ann")
     assert profile is not None
     assert profile.followers == 0
@@ -144,7 +148,7 @@ def assert_whole_without(social: Social, user_id: str) -> None:
     assert list(social.followers("ann")) == []
 
 
-def test_a_user_with_posts_is_not_deleted_alone() -> None:
+def test_a_user_with_posts_cannot_be_deleted_alone() -> None:
     with Social.open(":memory:") as social:
         people(social, "ann")
         social.publish("ann", "Flour.")
@@ -152,7 +156,7 @@ def test_a_user_with_posts_is_not_deleted_alone() -> None:
             social.leave("ann")
 
 
-def test_a_seller_stays() -> None:
+def test_a_seller_cannot_leave() -> None:
     with Shop.open(":memory:") as shop:
         shop.register(User(user_id="s", email="s@example.org", name="S", merchant_id="m"))
         with pytest.raises(Refused):

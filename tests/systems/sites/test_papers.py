@@ -1,4 +1,4 @@
-"""The catalogue's site: everybody looks through what is published, and nothing else is there."""
+"""The catalogue's site: readers browse published papers, and nothing else is visible."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def site(papers: Papers) -> ServedSite:
     return make_site(papers, OPTIONS)
 
 
-def test_a_reader_looks_through(site: ServedSite) -> None:
+def test_a_reader_browses_papers(site: ServedSite) -> None:
     reader = Visit(site.application)
     assert reader.get("/search?q=ethics+%26+law") == 200
     assert reader.path == "/collections/ethics & law"
@@ -86,7 +86,7 @@ def test_papers_are_found_by_words(papers: Papers, site: ServedSite) -> None:
     title = papers.published_in_collection("data-and-storage").items[0]
     assert title.paper_id in [paper.paper_id for paper in found_papers(papers, search, title.title, 20)]
     assert found_papers(papers, search, "Hidden", 20) == []
-    search.put(Document("draft", "Hidden", "", "", ""))  # an index that is out of date shows nothing by itself
+    search.put(Document("draft", "Hidden", "", "", ""))  # an outdated index shows nothing by itself
     assert found_papers(papers, search, "Hidden", 20) == []
     papers.add_paper(Paper(paper_id="new", title="Marmalade", collection="kitchen"), {"jon/x": "author"})
     for found, change in (
@@ -118,10 +118,10 @@ def test_earlier_versions_full_text_and_reading_time_are_on_the_page(papers: Pap
     assert reader.says("word word")
 
 
-def test_an_author_writes_and_publishes_drafts_that_nobody_else_sees(papers: Papers, site: ServedSite) -> None:
+def test_drafts_are_visible_only_to_their_author(papers: Papers, site: ServedSite) -> None:
     ada, barbara, anyone = (Visit(site.application) for _ in range(3))
     ada.sign_in(DEMO_USERS[0], DEMO_PASSWORD)
-    barbara.sign_in("Barbara Almeida", DEMO_PASSWORD)  # a name that gives the handle
+    barbara.sign_in("Barbara Almeida", DEMO_PASSWORD)  # a name from which the handle is derived
     ada.get("/drafts")
     assert ada.send("/drafts", title="Quiet Indexes", collection="Data and storage") == 200
     path = ada.path
@@ -150,7 +150,7 @@ def test_an_author_writes_and_publishes_drafts_that_nobody_else_sees(papers: Pap
     assert anyone.get("/sign-up") == 404
 
 
-def test_papers_are_taken_along(site: ServedSite) -> None:
+def test_papers_are_exported(site: ServedSite) -> None:
     reader = Visit(site.application)
     for name, begin in (("bibtex", "@misc{a/b-c,"), ("csl", "[")):
         assert reader.get(f"/papers/a/b%20c/as/{name}") == 200
@@ -159,7 +159,7 @@ def test_papers_are_taken_along(site: ServedSite) -> None:
     assert json.loads(reader.text)[0]["title"] == "A <Paper>"
 
 
-def test_the_api_shows_what_is_published(papers: Papers, site: ServedSite) -> None:
+def test_the_api_shows_only_published_papers(papers: Papers, site: ServedSite) -> None:
     served = Beside(app(papers, hosts=("testserver",), policy=site.policy), site.application)
     with TestClient(served) as client:
         assert client.get("/api/paper?paper_id=a%2Fb%20c").status_code == 200
@@ -174,7 +174,7 @@ def test_the_api_shows_what_is_published(papers: Papers, site: ServedSite) -> No
             assert client.get(f"/api/{pattern}").status_code == 404
 
 
-def test_what_no_key_can_hold_is_nowhere(site: ServedSite) -> None:
+def test_names_that_are_invalid_keys_are_404(site: ServedSite) -> None:
     reader = Visit(site.application)
     for path in (
         "/papers/",

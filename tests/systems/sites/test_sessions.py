@@ -1,5 +1,5 @@
-"""Sessions, on every site with accounts: signing out, another password and another sign-in end them on the server, for
-the cookie and for a bearer token alike.
+"""Sessions of every site with accounts: signing out, changing the password and signing in again end them on the
+server, for cookies and bearer tokens.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ PRIVATE = {
 
 
 class Served(NamedTuple):
-    """A system with one account, and its site beside its API."""
+    """A system with one account, its site and its API."""
 
     name: str
     design: Any
@@ -39,7 +39,7 @@ class Served(NamedTuple):
     login: str
 
     def visit(self) -> Visit:
-        """A browser that is signed in."""
+        """A signed-in browser."""
         made = Visit(self.beside)
         made.sign_in(self.login, PASSWORD)
         return made
@@ -49,12 +49,12 @@ class Served(NamedTuple):
         return str(visit.client.cookies[f"{self.name}_session"]).strip('"')
 
     def page(self, token: str) -> int:
-        """The status of a private page for a cookie that somebody kept."""
+        """The status of a private page with a saved cookie."""
         client = TestClient(self.beside, cookies={f"{self.name}_session": token}, follow_redirects=False)
         return int(client.get(PRIVATE[self.name][0]).status_code)
 
     def api(self, token: str) -> int:
-        """The status of a private read for a bearer token that somebody kept."""
+        """The status of a private read with a saved bearer token."""
         client = TestClient(self.beside)
         path = f"/api/{PRIVATE[self.name][1]}"
         return int(client.get(path, headers={"authorization": f"Bearer {token}"}).status_code)
@@ -88,7 +88,7 @@ def test_signing_out_ends_the_session_for_cookie_and_bearer(served: Served) -> N
     assert (served.page(other), served.api(other)) == (200, PRIVATE[served.name][2])
 
 
-def test_signing_in_again_ends_the_session_before(served: Served) -> None:
+def test_signing_in_again_ends_the_previous_session(served: Served) -> None:
     visit = served.visit()
     before, csrf = served.token(visit), visit.csrf()
     visit.post("/sign-in", {"csrf": csrf, "login": served.login, "password": PASSWORD})
@@ -96,7 +96,7 @@ def test_signing_in_again_ends_the_session_before(served: Served) -> None:
     assert (served.page(before), served.page(served.token(visit))) == (303, 200)
 
 
-def test_another_password_ends_all_sessions_but_this_one(served: Served) -> None:
+def test_changing_the_password_ends_all_other_sessions(served: Served) -> None:
     visit, other = served.visit(), served.token(served.visit())
     page = "/account" if served.name == "blog" else "/password"
     visit.get(page)
@@ -105,14 +105,14 @@ def test_another_password_ends_all_sessions_but_this_one(served: Served) -> None
     assert served.page(served.token(visit)) == 200
 
 
-def test_a_session_ends_with_its_time(served: Served) -> None:
+def test_a_session_expires(served: Served) -> None:
     token = served.token(served.visit())
     (session,) = served.design.sessions(served.visitors.sessions.of(token).person.user_id)
     served.design.put(session.model_copy(update={"expires_at": now() - timedelta(seconds=1)}))
     assert (served.page(token), served.api(token)) == (303, 403)
 
 
-def test_only_a_signed_token_of_this_site_opens_a_session(served: Served) -> None:
+def test_only_tokens_signed_by_the_site_are_accepted(served: Served) -> None:
     token = served.token(served.visit())
     text, _, signature = token.rpartition(".")
     user_id, _, session_id = text.rpartition(".")

@@ -1,4 +1,4 @@
-"""What the small sites have in common with the blog's: addresses that count together, forms that are kept, tokens."""
+"""Shared functions of the sites: grouping of addresses, kept form input, and tokens."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_addresses_of_one_ipv6_network_are_counted_together(application: Starlet
     assert statuses == [422, 422, 429, 422]
 
 
-def test_what_was_typed_is_kept_where_a_form_is_out_of_date(application: Starlette) -> None:
+def test_input_of_an_expired_form_is_kept(application: Starlette) -> None:
     visit = visit_from(application, "192.0.2.1")
     assert visit.post("/posts", {"csrf": "of another session", "text": "Written for an hour"}) == 403
     assert visit.says("Your input")
@@ -72,7 +72,7 @@ def test_a_shop_shows_amounts_in_its_currency(currency: str, shown: str, tmp_pat
 
 
 @pytest.mark.parametrize("value", ['"euro"', "7"])
-def test_what_is_no_currency_is_refused(value: str, tmp_path: Path) -> None:
+def test_an_unknown_currency_is_rejected(value: str, tmp_path: Path) -> None:
     path = tmp_path / "site.toml"
     path.write_text(f"currency = {value}\n")
     with pytest.raises(RequestError):

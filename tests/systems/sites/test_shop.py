@@ -1,4 +1,4 @@
-"""The shop's site: customers browse, order and pay; merchants ship, sell and see their devices; access of both."""
+"""The shop's site: customers browse, order and pay; merchants ship, sell and see their devices; access control."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def visit(site: ServedSite, login: str | None = None) -> Visit:
 
 
 def order(customer: Visit, quantity: int = 2) -> str:
-    """Put green tea in the cart and order it; gives the order's address."""
+    """Order green tea; returns the URL of the order."""
     customer.get("/products/green-tea")
     assert customer.send("/cart", quantity=str(quantity)) == 200
     assert customer.send("/checkout") == 200
@@ -91,7 +91,7 @@ def test_a_new_customer_orders_to_their_address(shop: Shop, site: ServedSite) ->
     assert somebody.says("Your cart is empty.")
 
 
-def test_what_keeps_a_cart_from_being_ordered_is_said_on_it(shop: Shop, site: ServedSite) -> None:
+def test_problems_of_a_cart_are_shown(shop: Shop, site: ServedSite) -> None:
     somebody = visit(site)
     assert somebody.join("late@example.org") == 200
     somebody.get("/address")
@@ -128,7 +128,7 @@ def test_what_keeps_a_cart_from_being_ordered_is_said_on_it(shop: Shop, site: Se
     assert somebody.says("Write a word, or a few.")
 
 
-def test_an_unpaid_order_says_how_long_it_is_kept(shop: Shop, site: ServedSite) -> None:
+def test_an_unpaid_order_shows_its_expiry(shop: Shop, site: ServedSite) -> None:
     customer = visit(site, CUSTOMER)
     placed = order(customer, 1)
     made = shop.order_details(placed.rpartition("/")[2])
@@ -139,7 +139,7 @@ def test_an_unpaid_order_says_how_long_it_is_kept(shop: Shop, site: ServedSite) 
     assert customer.send(f"{placed}/cancel") == 200
 
 
-def test_from_the_shelf_to_the_parcel(shop: Shop, site: ServedSite) -> None:
+def test_an_order_is_placed_paid_and_shipped(shop: Shop, site: ServedSite) -> None:
     customer, merchant = visit(site, CUSTOMER), visit(site, MERCHANT)
     for path in ("/", "/merchants/lumen", "/categories/tea", "/products/green-tea"):
         assert customer.get(path) == 200
@@ -163,7 +163,7 @@ def test_from_the_shelf_to_the_parcel(shop: Shop, site: ServedSite) -> None:
     assert_consistent(shop)
 
 
-def test_merchants_see_their_readings_and_events_of_a_day(shop: Shop, site: ServedSite) -> None:
+def test_merchants_see_readings_and_events_of_a_day(shop: Shop, site: ServedSite) -> None:
     merchant = visit(site, MERCHANT)
     merchant.get(f"/selling/devices?device=cold-store&day={now() - timedelta(days=1):%Y-%m-%d}")
     assert "<path d=" in merchant.text
@@ -210,7 +210,7 @@ def test_a_merchant_adds_and_edits_a_product_with_a_picture(shop: Shop, site: Se
     assert anyone.says("It isn't sold any more.")
 
 
-def test_a_cancelled_order_goes_back(shop: Shop, site: ServedSite) -> None:
+def test_a_cancelled_order_is_refunded(shop: Shop, site: ServedSite) -> None:
     customer = visit(site, CUSTOMER)
     placed = order(customer, 1)
     customer.send(f"{placed}/pay", card=OfflineProvider.CARD)
@@ -220,7 +220,7 @@ def test_a_cancelled_order_goes_back(shop: Shop, site: ServedSite) -> None:
 
 
 class Late(OfflineProvider):
-    """A provider that takes longer than the stock is held."""
+    """A payment provider that takes longer than the stock reservation."""
 
     def __init__(self, shop: Shop) -> None:
         self.shop = shop
@@ -237,7 +237,7 @@ class Late(OfflineProvider):
         return super().give_back(key, payment_id, amount_cents)
 
 
-def test_money_for_an_order_that_was_released_goes_back(shop: Shop) -> None:
+def test_a_payment_of_a_released_order_is_refunded(shop: Shop) -> None:
     provider = Late(shop)
     customer = visit(make_site(shop, OPTIONS, provider), CUSTOMER)
     placed = order(customer, 1)
@@ -246,7 +246,7 @@ def test_money_for_an_order_that_was_released_goes_back(shop: Shop) -> None:
     assert provider.given_back == [f"{placed.rpartition('/')[2]}/late"]
 
 
-def test_pages_that_are_not_for_a_visitor(site: ServedSite) -> None:
+def test_private_pages_are_not_accessible(site: ServedSite) -> None:
     anyone, customer = visit(site), visit(site, CUSTOMER)
     for path in ("/cart", "/orders", "/selling"):
         anyone.get(path)
@@ -261,7 +261,7 @@ def test_pages_that_are_not_for_a_visitor(site: ServedSite) -> None:
     assert merchant.get("/selling/goods/brass-lamp") == 404
 
 
-def test_forms_of_other_sites_are_refused(site: ServedSite) -> None:
+def test_cross_site_forms_are_rejected(site: ServedSite) -> None:
     customer = visit(site, CUSTOMER)
     customer.get("/products/green-tea")
     fields = {"product": "green-tea", "quantity": "1"}
@@ -273,7 +273,7 @@ def test_forms_of_other_sites_are_refused(site: ServedSite) -> None:
     assert customer.post("/cart", fields) == 200
 
 
-def test_joining_and_leaving(site: ServedSite) -> None:
+def test_a_user_joins_and_signs_out(site: ServedSite) -> None:
     somebody = visit(site)
     somebody.get("/sign-up")
     assert somebody.send("/sign-up", login="nobody", name="N") == 422
@@ -286,7 +286,7 @@ def test_joining_and_leaving(site: ServedSite) -> None:
     assert somebody.send("/sign-in", login="new@example.com", password="wrong password") == 422
 
 
-def test_nobody_learns_who_has_an_address(site: ServedSite) -> None:
+def test_joining_does_not_reveal_registered_addresses(site: ServedSite) -> None:
     somebody, box = visit(site), Box()
     site.application.state.site.joining.mail = box
     pages: set[str] = set()
@@ -306,7 +306,7 @@ def test_nobody_learns_who_has_an_address(site: ServedSite) -> None:
     assert visit(site).get(invitation.link) == 410
 
 
-def test_a_forgotten_password_is_set_by_a_link_that_works_once(site: ServedSite) -> None:
+def test_a_password_reset_link_works_once(site: ServedSite) -> None:
     somebody, other, box = visit(site), visit(site), Box()
     somebody.join("forgets@example.com")
     site.application.state.site.joining.mail = box
@@ -320,12 +320,12 @@ def test_a_forgotten_password_is_set_by_a_link_that_works_once(site: ServedSite)
     assert other.send("/password/reset", password="another long one") == 200
     assert other.get(letter.link) == other.get(f"/password/reset?token={letter.token}x") == 410
     somebody.get("/orders")
-    assert somebody.path == "/sign-in"  # whoever had the old one is out
+    assert somebody.path == "/sign-in"  # sessions with the old password have ended
     other.sign_in("forgets@example.com", "another long one")
 
 
 class Together:
-    """Holds requests until a number of them have checked their link, so that none has written yet."""
+    """Blocks requests until several have checked their link, before any has written."""
 
     def __init__(self, requests: int) -> None:
         self._barrier = Barrier(requests, timeout=60)
@@ -337,16 +337,14 @@ class Together:
         pass
 
 
-def test_a_reset_link_sent_six_times_together_is_accepted_once(
-    site: ServedSite, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_concurrent_uses_of_a_reset_link_succeed_once(site: ServedSite, monkeypatch: pytest.MonkeyPatch) -> None:
     visit(site).join("six@example.com")
     box = site.application.state.site.joining.mail = Box()
     visitors = [visit(site) for _ in range(6)]
     visitors[0].get("/password/forgotten")
     visitors[0].send("/password/forgotten", login="Six@Example.COM")
     (letter,) = box.letters
-    assert letter.to == "six@example.com"  # the stored address, however it was typed
+    assert letter.to == "six@example.com"  # the stored address, in any case
     for visitor in visitors:
         assert visitor.get(letter.link) == 200
     monkeypatch.setattr(site.application.state.site, "hashing", Together(6))
@@ -361,7 +359,7 @@ def test_a_reset_link_sent_six_times_together_is_accepted_once(
     visit(site).sign_in("six@example.com", passwords[statuses.index(200)])
 
 
-def test_the_site_has_a_name_and_mail_of_its_own(shop: Shop, tmp_path: Path) -> None:
+def test_the_site_uses_its_own_name_and_mail_address(shop: Shop, tmp_path: Path) -> None:
     path = tmp_path / "site.toml"
     path.write_text('title = "Corner"\nsmtp = "smtp://127.0.0.1"\nmail_from = "a@example.com"\n')
     options = replace(OPTIONS, settings=path, origin="https://shop.example.com")
@@ -375,7 +373,7 @@ def test_the_site_has_a_name_and_mail_of_its_own(shop: Shop, tmp_path: Path) -> 
     assert [fault.place for fault in error.value.errors] == ["title", "colour"]
 
 
-def test_a_session_ends_with_its_password(shop: Shop, site: ServedSite) -> None:
+def test_changing_the_password_ends_other_sessions(shop: Shop, site: ServedSite) -> None:
     somebody = visit(site)
     somebody.join("ends@example.com")
     user = shop.user_by_email("ends@example.com")
@@ -386,7 +384,7 @@ def test_a_session_ends_with_its_password(shop: Shop, site: ServedSite) -> None:
     assert somebody.path == "/sign-in"
 
 
-def test_the_api_knows_who_asks(shop: Shop, site: ServedSite) -> None:
+def test_the_api_authenticates_callers(shop: Shop, site: ServedSite) -> None:
     served = Beside(app(shop, hosts=("testserver",), policy=site.policy), site.application)
     customer = visit(site, CUSTOMER)
     with TestClient(served) as client:
@@ -414,11 +412,11 @@ def test_the_api_knows_who_asks(shop: Shop, site: ServedSite) -> None:
     ("text", "cents"),
     [("1.5", 150), ("12", 1200), ("0.01", 1), ("0", None), ("1.234", None), ("-1", None), ("x", None)],
 )
-def test_amounts_of_money(text: str, cents: int | None) -> None:
+def test_formatting_of_amounts(text: str, cents: int | None) -> None:
     assert cents_of(text) == cents
 
 
-def test_products_are_found_by_their_words() -> None:
+def test_products_are_found_by_words() -> None:
     with Shop.open(":memory:", secret="s") as shop:
         sample(shop, 5, silent)
         products_are_found(shop, make_site(shop, OPTIONS))
@@ -450,7 +448,7 @@ def products_are_found(shop: Shop, site: ServedSite) -> None:
         assert anybody.says("White Tea Sampler")
 
 
-def test_an_index_of_words_can_be_made_anew_and_shows_only_what_is_sold(tmp_path: Path) -> None:
+def test_the_search_index_is_rebuilt_with_listed_products(tmp_path: Path) -> None:
     url = str(tmp_path / "shop.db")
     with Shop.open(url) as shop:
         shop.put(Merchant(merchant_id="m", name="Mill"))
@@ -468,7 +466,7 @@ def test_an_index_of_words_can_be_made_anew_and_shows_only_what_is_sold(tmp_path
             assert list(search.find("pad", 5)) == ["ruled-pad"]
 
 
-def test_a_larger_sample_is_found_too(tmp_path: Path) -> None:
+def test_products_of_a_larger_sample_are_found(tmp_path: Path) -> None:
     with Shop.open(str(tmp_path / "shop.db")) as shop:
         sample(shop, 2, silent)
         with contextlib.closing(search_of(shop)) as search:

@@ -1,4 +1,6 @@
-"""The network's site and API: people follow, post, comment and write; and nobody reads or changes what isn't theirs."""
+"""The social network's site and API: users follow, post, comment and send messages, and access to others' data is
+rejected.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +50,7 @@ def people(site: ServedSite) -> dict[str, Visit]:
     return {handle: join(site, handle) for handle in ("ada", "bob", "eve")}
 
 
-def test_people_meet(people: dict[str, Visit]) -> None:
+def test_users_join_follow_and_post(people: dict[str, Visit]) -> None:
     ada, bob, eve = people.values()
     bob.get("/people/ada")
     assert bob.send("/people/ada/follow") == 200
@@ -68,14 +70,14 @@ def test_people_meet(people: dict[str, Visit]) -> None:
     assert eve.says("Well said")
     assert "comments/delete" not in eve.text
     ada.get(post)
-    assert ada.send(f"{post}/comments/delete") == 200  # on one's own post
+    assert ada.send(f"{post}/comments/delete") == 200  # on the user's own post
     assert ada.says("No comments yet.")
     assert eve.post(f"{post}/delete", {"csrf": eve.csrf()}) == 404
     assert ada.send(f"{post}/delete") == 200
     assert eve.get(post) == 404
 
 
-def test_messages_are_between_two(people: dict[str, Visit]) -> None:
+def test_messages_are_private(people: dict[str, Visit]) -> None:
     ada, bob, eve = people.values()
     ada.get("/messages/bob")
     assert ada.send("/messages/bob", text="For you alone") == 200
@@ -90,7 +92,7 @@ def test_messages_are_between_two(people: dict[str, Visit]) -> None:
         assert not eve.says("For you alone")
 
 
-def test_a_block_holds(people: dict[str, Visit]) -> None:
+def test_a_blocked_user_has_no_access(people: dict[str, Visit]) -> None:
     ada, _, eve = people.values()
     eve.get("/people/ada")
     assert eve.send("/people/ada/follow") == 200
@@ -117,7 +119,7 @@ def test_a_block_holds(people: dict[str, Visit]) -> None:
     assert eve.send("/people/ada/follow") == 200
 
 
-def test_somebody_is_found_by_their_handle(people: dict[str, Visit], site: ServedSite) -> None:
+def test_users_are_found_by_handle(people: dict[str, Visit], site: ServedSite) -> None:
     ada = people["ada"]
     for typed in ("@Bob", " bob ", "BOB"):
         ada.get(f"/people?handle={quote(typed)}")
@@ -156,7 +158,7 @@ def test_a_password_is_changed(people: dict[str, Visit], site: ServedSite) -> No
     assert other.path == "/sign-in"
 
 
-def test_people_hear_of_each_other(site: ServedSite) -> None:
+def test_users_receive_notifications(site: ServedSite) -> None:
     gus, hal = join(site, "gus"), join(site, "hal")
     gus.get("/")
     gus.send("/posts", text="Listen")
@@ -185,7 +187,7 @@ def test_people_hear_of_each_other(site: ServedSite) -> None:
     assert hal.says("No notifications yet.")
 
 
-def test_a_block_ends_reading_and_liking_in_both_directions(social: Social, site: ServedSite) -> None:
+def test_a_block_prevents_reading_and_liking_in_both_directions(social: Social, site: ServedSite) -> None:
     served = Beside(app(social, hosts=("testserver",), policy=site.policy), site.application)
     visit = join(site, "reader")
     bearer = {"authorization": "Bearer " + visit.client.cookies["social_session"].strip('"')}
@@ -215,7 +217,7 @@ def test_a_block_ends_reading_and_liking_in_both_directions(social: Social, site
         assert "like" not in {heard.kind for heard in social.notifications(writer)}
 
 
-def test_the_front_page_shows_visitors_what_everyone_writes(social: Social, site: ServedSite) -> None:
+def test_the_public_timeline_shows_all_posts(social: Social, site: ServedSite) -> None:
     author = social.sign_up("gardener", "The Gardener", "Beans.").user_id
     for name in ("ada", "bob"):
         reader = social.user_by_handle(name)
@@ -231,7 +233,7 @@ def test_the_front_page_shows_visitors_what_everyone_writes(social: Social, site
     assert anyone.says("@gardener · 2 followers")
 
 
-def test_posts_of_a_day_and_the_users_who_like_one_are_pages(social: Social, site: ServedSite) -> None:
+def test_posts_of_a_day_and_likes_are_paged(social: Social, site: ServedSite) -> None:
     moment = now() - timedelta(days=40)
     author = social.sign_up("diarist", "Diarist").user_id
     add_posts(social, [Post(user_id=author, text=f"day {at}", created_at=moment - timedelta(days=at)) for at in (0, 1)])
@@ -247,7 +249,7 @@ def test_posts_of_a_day_and_the_users_who_like_one_are_pages(social: Social, sit
     assert anyone.says("A Fan @fan")
 
 
-def test_repeated_views_of_a_feed_query_it_once(social: Social, site: ServedSite) -> None:
+def test_a_feed_is_cached(social: Social, site: ServedSite) -> None:
     reader = join(site, "again")
     user = social.user_by_handle("again")
     assert user is not None
@@ -263,14 +265,14 @@ def test_repeated_views_of_a_feed_query_it_once(social: Social, site: ServedSite
         return sum("#post" in str(parameters) for operation, parameters, _ in recorder.made if operation == "Query")
 
     reader.get("/people/busy0")
-    reader.send("/people/busy0/unfollow")  # drops what is kept
+    reader.send("/people/busy0/unfollow")  # clear the cache
     assert asked() >= 29
     assert asked() == asked() == 0
     reader.send("/posts", text="mine")
     assert asked() >= 29
 
 
-def test_writes_of_the_api_count_against_the_limit_of_the_site(
+def test_api_writes_share_the_rate_limits_of_the_site(
     social: Social, site: ServedSite, people: dict[str, Visit], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     limiters = site.application.state.site.limiters
@@ -287,7 +289,7 @@ def test_writes_of_the_api_count_against_the_limit_of_the_site(
     assert client.post("/api/publish", json={"text": "x"}, headers=bob).status_code == 200
 
 
-def test_the_api_knows_who_asks(social: Social, site: ServedSite, people: dict[str, Visit]) -> None:
+def test_the_api_authenticates_callers(social: Social, site: ServedSite, people: dict[str, Visit]) -> None:
     served = Beside(app(social, hosts=("testserver",), policy=site.policy), site.application)
     ids = {user.handle: user.user_id for name in people if (user := social.user_by_handle(name))}
     post = social.publish(ids["ada"], "hello")

@@ -1,4 +1,4 @@
-"""The social network open on an empty store, with three users, and on the sample."""
+"""The social network open on an empty store with three users, and with the sample."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def social() -> Iterator[Social]:
 
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Thresholds that a few users reach."""
+    """Small thresholds for fan-out."""
     monkeypatch.setattr(limits, "READ_MAX", 1)
     monkeypatch.setattr(limits, "AUDIENCE_MAX", 2)
     monkeypatch.setattr(limits, "BACKFILL_MAX", 3)

@@ -1,4 +1,4 @@
-"""What the tests of the social network share: whether all that is stored goes together."""
+"""Shared by the tests of the social network: consistency of all stored items."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ STRATEGIES: dict[Any, st.SearchStrategy[Any]] = {
 
 
 def people(social: Social, *names: str) -> None:
-    """Sign users up under these ids."""
+    """Register users with these ids."""
     for name in names:
         social.sign_up(name, name.title(), user_id=name)
 
 
 def everything(social: Social) -> dict[type[Entity], list[Any]]:
-    """All that is stored, by entity; claims are left out."""
+    """All stored items by entity, without claims."""
     result: dict[type[Entity], list[Any]] = defaultdict(list)
     entities = list(Social.compiled.entities.values())
     for item in stored(social):
@@ -63,7 +63,7 @@ def everything(social: Social) -> dict[type[Entity], list[Any]]:
 
 
 def assert_whole(social: Social) -> None:
-    """Mirrors, counters, tallies, timelines and conversations go together, whatever was done."""
+    """Mirrored items, counters, timelines and conversations agree."""
     there = everything(social)
     users: dict[str, User] = {value.user_id: value for value in there[User]}
     _follows(there, users)
@@ -109,7 +109,7 @@ def _posts(there: dict[type[Entity], list[Any]], users: dict[str, User]) -> None
 
 
 def _timelines(there: dict[type[Entity], list[Any]]) -> None:
-    """Each post of an author on write is in the timeline, and no post of anybody else."""
+    """Each post of a fan-out-on-write author is in the timeline, and no other."""
     by_author: dict[str, list[Post]] = defaultdict(list)
     for post in there[Post]:
         by_author[post.user_id].append(post)
@@ -124,7 +124,7 @@ def _timelines(there: dict[type[Entity], list[Any]]) -> None:
 
 
 def _notifications(there: dict[type[Entity], list[Any]], users: dict[str, User]) -> None:
-    """Whoever hears of something, it is so, unless there was too much of it to hear of each; never of themselves."""
+    """Notifications exist for their cause, unless aggregated, and never for the user's own actions."""
     posts: dict[str, Post] = {post.post_id: post for post in there[Post] if not post.shards}
     wanted = {
         *((like.liked_at, "like", like.user_id, like.post_id) for like in there[Like]),

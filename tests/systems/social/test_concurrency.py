@@ -1,4 +1,4 @@
-"""Many writers at once, in threads, tasks and processes on one file: what is stored goes together."""
+"""Concurrent writers in threads, tasks and processes on one file: stored items stay consistent."""
 
 from __future__ import annotations
 
@@ -62,8 +62,8 @@ def file(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("store", [text for text in STORES if text != "memory"])
-def test_a_life_in_processes(store: str, tmp_path: Path) -> None:
-    """Everything that users do, by four processes at once, with thresholds that six users reach."""
+def test_random_actions_in_processes(store: str, tmp_path: Path) -> None:
+    """All user actions by four processes, with thresholds that six users reach."""
     with open_on(Social, store, tmp_path) as social:
         people(social, *NAMES)
         said = in_processes(LIFE, [[social.store.url, str(number)] for number in range(4)])
@@ -71,7 +71,7 @@ def test_a_life_in_processes(store: str, tmp_path: Path) -> None:
         there = everything(social)
         posts = {value.post_id for value in there[Post]}
         for left in {value.post_id for value in [*there[Like], *there[Comment]]} - posts:
-            assert social.sweep_post(left) > 0  # liked in the moment of the deletion
+            assert social.sweep_post(left) > 0  # liked during the deletion
         assert_whole(social)
         for name in NAMES:
             followed = {page.followed_id for page in all_pages(social.following, name)}
@@ -80,7 +80,7 @@ def test_a_life_in_processes(store: str, tmp_path: Path) -> None:
             assert pages == sorted(wanted, key=lambda value: (value.created_at, value.post_id), reverse=True)
 
 
-def test_likes_and_double_likes_in_threads(file: Path) -> None:
+def test_repeated_likes_in_threads(file: Path) -> None:
     with Social.open(file) as social, ThreadPoolExecutor(WORKERS) as pool:
         post = social.publish("u0", "hello")
         barrier = Barrier(WORKERS)
@@ -103,8 +103,8 @@ def test_likes_and_double_likes_in_threads(file: Path) -> None:
         assert_whole(social)
 
 
-def test_follows_and_unfollows_of_one_pair(file: Path, small: None) -> None:
-    """The same two, again and again, while the author writes: the timeline holds what it must and nothing else."""
+def test_concurrent_follows_and_unfollows_of_one_pair(file: Path, small: None) -> None:
+    """Repeated follows and unfollows while the author posts: the timeline contains exactly the right posts."""
     with Social.open(file) as social, ThreadPoolExecutor(4) as pool:
         social.follow("u0", "u1")
 
@@ -124,7 +124,7 @@ def test_follows_and_unfollows_of_one_pair(file: Path, small: None) -> None:
         assert_whole(social)
 
 
-def test_messages_awaited_together(file: Path) -> None:
+def test_concurrent_messages_in_tasks(file: Path) -> None:
     async def talk(social: Social) -> None:
         pairs = [("u0", "u1"), ("u1", "u0")] * 6
         await asyncio.gather(*(social.send_message.aio(text, other, "hi") for text, other in pairs))
@@ -137,7 +137,7 @@ def test_messages_awaited_together(file: Path) -> None:
         assert_whole(social)
 
 
-def test_one_handle_for_many_in_a_hurry(file: Path) -> None:
+def test_one_of_concurrent_registrations_gets_a_handle(file: Path) -> None:
     with Social.open(file) as social, ThreadPoolExecutor(WORKERS) as pool:
 
         def sign_up(number: int) -> bool:

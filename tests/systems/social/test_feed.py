@@ -1,4 +1,4 @@
-"""The feed: exact over pages, while others write; and what it asks, on read and on write."""
+"""The feed: exact pages during concurrent writes, and requests of fan-out on read and on write."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NAMES = tuple("abcdefgh")
 
 @dataclass
 class Life:
-    """A network in which things happen, and what the feed of ``a`` must hold because of it."""
+    """A network with random actions, and the expected feed of ``a``."""
 
     social: Social
     chance: random.Random
@@ -31,7 +31,7 @@ class Life:
     posts: dict[str, Post] = field(default_factory=dict)
 
     def happen(self, what: str) -> None:
-        """One of the things that users do."""
+        """A random user action."""
         who = self.chance.choice(NAMES)
         other = self.chance.choice(NAMES)
         try:
@@ -50,10 +50,10 @@ class Life:
                 self.social.follow(who, other)
                 self.followed |= {other} if who == "a" else set()
         except KeyplanError:
-            pass  # nobody follows themselves, nor twice
+            pass  # users can't follow themselves or follow twice
 
     def wanted(self) -> list[str]:
-        """The ids of the posts of whom ``a`` follows, newest first."""
+        """The ids of the posts of users that ``a`` follows, newest first."""
         mine = [post for post in self.posts.values() if post.user_id in self.followed]
         return [post.post_id for post in sorted(mine, key=lambda post: (post.created_at, post.post_id), reverse=True)]
 
@@ -70,10 +70,10 @@ THINGS = st.sampled_from(["publish", "publish", "publish", "follow", "follow", "
     parallel=st.sampled_from([1, 2, 20]),
     seed=st.integers(0, 1 << 30),
 )
-def test_each_post_once_newest_first_whatever_happens_meanwhile(
+def test_feed_pages_are_exact_during_concurrent_writes(
     small: None, before: list[str], meanwhile: list[list[str]], limit: int, on_read: int, parallel: int, seed: int
 ) -> None:
-    """With so few in parallel that eight users are several rounds, and as many on read as on write, all, or none."""
+    """With low parallelism, eight users are several rounds; all, some or none of them use fan-out on write."""
     with pytest.MonkeyPatch.context() as patch, Social.open(":memory:", secret="s") as social:
         patch.setattr(limits, "READ_MAX", on_read)
         patch.setattr(shares, "PARALLEL_MAX", parallel)
@@ -114,8 +114,8 @@ def _place(post: Post) -> tuple[object, str]:
     return post.created_at, post.post_id
 
 
-def test_the_property_is_about_both_ways(small: None) -> None:
-    """With the small thresholds, posts come on read and on write."""
+def test_random_actions_use_both_kinds_of_fan_out(small: None) -> None:
+    """With small thresholds, posts are fanned out on read and on write."""
     with Social.open(":memory:") as social:
         people(social, *NAMES)
         for name in NAMES[1:]:
@@ -128,7 +128,7 @@ def test_the_property_is_about_both_ways(small: None) -> None:
         assert [page.user_id for page in all_pages(social.feed, "a", limit=2)] == list("hgfedcb")
 
 
-def test_a_cursor_is_of_its_reader(social: Social) -> None:
+def test_a_cursor_is_valid_only_for_its_reader(social: Social) -> None:
     social.follow("ann", "ben")
     for _ in range(3):
         social.publish("ben", "hello")
@@ -137,11 +137,11 @@ def test_a_cursor_is_of_its_reader(social: Social) -> None:
         social.feed("cid", limit=2, cursor=cursor)
 
 
-# What it costs
+# Requests
 
 
 def crowd(social: Social, number: int, *, posts: int = 3) -> None:
-    """A reader, and so many authors with posts of all times."""
+    """A reader and many authors with posts of all times."""
     add_users(social, [User(user_id="me", handle="me", name="Me")])
     add_users(social, (User(user_id=f"u{one}", handle=f"u{one}", name="U") for one in range(number)))
     add_posts(
@@ -155,7 +155,7 @@ def follow_all(social: Social, number: int) -> None:
 
 
 def rounds(social: Social, **more: object) -> tuple[list[int], float, int]:
-    """The rounds of parallel queries of one page, its read units and its requests in all."""
+    """The rounds of parallel queries of a page, its read units and its number of requests."""
     recorder = recorded(social)
     social.run_read("feed", ("me",), more)
     result = [number for number in recorder.rounds if number > 1], recorder.units, len(recorder.made)
@@ -163,27 +163,27 @@ def rounds(social: Social, **more: object) -> tuple[list[int], float, int]:
     return result
 
 
-def test_a_page_over_200_is_ten_rounds_of_parallel_queries_and_one_more() -> None:
+def test_a_page_over_200_authors_is_eleven_rounds_of_queries() -> None:
     with Social.open(":memory:") as social:
         crowd(social, 200)
         follow_all(social, 200)
         parallel, units, requests = rounds(social)
-        assert parallel == [20] * 10 + [20]  # those that gave a post of the page may have another one
-        assert requests == 222  # whom one follows, their partitions, a timeline that is empty, and those asked again
+        assert parallel == [20] * 10 + [20]  # queried again, if the page has a post of theirs
+        assert requests == 222  # follows, their partitions, an empty timeline, and repeated queries
         assert units == 114
         page = social.feed("me")
         parallel, units, requests = rounds(social, cursor=page.cursor)
         assert (parallel, requests, units) == ([20] * 11, 222, 114)
 
 
-def test_who_follows_very_many_has_a_timeline(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_reader_with_many_follows_has_a_timeline(monkeypatch: pytest.MonkeyPatch) -> None:
     with Social.open(":memory:") as social:
         crowd(social, 2000, posts=1)
         follow_all(social, 2000)
         assert len(everything(social)[TimelineEntry]) == 1800
         parallel, units, requests = rounds(social)
         assert parallel == [20] * 10 + [20]
-        assert requests == 223  # one more for the posts that the timeline points to
+        assert requests == 223  # one more for the posts in the timeline
         assert units == 124.5
         assert len(social.feed("me")) == 20
 
@@ -198,8 +198,8 @@ def test_who_follows_very_many_has_a_timeline(monkeypatch: pytest.MonkeyPatch) -
         assert units == 527.5
 
 
-def test_a_post_is_delivered_to_its_audience_and_no_further(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever follows an author with a full audience asks on read: a million followers cost a post nothing more."""
+def test_fan_out_on_write_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Followers beyond the limit read on demand: a million followers add no cost to a post."""
     monkeypatch.setattr(limits, "READ_MAX", 0)
     monkeypatch.setattr(limits, "AUDIENCE_MAX", 60)
     with Social.open(":memory:") as social:
@@ -215,20 +215,20 @@ def test_a_post_is_delivered_to_its_audience_and_no_further(monkeypatch: pytest.
             "GetItem",
             "Query",
             "TransactWriteItems",
-            *["BatchWriteItem"] * 4,  # of 60 pointers, and then of the note that they are to be written
+            *["BatchWriteItem"] * 4,  # of 60 timeline entries, and then of the delivery record
         ]
         assert all(len(social.feed(f"u{number}")) == 1 for number in range(100))
         assert_whole(social)
 
 
-def test_a_post_without_audience_is_one_transaction(social: Social) -> None:
+def test_a_post_without_followers_is_one_transaction(social: Social) -> None:
     social.follow("ann", "ben")
     recorder = recorded(social)
     social.publish("ben", "hello")
     assert recorder.operations == ["GetItem", "TransactWriteItems"]
 
 
-def test_a_delivery_that_was_broken_off_is_told_and_ended(small: None, social: Social) -> None:
+def test_an_interrupted_delivery_is_reported_and_completed(small: None, social: Social) -> None:
     social.follow("ann", "cid")
     social.follow("ann", "ben")
     recorder = recorded(social)
@@ -250,7 +250,7 @@ def test_a_delivery_that_was_broken_off_is_told_and_ended(small: None, social: S
 
 
 @pytest.mark.parametrize("follows", [True, False])
-def test_a_follow_that_was_broken_off_is_told_and_ended(small: None, social: Social, *, follows: bool) -> None:
+def test_an_interrupted_follow_is_reported_and_completed(small: None, social: Social, *, follows: bool) -> None:
     social.publish("ben", "hello")
     social.follow("ann", "cid")
     if not follows:
@@ -271,9 +271,7 @@ def test_a_follow_that_was_broken_off_is_told_and_ended(small: None, social: Soc
     assert_whole(social)
 
 
-def test_nobody_waits_for_a_delivery_that_was_broken_off(
-    small: None, social: Social, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interrupted_delivery_blocks_no_write(small: None, social: Social, monkeypatch: pytest.MonkeyPatch) -> None:
     social.follow("ann", "cid")
     social.follow("ann", "ben")
     social.create(Delivery(user_id="ben", reader_id="ann"))
@@ -284,10 +282,10 @@ def test_nobody_waits_for_a_delivery_that_was_broken_off(
     assert_whole(social)
 
 
-def test_an_unfollow_waits_for_a_delivery_that_runs(small: None, social: Social) -> None:
+def test_an_unfollow_waits_for_a_running_delivery(small: None, social: Social) -> None:
     social.follow("ann", "cid")
     social.follow("ann", "ben")
-    social.create(Delivery(user_id="ben", reader_id="cid"))  # of no concern
+    social.create(Delivery(user_id="ben", reader_id="cid"))  # unrelated
     running = social.create(Delivery(user_id="ben", reader_id="ann"))
     recorder = recorded(social)
 
@@ -306,13 +304,13 @@ def _key(delivery: Delivery) -> dict[str, dict[str, str]]:
     return compiled.item_key(compiled.primary, compiled.field_values(delivery))
 
 
-def test_a_pointer_to_a_post_that_is_gone_is_passed_over(small: None, social: Social) -> None:
+def test_timeline_entries_of_deleted_posts_are_skipped(small: None, social: Social) -> None:
     social.follow("ann", "cid")
     social.follow("ann", "ben")
     posts = [social.publish("ben", str(number)) for number in range(9)]
     for post in posts[2:8]:
         social.delete_post(post.post_id)
-        social.put(TimelineEntry.of(post, "ann"))  # as a delivery in the moment of the deletion would
+        social.put(TimelineEntry.of(post, "ann"))  # as a delivery during the deletion would
     assert [page.text for page in all_pages(social.feed, "ann", limit=1)] == ["8", "1", "0"]
-    social.put(TimelineEntry.of(posts[0], "ben"))  # a pointer alone makes nothing up
+    social.put(TimelineEntry.of(posts[0], "ben"))  # a timeline entry without a post is not shown
     assert [element.text for element in social.feed("ben")] == ["0"]

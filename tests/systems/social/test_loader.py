@@ -1,4 +1,4 @@
-"""Loading edge lists and posts: real ones, bad ones, huge ones."""
+"""Importing edge lists and posts: real, invalid and large files."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_a_directed_edge_is_one(empty: Social, tmp_path: Path) -> None:
     assert_whole(empty)
 
 
-def test_loaded_again_nothing_doubles(empty: Social, network: Path) -> None:
+def test_importing_again_changes_nothing(empty: Social, network: Path) -> None:
     load(empty, network, silent)
     before = stored(empty)
     assert load(empty, network, silent) == LoadReport(4)
@@ -81,7 +81,7 @@ def test_loaded_again_nothing_doubles(empty: Social, network: Path) -> None:
     assert_whole(empty)
 
 
-def test_what_is_no_edge_is_told_by_line_and_the_rest_goes_in(empty: Social, tmp_path: Path) -> None:
+def test_invalid_edges_are_reported_by_line(empty: Social, tmp_path: Path) -> None:
     path = tmp_path / "bad.txt"
     lines = ["nd nw", "0 1", "1", "1 2 3 4 5", "a 2", "-1 2", "3 3", "1 2 x", "1 2 0.5 1082040961", "9" * 21 + " 1"]
     path.write_bytes("\n".join(lines).encode() + b"\n\xff\xfe 1\n" + b"7" * 100_001 + b" 1\n5 6\n\xef\xbb\xbf0 4\n2 0")
@@ -105,7 +105,7 @@ def test_what_is_no_edge_is_told_by_line_and_the_rest_goes_in(empty: Social, tmp
     assert_whole(empty)
 
 
-def test_who_follows_many_gets_a_timeline(empty: Social, tmp_path: Path, small: None) -> None:
+def test_a_user_with_many_follows_gets_a_timeline(empty: Social, tmp_path: Path, small: None) -> None:
     edges = write(tmp_path, "star.txt", "# Directed graph", *(f"0 {number}" for number in range(1, 60)))
     posts = [{"user": number, "text": "hi", "created_at": f"2026-05-04T09:{number:02d}:00Z"} for number in range(1, 60)]
     write(tmp_path, "posts.jsonl", *posts)
@@ -114,13 +114,15 @@ def test_who_follows_many_gets_a_timeline(empty: Social, tmp_path: Path, small: 
     assert len(everything(empty)[TimelineEntry]) == 58
     assert [page.user_id for page in all_pages(empty.feed, "0")] == [str(number) for number in range(59, 0, -1)]
     assert_whole(empty)
-    edges.write_text("# Directed graph\n5 1\n5 2\n5 3\n")  # follows of authors who have posts
+    edges.write_text("# Directed graph\n5 1\n5 2\n5 3\n")  # follows of authors with posts
     load(empty, edges, silent)
     assert [post.user_id for post in empty.feed("5")] == ["3", "2", "1"]
     assert_whole(empty)
 
 
-def test_a_famous_user_is_spread_on_the_way(empty: Social, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_counters_of_a_popular_user_are_sharded_during_import(
+    empty: Social, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("keyplan_systems.social.bulk.USER_SPREAD_AT", 20)
     monkeypatch.setattr("keyplan_systems.social.design.USER_SPREAD_AT", 20)
     path = write(tmp_path, "star.txt", "# Directed graph", *(f"{number} 0" for number in range(1, 40)))
@@ -132,7 +134,9 @@ def test_a_famous_user_is_spread_on_the_way(empty: Social, tmp_path: Path, monke
     assert_whole(empty)
 
 
-def test_memory_is_bounded_and_progress_is_told(empty: Social, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_memory_is_limited_and_progress_is_reported(
+    empty: Social, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(loading, "EDGES_STEP", 50)
     path = tmp_path / "long.txt"
     with path.open("w") as file:
@@ -152,7 +156,7 @@ def test_memory_is_bounded_and_progress_is_told(empty: Social, tmp_path: Path, m
     assert [done for done, _ in result] == sorted(done for done, _ in result)
 
 
-def test_compressed_files(empty: Social, tmp_path: Path) -> None:
+def test_compressed_files_are_imported(empty: Social, tmp_path: Path) -> None:
     path = tmp_path / "edges.txt.gz"
     path.write_bytes(gzip.compress(b"0 1\n"))
     result: list[int | None] = []
@@ -163,17 +167,17 @@ def test_compressed_files(empty: Social, tmp_path: Path) -> None:
         load(empty, path, silent)
 
 
-def test_files_that_cant_be_read(empty: Social, tmp_path: Path) -> None:
+def test_unreadable_files_are_reported(empty: Social, tmp_path: Path) -> None:
     assert load(empty, tmp_path, silent) == LoadReport()
     with pytest.raises(RequestError, match="can't be read"):
         load(empty, tmp_path / "none.txt", silent)
     assert load(empty, write(tmp_path, "empty.txt"), silent) == LoadReport()
 
 
-def test_a_store_that_fails_is_not_told_as_the_file(
+def test_a_failing_store_is_not_reported_as_a_file_error(
     empty: Social, network: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A StoreError is an OSError, too."""
+    """A StoreError is also an OSError."""
 
     def full(*arguments: object) -> None:
         raise StoreError("the disk is full")
@@ -186,7 +190,7 @@ def test_a_store_that_fails_is_not_told_as_the_file(
 # Posts
 
 
-def test_posts_go_in_once(empty: Social, network: Path, tmp_path: Path) -> None:
+def test_posts_are_imported_once(empty: Social, network: Path, tmp_path: Path) -> None:
     load(empty, network, silent)
     path = write(
         tmp_path,
@@ -206,7 +210,7 @@ def test_posts_go_in_once(empty: Social, network: Path, tmp_path: Path) -> None:
     assert_whole(empty)
 
 
-def test_bad_posts_are_told_by_line_and_the_rest_goes_in(empty: Social, network: Path, tmp_path: Path) -> None:
+def test_invalid_posts_are_reported_by_line(empty: Social, network: Path, tmp_path: Path) -> None:
     load(empty, network, silent)
     good = {"user": "1", "text": "hi", "created_at": "2026-05-04T09:30:00Z"}
     lines = [
@@ -232,10 +236,10 @@ def test_bad_posts_are_told_by_line_and_the_rest_goes_in(empty: Social, network:
     assert_whole(empty)
 
 
-# The command, and the real graph
+# The command, and a real graph
 
 
-def test_the_command_takes_a_file_or_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, network: Path) -> None:
+def test_the_command_accepts_a_file_or_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, network: Path) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("KEYPLAN_DB", raising=False)
     result = run("import", "social", "edges.txt")
@@ -249,8 +253,8 @@ def test_the_command_takes_a_file_or_a_folder(tmp_path: Path, monkeypatch: pytes
 
 
 @pytest.mark.skipif(not FACEBOOK.exists(), reason="needs ../shared/data/facebook_combined.txt")
-def test_the_real_graph_loads_whole(empty: Social, tmp_path: Path) -> None:
-    """The file's first line, and every edge among the first 400 people; with KEYPLAN_WHOLE_GRAPH among all of them."""
+def test_a_real_graph_is_imported_completely(empty: Social, tmp_path: Path) -> None:
+    """The file's first line, and every edge among the first 400 users; with KEYPLAN_WHOLE_GRAPH all edges."""
     people = 1 << 30 if os.environ.get("KEYPLAN_WHOLE_GRAPH") else 400
     kept: list[str] = []
     with FACEBOOK.open() as file:

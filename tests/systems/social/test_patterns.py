@@ -16,7 +16,7 @@ from tests.systems.social.support import assert_whole, everything
 from tests.systems.support import all_pages, silent, stored
 
 
-def test_the_sample_is_whole_and_skewed(sampled: Social) -> None:
+def test_the_sample_is_consistent_and_skewed(sampled: Social) -> None:
     assert_whole(sampled)
     there = everything(sampled)
     followers = sorted((value.followers for value in there[User]), reverse=True)
@@ -32,7 +32,7 @@ def test_the_sample_is_whole_and_skewed(sampled: Social) -> None:
     assert ways == {"read": 200, "write": SAMPLED - 201}
 
 
-def test_sampling_again_on_another_day_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_adding_the_sample_again_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     with Social.open(":memory:") as social:
         assert sample(social, 40, silent) == 40
         newest = social.latest_posts(limit=1).items[0].created_at
@@ -50,7 +50,7 @@ def _sorted(social: Social) -> list[dict[str, Any]]:
     return sorted(stored(social), key=lambda item: (item["pk"]["S"], item["sk"]["S"]))
 
 
-def test_feeds_and_the_public_timeline(sampled: Social) -> None:
+def test_feeds_and_the_public_timeline_equal_brute_force(sampled: Social) -> None:
     there = everything(sampled)
     posts = sorted(there[Post], key=lambda value: (value.created_at, value.post_id), reverse=True)
     for number in (READER, 0, 5, 100):
@@ -60,7 +60,7 @@ def test_feeds_and_the_public_timeline(sampled: Social) -> None:
     assert all_pages(sampled.latest_posts, limit=100) == posts
 
 
-def test_posts_of_one_day(sampled: Social) -> None:
+def test_posts_of_one_day_equal_brute_force(sampled: Social) -> None:
     mine = [value for value in everything(sampled)[Post] if value.user_id == user_id(0)]
     day = mine[0].created_at.replace(hour=0, minute=0)
     wanted = [value for value in mine if value.created_at.date() == day.date()]

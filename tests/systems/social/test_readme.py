@@ -1,6 +1,4 @@
-"""The social network's README tells the truth: what each pattern costs, the keys, the limits, the numbers it reckons
-with.
-"""
+"""The social network's README is correct: costs of each pattern, keys, limits and calculated numbers."""
 
 from __future__ import annotations
 
@@ -34,7 +32,7 @@ def social(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> I
 
 
 def of_others(number: int) -> Sequence[Entity]:
-    """What people do whom nobody of the sample knows."""
+    """Actions of users unrelated to the sample."""
     name, other = f"else-{number}", f"else-{number // 2}"
     return (
         Post(post_id=name, user_id=other, text="Elsewhere."),
@@ -47,7 +45,7 @@ def of_others(number: int) -> Sequence[Entity]:
 
 
 def calls(social: Social) -> dict[str, Callable[[], object]]:
-    """A call of each pattern, in the order in which they can follow each other."""
+    """A call of each pattern, in an order that works."""
     star, reader = user_id(0), user_id(READER)
     post = max(social.posts_of_user(star, limit=100), key=lambda post: (bool(post.comments), post.likes))
     name = social.conversations(star).items[0]
@@ -115,11 +113,11 @@ def calls(social: Social) -> dict[str, Callable[[], object]]:
     }
 
 
-def test_patterns_cost_what_is_said(social: Social) -> None:
+def test_patterns_cost_their_listed_units(social: Social) -> None:
     check_rows(social, README, "The questions and the writes", calls(social))
 
 
-def test_keys_are_the_designs() -> None:
+def test_keys_equal_those_of_the_design() -> None:
     shown = {tuple(row[:5]) for row in rows_of(README, "The items")[1:]}
     wanted: set[tuple[str, ...]] = set()
     for entity in Social.compiled.entities.values():
@@ -130,13 +128,13 @@ def test_keys_are_the_designs() -> None:
     assert shown == wanted
 
 
-def test_limits_are_named() -> None:
+def test_limits_are_documented() -> None:
     for number in (limits.READ_MAX, limits.AUDIENCE_MAX, limits.BACKFILL_MAX, limits.POST_SPREAD_AT, limits.SHARDS):
         assert f"{number:,}" in README
     assert f"{limits.USER_SPREAD_AT:,} followers" in README
 
 
-def test_the_feeds_requests_are_what_is_said(social: Social) -> None:
-    """The README's sum: whom one follows, 200 partitions, the timeline, those asked again, what it points to."""
+def test_requests_of_the_feed_equal_the_listed_ones(social: Social) -> None:
+    """The README's sum: follows, 200 partitions, the timeline, repeated queries, and the posts in the timeline."""
     requests, _ = measured(social, lambda: social.feed(user_id(READER)))
     assert requests == "Query GSI1, 222 × Query, BatchGetItem"

@@ -1,4 +1,4 @@
-"""One day of the network on each store: the same answers, and everything goes together on all of them."""
+"""A day's calls of the social network on each store: equal results and consistent items."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.systems.support import STORES, all_pages, open_on
 
 
 def a_day(social: Social) -> list[Any]:
-    """What is asked and answered in a day; moments and ids made on the way are left out."""
+    """The results of a day's calls, without timestamps and generated ids."""
     people(social, "ann", "ben", "cid", "dot")
     result: list[Any] = [social.follow("ann", other).delivery for other in ("ben", "cid", "dot")]
     posts = [social.publish(who, f"{number} by {who}") for number in range(3) for who in ("ben", "cid", "dot")]
@@ -58,7 +58,7 @@ def a_day(social: Social) -> list[Any]:
 
 
 @pytest.mark.parametrize("store", STORES)
-def test_a_day_is_the_same_on_every_store(
+def test_calls_have_the_same_results_on_every_store(
     store: str, tmp_path: Path, small: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(design, "POST_SPREAD_AT", 3)

@@ -1,4 +1,4 @@
-"""Every write: what it leaves, what it refuses, and what it asks."""
+"""Every write: results, errors and requests."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def refused(call: object, *arguments: object, kind: type[KeyplanError] = Refused
 # Users
 
 
-def test_sign_up_takes_the_handle(social: Social) -> None:
+def test_registration_claims_the_handle(social: Social) -> None:
     with pytest.raises(UniqueValueTaken):
         social.sign_up("ANN", "Another Ann")
     with pytest.raises(ItemExists):
@@ -46,7 +46,7 @@ def test_sign_up_takes_the_handle(social: Social) -> None:
 
 
 @pytest.mark.parametrize(("handle", "name"), [("", "A"), (" ", "A"), ("a" * 51, "A"), ("a", "")])
-def test_sign_up_wants_a_handle_and_a_name(social: Social, handle: str, name: str) -> None:
+def test_registration_requires_a_handle_and_a_name(social: Social, handle: str, name: str) -> None:
     with pytest.raises(ArgumentError):
         social.sign_up(handle, name)
 
@@ -54,7 +54,7 @@ def test_sign_up_wants_a_handle_and_a_name(social: Social, handle: str, name: st
 # Follows
 
 
-def test_follow_and_unfollow(social: Social) -> None:
+def test_follow_and_unfollow_update_counters(social: Social) -> None:
     recorder = recorded(social)
     social.follow("ann", "ben")
     assert recorder.operations == [*["GetItem"] * 5, "TransactWriteItems"]
@@ -71,7 +71,7 @@ def test_follow_and_unfollow(social: Social) -> None:
     assert_whole(social)
 
 
-def test_follows_that_are_refused(social: Social) -> None:
+def test_invalid_follows_are_rejected(social: Social) -> None:
     assert "themselves" in refused(social.follow, "ann", "ann")
     assert "no user 'zoe'" in refused(social.follow, "ann", "zoe", kind=ItemNotFound)
     assert "no user 'zoe'" in refused(social.follow, "zoe", "ann", kind=ItemNotFound)
@@ -81,7 +81,7 @@ def test_follows_that_are_refused(social: Social) -> None:
     assert_whole(social)
 
 
-def test_a_timeline_begins_with_what_was_written_before_and_ends_with_the_follow(small: None, social: Social) -> None:
+def test_a_follow_adds_earlier_posts_and_an_unfollow_removes_all(small: None, social: Social) -> None:
     social.follow("ann", "cid")
     for number in range(3):
         social.publish("ben", str(number))
@@ -94,7 +94,7 @@ def test_a_timeline_begins_with_what_was_written_before_and_ends_with_the_follow
     assert_whole(social)
 
 
-def test_a_deleted_post_leaves_no_pointer(small: None, social: Social) -> None:
+def test_a_deleted_post_has_no_timeline_entries(small: None, social: Social) -> None:
     social.follow("ann", "cid")
     social.follow("ann", "ben")
     post = social.publish("ben", "hello")
@@ -103,7 +103,7 @@ def test_a_deleted_post_leaves_no_pointer(small: None, social: Social) -> None:
     assert everything(social)[TimelineEntry] == []
 
 
-def test_an_author_with_a_long_past_is_read_on_read(small: None, social: Social) -> None:
+def test_an_author_with_many_posts_is_fanned_out_on_read(small: None, social: Social) -> None:
     social.follow("ann", "cid")
     for number in range(4):
         social.publish("ben", str(number))
@@ -126,7 +126,7 @@ def test_posts_are_counted_and_found(social: Social) -> None:
     assert_whole(social)
 
 
-def test_posts_of_one_moment_have_an_order(social: Social) -> None:
+def test_posts_with_equal_timestamps_have_an_order(social: Social) -> None:
     moment = now()
     social.follow("cid", "ann")
     social.follow("cid", "ben")
@@ -137,7 +137,7 @@ def test_posts_of_one_moment_have_an_order(social: Social) -> None:
         assert len(pages) == number
 
 
-def test_posts_that_are_refused(social: Social) -> None:
+def test_invalid_posts_are_rejected(social: Social) -> None:
     refused(social.publish, "zoe", "hello", kind=ItemNotFound)
     refused(social.publish, "ann", "", kind=ArgumentError)
     refused(social.publish, "ann", "x" * 5001, kind=ArgumentError)
@@ -147,7 +147,7 @@ def test_posts_that_are_refused(social: Social) -> None:
     assert_whole(social)
 
 
-def test_deleting_removes_what_was_said(social: Social, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_deleting_a_post_removes_comments_and_likes(social: Social, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(design, "SWEEP", 2)
     post = social.publish("ann", "hello")
     for name in ("ann", "ben", "cid"):
@@ -162,8 +162,8 @@ def test_deleting_removes_what_was_said(social: Social, monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize("what", ["like", "comment", "unlike"])
-def test_what_is_said_in_the_moment_of_a_deletion_goes_with_it(social: Social, what: str) -> None:
-    """Between its reading of what was said and its transaction, somebody says something."""
+def test_a_comment_during_a_deletion_is_deleted(social: Social, what: str) -> None:
+    """A comment is added between the read and the transaction of the deletion."""
     post = social.publish("ann", "hello")
     social.like(post.post_id, "cid")
     recorder = recorded(social)
@@ -188,7 +188,7 @@ def test_what_is_said_in_the_moment_of_a_deletion_goes_with_it(social: Social, w
 
 @pytest.mark.parametrize("what", ["like", "comment"])
 @pytest.mark.parametrize("spread", [False, True], ids=["a post", "a post whose counters are spread"])
-def test_a_post_that_is_deleted_just_now_is_not_there(
+def test_a_post_being_deleted_is_not_found(
     social: Social, monkeypatch: pytest.MonkeyPatch, what: str, *, spread: bool
 ) -> None:
     monkeypatch.setattr(design, "POST_SPREAD_AT", 0 if spread else 1000)
@@ -215,12 +215,12 @@ def heard(social: Social, name: str) -> list[tuple[str, str]]:
     return [(each.kind, each.by_user_id) for each in social.notifications(name)]
 
 
-def test_people_hear_what_others_do_and_no_more_when_it_is_undone(social: Social) -> None:
+def test_notifications_are_added_and_removed_with_their_cause(social: Social) -> None:
     post = social.publish("ann", "hello")
     social.follow("ben", "ann")
     social.like(post.post_id, "ben")
     said = social.comment(post.post_id, "cid", "Well said")
-    social.like(post.post_id, "ann")  # nobody hears of themselves
+    social.like(post.post_id, "ann")  # users receive no notifications of their own actions
     assert heard(social, "ann") == [("comment", "cid"), ("like", "ben"), ("follow", "ben")]
     newest = social.notifications("ann", limit=1).items[0]
     assert (newest.text, newest.post_id) == ("Well said", post.post_id)
@@ -241,7 +241,7 @@ def test_people_hear_what_others_do_and_no_more_when_it_is_undone(social: Social
     assert_whole(social)
 
 
-def test_of_what_many_do_nobody_hears_each(social: Social, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_notifications_of_popular_posts_are_limited(social: Social, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(design, "POST_SPREAD_AT", 1)
     monkeypatch.setattr(design, "USER_SPREAD_AT", 1)
     post = social.publish("ann", "hello")
@@ -265,7 +265,7 @@ def test_a_follower_is_removed(social: Social) -> None:
 
 
 @pytest.mark.parametrize("on_write", [False, True])
-def test_a_block_ends_followings_in_both_directions(
+def test_a_block_removes_follows_in_both_directions(
     social: Social, monkeypatch: pytest.MonkeyPatch, on_write: bool
 ) -> None:
     if on_write:
@@ -289,7 +289,7 @@ def test_a_block_ends_followings_in_both_directions(
 # Likes and comments
 
 
-def test_likes_count_once(social: Social) -> None:
+def test_likes_count_once_per_user(social: Social) -> None:
     post = social.publish("ann", "hello")
     social.like(post.post_id, "ben")
     assert "already" in refused(social.like, post.post_id, "ben")
@@ -305,7 +305,7 @@ def test_likes_count_once(social: Social) -> None:
     assert_whole(social)
 
 
-def test_comments_are_in_order(social: Social) -> None:
+def test_comments_are_sorted_by_time(social: Social) -> None:
     post = social.publish("ann", "hello")
     made = [social.comment(post.post_id, name, f"by {name}") for name in ("ben", "cid", "ben")]
     assert all_pages(social.comments_on_post, post.post_id, limit=2) == made
@@ -315,10 +315,10 @@ def test_comments_are_in_order(social: Social) -> None:
     assert_whole(social)
 
 
-# Counters that are spread
+# Sharded counters
 
 
-def test_a_posts_counters_are_spread_and_stay_exact(social: Social, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sharded_counters_of_a_post_are_exact(social: Social, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(design, "POST_SPREAD_AT", 5)
     add_users(social, (User(user_id=f"u{one}", handle=f"u{one}", name="U") for one in range(30)))
     post = social.publish("ann", "hello")
@@ -339,7 +339,7 @@ def test_a_posts_counters_are_spread_and_stay_exact(social: Social, monkeypatch:
     assert_whole(social)
 
 
-def test_a_spread_counter_leaves_the_users_item_alone(social: Social, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sharded_counter_does_not_write_the_user_item(social: Social, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(design, "USER_SPREAD_AT", 2)
     monkeypatch.setattr(design, "GATHER_EVERY", 10**9)
     people(social, *(f"u{number}" for number in range(10)))
@@ -374,7 +374,7 @@ def test_a_spread_counter_leaves_the_users_item_alone(social: Social, monkeypatc
     assert_whole(social)
 
 
-def test_one_in_some_changes_brings_the_number_up_to_date(social: Social, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_share_of_changes_updates_the_displayed_number(social: Social, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(design, "USER_SPREAD_AT", 0)
     monkeypatch.setattr(design, "POST_SPREAD_AT", 0)
     monkeypatch.setattr(design, "GATHER_EVERY", 1)
@@ -393,7 +393,7 @@ def test_one_in_some_changes_brings_the_number_up_to_date(social: Social, monkey
 # Messages
 
 
-def test_messages(social: Social) -> None:
+def test_messages_are_stored_for_both_users(social: Social) -> None:
     for who, to, text in [
         ("ann", "ben", "hi"),
         ("ben", "ann", "hello"),
@@ -412,7 +412,7 @@ def test_messages(social: Social) -> None:
     assert_whole(social)
 
 
-def test_a_message_of_a_clock_that_is_behind_isnt_the_last(social: Social) -> None:
+def test_a_message_with_an_older_timestamp_is_not_the_latest(social: Social) -> None:
     social.send_message("ann", "ben", "from ann, whose clock is ahead")
     name = conversation_of("ann", "ben")
     later = now() + timedelta(seconds=9)
@@ -427,7 +427,7 @@ def test_a_message_of_a_clock_that_is_behind_isnt_the_last(social: Social) -> No
     assert_whole(social)
 
 
-def test_messages_that_are_refused(social: Social) -> None:
+def test_invalid_messages_are_rejected(social: Social) -> None:
     assert "themselves" in refused(social.send_message, "ann", "ann", "hi")
     refused(social.send_message, "ann", "zoe", "hi", kind=ItemNotFound)
     refused(social.send_message, "zoe", "ann", "hi", kind=ItemNotFound)
@@ -436,7 +436,7 @@ def test_messages_that_are_refused(social: Social) -> None:
     assert_whole(social)
 
 
-def test_no_two_pairs_have_one_conversation() -> None:
+def test_conversation_ids_are_unique_per_pair() -> None:
     names = ["a", "b", "a:b", "b:a", "a%3Ab", ":", "%", "é", "\ud800"]
     pairs = {frozenset((name, other)) for name in names for other in names if name != other}
     assert len({conversation_of(*sorted(pair)) for pair in pairs}) == len(pairs)
