@@ -57,6 +57,7 @@ REVIEWED: dict[str, set[str]] = {
         *("footnote-backref", "footnote-ref", "footnotes", "footnotes-list", "footnotes-sep", "^<svg"),
         *("[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]", "[^a-zA-Z0-9+/=]|=[^=]", "([#_,])(?=\\S)"),
         *(r", (?=\S+ [=B]|begins_with)", r'\b(href|src)="(/(?!/)|#)'),
+        r"'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]",
     },
     "one repeat, which ends at the first character that its class excludes": {
         *(r"^(https://[^\s?#]+|http://127\.0\.0\.1:\d+[^\s?#]*)$", "^[a-z][a-z0-9]{0,30}$"),
