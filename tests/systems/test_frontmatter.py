@@ -92,3 +92,9 @@ def test_byte_order_marks_and_encodings() -> None:
     with pytest.raises(FrontMatterError, match="0xe9") as caught:
         plain_text("---\na: 1\n---\nd\u00e9j\u00e0\n".encode("latin-1"))
     assert caught.value.line == 4
+
+
+@pytest.mark.parametrize("number", ["9223372036854775808", "59" + ":59" * 10_000])
+def test_integers_that_are_too_large_are_texts(number: str) -> None:
+    """Python raises ValueError when it formats an integer of more than 4,300 digits."""
+    assert read_front_matter(f"---\ntitle: {number}\n---\n").fields == {"title": number}

@@ -17,6 +17,7 @@ __all__ = ["FrontMatter", "FrontMatterError", "load_yaml", "plain_text", "read_f
 
 HEADER_CHARACTERS_MAX = 64_000
 """Longer front matter is rejected: YAML is slow to parse, and a file can be malicious."""
+INTEGER_MAX = 2**63
 TOO_DEEP = "its values are nested too deeply"
 HEADER_LINE = 2
 """The line of a file on which the fields start."""
@@ -103,7 +104,7 @@ def read_front_matter(text: str) -> FrontMatter:
 
 @functools.cache
 def _yaml() -> tuple[Any, type[Any]]:
-    """PyYAML, and its safe loader with invalid dates as texts."""
+    """PyYAML, and its safe loader with invalid dates and very large integers as texts."""
     try:
         import yaml  # noqa: PLC0415 - an extra, which only YAML needs
     except ImportError:
@@ -120,7 +121,12 @@ def _yaml() -> tuple[Any, type[Any]]:
         except (ValueError, OverflowError):
             return node.value
 
+    def integer(loader: Any, node: Any) -> Any:
+        value = yaml.SafeLoader.construct_yaml_int(loader, node)
+        return value if abs(value) < INTEGER_MAX else node.value  # 59:59:59… has no limit of digits
+
     Loader.add_constructor("tag:yaml.org,2002:timestamp", moment)
+    Loader.add_constructor("tag:yaml.org,2002:int", integer)
     return yaml, Loader
 
 
