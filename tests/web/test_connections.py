@@ -65,11 +65,12 @@ def test_incomplete_requests_time_out_without_blocking_others(port: int) -> None
         assert answers[-1].startswith(b"HTTP/1.1 200")
 
 
-def test_a_connection_over_the_limit_is_closed(port: int) -> None:
+def test_new_connection_replaces_the_one_that_waits_longest(port: int) -> None:
     with ExitStack() as stack:
-        inside = [sent(stack, port, ASK) for _ in range(BOUNDS.connections_max)]
-        assert all(element.recv(4096).startswith(b"HTTP/1.1 200") for element in inside)
-        assert answer(sent(stack, port, ASK)) == b""
+        silent, *others = [sent(stack, port, b"") for _ in range(BOUNDS.connections_max)]
+        assert sent(stack, port, ASK).recv(4096).startswith(b"HTTP/1.1 200")
+        assert answer(silent) == b""
+        assert all(b"HTTP/1.1 408 " in answer(other) for other in others)
 
 
 def test_the_connection_limit_depends_on_the_file_limit() -> None:

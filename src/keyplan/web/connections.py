@@ -29,7 +29,7 @@ class Bounds:
     """Limits per client. Times in seconds."""
 
     connections_max: int = 2048
-    """At a time, of one process. Further ones are closed."""
+    """At a time, of one process."""
     request_s_max: float = 20.0
     """The time for a request, plus what ``body_bytes_per_s_min`` grants; and for reading some of a response."""
     body_bytes_per_s_min: int = 16 * 1024
@@ -56,15 +56,29 @@ class BoundedConnection(asyncio.Protocol):
         """What the client hasn't read of a response, while it doesn't read."""
 
     def connection_made(self, transport: Any) -> None:
-        """Accept the connection, or close it if there are too many."""
+        """Accept the connection; if there are too many, close the one that has kept the server waiting longest, or this
+        one while all others are being answered.
+        """
         self._transport, self._loop = transport, asyncio.get_running_loop()
         self.wait_for("request")
         self._inner.connection_made(transport)
-        if len(self.open) >= self.bounds.connections_max:
+        if len(self.open) >= self.bounds.connections_max and not self._end_longest_waiting():
             transport.abort()
             return
         self.open.add(self)
         self._timer = self._loop.call_later(self.bounds.look_s, self._look)
+
+    def _end_longest_waiting(self) -> bool:
+        longest = max((each for each in self.open if each.waits_for), key=lambda each: each.waited_s, default=None)
+        if longest is None:
+            return False
+        longest.end()
+        return True
+
+    def end(self) -> None:
+        """End the connection now."""
+        self.open.discard(self)
+        self._transport.abort()
 
     def data_received(self, data: bytes) -> None:
         """Parse what was received. The task that answers a request inherits the context variable."""
