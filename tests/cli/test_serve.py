@@ -108,12 +108,13 @@ def test_the_studio_of_an_invalid_file_opens_it_once_it_is_saved_valid(
 ) -> None:
     file = folder / "store.py"
     file.write_text(text, encoding="utf-8")
-    with program("studio", "store.py:Store", "--port", "0", cwd=folder) as started:
+    with program("studio", "store.py:Store", cwd=folder) as started:
         assert started.stdout is not None
         output = started.stdout.readline() + started.stdout.readline()
         assert "store.py:Store can't be opened yet: " in output
         address = re.search(r"(http://127\.0\.0\.1:\d+/studio/)\?token=(\S+)", output)
         assert address is not None, output
+        assert ":8000/" not in address[1]  # a free port
         headers = {"X-Keyplan-Token": address[2], "Content-Type": "application/json"}
         start = Request(f"{address[1]}do/start", data=b"{}", headers=headers)
         with urlopen(start) as answer:

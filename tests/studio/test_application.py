@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -123,6 +124,13 @@ def test_an_invalid_json_body_is_rejected(http: TestClient) -> None:
 @pytest.mark.parametrize("action", ["questions", "check", "cost", "data", "change", "map"])
 def test_each_view_receives_its_data(http: TestClient, action: str) -> None:
     assert asked(http, action).status_code == 200
+
+
+def test_concurrent_requests_of_all_views_are_answered(http: TestClient) -> None:
+    """Dry runs of writes in one thread affect no other."""
+    actions = ["check", "cost", "change", "questions", "map", "data"] * 8
+    with ThreadPoolExecutor(8) as pool:
+        assert {*pool.map(lambda action: asked(http, action).status_code, actions)} == {200}
 
 
 def test_the_map_highlights_an_access_pattern(http: TestClient) -> None:
