@@ -22,13 +22,7 @@ PICTURES: tuple[tuple[str, str, str, Scheme, int], ...] = (
     ("studio-map", "cms", "", "light", 1360),
     ("studio-question", "cms", "?question=articles_by_tag", "dark", 1360),
     ("studio-data", "shop", "?view=data&entity=Order", "light", 1360),
-    (
-        "studio-cost",
-        "shop",
-        RATES,
-        "light",
-        1360,
-    ),
+    ("studio-cost", "shop", RATES, "light", 1360),
 )
 """Each picture's name, the system, what the address says, the colours, and the width."""
 

@@ -37,13 +37,7 @@ READABLE = (
     "/email/verify?token=none",
     "/nothing",
 )
-OWN = (
-    "/",
-    "/authors/author",
-    "/desk?status=published",
-    "/write",
-    "/account",
-)
+OWN = ("/", "/authors/author", "/desk?status=published", "/write", "/account")
 MODERATED = ("/moderation", "/moderation/posts", "/inbox?month=2026-11")
 
 

@@ -62,10 +62,7 @@ KNOWN = [
 """What the five systems' documents get wrong, and the rule and the place that show it."""
 
 FOUND: dict[str, dict[str, str]] = {
-    "battle_royale": {
-        "KP303": "BattleRoyale.game BattleRoyale.games_of",
-        "KP407": "BattleRoyale.open_games_of_map",
-    },
+    "battle_royale": {"KP303": "BattleRoyale.game BattleRoyale.games_of", "KP407": "BattleRoyale.open_games_of_map"},
     "blog": {
         "KP102": "PostTagCombo.tags",
         "KP103": "Post.content",
@@ -94,9 +91,7 @@ FOUND: dict[str, dict[str, str]] = {
         ),
         "KP508": "Blog.view",
     },
-    "blog_sign_in": {
-        "KP100": "BlogSignIn.user_by_email",
-    },
+    "blog_sign_in": {"KP100": "BlogSignIn.user_by_email"},
     "cms": {
         "KP103": "ArticleVersion.body",
         "KP303": "Cms.tags_of_article",
@@ -104,19 +99,13 @@ FOUND: dict[str, dict[str, str]] = {
         "KP308": "Cms.publish_version",
         "KP309": "TagArticle",
     },
-    "cms_latest": {
-        "KP100": "CmsLatest.article_with_latest",
-    },
-    "cms_numbers": {
-        "KP100": "ArticleVersion.primary",
-    },
+    "cms_latest": {"KP100": "CmsLatest.article_with_latest"},
+    "cms_numbers": {"KP100": "ArticleVersion.primary"},
     "complaints": {
         "KP303": "ComplaintManagement.comments_of ComplaintManagement.complaints ComplaintManagement.escalated_to",
         "KP306": "ComplaintManagement.comment ComplaintManagement.create_complaint",
     },
-    "game_scores": {
-        "KP306": "GameScores.score",
-    },
+    "game_scores": {"KP306": "GameScores.score"},
     "papers": {},
     "recurring_payments": {
         "KP203": "Subscription.due_payments Subscription.due_reminders",
@@ -135,12 +124,8 @@ FOUND: dict[str, dict[str, str]] = {
         "KP401": "BY_HOUR LATER",
         "KP502": "Order",
     },
-    "shop": {
-        "KP303": "Shop.lines Shop.payments",
-    },
-    "shop_details": {
-        "KP100": "ShopDetails.order_details",
-    },
+    "shop": {"KP303": "Shop.lines Shop.payments"},
+    "shop_details": {"KP100": "ShopDetails.order_details"},
     "social": {
         "KP211": "Comment.date Post.date",
         "KP303": "Social.comments_on_post Social.followers Social.likes_of_post",
@@ -148,9 +133,7 @@ FOUND: dict[str, dict[str, str]] = {
         "KP306": "Social.comment Social.publish Social.sign_up",
         "KP309": "Follower",
     },
-    "social_minutes": {
-        "KP100": "Post.primary",
-    },
+    "social_minutes": {"KP100": "Post.primary"},
 }
 """Every finding of each published design: its rule, and the places."""
 

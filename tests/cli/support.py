@@ -45,10 +45,6 @@ def program(*arguments: str, cwd: Path | None = None, stderr: int = subprocess.P
         stdout=subprocess.PIPE,
         stderr=stderr,
         cwd=cwd,
-        env={
-            **os.environ,
-            "PYTHONPATH": path,
-            "PYTHONUNBUFFERED": "1",
-        },
+        env={**os.environ, "PYTHONPATH": path, "PYTHONUNBUFFERED": "1"},
         **more,
     )

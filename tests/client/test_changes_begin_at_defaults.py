@@ -10,19 +10,7 @@ from typing import Annotated, Any
 import pytest
 from pydantic import Field as PydanticField
 
-from keyplan import (
-    Add,
-    Append,
-    Design,
-    Entity,
-    Field,
-    Key,
-    SetAdd,
-    SetRemove,
-    Table,
-    Update,
-    Version,
-)
+from keyplan import Add, Append, Design, Entity, Field, Key, SetAdd, SetRemove, Table, Update, Version
 from keyplan.errors import ConditionFailed, KeyplanError, UpdateRejected
 
 MADE = itertools.count(1)
@@ -177,8 +165,7 @@ class Bounds(Design):
 
 
 @pytest.mark.parametrize(
-    ("changes", "allowed"),
-    [({"above": -4}, True), ({"above": -5}, False), ({"below": 4}, True), ({"below": 5}, False)],
+    ("changes", "allowed"), [({"above": -4}, True), ({"above": -5}, False), ({"below": 4}, True), ({"below": 5}, False)]
 )
 def test_a_change_of_a_missing_number_keeps_an_exclusive_bound(changes: dict[str, int], *, allowed: bool) -> None:
     with Bounds.open(":memory:") as bounds:

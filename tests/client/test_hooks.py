@@ -101,11 +101,7 @@ def test_a_call_is_reported_at_its_end(notes: Notes) -> None:
     notes.store.unwatch(records.append)
     notes.by_author("ada")
     told_of = [(record.pattern, record.requests, record.error) for record in records]
-    assert told_of == [
-        ("Notes.note", 1, "ItemNotFound"),
-        ("Notes.of_authors", 3, None),
-        ("Notes.by_author", 1, None),
-    ]
+    assert told_of == [("Notes.note", 1, "ItemNotFound"), ("Notes.of_authors", 3, None), ("Notes.by_author", 1, None)]
 
 
 def test_latencies(notes: Notes) -> None:

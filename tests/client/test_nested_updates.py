@@ -12,21 +12,7 @@ import pytest
 from pydantic import BaseModel
 from pydantic import Field as Limited
 
-from keyplan import (
-    Add,
-    Design,
-    Entity,
-    Field,
-    IfNotExists,
-    Index,
-    Key,
-    StoredAs,
-    Table,
-    Update,
-    Writes,
-    read,
-    write,
-)
+from keyplan import Add, Design, Entity, Field, IfNotExists, Index, Key, StoredAs, Table, Update, Writes, read, write
 from keyplan.errors import ArgumentError, ConditionFailed, UpdateRejected
 
 GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
@@ -162,11 +148,7 @@ CHANGES: dict[str, tuple[Callable[[Update[User]], Update[User]], dict[str, Any]]
             .set("light")
             .set(name="Ada")
         ),
-        {
-            "address": Place(city="Faro", zip=3999, floor=3),
-            "settings": {"theme": "light", "a.b#": "x"},
-            "name": "Ada",
-        },
+        {"address": Place(city="Faro", zip=3999, floor=3), "settings": {"theme": "light", "a.b#": "x"}, "name": "Ada"},
     ),
     "a whole field": (lambda update: update.at(lambda user: user.name).set("Ada"), {"name": "Ada"}),
 }

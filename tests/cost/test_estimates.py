@@ -301,10 +301,7 @@ def test_filtered_items_are_charged() -> None:
 
     data = {"patterns": {"good_ones": {"items": 1000, "kept": 0.1, "item_bytes": 409}}}
     pattern_estimate = estimate(Filtered, traffic_from(data, Filtered.compiled)).patterns[0]
-    assert [request.units("read") for request in pattern_estimate.requests] == [
-        5.0,
-        5.0,
-    ]  # 100 each: 11 must match
+    assert [request.units("read") for request in pattern_estimate.requests] == [5.0, 5.0]  # 100 each: 11 must match
 
 
 # Writes
@@ -419,10 +416,7 @@ def test_a_fan_out_queries_every_partition() -> None:
         @read("F1", through=Follow)
         def feed(self, user_id: str, limit: int = 20) -> Page[Post]: ...
 
-    data = {
-        "patterns": {"feed": {"items": 300}},
-        "entities": {"Post": {"per_partition": 50, "item_bytes": 1000}},
-    }
+    data = {"patterns": {"feed": {"items": 300}}, "entities": {"Post": {"per_partition": 50, "item_bytes": 1000}}}
     pattern_estimate = estimate(Feed, traffic_from(data, Feed.compiled)).patterns[0]
     assert 301 <= len(pattern_estimate.requests) <= 1.2 * 301
     assert pattern_estimate.requests[1].units("read") == 0.5  # the first round reads one item of each

@@ -64,10 +64,7 @@ def test_items_between_in_one_shard_are_charged_once() -> None:
         design.put(Middle(owner="o", text=BIG * 10, day=day))
         with metering(design) as meter:
             design.of_day(day)
-    traffic = {
-        "patterns": {"of_day": {"items": 6}},
-        "entities": {"Middle": {"per_partition": 1, "item_bytes": 39_500}},
-    }
+    traffic = {"patterns": {"of_day": {"items": 6}}, "entities": {"Middle": {"per_partition": 1, "item_bytes": 39_500}}}
     assert len(meter) == 3
     assert predicted_units(Through, "of_day", traffic) == units(meter) == 6
 

@@ -202,12 +202,7 @@ def test_an_offer_file_becomes_price_lists() -> None:
             "TimedStorage-ByteHrs": "0.283",
         },
         "reserved": {
-            "1yr": {
-                "read_upfront": "0.34",
-                "read_hour": "0.0000283",
-                "write_upfront": "1.7",
-                "write_hour": "0.000145",
-            }
+            "1yr": {"read_upfront": "0.34", "read_hour": "0.0000283", "write_upfront": "1.7", "write_hour": "0.000145"}
         },
     }
 

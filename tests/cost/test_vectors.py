@@ -13,15 +13,7 @@ from keyplan.analysis.cost.bills import Payer, break_even, capacity_units, stora
 from keyplan.analysis.cost.cost_wording import number
 from keyplan.analysis.cost.estimate import EntityEstimate, Estimate, PatternEstimate, estimate
 from keyplan.analysis.cost.pricelist import price_list
-from keyplan.analysis.cost.unit_counts import (
-    TABLE,
-    Direction,
-    Line,
-    Request,
-    batch_get,
-    get_item,
-    page_read,
-)
+from keyplan.analysis.cost.unit_counts import TABLE, Direction, Line, Request, batch_get, get_item, page_read
 from keyplan.analysis.cost.write_costs import lines_of
 from keyplan.analysis.traffic.traffic_file import TableSettings, Traffic, traffic_from
 from keyplan.analysis.write_analysis.dry_run import Mutation

@@ -13,12 +13,7 @@ from uuid import UUID
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    RootModel,
-    computed_field,
-)
+from pydantic import BaseModel, ConfigDict, RootModel, computed_field
 from pydantic.alias_generators import to_camel
 
 from keyplan import Entity, Field, Key, Ttl, Version

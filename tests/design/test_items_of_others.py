@@ -8,12 +8,7 @@ from datetime import UTC, date, datetime
 from typing import Annotated, Any
 
 import pytest
-from pydantic import (
-    BeforeValidator,
-    PrivateAttr,
-    field_validator,
-    model_validator,
-)
+from pydantic import BeforeValidator, PrivateAttr, field_validator, model_validator
 
 from keyplan import Design, Entity, Key, Table
 from keyplan.errors import InvalidItemError

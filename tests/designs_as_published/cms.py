@@ -6,23 +6,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Literal
 
-from keyplan import (
-    Cursor,
-    Design,
-    Entity,
-    Field,
-    Index,
-    Key,
-    Page,
-    Put,
-    Table,
-    Update,
-    Writes,
-    now,
-    read,
-    ulid,
-    write,
-)
+from keyplan import Cursor, Design, Entity, Field, Index, Key, Page, Put, Table, Update, Writes, now, read, ulid, write
 from keyplan.errors import ItemNotFound
 
 GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")

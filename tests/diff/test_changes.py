@@ -214,11 +214,7 @@ CASES: list[tuple[str, str, list[str]]] = [
         "    note: str | None = None\n    revision: Version = 0\n",
         ["safe version-added Order.revision", "safe field-added Order.revision"],
     ),
-    (
-        "def place(self, order: Order)",
-        "def place(self, order: Order, at: datetime)",
-        ["api signature-changed place"],
-    ),
+    ("def place(self, order: Order)", "def place(self, order: Order, at: datetime)", ["api signature-changed place"]),
     ("def place(self, order: Order)", "def place(self, order: Order, at: str = '')", ["safe parameter-added place"]),
     (
         "    note: str | None = None\n",
@@ -423,16 +419,13 @@ def test_custom_format_functions_are_compared_by_code() -> None:
 
 
 def test_a_strong_read_costs_twice() -> None:
-    result = difference(
-        loaded(SHOP.replace(", consistent=True", "")).compiled,
-        loaded(SHOP).compiled,
-    )
+    result = difference(loaded(SHOP.replace(", consistent=True", "")).compiled, loaded(SHOP).compiled)
     assert codes(result.changes) == ["safe consistency-changed order"]
 
 
 def test_a_removed_pattern_and_a_new_one() -> None:
     result = compared(
-        ('@read("E1", consistent=True)\n    def order(', '@read("E7", consistent=True)\n    def get_order('),
+        ('@read("E1", consistent=True)\n    def order(', '@read("E7", consistent=True)\n    def get_order(')
     )
     assert codes(result.changes) == ["api pattern-removed order", "safe pattern-added get_order"]
 

@@ -124,10 +124,7 @@ def _indexes(plan: Any) -> Iterator[str]:
 @pytest.mark.parametrize("name", NAMES)
 def test_the_policy_is_valid(name: str) -> None:
     """cfn-lint knows IAM's grammar."""
-    resource = {
-        "Type": "AWS::IAM::ManagedPolicy",
-        "Properties": {"PolicyDocument": policy_of(design(name))},
-    }
+    resource = {"Type": "AWS::IAM::ManagedPolicy", "Properties": {"PolicyDocument": policy_of(design(name))}}
     template = json.dumps({"AWSTemplateFormatVersion": "2010-09-09", "Resources": {"Policy": resource}})
     result = [str(value) for value in lint(template, config=ManualArgs(regions=["eu-west-1"]))]
     assert result == []

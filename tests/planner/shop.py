@@ -4,22 +4,7 @@
 from datetime import datetime
 from typing import Literal, NamedTuple
 
-from keyplan import (
-    Cursor,
-    Design,
-    Entity,
-    Field,
-    Id,
-    Page,
-    Range,
-    Table,
-    Update,
-    Writes,
-    now,
-    read,
-    ulid,
-    write,
-)
+from keyplan import Cursor, Design, Entity, Field, Id, Page, Range, Table, Update, Writes, now, read, ulid, write
 
 
 class Customer(Entity):

@@ -53,10 +53,7 @@ def test_indexes_are_written_into_the_table_call(tmp_path: Path, given: str, wan
     compile(after, "ships.py", "exec")
 
 
-DECLARED = (
-    'primary = Key("SHIP#{ship_id}", "HEAD")',
-    'by_flag = Key("FLAG#{flag}", "SHIP#{ship_id}", index=GSI1)',
-)
+DECLARED = ('primary = Key("SHIP#{ship_id}", "HEAD")', 'by_flag = Key("FLAG#{flag}", "SHIP#{ship_id}", index=GSI1)')
 
 
 @pytest.mark.parametrize("count", range(3))

@@ -24,10 +24,7 @@ from tests.planner.published import OnlineShop
 from tests.planner.support import design
 from tests.seeds import NEW, examples
 
-PUBLISHED = [
-    *published.PUBLISHED,
-    *published_in_books.PUBLISHED,
-]
+PUBLISHED = [*published.PUBLISHED, *published_in_books.PUBLISHED]
 VERIFIED = [published.PUBLISHED[0][0], *([made for made, _ in PUBLISHED] if NEW else [])]
 INDEXES = {
     "Cases": 1, "Stores": 1, "Saas": 3, "Rides": 4, "Chats": 2,

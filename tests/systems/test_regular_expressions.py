@@ -76,7 +76,7 @@ REVIEWED: dict[str, set[str]] = {
         *(r'from "\./(\w+\.js)"', r"\\(?:noopsort|sortnoop|noop)[ ]*\{[^{}]*\}"),
     },
     "each match ends at a >, and the text is cut behind its last one": {
-        *(r"<(b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u)[\s/][^>]*>", r"<(?:a|img)\s[^>]*>"),
+        *(r"<(b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u)[\s/][^>]*>", r"<(?:a|img)\s[^>]*>")
     },
     "a whole value, whose repeats are bounded": {
         r"^\d{4}-(?:0[1-9]|1[0-2])$",
@@ -113,10 +113,7 @@ REVIEWED: dict[str, set[str]] = {
     "the last 200 characters of a heading": {r"[ \t]*\{#([\w.:-]{1,80})\}[ \t]*$"},
 }
 """Patterns by the reason why they take linear time."""
-TOKENIZERS = {
-    "src/keyplan/dynamodb/expressions/parser.py": 1,
-    "src/keyplan/dynamodb/partiql/tokens.py": 1,
-}
+TOKENIZERS = {"src/keyplan/dynamodb/expressions/parser.py": 1, "src/keyplan/dynamodb/partiql/tokens.py": 1}
 """Patterns that match one token at a place, with possessive repeats or classes that exclude each other."""
 
 

@@ -168,13 +168,7 @@ def test_every_error_of_a_request_is_reported_with_its_place(http: TestClient, p
 
 
 @pytest.mark.parametrize(
-    "query",
-    [
-        "shelf=c%23&cursor=%21%21",
-        "shelf=c%23&cursor=AAAA",
-        "shelf=c%23&cursor=",
-        "shelf=c%23&cursor=%C3%A4",
-    ],
+    "query", ["shelf=c%23&cursor=%21%21", "shelf=c%23&cursor=AAAA", "shelf=c%23&cursor=", "shelf=c%23&cursor=%C3%A4"]
 )
 def test_an_invalid_cursor_is_rejected(http: TestClient, query: str) -> None:
     answer = http.get(f"/api/on_shelf?{query}")

@@ -32,10 +32,7 @@ def test_a_list_result_has_items(http: TestClient) -> None:
 
 @pytest.mark.parametrize(
     ("path", "body"),
-    [
-        ("/api/remove_book", {"isbn": "none"}),
-        ("/api/log", {"event": {"event_id": "1", "at": "2026-01-01T00:00:00Z"}}),
-    ],
+    [("/api/remove_book", {"isbn": "none"}), ("/api/log", {"event": {"event_id": "1", "at": "2026-01-01T00:00:00Z"}})],
 )
 def test_no_result_is_204_without_a_body(http: TestClient, path: str, body: Any) -> None:
     answer = http.post(path, json=body)

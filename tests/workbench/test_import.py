@@ -59,10 +59,7 @@ SAMPLES: dict[str, tuple[list[Row], dict[str, str]]] = {
         {"O": "C#{customer} O#{order}"},
     ),
     "another delimiter": (
-        [
-            {"PK": "user:1", "SK": "order:7", "userId": "1"},
-            {"PK": "user:2", "SK": "order:8", "userId": "2"},
-        ],
+        [{"PK": "user:1", "SK": "order:7", "userId": "1"}, {"PK": "user:2", "SK": "order:8", "userId": "2"}],
         {"Order": "user:{user_id} order:{order_id}"},
     ),
     "padded numbers": (

@@ -257,10 +257,7 @@ def test_jekylls_defaults_are_reported(blog: Blog, tmp_path: Path) -> None:
     )
     report = loaded(blog, tmp_path, {"_config.yml": settings, "_posts/2024-01-01-a.md": "---\ntitle: A\n---\nText.\n"})
     (fault,) = report.errors
-    assert (fault.place, fault.message) == (
-        "_config.yml",
-        "fields of whole folders, not imported: author, category",
-    )
+    assert (fault.place, fault.message) == ("_config.yml", "fields of whole folders, not imported: author, category")
 
 
 HEAD = "---\ndate: 2024-01-01\n---\n"

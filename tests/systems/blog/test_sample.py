@@ -96,8 +96,7 @@ def test_a_slug_in_use_is_kept_by_its_post(blog: Blog) -> None:
     mine = new_post(blog, new_user(blog, "ada"), whole_post(0).post.slug)
     sample(blog, 5, silent)
     check_books(
-        blog,
-        anonymous_views=sum(value.views for value in items_of(blog, Post)) - len(items_of(blog, PostImpression)),
+        blog, anonymous_views=sum(value.views for value in items_of(blog, Post)) - len(items_of(blog, PostImpression))
     )
     slug = blog.slug_of(mine.slug)
     assert slug is not None

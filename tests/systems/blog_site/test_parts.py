@@ -39,10 +39,7 @@ COLOURED = """<pre class="language-python" tabindex="0"><code>x <span class="o">
             '<h2 id="a">A</h2>\n<h3 id="b">B</h3>\n<h2 id="a-1">A</h2>\n<h3 id="de">What\'s <em>new</em>?</h3>',
         ),
         ('<h2 id="page_comments">x</h2><span class="button">x</span>', "<h2>x</h2><span>x</span>"),
-        (
-            "- [x] *a*\n- [ ] b\n- [] c",
-            TASKS,
-        ),
+        ("- [x] *a*\n- [ ] b\n- [] c", TASKS),
         ("```text\n<b>\n```", '<pre class="language-text" tabindex="0"><code>&lt;b&gt;\n</code></pre>'),
         ("*a* **b** ~~c~~ `d`", "<p><em>a</em> <strong>b</strong> <s>c</s> <code>d</code></p>"),
         ("<b>x</b><u>y</u>", "<p><b>x</b>y</p>"),
@@ -57,10 +54,7 @@ COLOURED = """<pre class="language-python" tabindex="0"><code>x <span class="o">
         ('<div class="wide" tabindex="5">a</div>', '<div class="wide">a</div>'),
         ('<code class="language-x">a</code><B\nclass=x>b</B>', "<p><code>a</code><b>b</b></p>"),
         ('<pre class="language-x top">a</pre>', "<pre>a</pre>"),
-        (
-            "```python\nx < 1\n```",
-            COLOURED,
-        ),
+        ("```python\nx < 1\n```", COLOURED),
         ("    x", '<pre tabindex="0"><code>x\n</code></pre>'),
         ("<!-- hidden -->", ""),
         ("&lt;script&gt;", "<p>&lt;script&gt;</p>"),

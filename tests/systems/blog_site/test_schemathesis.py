@@ -66,11 +66,7 @@ def _ask(operation: Any, mode: Any, headers: dict[str, str], checks: list[Any]) 
 
     strategy = operation.as_strategy(generation_mode=mode)
 
-    @settings(
-        max_examples=EXAMPLES_MAX,
-        phases=[Phase.generate],
-        suppress_health_check=list(HealthCheck),
-    )
+    @settings(max_examples=EXAMPLES_MAX, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
     @given(case=strategy)
     def ask(case: Any) -> None:
         case.call_and_validate(headers=headers, checks=checks)

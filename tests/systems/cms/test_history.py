@@ -87,11 +87,7 @@ def test_each_commit_of_a_file_is_a_version(cms: Cms, repository: Repository) ->
     write(repository.folder, file, post("Two\n", author="carla"))
     repository.commit("Dora")
     assert load(cms, repository.folder, silent) == LoadReport(1, [])
-    assert versions(cms) == [
-        ("One\n", "Ann", at(1)),
-        ("Two\n", "Çelik Ümit", at(3)),
-        ("Two\n", "Dora", at(4)),
-    ]
+    assert versions(cms) == [("One\n", "Ann", at(1)), ("Two\n", "Çelik Ümit", at(3)), ("Two\n", "Dora", at(4))]
     article = only_article(cms)
     assert (article.author_id, article.updated_at) == ("carla", at(4))
     assert article.created_at == article.published_at == datetime(2021, 2, 1, tzinfo=UTC)

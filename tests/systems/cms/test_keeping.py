@@ -214,9 +214,7 @@ def test_deliveries_are_signed(published: Cms, server: tuple[str, list[tuple[str
     assert abs(int(seconds) - datetime.now(UTC).timestamp()) < 600
 
 
-def test_redirects_are_not_followed(
-    server: tuple[str, list[tuple[str, bytes, dict[str, str]]]],
-) -> None:
+def test_redirects_are_not_followed(server: tuple[str, list[tuple[str, bytes, dict[str, str]]]]) -> None:
     address, seen = server
     assert post(f"{address}/elsewhere", b"{}", {}) == "answered 302"
     assert len(seen) == 1

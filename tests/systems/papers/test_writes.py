@@ -188,11 +188,7 @@ def test_a_superseded_draft_leaves_the_lists_and_expires(papers: Papers, paper: 
     assert (gone.status, gone.superseded_by, gone.published_at) == ("superseded", "next", None)
     assert gone.expires_at is not None
     assert timedelta(days=9) < gone.expires_at - now() <= timedelta(days=10)
-    for page in (
-        papers.papers_in_collection("data"),
-        papers.papers_by_author("jon"),
-        papers.papers_on_topic("keys"),
-    ):
+    for page in (papers.papers_in_collection("data"), papers.papers_by_author("jon"), papers.papers_on_topic("keys")):
         assert "wp-002" not in ids(page)
     assert papers.paper("wp-002") == gone.model_copy(update={"expires_at": gone.expires_at.replace(microsecond=0)})
     items = [item for item in plain_items(papers) if item["PK"] == "PAPER#wp-002"]

@@ -12,12 +12,7 @@ __all__ = ["TODAY", "all_events", "all_items", "assert_consistent", "edit", "pla
 
 TODAY = datetime(2026, 11, 21, tzinfo=UTC)
 
-PAYMENT_OF = {
-    "pending": {"due"},
-    "paid": {"paid"},
-    "shipped": {"paid"},
-    "cancelled": {"void", "refunded"},
-}
+PAYMENT_OF = {"pending": {"due"}, "paid": {"paid"}, "shipped": {"paid"}, "cancelled": {"void", "refunded"}}
 STEPS = {
     "placed": "pending",
     "placed paid": "paid",

@@ -11,14 +11,7 @@ from typing import Any
 import pytest
 
 from keyplan import Range, now
-from keyplan.errors import (
-    ArgumentError,
-    ItemExists,
-    ItemNotFound,
-    KeyplanError,
-    Refused,
-    UniqueValueTaken,
-)
+from keyplan.errors import ArgumentError, ItemExists, ItemNotFound, KeyplanError, Refused, UniqueValueTaken
 from keyplan_systems.shop import Order, OrderEvent, OrderToken, Product, ProductDetails, Reading, Shop, User
 from keyplan_systems.shop.entities import ALLOWED, HELD, LINES_MAX, READING_KEPT, OrderStatus
 from keyplan_systems.shop.keeping import pay_refunds, release_unpaid

@@ -144,10 +144,7 @@ def crowd(social: Social, number: int, *, posts: int = 3) -> None:
     """A reader and many authors with posts of all times."""
     add_users(social, [User(user_id="me", handle="me", name="Me")])
     add_users(social, (User(user_id=f"u{one}", handle=f"u{one}", name="U") for one in range(number)))
-    add_posts(
-        social,
-        (Post(user_id=f"u{one}", text="hello " * 20) for _ in range(posts) for one in range(number)),
-    )
+    add_posts(social, (Post(user_id=f"u{one}", text="hello " * 20) for _ in range(posts) for one in range(number)))
 
 
 def follow_all(social: Social, number: int) -> None:
