@@ -41,7 +41,7 @@ class Step(Entity):
 
 
 class Ticket(Entity):
-    """In one index under different keys while it is urgent, calm or closed."""
+    """A ticket, whose index key depends on whether it is urgent, calm or closed."""
 
     ticket_id: str
     team: str

@@ -30,7 +30,7 @@ class Reading(Entity):
 
 
 class Repair(Entity):
-    """In the same partitions as the readings."""
+    """A repair, in the same partitions as the readings."""
 
     sensor: str
     at: datetime
@@ -54,7 +54,7 @@ class Visit(Entity):
 
 
 class Total(Entity):
-    """One per day."""
+    """A sum per day."""
 
     site: str
     day: date

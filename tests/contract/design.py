@@ -60,7 +60,7 @@ class Color(enum.Enum):
 
 
 class User(Entity):
-    """Has unique values and an optimistic lock."""
+    """A user with unique values and an optimistic lock."""
 
     user_id: str
     email: str
@@ -88,7 +88,7 @@ class Follow(Entity):
 
 
 class Post(Entity):
-    """In its author's partition by time; by id; published ones in shards; by an optional category, in reverse order."""
+    """A post, by author and time, by id, in shards if published, and by an optional category in reverse order."""
 
     user_id: str
     post_id: str
@@ -170,7 +170,7 @@ class Event(Entity):
 
 
 class Ticket(Entity):
-    """In an index whose native key attributes are its own fields."""
+    """A ticket in an index whose native key attributes are its fields."""
 
     ticket_id: str
     tenant: str
@@ -184,7 +184,7 @@ class Ticket(Entity):
 
 
 class Blob(Entity):
-    """Found by a binary digest."""
+    """A blob, by its binary digest."""
 
     name: str
     checksum: bytes
@@ -196,7 +196,7 @@ class Blob(Entity):
 
 
 class Mail(Entity):
-    """In one partition with calls; each kind is ordered by day."""
+    """A mail, in one partition with calls; each kind is ordered by day."""
 
     user_id: str
     day: date
@@ -425,7 +425,7 @@ class Everything(Design):
 
     @write("W1")
     def sign_up(self, user: User) -> Writes[User]:
-        """One action, which is a transaction because of its claims."""
+        """Create a user by one action, which is a transaction because of its unique values."""
         created = yield Create(user)
         return User.model_validate(created)
 
@@ -448,7 +448,7 @@ class Everything(Design):
 
     @write("W4")
     def like(self, post_id: str, path: tuple[str, ...]) -> Writes:
-        """One conditional update by key."""
+        """Count a like by a conditional update by key."""
         yield Update(Comment, post_id=post_id, path=path).set(likes=Add(1)).only_if("likes < :most", most=1000)
 
     @write("W5")

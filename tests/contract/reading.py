@@ -53,7 +53,7 @@ class Task(Entity):
 
 
 class Note(Entity):
-    """In its task's partition, after the task."""
+    """A note, in its task's partition after the task."""
 
     task_id: str
     number: int
@@ -85,7 +85,7 @@ class Weight(enum.Enum):
 
 
 class Thing(Entity):
-    """Has fields of every type that can be a native key attribute."""
+    """A thing with fields of every type that can be a native key attribute."""
 
     thing_id: str
     day: date

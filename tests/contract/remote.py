@@ -1,4 +1,4 @@
-"""Stores over HTTP: our server, and DynamoDB Local if KEYPLAN_DYNAMODB_LOCAL names its URL.
+"""Stores over HTTP: Keyplan's server, and DynamoDB Local if KEYPLAN_DYNAMODB_LOCAL names its URL.
 
 One server serves all tests of a process; each test has its own table.
 """
@@ -31,7 +31,7 @@ _numbers = itertools.count()
 
 @cache
 def server_address() -> str:
-    """Start our server in a process of its own and return its address."""
+    """Start Keyplan's server in a separate process and return its address."""
     if importlib.util.find_spec("keyplan.store.server") is None:
         pytest.skip("this Keyplan has no server")
     process = Process([sys.executable, "-c", _SERVER], stdout=subprocess.PIPE)
@@ -60,7 +60,7 @@ def new_table() -> str:
 
 
 def our_server(folder: Path, design: type[Any] = Everything) -> Any:
-    """The design on our server."""
+    """The design on Keyplan's server."""
     return _open(server_address(), design)
 
 

@@ -77,7 +77,7 @@ def test_a_backup_is_described_listed_restored_and_deleted(engine: Engine) -> No
     assert gone["error"] == "BackupNotFoundException"
 
 
-def test_a_backup_outlives_its_table(engine: Engine) -> None:
+def test_backup_outlives_its_table(engine: Engine) -> None:
     create(engine)
     put(engine, "a", "1")
     arn = back_up(engine)

@@ -215,7 +215,7 @@ def check_copy(engines: list[Engine], expected: dict[Key, Item]) -> None:
 def test_point_in_time_is_restored_while_others_write(
     engines: list[Engine], between: Any, seed: int, writes: int
 ) -> None:
-    """Also if they write more between two batches than a batch copies."""
+    """They may write more between two batches than a batch copies."""
     others = Writers(engines, seed)
     create(engines[0], GlobalSecondaryIndexes=[index("ByX", "x")], AttributeDefinitions=[*KEYS, *ADD_ATTRIBUTES])
     engines[0].call("UpdateTable", ADD_VECTORS)

@@ -156,7 +156,7 @@ def test_client_token_makes_a_bulk_operation_idempotent(engine: Engine, bucket: 
     assert "NextToken" not in rest
 
 
-def test_bulk_operation_can_be_cancelled(engine: Engine, bucket: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bulk_operation_can_be_canceled(engine: Engine, bucket: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bulk, "TOGETHER", 2)
     write(bucket, *(item(f"{number}") for number in range(6)))
     requested: list[str] = []

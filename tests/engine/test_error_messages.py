@@ -360,7 +360,7 @@ def test_update_that_only_removes_creates_no_item(engine: Engine, expression: st
     assert engine.call("Scan", {**TABLE})["Count"] == 1
 
 
-def test_query_of_an_index_with_two_partition_attributes(engine: Engine) -> None:
+def test_query_of_an_index_needs_all_partition_key_attributes(engine: Engine) -> None:
     two = index("Two", "g", "h")
     two["KeySchema"][1]["KeyType"] = "HASH"
     create(engine, "two", GlobalSecondaryIndexes=[two])

@@ -60,7 +60,7 @@ def test_index_shows_a_write_after_the_lag(place: str, clock: Clock) -> None:
 
 
 def test_index_shows_the_second_of_two_close_writes_after_the_lag(place: str, clock: Clock) -> None:
-    """It shares the snapshot of the first write."""
+    """The second write shares the snapshot of the first."""
     with opened(place, clock) as engine:
         add(engine, "1", 1)
         clock.now_s += 0.1

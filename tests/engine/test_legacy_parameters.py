@@ -124,7 +124,9 @@ def test_legacy_operators_work_in_every_operation(
         ({}, None, True),
     ],
 )
-def test_expected_conditions(engine: Engine, expected: dict[str, Any], operator: str | None, holds: bool) -> None:
+def test_expected_conditions_are_evaluated(
+    engine: Engine, expected: dict[str, Any], operator: str | None, holds: bool
+) -> None:
     more = {} if operator is None else {"ConditionalOperator": operator}
     result = answer(engine, "PutItem", {**TABLE, "Item": ITEM, "Expected": expected, **more})
     assert ("error" not in result) is holds

@@ -118,7 +118,7 @@ def statements(engine: Engine, operation: str, params: dict[str, Any]) -> int:
     return engine.statements - before
 
 
-def test_number_of_sql_statements_per_operation(engine: Engine) -> None:
+def test_each_operation_runs_few_sql_statements(engine: Engine) -> None:
     create(engine)
     key = {"pk": s("a"), "sk": s("1")}
     indexed = {**key, "g": s("g"), "h": s("h")}

@@ -98,7 +98,9 @@ def test_every_operation_has_a_row() -> None:
 
 
 @pytest.mark.parametrize(("operation", "path", "expected"), RESPONSES)
-def test_response_of_each_operation(tour: Traveller, operation: str, path: str, expected: Any) -> None:
+def test_each_operation_returns_the_documented_response(
+    tour: Traveller, operation: str, path: str, expected: Any
+) -> None:
     response: Any = tour.answers[operation][0]
     steps = path.split(".") if path else []
     found = reduce(lambda value, step: value[int(step)] if isinstance(value, list) else value[step], steps, response)

@@ -360,7 +360,7 @@ def test_page_of_several_partitions_ends_at_1_mb(engine: Engine, consistent: boo
     assert [item["pk"]["S"] for item in second["Items"]] == listed[4:8]
 
 
-def test_consumed_capacity_of_statements(engine: Engine) -> None:
+def test_statements_return_consumed_capacity(engine: Engine) -> None:
     element = run(engine, "SELECT * FROM orders WHERE pk='a'", ReturnConsumedCapacity="INDEXES", ConsistentRead=True)
     assert element["ConsumedCapacity"] == {"TableName": "orders", "CapacityUnits": 1.0, "Table": {"CapacityUnits": 1.0}}
     two = run(engine, "SELECT * FROM orders WHERE pk IN ['a','b']", ReturnConsumedCapacity="TOTAL")
@@ -404,7 +404,7 @@ def test_select_reads_an_index_in_order(engine: Engine) -> None:
         ("other, kept, another FROM part.ByG", "Global secondary index ByG does not project [other, another]"),
     ],
 )  # fmt: skip
-def test_attributes_outside_an_index_projection(
+def test_unprojected_attributes_are_fetched_or_rejected(
     engine: Engine, selection: str, answered: list[list[str]] | str
 ) -> None:
     """A local index fetches them from the table to return them, a global index rejects them. A filter on them is rejected

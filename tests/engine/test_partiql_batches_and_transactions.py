@@ -144,7 +144,7 @@ def test_invalid_transactions_are_rejected(
     assert transact(engine, *statements)["message"] == prefix + message
 
 
-def test_cancelled_transaction_returns_items_on_request(engine: Engine) -> None:
+def test_canceled_transaction_returns_items_on_request(engine: Engine) -> None:
     failing = f"UPDATE orders SET number = 6 {KEYED} AND number = 9"
     for wanted, shown in (("ALL_OLD", True), ("NONE", False), (None, False)):
         more = {} if wanted is None else {"ReturnValuesOnConditionCheckFailure": wanted}

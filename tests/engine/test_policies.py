@@ -162,7 +162,7 @@ def test_resources_without_policies_are_rejected(engine: Engine, operation: str,
 
 
 def test_each_policy_change_increases_the_revision() -> None:
-    """Also for changes in the same millisecond."""
+    """Changes in the same millisecond have different revisions too."""
     now_s = [1_800_000_000.0]
     with Engine.open(":memory:", clock=lambda: now_s[0]) as engine:
         create(engine)

@@ -38,7 +38,7 @@ def test_update_with_a_wrong_index_key_type_is_rejected(engine: Engine, update: 
 
 
 def test_delete_from_a_missing_index_key_does_nothing(engine: Engine) -> None:
-    """As in DynamoDB Local. If the key exists, its type is reported as a wrong operand."""
+    """If the key exists, its type is reported as a wrong operand, as in DynamoDB Local."""
     values = {"ExpressionAttributeValues": {":set": {"SS": ["x"]}}}
     params = {**TABLE, "Key": KEY, "UpdateExpression": "DELETE g :set", **values}
     engine.call("PutItem", {**TABLE, "Item": KEY})

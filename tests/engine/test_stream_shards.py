@@ -50,7 +50,7 @@ def test_shard_is_followed_by_its_child(engine: Engine, clock: Clock) -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_consumer_reads_each_change_once_in_order(tmp_path: Any, clock: Clock, seed: int) -> None:
-    """Across shard splits, restarts of the store and of the consumer, and several engines."""
+    """Shards split, the store and the consumer restart, and several engines write."""
     chance = random.Random(seed)
     path = tmp_path / "store.db"
 
@@ -197,7 +197,7 @@ def test_get_records_returns_at_most_1_mb(engine: Engine) -> None:
 
 @pytest.mark.parametrize("trims", [False, True])
 def test_records_are_kept_for_24_hours(engine: Engine, clock: Clock, trims: bool) -> None:
-    """Whether or not expired records have been trimmed."""
+    """Expired records are hidden before they are trimmed."""
     arn = streamed(engine)
     put(engine, "a")
     clock.now_s += HOUR

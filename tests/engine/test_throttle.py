@@ -256,7 +256,7 @@ def test_batches_return_throttled_items_as_unprocessed(clock: Clock) -> None:
         assert engine.check() == []
 
 
-def test_throttled_transactions_are_cancelled(clock: Clock) -> None:
+def test_throttled_transactions_are_canceled(clock: Clock) -> None:
     def puts(*sorts: str) -> dict[str, Any]:
         return {"TransactItems": [{"Put": {"TableName": "orders", **item("a", sort)}} for sort in sorts]}
 

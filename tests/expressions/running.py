@@ -1,4 +1,4 @@
-"""Runs a recorded case with our expressions, in the format of the recorded responses."""
+"""Evaluates a recorded case, with results in the format of the recorded responses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Our results against DynamoDB Local's: the recorded cases again, and random conditions and updates."""
+"""Compares results with DynamoDB Local's: recorded cases, and random conditions and updates."""
 
 from __future__ import annotations
 

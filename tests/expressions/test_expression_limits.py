@@ -35,7 +35,7 @@ def test_projection_of_whole_attributes_ignores_dots() -> None:
 
 @pytest.mark.parametrize("count", [150, 151])
 def test_condition_has_at_most_300_operators(count: int) -> None:
-    """Also in a key condition, before other errors."""
+    """The limit includes key conditions and is checked before other errors."""
     text = " AND ".join(["a=:x"] * count)
     given = Placeholders(None, X)
     operators = 2 * count - 1

@@ -23,7 +23,7 @@ def test_parsing_is_cached() -> None:
     assert parse_condition("a = :once") is parse_condition("a = :once")
 
 
-def test_attributes_of_bound_expressions() -> None:
+def test_bound_expressions_list_their_attributes() -> None:
     given = Placeholders({"#n": "name"}, X)
     condition = bind_condition("#n.a = :x AND (size(b[0]) > c OR NOT d IN (e, :x))", given)
     assert condition.attributes == {"name", "b", "c", "d", "e"}
@@ -131,7 +131,7 @@ def test_redundant_parentheses_in_an_update_are_rejected(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["SET a = if_not_exists(b.c, b.c)", "SET a = if_not_exists(b.#c, b.c) + :x"])
 def test_if_not_exists_with_the_same_path_is_rejected(text: str) -> None:
-    """As logged by a production system."""
+    """DynamoDB's message is from the log of a production system."""
     names = {"#c": "c"} if "#c" in text else None
     with pytest.raises(ExpressionFault, match="operator: if_not_exists, first operand: \\[b, c\\]"):
         bind_update(text, Placeholders(names, X if ":x" in text else None))

@@ -1,4 +1,4 @@
-"""Our results equal the recorded responses of DynamoDB Local, except where DynamoDB differs."""
+"""Results equal the recorded responses of DynamoDB Local, except where DynamoDB differs."""
 
 from __future__ import annotations
 

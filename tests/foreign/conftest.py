@@ -20,7 +20,7 @@ RunProgram: TypeAlias = Callable[[str, str], str]
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """Our server, without tables."""
+    """Keyplan's server, without tables."""
     with serving(str(tmp_path_factory.mktemp("foreign") / "store.db")) as running:
         yield running
 

@@ -104,7 +104,7 @@ def opened(design: type[Any], server: Server) -> Any:
 
 
 @pytest.mark.usefixtures("node")
-def test_electrodb_collections_and_awkward_values(server: Server, run_program: RunProgram) -> None:
+def test_electrodb_collections_and_escaped_values_are_readable(server: Server, run_program: RunProgram) -> None:
     with opened(Company, server) as company:
         run_program(
             "js",
@@ -183,7 +183,7 @@ class Members(Design):
 
 
 @pytest.mark.usefixtures("node")
-def test_onetable_dates_and_unique_values(server: Server, run_program: RunProgram) -> None:
+def test_onetable_dates_and_unique_values_are_readable(server: Server, run_program: RunProgram) -> None:
     with opened(Members, server) as members:
         run_program(
             "js",
@@ -263,7 +263,7 @@ class Pets(Design):
 
 
 @pytest.mark.usefixtures("node")
-def test_dynamodb_toolbox_entities_distinguished_by_an_attribute(server: Server, run_program: RunProgram) -> None:
+def test_dynamodb_toolbox_entities_are_distinguished_by_an_attribute(server: Server, run_program: RunProgram) -> None:
     with opened(Pets, server) as pets:
         run_program(
             "js",
@@ -348,7 +348,7 @@ class Shapes(Design):
     def circles(self) -> list[Circle]: ...
 
 
-def test_pynamodb_versions_and_discriminators(server: Server, run_program: RunProgram) -> None:
+def test_pynamodb_versions_and_discriminators_are_kept(server: Server, run_program: RunProgram) -> None:
     with opened(Shapes, server) as shapes:
         run_program(
             "py",
@@ -404,7 +404,7 @@ class Logs(Design):
     def of_level(self, day: str, level: int, loud: bool) -> list[Log]: ...
 
 
-def test_boto3_items_with_custom_stored_forms(server: Server) -> None:
+def test_boto3_items_with_custom_stored_forms_are_readable(server: Server) -> None:
     import zlib  # noqa: PLC0415 - as such a program would
 
     with opened(Logs, server) as logs:

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""The design in which each known bug is looked for, and transports that record requests."""
+"""The design of the tests for known bugs, and transports that record requests."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Pair(Entity):
 
 
 class Note(Entity):
-    """Its sort key starts with a value, so a query of all notes reads the whole partition."""
+    """A note. Its sort key starts with a value, so a query of all notes reads the whole partition."""
 
     owner: str
     day: date
@@ -71,7 +71,7 @@ class Note(Entity):
 
 
 class Mark(Entity):
-    """In the partition of the notes."""
+    """A mark, in the partition of the notes."""
 
     owner: str
     name: str
@@ -80,7 +80,7 @@ class Mark(Entity):
 
 
 class Draft(Entity):
-    """Has an optimistic lock."""
+    """An entity with an optimistic lock."""
 
     draft_id: str
     text: str

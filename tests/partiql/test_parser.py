@@ -139,7 +139,7 @@ def test_statement_is_split_into_tokens() -> None:
     ],
 )
 def test_exponent_and_scale_of_a_number_have_32_bits(number: str, is_one: bool) -> None:
-    """As in Java. An exponent of -2^31 means a scale of 2^31, which is one too many."""
+    """An exponent of -2^31 means a scale of 2^31, which exceeds Java's integers."""
     if is_one:
         assert [token.kind for token in tokenize(number)] == ["number", "end"]
     else:

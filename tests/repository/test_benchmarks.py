@@ -7,7 +7,7 @@ from benchmarks import over_http
 
 
 @pytest.mark.parametrize("names", [[over_http.OURS], [over_http.OURS, over_http.UNSYNCED]])
-def test_page_of_some_servers(names: list[str]) -> None:
+def test_page_compares_the_given_servers(names: list[str]) -> None:
     servers = [server for make in (over_http.ours, over_http.ours_unsynced) if (server := make(None)).name in names]
     contest = over_http.Contest("GetItem", over_http.get, 1)
     for name in names:

@@ -124,7 +124,7 @@ def test_types_of_native_keys_are_in_contract_tests(kind: str) -> None:
 
 
 def test_guide_takes_twenty_minutes_to_read() -> None:
-    """At 200 words a minute, including code."""
+    """A reader takes a minute for 200 words, including code."""
     words = (ROOT / PAGES[0]).read_text(encoding="utf-8").split()
     assert sum(re.search(r"\w", word) is not None for word in words) <= 4000
 

@@ -32,7 +32,7 @@ needs_local = pytest.mark.skipif(URL is None, reason="KEYPLAN_DYNAMODB_LOCAL isn
 
 @pytest.fixture(scope="module")
 def stores(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Endpoint, Endpoint]]:
-    """Our server on a file, and DynamoDB Local."""
+    """Keyplan's server on a file, and DynamoDB Local."""
     assert URL is not None
     db = str(tmp_path_factory.mktemp("differential") / "store.db")
     with serving(db, sync="normal") as server:

@@ -197,6 +197,6 @@ def test_random_bytes_are_answered(target: Server, pieces: list[bytes], cut: int
 
 
 def test_server_keeps_running_with_bounded_memory(target: Server) -> None:
-    """Its standard error is checked when it exits."""
+    """The fixture checks the server's standard error when it exits."""
     assert target.process.poll() is None
     assert target.memory_mb() < 300

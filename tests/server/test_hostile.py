@@ -237,7 +237,7 @@ def test_requests_of_one_connection_keep_their_order(target: Server) -> None:
 
 
 def test_pipelined_requests_yield_to_other_connections(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Their order is kept."""
+    """Responses to pipelined requests are in order."""
     now = 0.0
     asked: list[bytes] = []
 

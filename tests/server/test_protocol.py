@@ -276,7 +276,7 @@ def test_largest_body_is_16_mb(server: Server) -> None:
 
 @pytest.mark.parametrize("chunked", [False, True])
 def test_client_can_read_the_rejection_of_a_large_body(server: Server, chunked: bool) -> None:
-    """Also if it reads only after it has sent everything."""
+    """It may read only after it has sent everything."""
     with server.raw() as raw:
         if chunked:
             raw.send(request("ListTables", b"", content_length=None, transfer_encoding="chunked"))
@@ -424,7 +424,7 @@ HEAD = (
 )
 
 
-def test_response_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_response_has_exactly_these_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
     ids: set[bytes] = set()
     cases: list[tuple[int, bytes, Callable[[], bytes]]] = [
         (1, b"content-type: application/x-amz-json-1\\.0\r\n", lambda: json_answer(200, b"{}", {})),

@@ -166,7 +166,7 @@ def test_failures_are_reported_and_logged(
 def test_large_responses_are_compressed(
     engine: Engine, monkeypatch: pytest.MonkeyPatch, size: int, in_thread: bool
 ) -> None:
-    """In the event loop and in another thread. ``size`` is the size of the response."""
+    """Small ones are compressed in the event loop, large ones in a thread. ``size`` is the size of the response."""
     empty = len(b'{"Items":[{"pk":{"S":"a"},"sk":{"S":"1"},"x":{"S":""}}],"Count":1,"ScannedCount":1}')
     item = {"pk": s("a"), "sk": s("1"), "x": s("x" * (size - empty))}
     engine.call("PutItem", {"TableName": TABLE, "Item": item})

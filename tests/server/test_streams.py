@@ -57,7 +57,7 @@ def values_by_key(records: list[dict[str, Any]]) -> dict[str, list[int]]:
 
 
 def test_documentation_example_reads_all_changes(tmp_path: Path) -> None:
-    """With boto3, an access key and two workers."""
+    """It uses boto3 with an access key, on a server with two workers."""
     (program,) = [each for each in programs_of(PAGE) if any("dynamodbstreams" in step[1] for step in each.steps)]
     names: dict[str, Any] = {}
     for _, code, _ in program.steps:

@@ -32,7 +32,7 @@ def due(source: Source) -> bool:
 
 
 def test_environment_variables_take_precedence() -> None:
-    """With or without a session token; botocore isn't used then."""
+    """A session token is optional, and botocore isn't used then."""
     assert find_credentials(AWS, KEYS).current() == Credentials("AKID", "secret")
     token = {**KEYS, "AWS_SESSION_TOKEN": "token"}
     assert find_credentials(LOCAL, token).current() == Credentials("AKID", "secret", "token")
@@ -135,7 +135,7 @@ def test_failed_refresh_is_an_error() -> None:
 
 
 def test_aws_is_rejected_while_mock_aws_is_active() -> None:
-    """moto intercepts only botocore's requests: ours would reach AWS."""
+    """moto intercepts only botocore's requests: Keyplan's would reach AWS."""
     with mock_aws(), pytest.raises(StoreError, match="mock_aws is active"):
         find_credentials(AWS)
     with mock_aws():

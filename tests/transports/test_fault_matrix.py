@@ -22,7 +22,7 @@ from tests.transports.calls import CALLS, Call, Notes, directly, fill
 from tests.transports.faults_page import PAGE, unknown, with_table
 from tests.transports.faulty import FAULTS, Fault, FaultyStore, Loop, faulty_store
 
-ANSWER_SECONDS = 0.5
+ANSWER_SECONDS = 1.0
 CELL_SECONDS_MAX = 60.0
 
 

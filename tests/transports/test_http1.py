@@ -68,13 +68,13 @@ def test_status_and_headers_are_parsed() -> None:
     ],
 )
 def test_connections_that_are_not_reused(head: bytes) -> None:
-    """If the server closes it, or sends more than requested."""
+    """The server closes the connection, or sends more than requested."""
     reply = read(head)
     assert reply is not None
     assert not reply.keep
 
 
-def test_excess_bytes_after_a_response() -> None:
+def test_connection_with_excess_bytes_is_not_reused() -> None:
     """The body ends at its length, and the connection isn't reused."""
     reply = read(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhe", b"l", b"loHTTP/1.1")
     assert reply is not None

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.usefixtures("impatient")
 
 
 def test_missing_table_is_not_created(store: FaultyStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a remote store: the URL may name the wrong region."""
+    """The URL of a remote store may name the wrong region."""
     monkeypatch.setattr(Location, "local", False)
     with pytest.raises(StoreError, match="has no table notes") as raised:
         Notes.open(store.url())
@@ -38,7 +38,7 @@ def test_missing_table_is_created_on_local_stores(store: FaultyStore) -> None:
 
 
 def test_created_table_can_be_opened(store: FaultyStore) -> None:
-    """Under the URL's table name, or the design's."""
+    """Its name is the URL's or the design's."""
     with Notes.open(store.url(table="notes-test"), create=True) as notes:
         notes.put(Note(book="b", number=1))
         assert notes.store.table_name == "notes-test"
@@ -71,10 +71,10 @@ def test_opening_retries_every_network_fault(fault: Fault, store: FaultyStore) -
     store.fail("DescribeTable", fault)
     if fault.name == "expired":
         with pytest.raises(StoreError, match="ExpiredTokenException") as raised:
-            Notes.open(store.url("answer_seconds=0.5"))
+            Notes.open(store.url("answer_seconds=1"))
         assert "sign in again" in str(raised.value)
     else:
-        Notes.open(store.url("answer_seconds=0.5")).close()
+        Notes.open(store.url("answer_seconds=1")).close()
         assert store.received["DescribeTable"] == 2 + fault.times
     assert store.met
 
@@ -209,7 +209,7 @@ async def _get(notes: Notes) -> None:
 
 
 def test_importing_keyplan_imports_no_transport() -> None:
-    """Neither botocore, aiohttp, urllib3, nor our own."""
+    """botocore, aiohttp, urllib3 and Keyplan's transports are imported on use."""
     code = "import sys, keyplan; print([name for name in sys.modules if name.partition('.')[0] in {names}])"
     names = "{'botocore', 'aiohttp', 'urllib3', 'requests', 'httpx'}"
     code = code.replace("{names}", names) + "; print('keyplan.client.transports.http_sync' in sys.modules)"

@@ -190,7 +190,7 @@ def test_invalid_attribute_values_are_rejected(answer: dict[str, Any]) -> None:
 def test_response_to_another_request_is_rejected(
     operation: str, parameters: dict[str, Any], good: list[dict[str, Any]], foreign: list[dict[str, Any]]
 ) -> None:
-    """As from a proxy that mixes up connections, or one that returns the same page forever."""
+    """A proxy may mix up connections, or return the same page forever."""
     for answer in good:
         check_answer(operation, parameters, answer)
     for answer in foreign:

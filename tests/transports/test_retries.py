@@ -85,7 +85,7 @@ def test_no_retry_starts_after_the_deadline() -> None:
 
 @pytest.mark.parametrize("kind", [Kind.CLOCK, Kind.EXPIRED])
 def test_clock_and_credentials_are_corrected_once(kind: Kind) -> None:
-    """Without a pause or quota, and only once."""
+    """These retries have no pause, don't count for the quota, and happen only once."""
     quota = Quota()
     element = attempts(quota=quota)
     failure = Failure(DynamoDBError("no", type="ExpiredTokenException"), kind)
@@ -111,7 +111,7 @@ def test_failed_condition_after_a_lost_response_is_unknown() -> None:
 
 
 def test_outcome_is_unknown_if_all_responses_of_a_write_are_lost() -> None:
-    """For a read, the error is raised."""
+    """If the request was a read, the error is raised."""
     for operation, message in (("GetItem", "the connection broke"), ("BatchWriteItem", "is unknown")):
         element = attempts(operation)
         for _ in range(3):
@@ -124,7 +124,7 @@ OLD = Note(book="b", number=1)
 
 
 class Counted(Entity):
-    """Has a version and a field for tokens."""
+    """An entity with a version and a field for tokens."""
 
     name: str
     count: int = 0

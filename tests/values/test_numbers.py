@@ -123,7 +123,7 @@ def test_number_is_stored_or_rejected_with_the_expected_error(text: str) -> None
         ("0." + "0" * 129 + "1", "1"),
     ],
 )
-def test_sums_and_differences_at_the_edge_of_precision(left: str, right: str) -> None:
+def test_sums_and_differences_are_exact_or_overflow(left: str, right: str) -> None:
     for sign in ("", "-"):
         with localcontext(prec=400):
             values = {add: Decimal(left) + Decimal(sign + right), subtract: Decimal(left) - Decimal(sign + right)}

@@ -23,7 +23,7 @@ def test_write_units_per_size(size: int, units: float) -> None:
     assert write_units(size, transactional=True) == 2 * units
 
 
-def test_consumed_capacity_in_responses() -> None:
+def test_response_contains_the_requested_consumed_capacity() -> None:
     consumed = Consumed("orders", "Write")
     consumed.table_units = 2.0
     consumed.add_index("ByG", 1.0, is_local=False)

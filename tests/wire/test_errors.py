@@ -15,7 +15,7 @@ def test_class_names_are_error_types() -> None:
         assert each.__doc__
 
 
-def test_cancelled_transaction_lists_its_reasons() -> None:
+def test_canceled_transaction_lists_its_reasons() -> None:
     error = errors.TransactionCanceledException([{"Code": "None"}, {"Code": "ConditionalCheckFailed"}])
     assert error.message.endswith("[None, ConditionalCheckFailed]")
     assert error.fields["CancellationReasons"][0] == {"Code": "None"}

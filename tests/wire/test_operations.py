@@ -248,7 +248,7 @@ def test_valid_requests_are_accepted(operation: str, params: dict[str, Any]) -> 
 
 
 def test_fractions_of_integers_are_truncated_before_limits_are_checked() -> None:
-    """Also in lists."""
+    """Integers in lists are truncated too."""
     units = {"ReadCapacityUnits": 1.9, "WriteCapacityUnits": 2.0}
     index = {
         "IndexName": "ByG",

@@ -30,7 +30,7 @@ def message(shape: Structure, request: Any) -> str:
     ],
 )
 def test_error_column_is_the_length_of_the_preceding_json(value: Any) -> None:
-    """In bytes, without spaces. The last character is the first wrong one."""
+    """It is counted in bytes, without spaces, up to the first invalid character."""
     shape = Structure({"Wrong": Text(), "Missing": Text()}, required=frozenset({"Missing"}))
     request = {"Before": value, "Wrong": 17}
     text = json.dumps(request, ensure_ascii=False, separators=(",", ":")).encode()
