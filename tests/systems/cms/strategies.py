@@ -4,7 +4,7 @@ that more items fit into a store.
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 from hypothesis import strategies as st
@@ -36,7 +36,6 @@ _PUBLISHED = st.builds(
     tags=_TAGS,
     created_at=_MOMENTS,
     updated_at=_MOMENTS,
-    unpublish_at=st.none() | _MOMENTS,
 )
 _OTHERS = st.builds(
     _article,
@@ -49,21 +48,15 @@ _OTHERS = st.builds(
     tags=_TAGS,
     created_at=_MOMENTS,
     updated_at=_MOMENTS,
-    locale=st.none() | st.just("de"),
-    publish_at=st.none() | _MOMENTS.map(lambda moment: moment + timedelta(hours=1)),
 )
 
 STRATEGIES: dict[Any, SearchStrategy[Any]] = {
     Article: _PUBLISHED | _OTHERS,
-    "translation": st.builds(_article, title=st.just("Titel"), slug=st.just("titel"), author_id=_IDS),
     "article_id": _IDS,
-    "translation_id": _IDS,
     "author_id": _IDS,
     "member_id": _IDS,
     "slug": _SLUGS,
-    "locale": st.sampled_from(["de", "pt-BR"]),
     "tag": st.sampled_from(["a", "c#"]),
     "tags": _TAGS,
     "version": st.integers(1, 3),
-    "at": _MOMENTS,
 }

@@ -1,4 +1,4 @@
-"""Shared by the tests of the CMS: a recording transport, and the stored items."""
+"""What the tests of the CMS share: a transport that records, and what is stored, seen past the design."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from keyplan_systems.cms import Cms
 
 @dataclass
 class Recorder:
-    """Forwards requests and records them with their responses. ``before`` may raise."""
+    """Passes requests on, and keeps them with their responses. ``before`` may raise instead."""
 
     inner: Transport
     made: list[tuple[str, dict[str, Any], dict[str, Any]]] = field(default_factory=list)
@@ -48,14 +48,14 @@ class AsyncRecorder:
 
 
 def recorded(cms: Cms) -> Recorder:
-    """Record the design's requests from now on."""
+    """From here on the design's requests are recorded."""
     recorder = Recorder(cms.store.transport)
     cms.store.transport = recorder
     return recorder
 
 
 def stored(cms: Cms) -> list[dict[str, Any]]:
-    """Every stored item of the table; this read isn't recorded."""
+    """Every item in the table, as it is stored. It isn't recorded."""
     transport = cms.store.transport
     while isinstance(transport, Recorder):
         transport = transport.inner
@@ -74,10 +74,5 @@ def keys(cms: Cms) -> set[tuple[str, str]]:
     return {(item["pk"]["S"], item["sk"]["S"]) for item in stored(cms)}
 
 
-def without_events(cms: Cms) -> set[tuple[str, str]]:
-    """The primary keys of every item except events, which outlive their subjects."""
-    return {key for key in keys(cms) if not key[0].startswith("EVENT#")}
-
-
 def silent(done: int, total: int | None) -> None:
-    """A progress callback that does nothing."""
+    """Ignore progress."""

@@ -1,15 +1,11 @@
-"""Drafts and published versions, unpublishing, restoring, scheduling, previews, translations, and the resulting
-lists.
-"""
+"""Drafts of published articles, unpublishing, restoring, previews, and the contents of lists afterwards."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -17,11 +13,9 @@ from keyplan import now
 from keyplan.errors import ItemExists, ItemNotFound, Refused
 from keyplan_systems.cms import Article, Cms
 from keyplan_systems.cms.design import TAGS_MAX
-from keyplan_systems.cms.entities import FORMER_SLUGS_MAX, MAIN, RETAGGED_MAX, Event
+from keyplan_systems.cms.entities import FORMER_SLUGS_MAX, RETAGGED_MAX
 from keyplan_systems.cms.publishing import token_hash
-from tests.systems.cms.support import recorded, stored, without_events
-
-FRIDAY = datetime(2030, 1, 4, 9, tzinfo=UTC)
+from tests.systems.cms.support import keys, recorded, stored
 
 
 def there(cms: Cms, article_id: str) -> Article:
@@ -34,22 +28,8 @@ def new(cms: Cms, slug: str, *tags: str) -> Article:
     return cms.create_article(Article(title=slug.title(), slug=slug, author_id="u_01", tags=set(tags)))
 
 
-def events(cms: Cms) -> list[tuple[str, int | None]]:
-    """The recorded events in order."""
-    result = [Event(**_event(item)) for item in stored(cms) if item["pk"]["S"].startswith("EVENT#")]
-    return [(event.kind, event.version) for event in sorted(result, key=lambda event: event.at)]
-
-
-def _event(item: dict[str, Any]) -> dict[str, Any]:
-    event = {"event_id": "eventId", "kind": "kind", "article_id": "articleId", "slug": "slug", "title": "title"}
-    result: dict[str, Any] = {name: item[attribute]["S"] for name, attribute in event.items()}
-    version = item.get("version")
-    at, expires = datetime.fromisoformat(item["at"]["S"]), datetime.fromtimestamp(int(item["expires_at"]["N"]), UTC)
-    return {**result, "version": version and int(version["N"]), "at": at, "next_at": at, "expires_at": expires}
-
-
 def assert_lists_agree(cms: Cms) -> None:
-    """Each list equals a filter over all stored items."""
+    """Every list has what the articles say, and nothing else: a plain oracle over all that is stored."""
     items = stored(cms)
     articles = [there(cms, item["articleId"]["S"]) for item in items if item["sk"]["S"] == "#METADATA"]
     wanted = {(f"STATE#{element.status}", element.article_id) for element in articles}
@@ -58,21 +38,18 @@ def assert_lists_agree(cms: Cms) -> None:
         for element in articles
         for slug in (element.slug, *(element.former_slugs or ()))
     }
-    wanted |= {("DUE", element.article_id) for element in articles if element.publish_at}
-    wanted |= {("DUE", element.article_id) for element in articles if element.unpublish_at}
     for element in articles:
-        place = f"PUBLISHED#{element.locale or MAIN}"
         if element.status == "published":
             wanted |= {
-                (place, element.article_id),
-                *((f"{place}#TAG#{tag.replace('#', '$c')}", element.article_id) for tag in element.tags),
+                ("PUBLISHED", element.article_id),
+                *((f"PUBLISHED#TAG#{tag.replace('#', '$c')}", element.article_id) for tag in element.tags),
             }
-    lists = ("STATE#", "SLUG#", "DUE", "PUBLISHED#")
+    lists = ("STATE#", "SLUG#", "PUBLISHED")
     result = [item for item in items if item["pk"]["S"].startswith(lists)]
     assert {(item["pk"]["S"], item["articleId"]["S"]) for item in result} == wanted
     by_id = {element.article_id: element for element in articles}
     for item in result:
-        if item["pk"]["S"].startswith("PUBLISHED#"):
+        if item["pk"]["S"].startswith("PUBLISHED"):
             article = by_id[item["articleId"]["S"]]
             assert (item["title"]["S"], item["slug"]["S"]) == (article.title, article.slug)
             assert item.get("excerpt", {}).get("S") == article.excerpt
@@ -82,7 +59,7 @@ def assert_lists_agree(cms: Cms) -> None:
 # Addresses
 
 
-def test_a_slug_identifies_one_article(cms: Cms, article: Article) -> None:
+def test_a_slug_leads_to_one_article(cms: Cms, article: Article) -> None:
     assert cms.article_by_slug("keys") == article
     assert cms.article_by_slug("nothing") is None
     before = stored(cms)
@@ -95,7 +72,7 @@ def test_a_slug_identifies_one_article(cms: Cms, article: Article) -> None:
     assert_lists_agree(cms)
 
 
-def test_one_of_concurrent_writers_gets_a_slug(tmp_path: Path) -> None:
+def test_of_many_who_want_a_slug_one_gets_it(tmp_path: Path) -> None:
     with Cms.open(tmp_path / "cms.db") as cms, ThreadPoolExecutor(8) as pool:
 
         def wants(number: int) -> bool:
@@ -109,14 +86,14 @@ def test_one_of_concurrent_writers_gets_a_slug(tmp_path: Path) -> None:
         assert_lists_agree(cms)
 
 
-def test_old_slugs_redirect_to_the_article(cms: Cms, article: Article) -> None:
+def test_old_slugs_lead_to_the_article(cms: Cms, article: Article) -> None:
     name = article.article_id
     for number in range(FORMER_SLUGS_MAX + 2):
         cms.edit(name, "Keys", f"keys-{number}")
     assert cms.article_by_slug("keys-2") == cms.article_by_slug("keys-11") == there(cms, name)
-    assert cms.article_by_slug("keys") is cms.article_by_slug("keys-0") is None  # released, and available
+    assert cms.article_by_slug("keys") is cms.article_by_slug("keys-0") is None  # given up, and free
     assert_lists_agree(cms)
-    cms.edit(name, "Keys", "keys-5")  # its own earlier slug
+    cms.edit(name, "Keys", "keys-5")  # one that it had
     assert there(cms, name).former_slugs == [f"keys-{number}" for number in (1, 2, 3, 4, 6, 7, 8, 9, 10, 11)]
     new(cms, "keys")
     assert_lists_agree(cms)
@@ -125,7 +102,7 @@ def test_old_slugs_redirect_to_the_article(cms: Cms, article: Article) -> None:
     assert_lists_agree(cms)
 
 
-# Drafts of published articles
+# Drafts beside what readers see
 
 
 def test_a_published_article_has_a_draft(cms: Cms, article: Article) -> None:
@@ -135,7 +112,7 @@ def test_a_published_article_has_a_draft(cms: Cms, article: Article) -> None:
     now = there(cms, name)
     assert (now.title, now.excerpt, now.shown_version, now.current_version) == ("Keys", None, 1, 2)
     assert now.has_draft
-    (card,) = cms.published_by_tag(MAIN, "aws")
+    (card,) = cms.published_by_tag("aws")
     assert (card.title, card.excerpt) == ("Keys", None)
     latest = cms.article_with_latest(name)
     assert latest is not None
@@ -144,13 +121,12 @@ def test_a_published_article_has_a_draft(cms: Cms, article: Article) -> None:
     after = cms.publish_version(name, 2)
     assert (after.title, after.excerpt, after.shown_version, after.has_draft) == ("Keys, again", "Soon.", 2, False)
     assert after == there(cms, name)
-    (card,) = cms.published_by_tag(MAIN, "aws")
+    (card,) = cms.published_by_tag("aws")
     assert (card.title, card.excerpt) == ("Keys, again", "Soon.")
-    assert events(cms) == [("article.published", 1), ("article.published", 2)]
     assert_lists_agree(cms)
 
 
-def test_saving_over_a_newer_version_is_rejected(cms: Cms, article: Article) -> None:
+def test_saved_over_somebody_else_s_version(cms: Cms, article: Article) -> None:
     name = article.article_id
     assert cms.save_draft(name, "one", "u_01", based_on=0).version == 1
     before = stored(cms)
@@ -160,7 +136,7 @@ def test_saving_over_a_newer_version_is_rejected(cms: Cms, article: Article) -> 
     assert stored(cms) == before
 
 
-def test_an_earlier_version_is_published_again(cms: Cms, article: Article) -> None:
+def test_an_earlier_version_is_shown_again(cms: Cms, article: Article) -> None:
     name = article.article_id
     for body in ("one", "two", "three"):
         cms.publish(name, body, "u_01")
@@ -176,74 +152,68 @@ def test_an_earlier_version_is_published_again(cms: Cms, article: Article) -> No
             wrong()
 
 
-def test_an_article_is_unpublished_and_published_again(cms: Cms, article: Article) -> None:
+def test_taken_back_and_published_again(cms: Cms, article: Article) -> None:
     name = article.article_id
     first = cms.publish(name, "one", "u_01")
     cms.save_draft(name, "two", "u_01")
     after = cms.unpublish(name)
     assert (after.status, after.shown_version, after.published_version) == ("draft", None, None)
     assert after.published_at == first.created_at
-    assert not cms.published_articles(MAIN).items
-    assert not cms.published_by_tag(MAIN, "aws").items
+    assert not cms.published_articles().items
+    assert not cms.published_by_tag("aws").items
     with pytest.raises(Refused, match="isn't published"):
         cms.unpublish(name)
     assert_lists_agree(cms)
     again = cms.publish_version(name, 2)
     assert (again.shown_version, again.published_at) == (2, first.created_at)
     cms.archive(name)
-    assert cms.published_articles(MAIN).items == []
+    assert cms.published_articles().items == []
     assert cms.unarchive(name).status == "draft"
     with pytest.raises(Refused, match="isn't archived"):
         cms.unarchive(name)
-    assert [kind for kind, _ in events(cms)] == [
-        *("article.published", "article.unpublished", "article.published", "article.unpublished")
-    ]
     assert_lists_agree(cms)
 
 
 # Lists
 
 
-def test_public_lists_contain_published_articles(cms: Cms) -> None:
+def test_lists_of_readers_hold_what_is_published(cms: Cms) -> None:
     made = [new(cms, f"a{number}", "aws", *({"odd"} if number % 2 else {})) for number in range(7)]
     for number, article in enumerate(made):
         cms.publish(article.article_id, "text", "u_01") if number != 3 else cms.save_draft(
             article.article_id, "t", "u_01"
         )
     published = [there(cms, article.article_id) for number, article in enumerate(made) if number != 3]
-    newest = sorted(
-        published, key=lambda article: (article.published_at or FRIDAY).replace(microsecond=0), reverse=True
-    )
-    shown = [article.article_id for article in cms.published_articles(MAIN, limit=10)]
+    newest = sorted(published, key=lambda article: article.published_at or article.created_at, reverse=True)
+    shown = [article.article_id for article in cms.published_articles(limit=10)]
     assert set(shown) == {article.article_id for article in newest}
-    moments = [article.published_at.replace(microsecond=0) for article in cms.published_articles(MAIN, limit=10)]
+    moments = [article.published_at.replace(microsecond=0) for article in cms.published_articles(limit=10)]
     assert moments == sorted(moments, reverse=True)
-    assert {tag.slug for tag in cms.published_by_tag(MAIN, "odd")} == {"a1", "a5"}
-    assert {article.slug for article in cms.published_by_author(MAIN, "u_01")} == {
+    assert {tag.slug for tag in cms.published_by_tag("odd")} == {"a1", "a5"}
+    assert {article.slug for article in cms.published_by_author("u_01")} == {
         f"a{number}" for number in (0, 1, 2, 4, 5, 6)
     }
     assert [article.slug for article in cms.articles_by_state("draft")] == ["a3"]
     recorder = recorded(cms)
-    cms.published_by_tag(MAIN, "aws")
+    cms.published_by_tag("aws")
     assert recorder.operations == ["Query"]
 
 
-def test_edits_and_tags_update_the_lists(cms: Cms, article: Article) -> None:
+def test_edits_and_tags_reach_the_lists(cms: Cms, article: Article) -> None:
     name = article.article_id
     cms.publish(name, "one", "u_01")
     cms.edit(name, "New", "new", "Short")
     cms.retag(name, {"aws", "fresh"})
     cms.retag(name, {"aws", "fresh"})
     assert_lists_agree(cms)
-    assert {tag: len(cms.published_by_tag(MAIN, tag)) for tag in ("aws", "c#", "fresh")} == {
+    assert {tag: len(cms.published_by_tag(tag)) for tag in ("aws", "c#", "fresh")} == {
         "aws": 1,
         "c#": 0,
         "fresh": 1,
     }
-    assert [kind for kind, _ in events(cms)] == ["article.published", "article.updated", "article.updated"]
 
 
-def test_the_maximum_number_of_tags_fits_one_transaction(cms: Cms, article: Article) -> None:
+def test_as_many_tags_as_a_transaction_has_room_for(cms: Cms, article: Article) -> None:
     name = article.article_id
     cms.retag(name, {f"a{number}" for number in range(TAGS_MAX)})
     cms.publish(name, "one", "u_01")
@@ -257,13 +227,11 @@ def test_the_maximum_number_of_tags_fits_one_transaction(cms: Cms, article: Arti
     assert_lists_agree(cms)
     for number in range(FORMER_SLUGS_MAX):
         cms.edit(name, "Other", f"other-{number}")
-    cms.schedule(name, "unpublish", FRIDAY)
-    cms.schedule(name, "publish", FRIDAY)
     cms.delete_article(name)
-    assert without_events(cms) == set()
+    assert keys(cms) == set()
 
 
-def test_version_summaries_have_no_bodies(cms: Cms, article: Article) -> None:
+def test_version_cards_have_no_bodies_and_cost_little(cms: Cms, article: Article) -> None:
     name = article.article_id
     for number in range(10):
         cms.publish(name, "long " * 11_000 + str(number), "u_01")
@@ -277,72 +245,10 @@ def test_version_summaries_have_no_bodies(cms: Cms, article: Article) -> None:
     assert "IndexName" not in request
 
 
-# Scheduling
-
-
-def test_an_article_is_published_and_unpublished_on_schedule(cms: Cms, article: Article) -> None:
-    name = article.article_id
-    cms.save_draft(name, "one", "u_01")
-    after = cms.schedule(name, "publish", FRIDAY)
-    assert (after.publish_at, after.publish_next) == (FRIDAY, 1)
-    cms.save_draft(name, "two, not yet", "u_01")
-    cms.schedule(name, "unpublish", FRIDAY + timedelta(days=1))
-    assert [(due_article.action, due_article.at) for due_article in cms.due_articles()] == [
-        ("publish", FRIDAY),
-        ("unpublish", FRIDAY + timedelta(days=1)),
-    ]
-    assert_lists_agree(cms)
-    done = cms.carry_out(name, "publish", FRIDAY)
-    assert done is not None
-    assert (done.status, done.shown_version, done.publish_at, done.has_draft) == ("published", 1, None, True)
-    assert cms.carry_out(name, "publish", FRIDAY) is None
-    assert_lists_agree(cms)
-    done = cms.carry_out(name, "unpublish", FRIDAY + timedelta(days=1))
-    assert done is not None
-    assert (done.status, done.unpublish_at) == ("draft", None)
-    assert cms.due_articles().items == []
-    assert_lists_agree(cms)
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda cms, name: cms.publish(name, "sooner", "u_01"),
-        lambda cms, name: cms.publish_version(name, 1),
-        lambda cms, name: cms.schedule(name, "publish", FRIDAY + timedelta(hours=1)),
-        lambda cms, name: cms.unschedule(name, "publish"),
-        lambda cms, name: cms.archive(name),
-        lambda cms, name: cms.delete_article(name),
-    ],
-)
-def test_outdated_schedules_are_skipped(cms: Cms, article: Article, change: Callable[[Cms, str], object]) -> None:
-    name = article.article_id
-    cms.save_draft(name, "one", "u_01")
-    cms.schedule(name, "publish", FRIDAY)
-    change(cms, name)
-    before = without_events(cms)
-    number = len(events(cms))
-    assert cms.carry_out(name, "publish", FRIDAY) is None
-    assert without_events(cms) == before
-    assert len(events(cms)) == number
-    assert_lists_agree(cms)
-
-
-def test_invalid_schedules_are_rejected(cms: Cms, article: Article) -> None:
-    name = article.article_id
-    with pytest.raises(ItemNotFound, match="has no version"):
-        cms.schedule(name, "publish", FRIDAY)  # nothing has been written
-    with pytest.raises(Refused, match="isn't published"):
-        cms.schedule(name, "unpublish", FRIDAY)
-    cms.save_draft(name, "one", "u_01")
-    with pytest.raises(ItemNotFound, match="has no version 7"):
-        cms.schedule(name, "publish", FRIDAY, 7)
-
-
 # Previews
 
 
-def test_a_preview_shows_one_version_until_it_expires(cms: Cms, article: Article) -> None:
+def test_a_preview_shows_one_version_for_some_hours(cms: Cms, article: Article) -> None:
     name = article.article_id
     cms.save_draft(name, "one", "u_01")
     token = cms.share_preview(name, "u_01", hours=2)
@@ -355,27 +261,3 @@ def test_a_preview_shows_one_version_until_it_expires(cms: Cms, article: Article
     assert cms.preview(token_hash(token)) is None
     with pytest.raises(ItemNotFound):
         cms.share_preview(name, "u_01", version=2)
-
-
-# Languages
-
-
-def test_an_article_has_one_translation_per_language(cms: Cms, article: Article) -> None:
-    name = article.article_id
-    german = cms.translate(name, "de", Article(title="Schlüssel", slug="schluessel", author_id="u_02", tags={"aws"}))
-    assert (german.locale, german.translation_of) == ("de", name)
-    assert cms.article_in_locale(name, "de") == german
-    assert cms.article_in_locale(name, "fr") is None
-    with pytest.raises(ItemExists):
-        cms.translate(name, "de", Article(title="Noch eins", slug="noch-eins", author_id="u_02"))
-    with pytest.raises(Refused, match="is in de itself"):
-        cms.translate(german.article_id, "de", Article(title="X", slug="x", author_id="u_02"))
-    cms.translate(german.article_id, "fr", Article(title="Clés", slug="cles", author_id="u_02"))
-    assert [translation.locale for translation in cms.translations(name)] == ["de", "fr"]
-    cms.publish(german.article_id, "Text", "u_02")
-    assert [tag.slug for tag in cms.published_by_tag("de", "aws")] == ["schluessel"]
-    assert cms.published_by_tag(MAIN, "aws").items == []
-    assert_lists_agree(cms)
-    cms.delete_article(german.article_id)
-    assert [translation.locale for translation in cms.translations(name)] == ["fr"]
-    assert_lists_agree(cms)

@@ -1,4 +1,4 @@
-"""The CMS's README is correct: its rows are stored in the sample, and its patterns are the design's."""
+"""The CMS's README matches the sample's items, the design's patterns and its limits."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ README = (Path(keyplan_systems.cms.__file__).parent / "README.md").read_text(enc
 
 
 def rows(heading: str) -> list[list[str]]:
-    """The rows of a section's tables, as cells without code markup."""
+    """The tables' rows of a section, as cells without their marks of code."""
     section = README.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
     return [
         [cell.strip().replace("`", "") for cell in line.strip("|").split(" | ")]
@@ -23,8 +23,8 @@ def rows(heading: str) -> list[list[str]]:
     ]
 
 
-def test_listed_items_are_stored(sampled: Cms) -> None:
-    shown = [row for row in rows("The items") if "01KPZ33YY0NHSEMGHPPRVG99EN" in str(row)]
+def test_rows_are_stored(sampled: Cms) -> None:
+    shown = [row for row in rows("Key table") if "01KPZ33YY0NHSEMGHPPRVG99EN" in str(row)]
     items = [item for item in stored(sampled) if "01KPZ33YY0NHSEMGHPPRVG99EN" in f"{item['pk']}{item['sk']}"]
     result = {tuple(item.get(key, {"S": "–"})["S"] for key in ("pk", "sk", "gsi1pk", "gsi1sk")): item for item in items}
     assert {tuple(row[:4]) for row in shown} == result.keys()
@@ -37,10 +37,10 @@ def test_listed_items_are_stored(sampled: Cms) -> None:
 
 
 def test_patterns_are_listed() -> None:
-    listed = {row[0]: row[1].partition("(")[0] for row in rows("The questions")[1:]}
+    listed = {row[0]: row[1].partition("(")[0] for row in rows("Access patterns")[1:]}
     assert listed == {pattern.id: name for name, pattern in Cms.compiled.patterns.items()}
 
 
-def test_limits_are_documented() -> None:
-    for number in (f"{BODY_BYTES_MAX:,} bytes", f"{TAGS_MAX} an article", f"{EXCERPT_MAX:,} characters"):
+def test_limits_are_named() -> None:
+    for number in (f"{BODY_BYTES_MAX:,} bytes", f"{TAGS_MAX} tags", f"{EXCERPT_MAX:,} characters"):
         assert number in README

@@ -6,7 +6,7 @@ without permission. The tables list every pattern, so a new pattern without a de
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 import pytest
@@ -16,7 +16,7 @@ from keyplan.systems import system
 from keyplan.web import app
 from keyplan_systems.blog.entities import ContactMessage, Credential, Post
 from keyplan_systems.blog.entities import User as BlogUser
-from keyplan_systems.cms.entities import Article, Event, Member
+from keyplan_systems.cms.entities import Article, Member
 from keyplan_systems.papers.design import Author, Paper
 from keyplan_systems.papers.design import Credential as PapersCredential
 from keyplan_systems.shop.entities import Merchant, PostalAddress, Product, Reading
@@ -171,7 +171,7 @@ def shop(design: Any) -> World:
     )
 
 
-def cms_articles(design: Any) -> tuple[dict[str, str], dict[str, str], str]:
+def cms_articles(design: Any) -> tuple[dict[str, str], dict[str, str]]:
     """An author with a draft, and with a published article that has a later draft; another author, an editor, and a
     member without a role.
     """
@@ -191,19 +191,13 @@ def cms_articles(design: Any) -> tuple[dict[str, str], dict[str, str], str]:
     design.publish(shown.article_id, MARK, "hush")
     design.retag(shown.article_id, {"hush-tag"})
     design.save_draft(shown.article_id, f"{MARK} later", "hush", "Shown", f"{MARK} excerpt")
-    german = Article(title=MARK, slug="gezeigt", author_id="hush")
-    design.translate(shown.article_id, "de", german)
-    design.schedule(draft.article_id, "publish", now() + timedelta(days=1), 1)
-    at = now()
-    event = Event(kind="article.updated", article_id="x", slug="x", title=MARK, next_at=at, expires_at=at)
-    design.put(event)
-    return {"article_id": draft.article_id}, {"article_id": shown.article_id}, event.event_id
+    return {"article_id": draft.article_id}, {"article_id": shown.article_id}
 
 
 def cms(design: Any) -> World:
     """The decisions about the CMS."""
     everyone = "anseo"
-    of_draft, of_shown, event_id = cms_articles(design)
+    of_draft, of_shown = cms_articles(design)
     made = {"articleId": "n", "title": "x", "slug": "x", "authorId": "hush"}
     return World(
         {"a": None, "n": "new", "s": "other", "e": "editor", "o": "hush"},
@@ -211,24 +205,18 @@ def cms(design: Any) -> World:
             "article": ("eo", of_draft),
             "article_version": ("eo", {**of_draft, "version": 1}),
             "article_by_slug": ("eo", {"slug": "hush-draft"}),
-            "article_in_locale": ("eo", {**of_shown, "locale": "de"}),
             "article_with_latest": ("eo", of_shown),
             "article_versions": ("eo", of_shown),
             "article_history": ("eo", of_shown),
             "version_cards": ("eo", of_shown),
             "version_card": ("eo", {**of_draft, "version": 1}),
             "tags_of_article": ("eo", of_shown),
-            "translations": ("", of_shown),
             "articles_by_author": ("eo", {"author_id": "hush"}),
             "articles_by_tag": ("e", {"tag": "hush-tag"}),
             "articles_by_state": ("e", {"status": "draft"}),
-            "slug_holders": ("e", {"slug": "hush-draft"}),
-            "published_articles": (everyone, {"locale": "main"}),
-            "published_by_tag": (everyone, {"locale": "main", "tag": "hush-tag"}),
-            "published_by_author": (everyone, {"locale": "main", "author_id": "hush"}),
-            "due_articles": ("", {}),
-            "waiting_events": ("e", {}),
-            "event": ("e", {"event_id": event_id}),
+            "published_articles": (everyone, {}),
+            "published_by_tag": (everyone, {"tag": "hush-tag"}),
+            "published_by_author": (everyone, {"author_id": "hush"}),
             "members": ("e", {}),
             **closed("preview", "member", "member_by_email", "credential", "founded", "session", "sessions"),
         },
@@ -240,15 +228,11 @@ def cms(design: Any) -> World:
             "publish": ("e", {**of_draft, "body": "x"}),
             "edit": ("e", {**of_draft, "title": "x", "slug": "x"}),
             "retag": ("e", {**of_draft, "tags": ["x"]}),
-            "translate": ("e", {**of_draft, "locale": "de", "translation": {**made, "articleId": "t"}}),
             "publish_version": ("e", {**of_draft, "version": 1}),
-            "schedule": ("e", {**of_draft, "action": "publish", "at": "2030-01-01T00:00:00Z"}),
-            "unschedule": ("e", {**of_draft, "action": "publish"}),
             "revoke_preview": ("e", {"token": "x"}),
             **dict.fromkeys(("archive", "unarchive", "delete_article", "unpublish"), ("e", of_draft)),
             "end_session": ("nseo", {}),
-            **closed("carry_out", "join", "set_role", "set_password", "leave", "take_event", "settle_event"),
-            **closed("postpone_event", "give_up_event", "open_session"),
+            **closed("join", "set_role", "set_password", "open_session"),
         },
     )
 

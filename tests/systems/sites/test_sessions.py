@@ -22,7 +22,7 @@ from tests.web.support import TestClient
 PASSWORD = "seven quiet lamps"
 PRIVATE = {
     "blog": ("/account", "post_seen?post_id=p1", 404),
-    "cms": ("/account", "members", 200),
+    "cms": ("/password", "members", 200),
     "shop": ("/account", "carts", 200),
     "social": ("/account", "blocks", 200),
 }

@@ -1,4 +1,4 @@
-"""The entities of the CMS and their keys: the document's three, and those for lists, slugs and members.
+"""The entities of the CMS and their keys: the document's three, and those for lists, slugs, previews and members.
 
 Names of keys, indexes and attributes follow the document; README.md explains exceptions. Reads are in ``reads``, writes
 in ``articles``, ``publishing`` and ``members``.
@@ -6,7 +6,7 @@ in ``articles``, ``publishing`` and ``members``.
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Annotated, Literal, NamedTuple
 
 from pydantic import ConfigDict, StringConstraints, computed_field
@@ -16,28 +16,21 @@ from keyplan import Entity, Field, Index, Key, Ttl, Unique, now, ulid
 
 __all__ = [
     "BODY_BYTES_MAX",
-    "EVENT_KEPT",
     "EXCERPT_MAX",
     "FORMER_SLUGS_MAX",
     "GSI1",
     "ITEM_BYTES_MAX",
-    "MAIN",
     "RETAGGED_MAX",
     "TAGS_MAX",
-    "Action",
     "Article",
     "ArticleSlug",
     "ArticleVersion",
     "ArticleWithVersion",
     "Credential",
-    "DueArticle",
     "Email",
-    "Event",
-    "EventKind",
     "Excerpt",
     "Founded",
     "Id",
-    "Locale",
     "Member",
     "Name",
     "Preview",
@@ -48,7 +41,6 @@ __all__ = [
     "Status",
     "Tag",
     "TagArticle",
-    "Translation",
     "VersionCard",
     "second_of",
 ]
@@ -64,21 +56,13 @@ BODY_BYTES_MAX = 395 * 1024
 """Maximum size of a body in bytes (UTF-8): DynamoDB's limit for an item, minus 5 KB for other attributes."""
 FORMER_SLUGS_MAX = 10
 """Maximum number of former slugs that redirect; the oldest is dropped."""
-EVENT_KEPT = timedelta(days=30)
-"""Retention of events."""
-MAIN = "main"
-"""The locale in lists of articles without one: the site's main language."""
 
 Status = Literal["draft", "published", "archived"]
-Action = Literal["publish", "unpublish"]
-EventKind = Literal["article.published", "article.updated", "article.unpublished", "article.deleted"]
 Role = Literal["none", "author", "editor", "admin"]
 Tag = Annotated[str, StringConstraints(min_length=1, max_length=100, strip_whitespace=True)]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=500)]
 Excerpt = Annotated[str, StringConstraints(max_length=EXCERPT_MAX)]
 Id = Annotated[str, StringConstraints(min_length=1)]
-Locale = Annotated[str, StringConstraints(pattern=r"^[a-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2}|[0-9]{3}))?$")]
-"""A language with an optional script and region: ``de``, ``pt-BR``, ``zh-Hant-TW``."""
 Email = Annotated[str, StringConstraints(min_length=3, max_length=254, strip_whitespace=True, to_lower=True)]
 
 GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
@@ -102,7 +86,7 @@ class Article(CmsEntity):
     """An article's metadata; bodies are in its versions, so that lists never load them.
 
     ``article_id`` is a ULID, so ids sort by creation. Readers see ``current_version`` of a published article, or
-    ``published_version`` while a newer draft exists. ``locale`` and ``translation_of`` are those of a translation.
+    ``published_version`` while a newer draft exists.
     """
 
     article_id: Id = Field(default_factory=ulid)
@@ -118,12 +102,6 @@ class Article(CmsEntity):
     updated_at: datetime = Field(default_factory=now)
     published_version: int | None = Field(default=None, ge=1)
     former_slugs: list[Name] | None = Field(default=None, max_length=FORMER_SLUGS_MAX)
-    locale: Locale | None = None
-    translation_of: Id | None = None
-    publish_at: datetime | None = None
-    publish_next: int | None = Field(default=None, ge=1)
-    """The version to publish at ``publish_at``."""
-    unpublish_at: datetime | None = None
 
     primary = Key("ARTICLE#{article_id}", "#METADATA")
     by_author = Key("AUTHOR#{author_id}", "ARTICLE#{article_id}", index=GSI1)
@@ -211,23 +189,12 @@ class StateArticle(CmsEntity):
     primary = Key("STATE#{status}", "ARTICLE#{article_id}")
 
 
-class Translation(CmsEntity):
-    """The translation of an article into a language, which is a separate article."""
-
-    article_id: Id
-    locale: Locale
-    translation_id: Id
-
-    primary = Key("TRANSLATIONS#{article_id}", "LOCALE#{locale}")
-
-
 # What readers see
 
 
 class PublishedArticle(CmsEntity):
-    """A published article's card, in the list of its language, and, in the index, of its author."""
+    """A published article's card, in the list of all and, in the index, of its author."""
 
-    locale: str
     article_id: Id
     published_at: datetime
     title: Name
@@ -242,14 +209,13 @@ class PublishedArticle(CmsEntity):
         """The publication time in the key."""
         return second_of(self.published_at)
 
-    primary = Key("PUBLISHED#{locale}", "{second}#{article_id}")
-    by_author = Key("PUBLISHED#{locale}#AUTHOR#{author_id}", "{second}#{article_id}", index=GSI1)
+    primary = Key("PUBLISHED", "{second}#{article_id}")
+    by_author = Key("PUBLISHED#AUTHOR#{author_id}", "{second}#{article_id}", index=GSI1)
 
 
 class PublishedTag(CmsEntity):
-    """A published article's card in the list of a tag; short, because each tag has one."""
+    """A published article's card in the list of a tag, without the article's other tags."""
 
-    locale: str
     tag: Tag
     article_id: Id
     published_at: datetime
@@ -264,7 +230,7 @@ class PublishedTag(CmsEntity):
         """The publication time in the key."""
         return second_of(self.published_at)
 
-    primary = Key("PUBLISHED#{locale}#TAG#{tag}", "{second}#{article_id}")
+    primary = Key("PUBLISHED#TAG#{tag}", "{second}#{article_id}")
 
 
 class Preview(CmsEntity):
@@ -278,51 +244,6 @@ class Preview(CmsEntity):
     expires_at: Ttl = Field(alias="expires_at")
 
     primary = Key("PREVIEW#{token_hash}", "PREVIEW")
-
-
-# Scheduled work
-
-
-class DueArticle(CmsEntity):
-    """A scheduled action on an article; the list is in time order."""
-
-    at: datetime
-    action: Action
-    article_id: Id
-
-    @computed_field  # type: ignore[prop-decorator] # pydantic's documented form
-    @property
-    def second(self) -> str:
-        """The time in the key."""
-        return second_of(self.at)
-
-    primary = Key("DUE", "{second}#{action:rank}#{article_id}")
-
-
-class Event(CmsEntity):
-    """A publication, change or withdrawal: written in the same transaction, then delivered to webhooks.
-
-    ``next_at`` is the next attempt; ``delivered`` has the webhooks that accepted it.
-    """
-
-    event_id: Id = Field(default_factory=ulid)
-    kind: EventKind
-    article_id: Id
-    slug: Name
-    title: Name
-    locale: Locale | None = None
-    version: int | None = None
-    at: datetime = Field(default_factory=now)
-    state: Literal["waiting", "delivered", "failed"] = "waiting"
-    next_at: datetime
-    attempts: int = Field(default=0, ge=0)
-    delivered: set[str] = Field(default_factory=set)
-    told: str | None = None
-    """The last response of a webhook that didn't accept it."""
-    expires_at: Ttl = Field(alias="expires_at")
-
-    primary = Key("EVENT#{event_id}", "EVENT")
-    waiting = Key("OUTBOX", "{next_at}#{event_id}", index=GSI1, when={"state": "waiting"})
 
 
 # Members

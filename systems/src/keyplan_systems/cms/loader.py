@@ -33,7 +33,7 @@ from keyplan_systems.posts import Post, fault_of, find_posts, read_post, shown, 
 
 __all__ = ["load"]
 
-NOBODY = "unknown"
+UNKNOWN = "unknown"
 """The author of a post without one."""
 STEP_ACTIONS = 100
 """Actions per transaction: those of an article and its lists, and two per version."""
@@ -87,8 +87,10 @@ class _Histories:
         return [] if self._history is None else self._history.former(path)
 
     def _failed(self, error: HistoryError) -> None:
-        message = f"git's history is left out from here on: {error}"
-        self._report.errors.append(ErrorDetail(self._place, message, "such posts are loaded with one version each"))
+        message = f"the git history can't be read: {error}"
+        self._report.errors.append(
+            ErrorDetail(self._place, message, "the remaining posts are loaded with one version each")
+        )
         self._history = None
 
 
@@ -121,19 +123,19 @@ def _report_losses(post: Post, site: SiteFolder, groups: GroupedFaults, report: 
 
     The text isn't changed, because each commit's text is a version.
     """
-    groups.add("further authors, left out", post.path, Counter(post.authors[1:]), "an article has one")
-    groups.add("former addresses, left out", post.path, Counter(post.aliases), "let the site redirect them")
+    groups.add("further authors, ignored", post.path, Counter(post.authors[1:]), "an article has one author")
+    groups.add("former URLs, ignored", post.path, Counter(post.aliases), "redirect them on your site")
     if post.excerpt is not None and len(post.excerpt) > EXCERPT_MAX:
-        groups.add("excerpts that were cut", post.path, {"excerpt": 1}, f"they have {EXCERPT_MAX:,} characters at most")
+        groups.add("excerpts, truncated", post.path, {"excerpt": 1}, f"the maximum is {EXCERPT_MAX:,} characters")
     links = Links(site, {}, {}, lambda _: None)
     plain = plain_markdown(post.body, partial(links.address, post.path))
     for kind, names in plain.removed.items():
-        groups.add(f"{kind}, not rendered", post.path, names, "they stay in the text; pages show a placeholder")
-    groups.add("links within its own site, kept", post.path, links.lost, "change them")
+        groups.add(f"{kind}, not rendered", post.path, names, "the text keeps them; pages show a placeholder")
+    groups.add("links within the original site, unchanged", post.path, links.lost, "edit them")
     for message, hint in post.said:
         groups.add(message, post.path, {post.slug: 1}, hint)
     for name in post.not_taken():
-        report.counts[f"fields left out: {name[:60]}"] += 1
+        report.counts[f"fields ignored: {name[:60]}"] += 1
 
 
 def _complete(post: Post, revisions: Sequence[Revision], report: LoadReport) -> list[Revision]:
@@ -144,7 +146,7 @@ def _complete(post: Post, revisions: Sequence[Revision], report: LoadReport) -> 
             check_body(revision.body, post.path)
             result.append(revision)
         except RequestError as error:
-            message = f"its text of {revision.moment:%Y-%m-%d %H:%M} is left out: {error.message}"
+            message = f"its version of {revision.moment:%Y-%m-%d %H:%M} is skipped: {error.message}"
             report.errors.append(ErrorDetail(post.path, message, error.hint, error.code))
     if not result or result[-1].body != post.body:
         moment = post.modified if result else post.date or post.modified
@@ -157,13 +159,13 @@ def _article_of(post: Post, revisions: Sequence[Revision]) -> Article:
     tags = dict.fromkeys((*post.tags, *post.categories))
     if len(tags) > TAGS_MAX:
         raise FrontMatterError(
-            f"{len(tags)} tags and categories; an article may have {TAGS_MAX}", line=post.lines.get("tags")
+            f"{len(tags)} tags and categories; an article can have {TAGS_MAX}", line=post.lines.get("tags")
         )
     created = post.date or revisions[0].moment
     excerpt = post.excerpt or first_paragraph(plain_markdown(post.body).text)
     if excerpt is not None and len(excerpt) > EXCERPT_MAX:
         excerpt = f"{excerpt[: EXCERPT_MAX - 1].rstrip()}…"
-    author = next((text for text in (*post.authors, revisions[0].author) if text), NOBODY)
+    author = next((text for text in (*post.authors, revisions[0].author) if text), UNKNOWN)
     try:
         return Article(
             article_id=stable_id(post.path, post.date),
@@ -200,8 +202,8 @@ def _take_in(design: Cms, post: Post, article_id: str, revisions: Sequence[Revis
     wanted = _article_of(post, revisions).model_copy(update={"article_id": article_id})
     slug = _free_slug(design, wanted)
     if slug != wanted.slug:
-        message = f"another article has the address {wanted.slug!r}; this one has {slug!r}"
-        report.fault(ErrorDetail(shown(post.path), message, "give one of them a slug of its own"))
+        message = f"another article has the slug {wanted.slug!r}; this one gets {slug!r}"
+        report.fault(ErrorDetail(shown(post.path), message, "set a unique slug in the front matter"))
         wanted = wanted.model_copy(update={"slug": slug})
     before = design.get(Article, article_id=wanted.article_id, consistent=True)
     if before is None:
@@ -213,8 +215,8 @@ def _take_in(design: Cms, post: Post, article_id: str, revisions: Sequence[Revis
         changes = _changes(before, wanted)
         if (changes or revisions) and before.status == "archived":
             raise Refused(
-                f"article {before.article_id} is archived and stays as it is, though its file has changed",
-                hint="delete the article to load it anew, or take the file away",
+                f"article {before.article_id} is archived, so the changes of its file aren't loaded",
+                hint="unarchive or delete the article, or remove the file",
             )
         if changes:
             before = _update(design, before, wanted, changes)
@@ -288,7 +290,7 @@ def _update(design: Cms, before: Article, wanted: Article, changes: dict[str, An
         changes["former_slugs"] = former
     after, actions = changed(before, stamp, **changes)
     if "slug" in changes and wanted.slug not in (before.former_slugs or ()):
-        actions.append(Put(ArticleSlug(slug=wanted.slug, article_id=article_id)))
+        actions.append(Create(ArticleSlug(slug=wanted.slug, article_id=article_id)))
     actions += [Delete(ArticleSlug, slug=slug) for slug in given_up]
     actions += [
         Put(TagArticle(tag=tag, article_id=article_id, tagged_at=stamp)) for tag in sorted(after.tags - before.tags)

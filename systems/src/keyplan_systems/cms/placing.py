@@ -1,6 +1,6 @@
 """The list items of an article, as pure functions: writes add them to their transactions.
 
-The design's writes, the import, the sample and ``renewing`` share them.
+The design's writes, the import and the sample share them.
 """
 
 from __future__ import annotations
@@ -13,16 +13,10 @@ from keyplan import Create, Delete, Put
 from keyplan.errors import ItemTooLarge
 from keyplan_systems.cms.entities import (
     BODY_BYTES_MAX,
-    EVENT_KEPT,
     FORMER_SLUGS_MAX,
     ITEM_BYTES_MAX,
-    MAIN,
-    Action,
     Article,
     ArticleVersion,
-    DueArticle,
-    Event,
-    EventKind,
     PublishedArticle,
     PublishedTag,
     StateArticle,
@@ -34,8 +28,6 @@ from keyplan_systems.cms.entities import (
 __all__ = [
     "card_of",
     "check_body",
-    "due_of",
-    "event_of",
     "former_slugs",
     "moved",
     "new_version",
@@ -54,9 +46,8 @@ def _places(article: Article) -> dict[tuple[object, ...], Placed]:
     }
     if article.status == "published" and article.published_at is not None:
         # Keys contain seconds, and so does the identity.
-        locale, second = article.locale or MAIN, second_of(article.published_at)
+        second = second_of(article.published_at)
         shown: dict[str, Any] = {
-            "locale": locale,
             "article_id": name,
             "published_at": article.published_at,
             "title": article.title,
@@ -64,9 +55,9 @@ def _places(article: Article) -> dict[tuple[object, ...], Placed]:
             "excerpt": article.excerpt,
             "author_id": article.author_id,
         }
-        result["published", locale, second] = PublishedArticle(**shown, tags=article.tags)
+        result["published", second] = PublishedArticle(**shown, tags=article.tags)
         for tag in sorted(article.tags):
-            result["tag", locale, second, tag] = PublishedTag(**shown, tag=tag)
+            result["tag", second, tag] = PublishedTag(**shown, tag=tag)
     return result
 
 
@@ -110,30 +101,6 @@ def new_version(version: ArticleVersion) -> Iterator[Create | Put]:
     yield Put(card_of(version))
 
 
-def due_of(article: Article) -> list[DueArticle]:
-    """The scheduled actions of an article."""
-    times: list[tuple[Action, datetime | None]] = [
-        ("publish", article.publish_at),
-        ("unpublish", article.unpublish_at),
-    ]
-    return [DueArticle(at=at, action=action, article_id=article.article_id) for action, at in times if at is not None]
-
-
-def event_of(kind: EventKind, article: Article, moment: datetime) -> Event:
-    """The webhook event."""
-    return Event(
-        kind=kind,
-        article_id=article.article_id,
-        slug=article.slug,
-        title=article.title,
-        locale=article.locale,
-        version=article.shown_version,
-        at=moment,
-        next_at=moment,
-        expires_at=moment + EVENT_KEPT,
-    )
-
-
 def former_slugs(article: Article, slug: str) -> tuple[list[str] | None, list[str]]:
     """The former slugs of an article with a new slug; and those that are dropped."""
     if slug == article.slug:
@@ -152,9 +119,8 @@ def check_body(body: str, place: str) -> None:
     size = len(body.encode("utf-8", "surrogatepass"))
     if size > BODY_BYTES_MAX:
         raise ItemTooLarge(
-            f"the body is {size:,} bytes; a version holds {BODY_BYTES_MAX:,}, since DynamoDB allows "
-            f"{ITEM_BYTES_MAX:,} for an item with all its attributes",
+            f"the body is {size:,} bytes; a version holds at most {BODY_BYTES_MAX:,}, because DynamoDB limits "
+            f"an item with all its attributes to {ITEM_BYTES_MAX:,}",
             place=place,
-            hint="publish it in parts, as articles that link to each other; "
-            "or keep the whole text in an object store, and publish a summary that links to it",
+            hint="split it into several articles, or store it in Amazon S3 and publish a summary with a link",
         )

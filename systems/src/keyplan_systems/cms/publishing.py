@@ -1,4 +1,4 @@
-"""Writes of versions: save, publish, unpublish, restore, schedule, and preview links.
+"""Writes of versions: save, publish, unpublish, restore, and preview links.
 
 A version is immutable. Readers see the article's ``shown_version``.
 """
@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Annotated, Any
 
 from pydantic import Field
 
 from keyplan import Create, Delete, Example, Writes, now, write
-from keyplan.errors import ErrorDetail, ItemNotFound, Refused, RequestError
+from keyplan.errors import ErrorDetail, ItemNotFound, Refused
 from keyplan_systems.cms.articles import ArticleWrites, write_change
-from keyplan_systems.cms.entities import Action, Article, ArticleVersion, DueArticle, Excerpt, Id, Name, Preview
+from keyplan_systems.cms.entities import Article, ArticleVersion, Excerpt, Id, Name, Preview
 from keyplan_systems.cms.placing import check_body, new_version, word_count
 
 __all__ = ["PREVIEW_HOURS", "PREVIEW_HOURS_MAX", "PublishingWrites", "token_hash"]
@@ -24,8 +24,6 @@ PREVIEW_HOURS = 72
 PREVIEW_HOURS_MAX = 30 * 24
 Hours = Annotated[int, Field(ge=1, le=PREVIEW_HOURS_MAX)]
 Number = Annotated[int, Field(ge=1)]
-
-_NO_PUBLISHING: dict[str, Any] = {"publish_at": None, "publish_next": None}
 
 
 class PublishingWrites(ArticleWrites):
@@ -65,12 +63,11 @@ class PublishingWrites(ArticleWrites):
         check_body(body, "Cms.save_draft.body")
         article = yield from self._editable(article_id)
         if based_on is not None and based_on != article.current_version:
-            message = f"version {article.current_version} is the newest, and {based_on} was worked on"
             raise Refused(
-                "somebody has saved another version",
+                "another version was saved in the meantime",
                 place="Cms.save_draft",
-                hint="read it, and save again",
-                errors=[ErrorDetail("based_on", message)],
+                hint="read the newest version, then save again",
+                errors=[ErrorDetail("based_on", f"is {based_on}; the newest version is {article.current_version}")],
             )
         moment = now()
         version = _version(article, body, created_by, moment, title=title, excerpt=excerpt)
@@ -78,7 +75,7 @@ class PublishingWrites(ArticleWrites):
         yield from write_change(article, moment, current_version=version.version, **_still_shown(article))
         return version
 
-    @write("W9", attempts=30)
+    @write("W8", attempts=30)
     def publish_version(self, article_id: str, version: Number) -> Writes[Article]:
         """Publish an existing version: the newest draft, or an earlier one.
 
@@ -88,15 +85,15 @@ class PublishingWrites(ArticleWrites):
         after = yield from self._shown(article, version, now())
         return after
 
-    @write("W10", attempts=30, example=Example().found(Article, status="published"))
+    @write("W9", attempts=30, example=Example().found(Article, status="published"))
     def unpublish(self, article_id: str) -> Writes[Article]:
         """Unpublish an article: it becomes a draft, with all versions. Raises ItemNotFound, Refused."""
         article = yield from self._editable(article_id)
         if article.status != "published":
             raise Refused(f"article {article_id!r} isn't published", place="Cms.unpublish")
-        return (yield from write_change(article, now(), status="draft", published_version=None, unpublish_at=None))
+        return (yield from write_change(article, now(), status="draft", published_version=None))
 
-    @write("W11", attempts=30)
+    @write("W10", attempts=30)
     def restore_version(self, article_id: str, version: Number, created_by: str) -> Writes[ArticleVersion]:
         """Restore an earlier version's text as a new, unpublished version. Raises ItemNotFound."""
         article = yield from self._editable(article_id)
@@ -109,58 +106,9 @@ class PublishingWrites(ArticleWrites):
         yield from write_change(article, moment, current_version=made.version, **_still_shown(article))
         return made
 
-    # Scheduling
-
-    @write("W12", attempts=30)
-    def schedule(self, article_id: str, action: Action, at: datetime, version: int | None = None) -> Writes[Article]:
-        """Schedule the publication of a version (the newest one by default), or the withdrawal of the article.
-
-        Later versions aren't included. Each action has one time, which a new one replaces. Raises ItemNotFound; Refused
-        for withdrawing an article that is neither published nor scheduled for publication.
-        """
-        article = yield from self._editable(article_id)
-        second = _second(at)
-        if action == "unpublish":
-            if article.status != "published" and article.publish_at is None:
-                raise Refused(f"article {article_id!r} isn't published", place="Cms.schedule", hint="publish it first")
-            changes: dict[str, Any] = {"unpublish_at": second}
-        else:
-            number = article.current_version if version is None else version
-            if not 1 <= number <= article.current_version:
-                raise _no_version(article_id, number)
-            changes = {"publish_at": second, "publish_next": number}
-        return (yield from write_change(article, now(), **changes))
-
-    @write("W13", attempts=30)
-    def unschedule(self, article_id: str, action: Action) -> Writes[Article]:
-        """Cancel a scheduled action. Raises ItemNotFound, Refused."""
-        article = yield from self._editable(article_id)
-        changes = _NO_PUBLISHING if action == "publish" else {"unpublish_at": None}
-        return (yield from write_change(article, now(), **changes))
-
-    @write("W14", attempts=30)
-    def carry_out(self, article_id: str, action: Action, at: datetime) -> Writes[Article | None]:
-        """Execute a scheduled action if the article still has it; else None.
-
-        Several processes can call it for the same entry: one of them executes it, which removes it from the article.
-        """
-        article = yield from self.article.read(article_id)
-        due = DueArticle(at=_second(at), action=action, article_id=article_id)
-        planned = None if article is None else article.publish_at if action == "publish" else article.unpublish_at
-        if article is None or planned != due.at or article.status == "archived":
-            yield Delete(due)  # an obsolete entry
-            return None
-        moment = now()
-        if action == "unpublish":
-            gone: dict[str, Any] = {"status": "draft"} if article.status == "published" else {}
-            return (yield from write_change(article, moment, **gone, published_version=None, unpublish_at=None))
-        number = article.publish_next or article.current_version
-        after = yield from self._shown(article, number, moment)
-        return after
-
     # Previews
 
-    @write("W15")
+    @write("W11")
     def share_preview(
         self, article_id: str, created_by: Id, version: int | None = None, hours: Hours = PREVIEW_HOURS
     ) -> Writes[str]:
@@ -185,7 +133,7 @@ class PublishingWrites(ArticleWrites):
         )
         return token
 
-    @write("W16")
+    @write("W12")
     def revoke_preview(self, token: str) -> Writes:
         """End a preview link; no error if it has expired."""
         yield Delete(Preview, token_hash=token_hash(token))
@@ -193,13 +141,9 @@ class PublishingWrites(ArticleWrites):
     def _shown(self, article: Article, number: int, moment: datetime) -> Writes[Article]:
         """Show a version to readers."""
         card = yield from self.version_card.read(article.article_id, number)
-        title, excerpt = (None, None) if card is None else (card.title, card.excerpt)
         if card is None:
-            # A version that is older than cards.
-            version = yield from self.article_version.read(article.article_id, number)
-            if version is None:
-                raise _no_version(article.article_id, number)
-        own = {name: value for name, value in (("title", title), ("excerpt", excerpt)) if value is not None}
+            raise _no_version(article.article_id, number)
+        own = {name: value for name in ("title", "excerpt") if (value := getattr(card, name)) is not None}
         earlier = None if number == article.current_version else number
         changes = {**_published(article, moment), "published_version": earlier, **own}
         return (yield from write_change(article, moment, **changes))
@@ -210,20 +154,10 @@ def token_hash(token: str) -> str:
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _second(at: datetime) -> datetime:
-    """A time in UTC, truncated to seconds. Raises RequestError at the calendar's limits."""
-    try:
-        return at.astimezone(UTC).replace(microsecond=0)
-    except OverflowError:
-        raise RequestError(
-            "at is no time in UTC", place="Cms.schedule.at", hint="name one before the year 9999"
-        ) from None
-
-
 def _published(article: Article, moment: datetime) -> dict[str, Any]:
     """The changes for publishing the newest version, including the first publication's time."""
     first = article.published_at or moment
-    return {"status": "published", "published_at": first, "published_version": None, **_NO_PUBLISHING}
+    return {"status": "published", "published_at": first, "published_version": None}
 
 
 def _still_shown(article: Article) -> dict[str, Any]:

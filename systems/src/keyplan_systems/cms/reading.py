@@ -1,4 +1,4 @@
-"""Published articles in a language, with the published version. Never drafts."""
+"""What readers see: the published version of an article, or the version of a preview link."""
 
 from __future__ import annotations
 
@@ -21,25 +21,10 @@ class Readable(NamedTuple):
     version: ArticleVersion
 
 
-def readable(cms: Cms, slug: str, locale: str | None = None) -> Readable | None:
-    """The published article of a slug, translated if a published translation exists, else in its own language, else the
-    original; None if nothing is published.
-    """
-    result = cms.article_by_slug(slug) if slug else None
-    if result is None:
-        return None
-    candidates: list[Article | None] = [result]
-    original_id = result.translation_of or result.article_id
-    if locale is not None and locale != result.locale:
-        candidates.insert(0, cms.article_in_locale(original_id, locale))
-        if result.translation_of is not None:
-            candidates.append(cms.article(original_id))
-    for article in candidates:
-        if article is not None and article.shown_version is not None:
-            version = cms.article_version(article.article_id, article.shown_version)
-            if version is not None:
-                return Readable(article, version)
-    return None
+def readable(cms: Cms, slug: str) -> Readable | None:
+    """The published article with a current or former slug; None if there is none."""
+    article = cms.article_by_slug(slug) if slug else None
+    return None if article is None else _with_version(cms, article, article.shown_version)
 
 
 def previewed(cms: Cms, token: str) -> Readable | None:
@@ -48,5 +33,9 @@ def previewed(cms: Cms, token: str) -> Readable | None:
     if shared is None or shared.expires_at <= now():  # expired items exist for days
         return None
     article = cms.article(shared.article_id)
-    version = None if article is None else cms.article_version(shared.article_id, shared.version)
-    return None if article is None or version is None else Readable(article, version)
+    return None if article is None else _with_version(cms, article, shared.version)
+
+
+def _with_version(cms: Cms, article: Article, number: int | None) -> Readable | None:
+    version = None if number is None else cms.article_version(article.article_id, number)
+    return None if version is None else Readable(article, version)

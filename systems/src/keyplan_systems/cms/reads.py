@@ -1,15 +1,15 @@
 # mypy: disable-error-code="empty-body"
-"""The read patterns of the CMS: AP1 to AP7 of the document, R1 to R7 for editors, P1 to P5 for readers, Q1 to Q8 for
-background jobs and members.
+"""The read patterns of the CMS: AP1 to AP7 of the document, R1 to R5 for editors, P1 to P4 for readers, M1 to M5 for
+members.
 
-P1 to P4 return only published articles; a policy decides who can call the others.
+P1 to P3 return only published articles; a policy decides who can call the others.
 """
 
 from __future__ import annotations
 
 from typing import Literal
 
-from keyplan import Cursor, Each, Page, Through, read
+from keyplan import Cursor, Page, read
 from keyplan_systems.cms.entities import (
     TAGS_MAX,
     Article,
@@ -17,9 +17,7 @@ from keyplan_systems.cms.entities import (
     ArticleVersion,
     ArticleWithVersion,
     Credential,
-    DueArticle,
     Email,
-    Event,
     Founded,
     Member,
     Preview,
@@ -29,7 +27,6 @@ from keyplan_systems.cms.entities import (
     Status,
     Tag,
     TagArticle,
-    Translation,
     VersionCard,
 )
 
@@ -101,85 +98,53 @@ class Reads:
         """An article by its current or a former slug, with any status."""
         ...
 
-    @read("R6")
-    def slug_holders(self, slug: Each[str]) -> list[ArticleSlug]:
-        """The articles of these slugs; unknown ones are omitted."""
-        ...
-
-    @read("R7", items=20)
-    def translations(self, article_id: str) -> list[Translation]:
-        """The translations of an article."""
-        ...
-
     # Readers
 
     @read("P1", newest_first=True)
-    def published_articles(self, locale: str, limit: int = 20, cursor: Cursor | None = None) -> Page[PublishedArticle]:
-        """The published articles in a language, newest first; ``main`` is the main language."""
+    def published_articles(self, limit: int = 20, cursor: Cursor | None = None) -> Page[PublishedArticle]:
+        """The published articles, newest first."""
         ...
 
     @read("P2", newest_first=True)
-    def published_by_tag(
-        self, locale: str, tag: Tag, limit: int = 20, cursor: Cursor | None = None
-    ) -> Page[PublishedTag]:
+    def published_by_tag(self, tag: Tag, limit: int = 20, cursor: Cursor | None = None) -> Page[PublishedTag]:
         """The published articles with a tag, newest first, in one query."""
         ...
 
     @read("P3", newest_first=True)
     def published_by_author(
-        self, locale: str, author_id: str, limit: int = 20, cursor: Cursor | None = None
+        self, author_id: str, limit: int = 20, cursor: Cursor | None = None
     ) -> Page[PublishedArticle]:
         """The published articles of an author, newest first."""
         ...
 
-    @read("P4", through=Through(Translation, article_id="translation_id"))
-    def article_in_locale(self, article_id: str, locale: str) -> Article | None:
-        """An article's translation into a language, with any status."""
-        ...
-
-    @read("P5")
+    @read("P4")
     def preview(self, token_hash: str) -> Preview | None:
         """The preview of a token's hash."""
         ...
 
-    # Background jobs
+    # Members
 
-    @read("Q1")
-    def due_articles(self, limit: int = 100, cursor: Cursor | None = None) -> Page[DueArticle]:
-        """Scheduled actions in time order."""
-        ...
-
-    @read("Q2", where={"state": "waiting"})
-    def waiting_events(self, limit: int = 100, cursor: Cursor | None = None) -> Page[Event]:
-        """Events that wait for webhooks, in the order of their next attempts."""
-        ...
-
-    @read("Q3")
-    def event(self, event_id: str) -> Event | None:
-        """An event with its deliveries."""
-        ...
-
-    @read("Q4")
+    @read("M1")
     def member(self, member_id: str) -> Member | None:
         """A member by their id."""
         ...
 
-    @read("Q5", consistent=True)
+    @read("M2", consistent=True)
     def member_by_email(self, email: Email) -> Member | None:
         """A member by email address, in any case."""
         ...
 
-    @read("Q6")
+    @read("M3")
     def members(self, limit: int = 50, cursor: Cursor | None = None) -> Page[Member]:
         """All members."""
         ...
 
-    @read("Q7")
+    @read("M4")
     def credential(self, member_id: str) -> Credential | None:
         """A member's credential."""
         ...
 
-    @read("Q8")
+    @read("M5")
     def founded(self, place: Literal["cms"]) -> Founded | None:
         """The founding member."""
         ...

@@ -8,7 +8,7 @@ from markupsafe import Markup
 from starlette.responses import JSONResponse, Response
 
 from keyplan_systems.cms.design import Cms
-from keyplan_systems.cms.entities import MAIN, PublishedArticle, PublishedTag
+from keyplan_systems.cms.entities import PublishedArticle, PublishedTag
 from keyplan_systems.cms.reading import previewed, readable
 from keyplan_systems.pages.site import Turn
 from keyplan_systems.plain_markdown import plain_markdown
@@ -18,17 +18,17 @@ from keyplan_systems.site.problems import not_found
 __all__ = ["article", "articles", "preview", "shown_text"]
 
 CmsTurn = Turn[Cms]
-TEXT_CHARACTERS_MAX = 500
+SLUG_CHARACTERS_MAX = 500
 
 
 def articles(turn: CmsTurn) -> Response:
-    """Published articles of a language or a tag, newest first."""
-    locale, tag = turn.query.get("locale", MAIN)[:40] or MAIN, turn.query.get("tag", "").strip()
+    """Published articles, optionally those with a tag, newest first."""
+    tag = turn.query.get("tag", "").strip()
     page: Any
     if tag:
-        page = turn.design.published_by_tag(locale, tag[:100], limit=20, cursor=turn.cursor)
+        page = turn.design.published_by_tag(tag[:100], limit=20, cursor=turn.cursor)
     else:
-        page = turn.design.published_articles(locale, limit=20, cursor=turn.cursor)
+        page = turn.design.published_articles(limit=20, cursor=turn.cursor)
     return JSONResponse({"items": [_card(item) for item in page.items], "cursor": page.cursor and str(page.cursor)})
 
 
@@ -44,11 +44,10 @@ def _card(element: PublishedArticle | PublishedTag) -> dict[str, Any]:
 
 
 def article(turn: CmsTurn) -> Response:
-    """A published article by slug, translated if possible. A former slug redirects."""
-    slug, locale = turn.path("slug"), turn.query.get("locale") or None
-    result = readable(turn.design, slug[:TEXT_CHARACTERS_MAX], None if locale is None else locale[:40])
+    """A published article by its current or a former slug."""
+    result = readable(turn.design, turn.path("slug")[:SLUG_CHARACTERS_MAX])
     if result is None:
-        return JSONResponse({"error": "there is no published article with this slug"}, status_code=404)
+        return JSONResponse({"error": "no published article has this slug"}, status_code=404)
     shown, version = result
     tag = f'"{shown.article_id}-{version.version}-{int(shown.updated_at.timestamp() * 1e6):x}"'
     if turn.request.headers.get("if-none-match") == tag:
@@ -56,7 +55,6 @@ def article(turn: CmsTurn) -> Response:
     content = {
         "article_id": shown.article_id,
         "slug": shown.slug,
-        "locale": shown.locale,
         "title": shown.title,
         "excerpt": shown.excerpt,
         "author_id": shown.author_id,
@@ -71,7 +69,7 @@ def article(turn: CmsTurn) -> Response:
 def shown_text(body: str, title: str) -> Markup:
     """The HTML of an article's text. Template tags become placeholders."""
     html = render_markdown(plain_markdown(without_title(body, title)).text)
-    return Markup(html)  # noqa: S704 - the renderer removes markup that isn't safe
+    return Markup(html)  # noqa: S704 - the renderer removes unsafe markup
 
 
 def preview(turn: CmsTurn) -> Response:

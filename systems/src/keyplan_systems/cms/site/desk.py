@@ -23,21 +23,11 @@ SLUG_CHARACTERS_MAX = 200
 
 
 def desk(turn: CmsTurn) -> Response:
-    """The articles with a status; authors see their own; and scheduled actions."""
+    """The articles with a status; authors see their own."""
     cms, person = turn.design, turn.person
     if "author" not in person.roles:
         return turn.page("waiting.html")
     state = turn.query.get("state", "")
-    if state == "due" and may_publish(person):
-        due = cms.due_articles(limit=50, cursor=turn.cursor)
-        articles = dict(
-            zip(
-                (article.article_id for article in due),
-                _articles(cms, [article.article_id for article in due]),
-                strict=True,
-            )
-        )
-        return turn.page("due.html", state=state, due=due.items, articles=articles, cursor=due.cursor)
     mine = state == "mine" or not may_publish(person)
     if mine:
         page = cms.articles_by_author(person.user_id, limit=20, cursor=turn.cursor)
@@ -47,10 +37,6 @@ def desk(turn: CmsTurn) -> Response:
         page = cms.articles_by_state(STATES[state], limit=20, cursor=turn.cursor)
     names = names_of(cms, (article.author_id for article in page))
     return turn.page("desk.html", state=state, articles=page.items, names=names, cursor=page.cursor)
-
-
-def _articles(cms: Cms, ids: list[str]) -> list[Article | None]:
-    return cms.get_many(Article, [{"article_id": id_} for id_ in ids])
 
 
 def names_of(cms: Cms, ids: Iterable[str]) -> dict[str, str]:
@@ -69,7 +55,7 @@ def create(turn: CmsTurn) -> Response:
     """Create an article, an empty draft."""
     form = turn.form
     title = form.text("title", "Title", TITLE_CHARACTERS_MAX)
-    slug = form.text("slug", "Address", SLUG_CHARACTERS_MAX, required=False)
+    slug = form.text("slug", "Slug", SLUG_CHARACTERS_MAX, required=False)
     if not form:
         return turn.page("new.html", 422)
     wanted = slug_from(slug or title, "article")
@@ -85,5 +71,5 @@ def create(turn: CmsTurn) -> Response:
 
 def taken_slug(turn: CmsTurn, slug: str) -> None:
     """Add the error of a taken slug to the form."""
-    turn.form.labels["slug"] = "Address"
-    turn.form.fault("slug", f"another article has the address {slug}; choose another one")
+    turn.form.labels["slug"] = "Slug"
+    turn.form.fault("slug", f"another article has the slug {slug}; choose a different one")

@@ -24,7 +24,7 @@ _MAY: dict[Role, tuple[str, ...]] = {
 class CmsPeople(People[Member]):
     """Members with a credential."""
 
-    taken = "somebody is registered with it"
+    taken = "this address already has an account"
     by_mail = True
 
     def __init__(self, cms: Cms) -> None:
@@ -45,7 +45,7 @@ class CmsPeople(People[Member]):
 
     def fault_of(self, login: str) -> str | None:
         """The error of an email address."""
-        return None if _EMAIL.fullmatch(login.strip()) else "that isn't an email address"
+        return None if _EMAIL.fullmatch(login.strip()) else "not an email address"
 
     def add(self, login: str, name: str, password_hash: str) -> Member:
         """A new member: the first one is administrator, others wait for a role."""
