@@ -10,7 +10,6 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -32,7 +31,6 @@ __all__ = [
     "arriving",
     "error_details_of",
     "faults_of_load",
-    "hearing",
     "letter",
     "serving",
     "sign_in",
@@ -94,31 +92,6 @@ def arriving(browser: Browser, address: str) -> Iterator[Arrive]:
     for context in contexts:
         context.close()
     assert [text for text in said if not REFUSED.search(text)] == [], said
-
-
-@contextmanager
-def hearing() -> Iterator[tuple[str, queue.Queue[tuple[dict[str, str], bytes]]]]:
-    """A local address, and the headers and bodies that it receives."""
-    heard: queue.Queue[tuple[dict[str, str], bytes]] = queue.Queue()
-
-    class Hearing(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            """Record the request."""
-            heard.put((dict(self.headers), self.rfile.read(int(self.headers["Content-Length"]))))
-            self.send_response(204)
-            self.end_headers()
-
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - its name there
-            """Log nothing."""
-
-    with ThreadingHTTPServer((HOST, 0), Hearing) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        try:
-            yield f"http://{HOST}:{server.server_port}/hook", heard
-        finally:
-            server.shutdown()
-            thread.join()
 
 
 class _Letters(logging.Handler):

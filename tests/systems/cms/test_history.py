@@ -248,7 +248,7 @@ def test_git_that_fails(cms: Cms, repository: Repository, monkeypatch: pytest.Mo
     assert report.loaded == 2
     (fault,) = report.errors
     assert fault.place == str(repository.folder)
-    assert "history is left out" in fault.message
+    assert "git history" in fault.message
 
 
 def fail_to_read(history: History, name: str) -> bytes | None:

@@ -145,7 +145,7 @@ def test_each_error_has_file_and_line(cms: Cms, tmp_path: Path) -> None:
         assert said in str(result[place]), place
     assert report.loaded == 4
     assert sum(sk == "#METADATA" for _, sk in keys(cms)) == 4
-    assert "object store" in str(result["big.md"])
+    assert "Amazon S3" in str(result["big.md"])
 
 
 def test_file_names_that_are_not_utf8(cms: Cms, tmp_path: Path) -> None:
@@ -315,11 +315,11 @@ def test_unsupported_markup_is_reported_and_kept(cms: Cms, tmp_path: Path) -> No
     )
     (tmp_path / "a.md").write_text(text)
     report = load(cms, tmp_path, silent)
-    assert (report.loaded, report.counts) == (1, {"fields left out: weight": 1})
+    assert (report.loaded, report.counts) == (1, {"fields ignored: weight": 1})
     assert sorted(fault.message for fault in report.errors) == [
-        "former addresses, left out: 1 in a.md (/old)",
-        "further authors, left out: 1 in a.md (ben)",
-        "links within its own site, kept: 2 in a.md (p.png, ../b/)",
+        "former URLs, ignored: 1 in a.md (/old)",
+        "further authors, ignored: 1 in a.md (ben)",
+        "links within the original site, unchanged: 2 in a.md (p.png, ../b/)",
         "template expressions, not rendered: 1 in a.md (site.title)",
         "template tags, not rendered: 1 in a.md (include)",
     ]
