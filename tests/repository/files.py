@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent.parent
@@ -22,15 +21,6 @@ def written_files(suffix: str = "", below: Path = ROOT) -> Iterator[Path]:
                 yield from written_files(suffix, path)
         elif path.name.endswith(suffix) and path.name != ".git":  # a file in a second working tree
             yield path
-
-
-def statements(body: Iterable[ast.AST]) -> Iterator[ast.stmt]:
-    """Return all statements of a module's body, without the expressions in them."""
-    for node in body:
-        if isinstance(node, ast.stmt):
-            yield node
-        for name in ("body", "orelse", "finalbody", "handlers", "cases"):
-            yield from statements(getattr(node, name, ()))
 
 
 def place(path: Path) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 import sys
 import tomllib
@@ -11,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.repository.files import ROOT, SOURCE, SYSTEMS, statements, written_files
+from tests.repository.files import ROOT, SOURCE, SYSTEMS, written_files
 
 PACKAGES = [(ROOT, SOURCE), (ROOT / "systems", SYSTEMS)]
 """The folder of each package's pyproject.toml, and of its modules."""
@@ -34,15 +33,13 @@ def declared(folder: Path) -> set[str]:
     return {normalized(re.split(r"[^\w.-]", requirement)[0]) for value in lists for requirement in value}
 
 
+IMPORT = re.compile(r"^\s*(?:from (\w+)[\w.]* import .*|import (\w+)[\w.]*(?: as \w+)?) *(?:#.*)?$", re.MULTILINE)
+
+
 def imported(source: Path) -> set[str]:
     """Return the modules that a package imports, except its own and the standard library's."""
-    result: set[str] = set()
-    for path in written_files(".py", source):
-        for node in statements(ast.parse(path.read_text(encoding="utf-8")).body):
-            if isinstance(node, ast.Import):
-                result.update(alias.name.partition(".")[0] for alias in node.names)
-            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-                result.add(node.module.partition(".")[0])
+    texts = (path.read_text(encoding="utf-8") for path in written_files(".py", source))
+    result = {match[1] or match[2] for text in texts for match in IMPORT.finditer(text)}
     return result - sys.stdlib_module_names - {source.name}
 
 
