@@ -71,10 +71,10 @@ def test_whole_units_of_a_time_are_buckets(partition: str, kind: Any, unit: str)
         ("D#{device}#{at:%Y%d}", datetime, "the days of at in its partition key come again with each month"),
         ("D#{device}#{at:%H%M}", datetime, "the minutes of at in its partition key come again with each year"),
         ("D#{device}#{at:%m%d}", date, "the days of at in its partition key come again with each year"),
-        ("D#{device}#{at}", datetime, "at stands whole in its partition key"),
-        ("D#{device}#{at:ms}", datetime, "takes no range but of a time's whole units"),
-        ("D#{device}#{at}", str, "takes no range but of a time's whole units"),
-        ("D#{device}#{at}", int, "takes no range but of a time's whole units"),
+        ("D#{device}#{at}", datetime, "at is in its partition key as a whole"),
+        ("D#{device}#{at:ms}", datetime, "a range there needs whole units of a time"),
+        ("D#{device}#{at}", str, "a range there needs whole units of a time"),
+        ("D#{device}#{at}", int, "a range there needs whole units of a time"),
     ],
 )
 def test_other_time_formats_are_not_buckets(partition: str, kind: Any, said: str) -> None:
@@ -88,7 +88,7 @@ def test_other_time_formats_are_not_buckets(partition: str, kind: Any, said: str
         (datetime, "{at:%Y%d}", "doesn't sort by time"),
         (datetime, "{at:%j%Y}", "doesn't sort by time"),
         (date, "{at:%Y%d}", "doesn't sort by time"),
-        (date, "{at:%Y%m%d%H}", "names hours, and the field is a day"),
+        (date, "{at:%Y%m%d%H}", "names hours, and the field is a date"),
     ],
 )
 def test_an_unsortable_time_format_is_no_sort_key(kind: Any, layout: str, said: str) -> None:
@@ -163,8 +163,8 @@ def test_unsupported_range_reads_are_rejected_with_the_reason() -> None:
     for name, said in {
         "whole": "it is read month by month of at, which a collection isn't",
         "tagged": "it is read year by year of at, which a junction isn't",
-        "open_ended": "a range of it may not be left out",
-        "two_ranges": "at and until stand in its partition key, which takes a range of one",
+        "open_ended": "so its range is required",
+        "two_ranges": "at and until are in its partition key, and only one can be a range",
         "narrow": "NARROW doesn't project until, which EventText holds",
         "completed": "NARROW doesn't project until, which a range uses",
         "one": "so it names many items",

@@ -163,8 +163,8 @@ def test_order_by_is_required_if_two_orders_are_possible() -> None:
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        ({"scan": True, "newest_first": True}, "newest_first= asks for an order, and a scan gives items in no order"),
-        ({"scan": True, "order_by": "score"}, "order_by= asks for an order, and a scan gives items in no order"),
+        ({"scan": True, "newest_first": True}, "newest_first= asks for an order, and a scan returns items in no order"),
+        ({"scan": True, "order_by": "score"}, "order_by= asks for an order, and a scan returns items in no order"),
         ({"scan": True, "through": Link}, "a scan doesn't support junctions"),
     ],
 )

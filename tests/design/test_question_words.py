@@ -88,7 +88,7 @@ REJECTED = [
      ("key= is OTHER#{other_id}, HEAD, which isn't a key of Visit "
      "(use one of Visit.primary, Visit.by_length, Visit.by_country)")),
     ("key=Visit.by_length", "visits(self, page: str, country: str) -> list[Visit]",
-     "country would have to stand in it"),
+     "it doesn't contain country after"),
     ("key=Visit.by_length, consistent=True", "visits(self, page: str) -> list[Visit]",
      "global indexes don't support strongly consistent reads"),
     ("key=Visit.by_length, scan=True", "visits(self) -> list[Visit]", "key= has no effect on a scan (omit key=)"),

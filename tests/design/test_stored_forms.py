@@ -238,7 +238,7 @@ def test_a_range_of_a_partially_stored_value_is_rejected() -> None:
         primary = Key("HOLD#{hold_id}", "HEAD")
         by_end = Key("TENANT#{tenant}", "{until:s}", index=HELD)
 
-    with pytest.raises(DesignError, match="of until it holds a part, or a form that doesn't sort: no range of it"):
+    with pytest.raises(DesignError, match="it contains until only in part, or unsorted, and so supports no range"):
 
         class Holds(Design):
             table = Table("holds", indexes=[HELD])

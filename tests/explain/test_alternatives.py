@@ -56,7 +56,7 @@ def test_consistency_and_other_supporting_keys() -> None:
     everything = design("Everything")
     reasons = {alternative.reason for explained in explain_all(everything) for alternative in explained.others}
     assert "global indexes don't support strongly consistent reads" in reasons
-    assert any(reason.startswith("it serves too") for reason in reasons)
+    assert any(reason.startswith("it also supports the pattern") for reason in reasons)
 
 
 def test_a_scan_has_no_alternatives() -> None:
@@ -139,9 +139,9 @@ class Jobs(Design):
     [
         ("job", "Job.primary", "Job.by_rank", "its partition key needs team"),
         ("job", "Job.primary", "Job.of_job", "rank is open in it, so it names many items"),
-        ("job", "Job.primary", "Job.claim", "it serves too, with two reads: the claim, then the item"),
+        ("job", "Job.primary", "Job.claim", "it also supports the pattern, with two reads: the claim, then the item"),
         ("ranked", "Job.by_rank", "Job.by_state", "its order is state and rank and job_id, and the pattern needs rank"),
-        ("ranked", "Job.by_rank", "Job.sharded", "it serves too, with 3 partitions to read instead of 1"),
+        ("ranked", "Job.by_rank", "Job.sharded", "it also supports the pattern, with 3 partitions instead of 1"),
         ("ranked", "Job.by_rank", "Job.by_due", "it lacks the items whose due is None"),
         ("fresh", "Job.by_state", "Job.by_rank", "it would need a filter on state"),
         (
@@ -151,8 +151,8 @@ class Jobs(Design):
             "it supports the pattern too, but not the other entities of the result",
         ),
         ("of_job", "Job.of_job", "Job.primary", "its order is none, and the pattern needs rank"),
-        ("parts", "Part.of_job", "Part.again", "it serves too; the other one goes before it"),
-        ("steps", "Step.primary", "Step.once_more", "it serves too; the table goes before an index"),
+        ("parts", "Part.of_job", "Part.again", "it also supports the pattern; the other one is preferred"),
+        ("steps", "Step.primary", "Step.once_more", "it also supports the pattern; the table is preferred to an index"),
     ],
 )
 def test_every_reason_against_a_key(pattern: str, taken: str, key: str, reason: str) -> None:

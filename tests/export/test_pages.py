@@ -16,7 +16,11 @@ from tests.export.designs import NAMES, design
 def rows(name: str) -> list[Row]:
     return [
         Row(
-            explanation.id, explanation.question, explanation.operation, explanation.index, (explanation.key_condition,)
+            explanation.id,
+            explanation.signature,
+            explanation.operation,
+            explanation.index,
+            (explanation.key_condition,),
         )
         for explanation in explain_all(design(name))
     ]

@@ -339,5 +339,5 @@ class Zoo(Design):
     @read("S2", order_by="number")
     def by_the_table(self, job_id: str) -> list[Step]: ...
 """)
-    shown = {answer.question: answer.key for answer in plan(made)[0].answers}
+    shown = {answer.pattern: answer.key for answer in plan(made)[0].answers}
     assert shown == {"by_the_index": "Step.once_more", "by_the_table": "Step.primary"}

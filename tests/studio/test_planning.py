@@ -70,7 +70,7 @@ def test_the_planners_plans_are_compared(made: Any) -> None:
             cell = rows[key.place]["cells"][number]
             assert (cell["text"], cell["note"], cell["new"]) == (key.text, key.sentence, True)
         for answer in each.answers:
-            cell = rows[f"Access patterns.{answer.question}"]["cells"][number]
+            cell = rows[f"Access patterns.{answer.pattern}"]["cells"][number]
             assert cell["text"] == f"{answer.operation} by {answer.key}"
             assert cell["note"].startswith(answer.proof)
 

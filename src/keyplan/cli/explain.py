@@ -100,7 +100,7 @@ def _id(explanation: Explanation) -> Text:
 def _question(explanation: Explanation) -> Text:
     from rich.text import Text
 
-    name, _, rest = explanation.question.partition("(")
+    name, _, rest = explanation.signature.partition("(")
     return Text.assemble((name, "bold"), f"({rest}", "\n", (explanation.proof, "dim"))
 
 
@@ -121,7 +121,7 @@ def _show_pattern(out: Console, result: Explained) -> None:
     from keyplan.cli.options import printable
 
     explanation = result.explanation
-    out.print(Text.assemble(_id(explanation), "  ", explanation.question))
+    out.print(Text.assemble(_id(explanation), "  ", explanation.signature))
     if explanation.doc:
         out.print(explanation.doc, style="dim", markup=False)
     facts = (

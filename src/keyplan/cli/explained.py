@@ -82,7 +82,7 @@ def row_of(element: Explained) -> Row:
     explanation = element.explanation
     conditions = tuple(filter(None, explanation.key_condition.split(" → ")))
     return Row(
-        explanation.id, explanation.question, explanation.operation, explanation.index, conditions, takes=element.takes
+        explanation.id, explanation.signature, explanation.operation, explanation.index, conditions, takes=element.takes
     )
 
 
@@ -93,7 +93,7 @@ def pattern_markdown(result: Explained) -> str:
 
 def _section(result: Explained) -> Iterator[str]:
     explanation = result.explanation
-    yield f"### {cell(explanation.id)} {code(explanation.question)}"
+    yield f"### {cell(explanation.id)} {code(explanation.signature)}"
     for text in filter(None, (explanation.doc, explanation.proof, explanation.note)):
         yield from ("", text)
     facts = [

@@ -142,7 +142,7 @@ def _show(plans: list[Plan], spare: list[str]) -> None:
     out.print()
     patterns = Table("access pattern", "operation", "key", "why it works", box=None, pad_edge=False)
     for answer in best.answers:
-        patterns.add_row(*map(escape, (answer.question, answer.operation, answer.key, answer.proof)))
+        patterns.add_row(*map(escape, (answer.pattern, answer.operation, answer.key, answer.proof)))
     out.print(patterns)
     if best.verified is not None:
         out.print(f"Verified on {best.verified.stores} generated stores of {best.verified.items} items.")

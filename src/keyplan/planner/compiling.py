@@ -186,7 +186,7 @@ def read_faults(facts: DesignFacts, keys: Declared) -> list[ErrorDetail]:
                 except Problem as problem:
                     faults.append(ErrorDetail(signature.place, str(problem), problem.hint))
                 except KeyError:
-                    continue  # it reads an entity that has a fault of its own
+                    continue  # its entity has an error
     return faults
 
 

@@ -122,7 +122,7 @@ class _Work:
         places = {fault.place for fault in faults}
         rest = [need for need in self.needs if need.place not in places]
         outcome = search(list(self.entities.values()), rest, self.deployed, Search(filters=True))
-        if outcome.choices:  # what the compiler says of the other reads, with keys for them alone
+        if outcome.choices:  # the compiler's errors in the other reads
             others = read_faults(self.facts, declared(outcome.choices[0], self.deployed, self.filters))
             faults += [fault for fault in others if fault.place not in places]
         name = self.facts.cls.__name__
@@ -211,7 +211,7 @@ class _Work:
             rest = [need for need in self.needs if need.place != place]
             if search(list(self.entities.values()), rest, self.deployed, Search()).choices:
                 faults.append(
-                    ErrorDetail(place, "no keys serve it together with the others", "make a design of its own of it")
+                    ErrorDetail(place, "no keys serve it together with the others", "move it to another design")
                 )
         faults += [ErrorDetail(name, limit) for limit in outcome.limits]
         return DesignError("no keys serve these access patterns together", place=name, errors=faults)

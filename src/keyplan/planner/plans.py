@@ -320,7 +320,7 @@ class Verified:
 class Answer:
     """How an access pattern is served: by which operation and key, and why that needs no scan, in a sentence."""
 
-    question: str
+    pattern: str
     id: str
     operation: str
     key: str
@@ -426,9 +426,9 @@ class Plan:
                 }
                 for key in self.keys
             ],
-            "questions": [
+            "patterns": [
                 {
-                    "name": answer.question,
+                    "name": answer.pattern,
                     "id": answer.id,
                     "operation": answer.operation,
                     "key": answer.key,

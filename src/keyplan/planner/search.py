@@ -225,7 +225,7 @@ class _Entity:
             names = ", ".join(name for name in self.entity.identity if is_fraction(self.entity.kinds[name]))
             reason = f"{names} identifies an item and is a fraction, which a key can't represent exactly"
             yield Unserved(
-                Need(self.entity.name, self.entity.cls, frozenset()), reason, "identify it by a text or an int"
+                Need(self.entity.name, self.entity.cls, frozenset()), reason, "identify it by a string or an int"
             )
             return
         for number, need in enumerate(self.needs):
@@ -241,7 +241,7 @@ class _Entity:
         if fractions := sorted(name for name in need.known if is_fraction(kinds[name])):
             return (
                 f"{', '.join(fractions)} is a fraction, which a partition key can't represent exactly",
-                "know something else by equality, and this as a Range",
+                "pass another field by equality, and this one as a Range",
             )
         if need.whole is not None:
             return (
@@ -259,7 +259,7 @@ class _Entity:
                 f"{write} changes {names[0]} by the item's key alone, so no index key with it can be recomputed",
                 f"read the {self.entity.name} in the write, and update the instance: Update(item, {names[0]}=...)",
             )
-        return "no single key supports it", "know more of it by equality, or make two patterns of it"
+        return "no single key supports it", "pass more fields by equality, or split it into two patterns"
 
     # Sets of keys
 

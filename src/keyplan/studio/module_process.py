@@ -147,7 +147,7 @@ def _key(plan: Plan, key: PlannedKey) -> Cell:
 
 
 def _patterns(plans: Sequence[Plan]) -> Iterator[dict[str, Any]]:
-    answers = [{answer.question: answer for answer in plan.answers} for plan in plans]
+    answers = [{answer.pattern: answer for answer in plan.answers} for plan in plans]
     for name, answer in answers[0].items():
         cells: list[Cell] = []
         for plan, own in zip(plans, answers, strict=True):

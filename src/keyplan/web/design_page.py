@@ -122,7 +122,7 @@ def _row(explanation: Explanation) -> str:
         f'<tr role="row" class="{explanation.kind}">'
         f'<td role="cell" class="id"><span>{escape(explanation.id)}</span></td>'
         f'<td role="cell" class="question"><a href="#{escape(explanation.pattern)}">'
-        f"{_signature(explanation.question)}</a>"
+        f"{_signature(explanation.signature)}</a>"
         f"<p>{escape(_summary(explanation.doc))}</p></td>"
         f'<td role="cell" class="operation"><span>{escape(explanation.operation)}</span>{where}</td>'
         f'<td role="cell" class="condition">{condition}</td></tr>'

@@ -161,12 +161,12 @@ class BusiestPartition:
 
     @property
     def worst(self) -> Demand:
-        """The pattern that takes most."""
+        """The pattern with the highest load."""
         return max(self.demands, key=lambda demand: demand.per_second)
 
 
 def busiest_partitions(demands: Demands) -> list[BusiestPartition]:
-    """The busiest partitions, each with all that is taken of it."""
+    """The busiest partitions, each with the load of all patterns."""
     groups: dict[tuple[str, tuple[str, ...], str], list[Demand]] = {}
     for partition in demands.partitions:
         sources = tuple(template.source for _, template in partition.key.partition)
@@ -185,22 +185,22 @@ TEXT_FIELDS = frozenset({"body", "content", "document", "html", "markdown", "pay
 
 @dataclass
 class Subject:
-    """A design, what is asked of it, and where it stands in its source. ``owner``: its class, where there is one."""
+    """A design with its traffic, its source locations, and its class (``owner``), if known."""
 
     design: CompiledDesign
     traffic: Traffic
     owner: type[Any] | None = None
     sources: Sources = field(default_factory=Sources)
     found: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
-    """Code and place of what the rules have found so far."""
+    """Code and place of the findings so far."""
     demands: Demands | None = None
-    """What the patterns take, once a rule has asked ``demand.py``."""
+    """The load of the patterns, if ``demand.py`` has calculated it."""
 
     # Parts
 
     @property
     def table_place(self) -> str:
-        """The place of what concerns the whole table."""
+        """The place of findings about the whole table."""
         return f"{self.design.name}.table"
 
     @cached_property
@@ -210,7 +210,7 @@ class Subject:
 
     @cached_property
     def queries(self) -> tuple[Query, ...]:
-        """Every Query that a read makes, once for each entity in its answer."""
+        """Every Query of a read, once for each entity in its result."""
         return tuple(
             Query(pattern, plan, match)
             for pattern in self.design.reads.values()
@@ -225,7 +225,7 @@ class Subject:
 
     @cached_property
     def writes(self) -> tuple[WriteAnalysis, ...]:
-        """What every write does."""
+        """The analyses of the writes."""
         return tuple(self.analyzer.analysis(pattern) for pattern in self.design.writes.values())
 
     @property
@@ -236,20 +236,20 @@ class Subject:
 
     @cached_property
     def analyzer(self) -> WriteAnalyzer:
-        """What is known of the writes."""
+        """Analyzes the writes."""
         return WriteAnalyzer(self.design, self.owner, self.traffic, self.sources)
 
     def load(self, pattern: ReadPattern | WritePattern) -> Load:
-        """What is asked of a pattern."""
+        """The load of a pattern."""
         return self.traffic.patterns[pattern.name]
 
     def stored(self, entity: CompiledEntity) -> StoredItems:
-        """What is said of an entity's items."""
+        """The stored items of an entity, by the traffic file."""
         return self.traffic.entities[entity.name]
 
     @staticmethod
     def silences(text: str, code: str, place: str) -> bool:
-        """Whether a silence (a code, or a code and a place) is of a finding. The place's last part will do."""
+        """Whether an ``ignore=`` text (a code, or a code and a place or its last part) matches a finding."""
         wanted, _, where = text.partition(" ")
         return wanted == code and (not where or where == place or place.endswith(f".{where}"))
 
@@ -261,7 +261,7 @@ class Subject:
         return Typical(self.design, self.traffic.entities)
 
     def sizes(self, entity: CompiledEntity) -> ItemSizes | None:
-        """The sizes of a typical item; None for an entity that no example can be made of."""
+        """The sizes of a typical item; None for an entity without one."""
         try:
             return self.typical.sizes(entity)
         except Problem:
@@ -295,7 +295,7 @@ class Subject:
         return tuple(dict.fromkeys(value for constant in asked for value in values_asked(constant)))
 
     def generated(self, entity: CompiledEntity, name: str) -> bool:
-        """Whether a field's values are made so that no two items have the same one."""
+        """Whether a field's values are generated and unique."""
         info = entity.cls.model_fields.get(name)
         if info is None:
             return False
@@ -330,7 +330,7 @@ class Subject:
                 yield stored_field
 
     def bytes_of(self, query: Query) -> int | None:
-        """The bytes of one item that a query reads: as they are given, or those of a typical one."""
+        """The bytes of one item that a query reads, by the traffic file or of a typical item."""
         load = self.load(query.pattern)
         if load.item_bytes is not None:
             return load.item_bytes

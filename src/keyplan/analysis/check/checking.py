@@ -1,4 +1,4 @@
-"""Checking a design: every rule run on it, findings placed in the source, silenced ones marked."""
+"""Check a design: run every rule, find the source of each finding, mark ignored ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a rule is: a code that stays, a name, a severity, a manual, and a function that finds."""
+"""A rule: its stable code, name, severity, manual, and the function that finds problems."""
 
 from __future__ import annotations
 

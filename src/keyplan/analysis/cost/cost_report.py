@@ -91,7 +91,7 @@ def pattern_json(estimate: PatternEstimate, payer: Payer) -> dict[str, Any]:
         "id": estimate.id,
         "pattern": estimate.name,
         "kind": estimate.kind,
-        "question": estimate.question,
+        "signature": estimate.signature,
         "requests": [_request_json(request) for request in estimate.requests],
         "read_units": estimate.read_units,
         "write_units": estimate.write_units,

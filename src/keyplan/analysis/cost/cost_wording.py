@@ -40,7 +40,7 @@ def usd(price: float | None) -> str:
 
 
 def bill_usd(bill: Bill | None) -> str:
-    """A bill's sum; of one that lacks a price what is known of it."""
+    """A bill's sum, or the known part of it."""
     if bill is None:
         return "–"
     if bill.usd is not None:

@@ -40,7 +40,7 @@ class PatternEstimate:
     id: str
     name: str
     kind: Literal["read", "write"]
-    question: str
+    signature: str
     requests: tuple[Request, ...]
     load: Load
     notes: tuple[str, ...] = ()
@@ -253,7 +253,7 @@ class _Estimator:
             id=pattern.id,
             name=pattern.name,
             kind="read" if isinstance(pattern, ReadPattern) else "write",
-            question=str(pattern.signature),
+            signature=str(pattern.signature),
             requests=tuple(requests),
             load=load,
             notes=notes,

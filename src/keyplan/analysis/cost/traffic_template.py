@@ -69,7 +69,7 @@ def _lines(cls: type[Any]) -> Iterator[str]:
     for estimated in result.patterns:
         pattern = design.patterns[estimated.name]
         yield ""
-        yield f"# {estimated.id}: {_shown(estimated.question)}"
+        yield f"# {estimated.id}: {_shown(estimated.signature)}"
         yield f"[patterns.{_key(estimated.name)}]"
         yield from map(str, _pattern(estimated, pattern, facts))
     for entity in design.entities.values():

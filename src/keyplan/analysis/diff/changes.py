@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import Enum
 from typing import Any
 
@@ -43,11 +43,4 @@ class Change:
 
     def as_json(self) -> dict[str, Any]:
         """The change as JSON data."""
-        return {
-            "severity": self.severity.value,
-            "code": self.code,
-            "place": self.place,
-            "what": self.what,
-            "effect": self.effect,
-            "action": self.action,
-        }
+        return asdict(self) | {"severity": self.severity.value}

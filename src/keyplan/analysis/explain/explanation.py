@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from copy import deepcopy
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import partial
 from typing import Any, cast
 
@@ -66,10 +66,6 @@ class Alternative:
     place: str
     reason: str
 
-    def as_json(self) -> dict[str, Any]:
-        """The alternative as JSON data."""
-        return {"key": self.key, "place": self.place, "reason": self.reason}
-
 
 def alternatives(design: CompiledDesign, pattern: ReadPattern) -> tuple[Alternative, ...]:
     """The keys of the pattern's entities that aren't used. Empty for a scan."""
@@ -100,17 +96,17 @@ def _passed_over(match: KeyMatch, pattern: ReadPattern) -> str:
     if unmet and chosen is not None and all(name in chosen.fields for name in unmet):
         return f"it would need a filter on {' and '.join(unmet)}"
     if match.key.is_claim:
-        return "it serves too, with two reads: the claim, then the item"
+        return "it also supports the pattern, with two reads: the claim, then the item"
     missing = next(lacking_while_none(match), None)
     if missing is not None:
         return f"it lacks the items whose {missing} is None"
     if len(pattern.shape.entities) > 1 and match.key.index is None and chosen is not None and chosen.index is not None:
         return "it supports the pattern too, but not the other entities of the result"
     if chosen is not None and match.key.index is not None and chosen.index is None:
-        return "it serves too; the table goes before an index"
+        return "it also supports the pattern; the table is preferred to an index"
     if chosen is not None and match.key.shards > chosen.shards:
-        return f"it serves too, with {match.key.shards} partitions to read instead of {chosen.shards}"
-    return "it serves too; the other one goes before it"
+        return f"it also supports the pattern, with {match.key.shards} partitions instead of {chosen.shards}"
+    return "it also supports the pattern; the other one is preferred"
 
 
 def _chosen(pattern: ReadPattern) -> CompiledKey | None:
@@ -245,18 +241,18 @@ class Explanation:
     id: str
     pattern: str
     kind: str
-    question: str
+    signature: str
     doc: str
     operation: str
-    index: str | None
-    key: str
-    key_condition: str
-    direction: str | None
-    limit: int | None
     consistency: str
-    filter: str | None
     requests: tuple[Request, ...]
     proof: str
+    index: str | None = None
+    key: str = ""
+    key_condition: str = ""
+    direction: str | None = None
+    limit: int | None = None
+    filter: str | None = None
     note: str | None = None
     symbolic: bool = True
     asks: tuple[str, ...] = ()
@@ -264,28 +260,12 @@ class Explanation:
 
     def as_json(self) -> dict[str, Any]:
         """The explanation as JSON data."""
-        return {
-            "id": self.id,
-            "pattern": self.pattern,
-            "kind": self.kind,
-            "question": self.question,
-            "doc": self.doc,
-            "operation": self.operation,
-            "index": self.index,
-            "key": self.key,
-            "key_condition": self.key_condition,
-            "direction": self.direction,
-            "limit": self.limit,
-            "consistency": self.consistency,
-            "filter": self.filter,
+        data = {each.name: getattr(self, each.name) for each in fields(self)}
+        requests = [{"operation": request.operation, "parameters": request.parameters} for request in self.requests]
+        return data | {
             "asks": list(self.asks),
-            "symbolic": self.symbolic,
-            "requests": [
-                {"operation": request.operation, "parameters": request.parameters} for request in self.requests
-            ],
-            "proof": self.proof,
-            "others": [alternative.as_json() for alternative in self.others],
-            "note": self.note,
+            "requests": requests,
+            "others": [asdict(other) for other in self.others],
         }
 
 
@@ -335,7 +315,7 @@ class _Read:
             id=pattern.id,
             pattern=pattern.name,
             kind="read",
-            question=str(signature),
+            signature=str(signature),
             doc=signature.doc,
             operation=pattern.plan.operation,
             index=" → ".join(dict.fromkeys(indexes(pattern.plan))) or None,
@@ -435,16 +415,10 @@ def _write(
         id=pattern.id,
         pattern=pattern.name,
         kind="write",
-        question=str(pattern.signature),
+        signature=str(pattern.signature),
         doc=pattern.signature.doc,
         operation=analysis.operation,
-        index=None,
-        key="",
-        key_condition="",
-        direction=None,
-        limit=None,
         consistency="strong",
-        filter=None,
         requests=requests,
         proof=_write_proof(analysis),
         note=note,

@@ -17,6 +17,8 @@ from keyplan.model.compiled.plans import (
     ReadPattern,
     ScanPlan,
     ThroughPlan,
+    entities_read,
+    plans_in,
 )
 from keyplan.model.compiled.return_types import ShapeKind
 from keyplan.model.compiled.time_bucket_keys import BUCKETS_MAX, Buckets
@@ -39,19 +41,14 @@ __all__ = [
 
 def indexes(plan: Plan) -> Iterator[str]:
     """The names of the indexes that a plan reads."""
-    if isinstance(plan, ThroughPlan):
-        for way in plan.ways:
-            yield from indexes(way.junction)
-            yield from indexes(way.end)
-    elif isinstance(plan, QueryPlan | ScanPlan) and plan.index is not None:
-        yield plan.index.name
+    for element in plans_in(plan):
+        if isinstance(element, QueryPlan | ScanPlan) and element.index is not None:
+            yield element.index.name
 
 
 def consistent(plan: Plan) -> bool:
     """Whether all that a plan reads is strongly consistent."""
-    if isinstance(plan, ThroughPlan):
-        return all(consistent(way.junction) and consistent(way.end) for way in plan.ways)
-    return plan.consistent
+    return all(element.consistent for element in plans_in(plan))
 
 
 def key_names(plan: Plan) -> list[str]:
@@ -111,9 +108,7 @@ def conditions(requests: Iterable[Request], plan: Plan) -> str:
 
 
 def _shards(plan: Plan) -> int:
-    if isinstance(plan, ThroughPlan):
-        return max(max(_shards(way.junction), _shards(way.end)) for way in plan.ways)
-    return plan.shards if isinstance(plan, QueryPlan) else 1
+    return max(element.shards if isinstance(element, QueryPlan) else 1 for element in plans_in(plan))
 
 
 def _every(text: str, shards: int) -> str:
@@ -302,17 +297,14 @@ def folded_fields(plan: Plan) -> set[str]:
 
 
 def _keys_of(plan: Plan) -> Iterator[tuple[CompiledEntity, CompiledKey]]:
-    match plan:
-        case GetPlan() | BatchGetPlan():
-            yield plan.entity, plan.entity.primary
-        case ClaimPlan():
-            yield plan.entity, plan.claim
-        case QueryPlan():
-            yield from ((match.entity, match.key) for match in plan.matches)
-        case ThroughPlan():
-            yield from (pair for way in plan.ways for part in (way.junction, way.end) for pair in _keys_of(part))
-        case ScanPlan():
-            yield from ((entity, entity.primary) for entity in plan.entities)
+    for element in plans_in(plan):
+        match element:
+            case ClaimPlan():
+                yield element.entity, element.claim
+            case QueryPlan():
+                yield from ((match.entity, match.key) for match in element.matches)
+            case _:
+                yield from ((entity, entity.primary) for entity in entities_read(element))
 
 
 def _fill(fields: str) -> str:

@@ -183,7 +183,7 @@ class _EntityCompiler:
                 name,
                 Problem(
                     f"{place} has {len(partition)} partition and {len(sort)} sort key attributes, "
-                    f"the key gives templates for {len(key.partition)} and {len(key.sort)}"
+                    f"the key has templates for {len(key.partition)} and {len(key.sort)}"
                 ),
             )
             return None
@@ -350,7 +350,7 @@ class _EntityCompiler:
                     self.fault(
                         other.name,
                         Problem(
-                            f"its texts in {other.place} can be the same as {key.name}'s: {other} against {key}",
+                            f"its keys in {other.place} can equal those of {key.name}: {other} against {key}",
                             "begin one of the templates with another word",
                         ),
                     )

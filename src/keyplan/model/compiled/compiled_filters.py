@@ -161,7 +161,7 @@ def _why_not(operand: Operand, parameter: Parameter) -> tuple[str, str] | None:
         case ParameterKind.RANGE:
             return "a Range holds two values", "give a parameter for each bound"
         case ParameterKind.CURSOR | ParameterKind.LIMIT | ParameterKind.DIRECTION:
-            return f"{parameter.name} says how much is read", "give the value another name"
+            return f"{parameter.name} limits the read", "give the value another name"
         case ParameterKind.EACH if not operand.alone:
             return "Each holds many values", f"write: field IN (:{parameter.name})"
         case _:

@@ -72,17 +72,17 @@ NAMED_ELSEWHERE = 100
 
 def compile_read(signature: Signature, options: Options, entities: Entities) -> ReadPattern:
     """The compiled pattern. Raises Problem with the nearest key if no key serves it."""
-    return _Question(signature, options, entities).compile()
+    return _ReadCompiler(signature, options, entities).compile()
 
 
 def keys_considered(pattern: ReadPattern, entities: Entities) -> Iterator[tuple[CompiledEntity, KeyMatch | Miss]]:
     """Every key of a pattern's entities, with its match or the reason why it doesn't match; for ``through=``, the
     junction's keys. Includes claims for single items.
     """
-    yield from _Question(pattern.signature, pattern.options, entities).considered()
+    yield from _ReadCompiler(pattern.signature, pattern.options, entities).considered()
 
 
-class _Question:
+class _ReadCompiler:
     """The compilation of one read."""
 
     def __init__(self, signature: Signature, options: Options, entities: Entities) -> None:
@@ -239,7 +239,7 @@ class _Question:
 
     def _scan(self) -> ScanPlan:
         word = check_read_whole(self.options, self.shape, self._conditions())
-        self._refuse_order(f"{word} gives items in no order")
+        self._refuse_order(f"{word} returns items in no order")
         for name in self.constants:
             if len({entity.fields[name].attribute if name in entity.fields else None for entity in self.targets}) > 1:
                 raise Problem(f"where= names {name!r}, which isn't a field of everything that {word} returns")
@@ -255,7 +255,7 @@ class _Question:
         """Reject ``order_by`` for a result without an order."""
         for option in ("order_by", "newest_first"):
             if getattr(self.options, option):
-                raise Problem(f"{option}= asks for an order, and {why}", f"leave {option}= out")
+                raise Problem(f"{option}= requires an order, and {why}", f"remove {option}=")
 
     def _one(
         self, entity: CompiledEntity, knowns: Mapping[str, Known], must: frozenset[str]
@@ -523,7 +523,7 @@ class _Question:
         second = self._one_end(end, end_knowns, must)
         # Partitions of ends are merged in their key's order; otherwise the result has the junction's order
         ordered = not (self.shape.many and isinstance(second, QueryPlan))
-        first = self._sub_question(junction).junction_plan(junction, self._knowns(junction, own), ordered=ordered)
+        first = self._for_junction(junction).junction_plan(junction, self._knowns(junction, own), ordered=ordered)
         elsewhere = {name for other, _ in self._junctions() for name in other.fields}
         unmet = [name for name in self.constants if name not in elsewhere]
         if isinstance(second, GetPlan) and any(name not in end.key_fields for name in unmet):
@@ -535,8 +535,8 @@ class _Question:
         fixed = sorted(name for name in fields_of(second) if end_knowns[name].source == "constant")
         return ThroughPlan(first, second, fields, (*rest, *fixed), one=self.shape.kind is ShapeKind.ONE)
 
-    def _sub_question(self, junction: CompiledEntity) -> _Question:
-        sub = _Question(self.signature, replace(self.options, through=None, complete=False), self.entities)
+    def _for_junction(self, junction: CompiledEntity) -> _ReadCompiler:
+        sub = _ReadCompiler(self.signature, replace(self.options, through=None, complete=False), self.entities)
         sub.targets = (junction,)
         sub.in_junction = True
         sub.constants = {name: value for name, value in self.constants.items() if name in junction.fields}

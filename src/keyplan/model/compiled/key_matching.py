@@ -86,9 +86,13 @@ def match_key(
     unsorted = [name for name in unused if _stands_unsorted(key, name, knowns)]
     if unsorted:
         names = ", ".join(unsorted)
-        return Miss(key, f"of {names} it holds a part, or a form that doesn't sort: no range of it", len(unused) + 1)
+        return Miss(
+            key,
+            f"it contains only a part of {names}, or a form that doesn't sort, so it supports no range",
+            len(unused) + 1,
+        )
     if unused:
-        return Miss(key, f"{', '.join(unused)} would have to stand in it, behind what is known before", len(unused) + 1)
+        return Miss(key, f"it doesn't contain {', '.join(unused)} after the known fields", len(unused) + 1)
     leads = buckets is not None and [name for name, _ in order[:1]] != [buckets.field]
     if buckets is not None and leads:
         order.insert(0, (buckets.field, bool(order and order[0][1])))
@@ -146,9 +150,9 @@ def _partition(
                 return ranged
             buckets = ranged
         elif known.kind is not ParameterKind.VALUE:
-            return Miss(key, f"{name} stands in its partition key, which takes no {known.kind.value}", 2)
+            return Miss(key, f"{name} is in its partition key, which doesn't support {known.kind.value}", 2)
         elif known.optional:
-            return Miss(key, f"{name} stands in its partition key, and may not be None", 1)
+            return Miss(key, f"{name} is in its partition key, and must not be None", 1)
     if missing:
         return Miss(key, f"its partition key needs {', '.join(missing)}", len(missing))
     return set(names), tuple(each), buckets
@@ -156,9 +160,9 @@ def _partition(
 
 def _ranged(key: CompiledKey, known: Known, other: Buckets | None) -> Buckets | Miss:
     if other is not None:
-        return Miss(key, f"{other.field} and {known.field} stand in its partition key, which takes a range of one", 2)
+        return Miss(key, f"{other.field} and {known.field} are in its partition key, and only one can be a range", 2)
     if known.optional and not isinstance(known.default, Range):
-        return Miss(key, f"{known.field} stands in its partition key, and a range of it may not be left out", 1)
+        return Miss(key, f"{known.field} is in its partition key, so its range is required", 1)
     result = buckets_of(key, known.field, known.default if isinstance(known.default, Range) else None)
     return Miss(key, result, 2) if isinstance(result, str) else result
 
@@ -210,7 +214,7 @@ def _implied(
         asked = known.values if known is not None else fixed.get(name)
         if asked is None or not all_in(asked, allowed):
             shown = " or ".join(map(repr, allowed))
-            return Miss(key, f"it holds only items with {name} = {shown}, and the question doesn't say so", 1)
+            return Miss(key, f"it contains only items with {name} = {shown}, which the pattern doesn't fix", 1)
         # A call can have fewer values than its type, and an Each can be empty
         always = known is not None and (known.source == "constant" or (len(asked) == 1 and not _many(known)))
         (decided if always and all_in(allowed, asked) else admitted).add(name)

@@ -56,7 +56,7 @@ def check_union(ways: Sequence[ThroughPlan]) -> None:
             same = all(way.fields.get(name, name) == name for name in template.fields)
             if own != wanted or not same:
                 raise Problem(
-                    f"{junction.key.name} doesn't stand in the order of {ordering.key.name}, by which the other "
+                    f"{junction.key.name} isn't in the order of {ordering.key.name}, by which the other "
                     f"junction's ends are ordered: its sort key would have to be {wanted} in the table",
                     "give it that sort key, of the same fields",
                 )

@@ -173,9 +173,9 @@ def buckets_of(key: CompiledKey, name: str, default: Range[Any] | None) -> Bucke
     forms = [variable.format for variable in variables]
     letters = {letter for form in forms if isinstance(form, TimeFormat | DateFormat) for letter in form.letters}
     if not all(isinstance(form, TimeFormat | DateFormat) for form in forms):
-        return f"{name} stands in its partition key, which takes no range but of a time's whole units, as {{at:%Y%m}}"
+        return f"{name} is in its partition key; a range there needs whole units of a time, as in {{at:%Y%m}}"
     if "f" in letters:
-        return f"{name} stands whole in its partition key, and a range takes its units, as {{{name}:%Y%m}}"
+        return f"{name} is in its partition key as a whole, and a range needs its units, as in {{{name}:%Y%m}}"
     days = all(isinstance(form, DateFormat) for form in forms)
     if "j" in letters:
         letters = (letters - {"j"}) | {"m", "d"}

@@ -84,39 +84,33 @@ class _Action:
 
         Raises ArgumentError for an invalid condition. At run time, a false condition raises ConditionFailed.
         """
-        changed = copy(self)
-        if condition is not None:
-            anything: Any = condition
-            if not isinstance(anything, str):
-                raise ArgumentError(f"a condition must be a string, not {shown(condition)}", place="only_if")
-            changed.conditions = (*self.conditions, Condition(condition, values))
-        else:
-            changed.equals = {**self.equals, **values}
-        return changed
+        if condition is None:
+            return self._with(equals={**self.equals, **values})
+        anything: Any = condition
+        if not isinstance(anything, str):
+            raise ArgumentError(f"a condition must be a string, not {shown(condition)}", place="only_if")
+        return self._with(conditions=(*self.conditions, Condition(condition, values)))
 
     def final(self) -> Self:
         """Make a false condition of this action final: ``attempts=`` doesn't retry the write."""
-        changed = copy(self)
-        changed.is_final = True
-        return changed
+        return self._with(is_final=True)
 
     def if_missing(self, error: KeyplanError) -> Self:
         """Raise ``error`` instead of ConditionFailed if the item doesn't exist: ``Update(User,
         user_id=name).set(name="Ann").if_missing(ItemNotFound("user not found"))``.
         """
+        return self._with(missing=error)
+
+    def _with(self, **changes: Any) -> Self:
         changed = copy(self)
-        changed.missing = error
+        vars(changed).update(changes)
         return changed
 
     def _wanted(self) -> Self:
-        changed = copy(self)
-        changed.is_wanted = True
-        return changed
+        return self._with(is_wanted=True)
 
     def _asked_for_previous(self) -> Self:
-        changed = self._wanted()
-        changed.gives_previous = True
-        return changed
+        return self._with(is_wanted=True, gives_previous=True)
 
 
 class Previous(Generic[E_co]):
@@ -206,9 +200,7 @@ class Update(_ByKey[E_co]):
 
     def set(self, /, **changes: Any) -> Self:
         """The update with additional changes."""
-        changed = copy(self)
-        changed.changes = {**self.changes, **changes}
-        return changed
+        return self._with(changes={**self.changes, **changes})
 
     def at(self, path: Callable[[E_co], V], /) -> At[Update[E_co], V]:
         """A nested path to change: ``Update(user).at(lambda user: user.address.city).set("Porto")``, ``.at(lambda user:
@@ -236,9 +228,7 @@ class Update(_ByKey[E_co]):
         (UpdateRejected), because the created item would lack them. Conditions also apply to a missing item:
         ``"attribute_not_exists(count) OR …"``.
         """
-        changed = copy(self)
-        changed.creates = True
-        return changed
+        return self._with(creates=True)
 
     def idempotent(self, token: str) -> Self:
         """Make the update idempotent by a token: it is executed once, however often it is sent: ``Update(Account,
@@ -253,15 +243,11 @@ class Update(_ByKey[E_co]):
             raise ArgumentError(
                 f"a token must be a nonempty string of valid Unicode, not {shown(token)}", place="idempotent"
             )
-        changed = copy(self)
-        changed.token = token
-        return changed
+        return self._with(token=token)
 
     def among(self, key: Mapping[str, Any]) -> Self:
         """The update with additional key fields."""
-        changed = copy(self)
-        changed.key = {**self.key, **key}
-        return changed
+        return self._with(key={**self.key, **key})
 
     def previous(self) -> Previous[E_co]:
         """``before = yield from Update(...).previous()``: the previous item; None if ``or_create`` created it."""

@@ -303,8 +303,8 @@ class DayTimeFormat:
     def write(self, value: Any) -> str:
         if value.tzinfo is not None:
             raise KeyFieldError(
-                f"{value.isoformat()} has a time zone, and times of several zones don't sort as texts",
-                hint="give a time without one, or a moment",
+                f"{value.isoformat()} has a time zone, and times of several zones don't sort as strings",
+                hint="pass a time without one, or a datetime",
             )
         text = str(value.isoformat(timespec="microseconds"))
         return text.translate(_NINES) if self.descending else text
@@ -325,7 +325,7 @@ class DurationFormat:
 
     def write(self, value: Any) -> str:
         if value < timedelta():
-            raise KeyFieldError(f"{value} is negative, and a padded duration can't be")
+            raise KeyFieldError(f"{value} is negative, which a padded duration doesn't support")
         text = f"{value // timedelta(microseconds=1):020d}"
         return text.translate(_NINES) if self.descending else text
 
@@ -423,8 +423,8 @@ class StoredFormat:
         floor = self.floor(value)
         if self.whole and floor != value:
             raise KeyFieldError(
-                f"{value.isoformat()} is more exact than what is stored, so no item has it",
-                hint="cut it to whole seconds, or milliseconds, as the field's StoredAs(...) says",
+                f"{value.isoformat()} is more precise than the stored values, so no item has it",
+                hint="truncate it to whole seconds or milliseconds, like the field's StoredAs(...)",
             )
         return self.to_text(floor)
 
@@ -455,7 +455,7 @@ def epoch_format(unit: str, *, whole: bool = False) -> StoredFormat:
         if len(text) != width or text.startswith("-"):
             raise KeyFieldError(
                 f"{value.isoformat()} doesn't have {width} digits in {unit} since 1970, and wouldn't sort",
-                hint="such a text holds moments from 2001 to 2286",
+                hint="such a string supports times from 2001 to 2286",
             )
         return text
 
@@ -497,7 +497,8 @@ def format_for(kind: Any, spec: str, *, attribute_type: str, sorts: bool, ranks:
         if kind is bytes and not spec:
             return BinaryFormat()
         raise Problem(
-            "a Binary key attribute takes a bytes field as it is", "write '{field}' with a field of type bytes"
+            "a Binary key attribute supports only bytes fields, unformatted",
+            "write '{field}' with a field of type bytes",
         )
     base, _, turn = spec.rpartition(":") if spec.endswith(":desc") else ("", "", spec)
     descending = turn == "desc"
@@ -509,7 +510,7 @@ def format_for(kind: Any, spec: str, *, attribute_type: str, sorts: bool, ranks:
 
 def _rank_format(ranks: tuple[Any, ...], *, descending: bool) -> Format:
     if len(ranks) < 2:
-        raise Problem("only a type of a few values has ranks", "give it an Enum, or a Literal, of several values")
+        raise Problem("only a type with few values has ranks", "use an Enum or a Literal with several values")
     return RankFormat(ranks, descending)
 
 
@@ -521,10 +522,9 @@ def _number_format(kind: Any, spec: str) -> Format:
     if kind is datetime and spec in {"ms", "s"}:
         return NumberFormat(unit=spec)
     if kind is datetime:
-        raise Problem("a moment in a Number key attribute needs its unit", "write '{field:ms}' or '{field:s}'")
+        raise Problem("a datetime in a Number key attribute needs its unit", "write '{field:ms}' or '{field:s}'")
     raise Problem(
-        "a Number key attribute takes an int, Decimal, float, IntEnum or timedelta field as it is, or a datetime as ms "
-        "or s"
+        "a Number key attribute supports an int, Decimal, float, IntEnum or timedelta field, or a datetime as ms or s"
     )
 
 
@@ -547,7 +547,7 @@ def _text_format(kind: Any, spec: str, *, descending: bool, sorts: bool) -> Form
         _no_spec(spec)
         return DayTimeFormat(descending) if kind is time else DurationFormat(descending)
     if descending:
-        raise Problem("only numbers and times can be turned with :desc")
+        raise Problem("only numbers and times can be reversed with :desc")
     _no_spec(spec)
     if kind is str:
         return TextFormat(_same)
@@ -558,7 +558,7 @@ def _text_format(kind: Any, spec: str, *, descending: bool, sorts: bool) -> Form
     if isinstance(kind, type) and issubclass(kind, enum.Enum):
         if sorts and not all(isinstance(member.value, str) for member in kind):
             raise Problem(
-                f"{kind.__name__} has values that aren't texts, and don't sort as such",
+                f"{kind.__name__} has values that aren't strings, and don't sort as strings",
                 "pad whole numbers, as in {level:02d}, or take its members in the order of the class: {level:rank}",
             )
         return TextFormat(lambda value: str(value.value))
@@ -566,7 +566,7 @@ def _text_format(kind: Any, spec: str, *, descending: bool, sorts: bool) -> Form
         return PartsFormat()
     if kind in {float, Decimal}:
         raise Problem(
-            "a fraction has no fixed-width text that sorts", "use a native Number key attribute, or an int field"
+            "a fraction has no sortable string of fixed width", "use a native Number key attribute, or an int field"
         )
     raise Problem(f"a field of type {getattr(kind, '__name__', kind)} isn't supported in a key")
 
@@ -593,9 +593,9 @@ def _integer_format(spec: str, *, descending: bool, sorts: bool) -> Format:
         return IntegerFormat(int(match.group(1)), descending)
     if sorts or descending:
         raise Problem(
-            "an unpadded number doesn't sort as a text: 10 comes before 2",
-            "pad it, as in {version:08d}, or use a native Number key attribute; {version:d} is for keys that others "
-            "made: it is asked for by equality only, and orders nothing",
+            "an unpadded number doesn't sort as a string: 10 comes before 2",
+            "pad it, as in {version:08d}, or use a native Number key attribute; {version:d} is for "
+            "keys of other programs: it supports equality only",
         )
     return IntegerFormat()
 
@@ -624,7 +624,7 @@ def day_layout(spec: str, *, sorts: bool) -> str:
     """The layout of a date in a key. Raises Problem."""
     layout = layout_of(spec, sorts=sorts)
     if not set(letters_of(layout)) <= set("Ymdj"):
-        raise Problem(f"{spec!r} names hours, and the field is a day", "use %Y, %m, %d and %j")
+        raise Problem(f"{spec!r} names hours, and the field is a date", "use %Y, %m, %d and %j")
     return layout
 
 
@@ -635,9 +635,9 @@ def layout_of(spec: str, *, sorts: bool) -> str:
     if wrong or not letters:
         raise Problem(f"{spec!r} isn't a fixed-width time", f"use strftime's %{', %'.join(_WIDTHS)}")
     if "#" in spec:
-        raise Problem(f"{spec!r} holds the delimiter #", "leave it out of the time's format")
+        raise Problem(f"{spec!r} contains the delimiter #", "remove it from the time's format")
     order = [LETTERS.find(letter) for letter in letters if letter != "j"]
     gaps = [after for before, after in pairwise(letters) if after not in _NEXT.get(before, "")]
     if order != sorted(order) or (sorts and gaps):
-        raise Problem(f"{spec!r} doesn't sort by time", "put the larger units first, none left out: %Y%m%d%H%M%S%f")
+        raise Problem(f"{spec!r} doesn't sort by time", "put the larger units first, without gaps: %Y%m%d%H%M%S%f")
     return spec

@@ -148,7 +148,7 @@ def _marked(stored: StoredField, annotation: Any) -> StoredField:
     mark = mark_of(annotation)
     if mark is None or is_marked_within(annotation):
         problem = Problem(
-            "StoredAs(...) stands within it, and is for fields of an entity",
+            "it contains StoredAs(...), which is only for fields of an entity",
             "give the inner type a PlainSerializer, or the whole field a Stored form",
         )
         return replace(stored, problem=problem)

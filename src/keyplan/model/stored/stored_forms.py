@@ -97,7 +97,7 @@ def form_of_mark(mark: StoredAs, annotation: Any) -> FieldForm:
     name = mark.form or ""
     fitting = _FITTING.get(name)
     if fitting is None and name not in {"json", "zlib", "gzip"}:
-        raise Problem(f"{name!r} is no stored form", f"there are {', '.join([*_FITTING, 'json', 'zlib', 'gzip'])}")
+        raise Problem(f"{name!r} isn't a stored form", f"there are {', '.join([*_FITTING, 'json', 'zlib', 'gzip'])}")
     if fitting is not None and kind not in fitting:
         what = ", ".join(value.__name__ for value in fitting)
         raise Problem(f"the stored form {name!r} is for {what}, not for {getattr(kind, '__name__', kind)}")

@@ -18,7 +18,7 @@ const GROUPS = { "": "nothing", entity: "entity", index: "index", kind: "kind" }
 const groupOf = (question, by) => by === "entity" ? question.entities.join(", ") || "writes" : by === "index" ? question.index ?? (question.kind === "write" ? "writes" : "the table") : by === "kind" ? `${question.kind}s` : "";
 
 function Row({ question, traffic }) {
-  const [name, rest] = [question.pattern, question.question.slice(question.pattern.length)];
+  const [name, rest] = [question.pattern, question.signature.slice(question.pattern.length)];
   return html`<tr class=${question.kind}>
     <td><span class=${`id ${question.kind}`}>${question.id}</span></td>
     <td class="signature"><a href=${view("map", { question: name })}><b>${name}</b></a><code>${rest}</code><p class="quiet">${question.doc.split("\n\n")[0]}</p></td>
@@ -37,7 +37,7 @@ export function View({ params }) {
   const { sort = "", down, q = "", by = "" } = params;
   if (!data) return error ? html`<${Fault} error=${error} again=${() => estimate.again()} />` : html`<p class="opening">Estimating the cost of each access pattern …</p>`;
   const words = q.toLowerCase().split(/\s+/).filter(Boolean);
-  let shown = data.questions.filter((question) => words.every((word) => JSON.stringify([question.id, question.question, question.doc, question.operation, question.index, question.key_condition]).toLowerCase().includes(word)));
+  let shown = data.questions.filter((question) => words.every((word) => JSON.stringify([question.id, question.signature, question.doc, question.operation, question.index, question.key_condition]).toLowerCase().includes(word)));
   const columns = data.traffic ? COLUMNS : COLUMNS.filter(([name]) => name !== "month"); // no rates, no month
   const column = columns.find((column) => column[0] === sort);
   if (column) shown = [...shown].sort((a, b) => { const [x, y] = [column[2](a), column[2](b)]; return (typeof x === "number" ? x - y : String(x).localeCompare(String(y), "en", { numeric: true })) * (down ? -1 : 1); });
