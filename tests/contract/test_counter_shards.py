@@ -130,7 +130,7 @@ def test_invalid_counter_shards_are_rejected() -> None:
 
 
 @pytest.mark.parametrize(
-    ("total", "message"), [("like", "Likes has no such field"), ("post_id", "requires an integer field")]
+    ("total", "message"), [("like", "isn't a field of Likes"), ("post_id", "requires an integer field")]
 )
 def test_invalid_total_fields_are_rejected(total: str, message: str) -> None:
     with pytest.raises(DesignError, match=message):

@@ -288,7 +288,7 @@ def test_the_direction_is_in_the_rest_api_schema() -> None:
     [
         ({"key": "by_length"}, "key= takes the key of an entity, such as Ticket.by_project, not 'by_length'"),
         ({"order_by": 5}, "order_by= takes the name of a field, not 5"),
-        ({"where": 5}, "where= takes a mapping of fields to values, or the text of a filter, not 5"),
+        ({"where": 5}, "where= takes a mapping of fields to values, or a filter expression, not 5"),
         ({"scan_index": "GSI1"}, "scan_index= takes an index, not 'GSI1'"),
         ({"total": 5}, "total= takes the name of a field, not 5"),
         ({"entity": 5}, "entity= takes an entity's class, or several of them, not 5"),

@@ -1,8 +1,7 @@
-"""What the source of a function says: its definition as a syntax tree, and the local names around a class that is
-declared in a function.
+"""The source of functions as syntax trees, and the local names around a class that is declared in a function.
 
-Annotations of such a class are texts that the module's names don't resolve. The names of a function are known only
-while it runs, so its frame is read; which function that is, the method's qualified name says.
+The module's names don't resolve the annotations of such a class. A function's names are known only while it runs, so
+the frame with the function's qualified name is read.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ def definition_of(function: Callable[..., Any]) -> ast.FunctionDef | ast.AsyncFu
 
 
 def local_names(functions: Iterable[Callable[..., Any]]) -> dict[str, Any]:
-    """The local names of the running functions in which these functions are declared, of each its latest call."""
+    """The local names of the running functions that declare these functions, from the latest call of each."""
     scopes = {scope for function in functions if (scope := _scope(inspect.unwrap(function))) is not None}
     names: dict[str, Any] = {}
     frame = inspect.currentframe()

@@ -174,7 +174,7 @@ def _texts(value: Any) -> set[str]:
 
 
 def exclude(when: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    """Whether no item is under both keys, since their conditions want different values: they can share an index."""
+    """Whether two keys exclude each other by their conditions, so that they can share an index."""
     return any(name in other and not _texts(value) & _texts(other[name]) for name, value in when.items())
 
 

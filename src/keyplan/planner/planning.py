@@ -71,7 +71,7 @@ def plan(
 
 @dataclass
 class _Work:
-    """A design while it is planned."""
+    """A design being planned."""
 
     facts: DesignFacts
     entities: dict[type[Entity], EntityFacts]
@@ -114,7 +114,7 @@ class _Work:
         return work
 
     def _raise_unserved(self, faults: list[ErrorDetail]) -> None:
-        """Raise DesignError with everything that is wrong, if anything is."""
+        """Raise DesignError with all errors, if there are any."""
         unserved = self._search(Search(filters=True)).unserved
         faults += [ErrorDetail(each.need.place, f"{each.need}: {each.reason}", each.hint) for each in unserved]
         if not faults:

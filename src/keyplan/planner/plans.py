@@ -59,7 +59,7 @@ class HotKey:
 
     @property
     def share(self) -> float:
-        """The part of the partition's limit that is used; 1 is all of it."""
+        """The load as a share of the partition's limit."""
         return self.units_per_second / self.limit
 
     def __str__(self) -> str:
@@ -84,7 +84,7 @@ class Weight:
 
     @property
     def hottest(self) -> HotKey | None:
-        """The key that is nearest to its limit."""
+        """The key nearest to its limit."""
         return self.hot[0] if self.hot else None
 
     @property
@@ -166,7 +166,7 @@ def _same(weight: Weight, other: Weight) -> bool:
 
 
 def weighed(cls: type[Any], compiled: CompiledDesign, traffic: Traffic | None, copies: int, reworded: int) -> Weight:
-    """The weight of a design's class as it is compiled, under its traffic, or what its decorators say."""
+    """The weight of a compiled design under its traffic, by default that of the decorators."""
     result = estimate(cls, traffic or traffic_of(compiled))
     prices = price_list(result.traffic.table.region or REGION)
     payer = Payer(result, prices if prices.usd else price_list(REGION))
@@ -318,7 +318,7 @@ class Verified:
 
 @dataclass(frozen=True)
 class Answer:
-    """How an access pattern is served: by which operation and key, and why that needs no scan, in a sentence."""
+    """The operation and key of an access pattern, and why it needs no scan."""
 
     pattern: str
     id: str

@@ -394,7 +394,7 @@ class _Entity:
 
 
 def _groups(need: Need) -> list[str]:
-    """What a need shares with those of other entities: a collection, an index that is read whole."""
+    """The groups of a need: an item collection, an index that is read whole."""
     return [need.place] * bool(need.together) + [f"{WHOLE}{need.whole}"] * (need.whole is not None)
 
 

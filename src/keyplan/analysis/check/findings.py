@@ -17,7 +17,7 @@ __all__ = ["Finding", "Remark", "Report", "Severity", "Source", "compared", "rea
 
 
 class Severity(IntEnum):
-    """How bad it is: INFO is advice, WARNING is likely wrong or costly, ERROR fails or throttles."""
+    """INFO is advice, WARNING is likely wrong or costly, ERROR fails or throttles."""
 
     INFO = 1
     WARNING = 2

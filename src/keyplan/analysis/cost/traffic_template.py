@@ -26,7 +26,7 @@ _TEXT_MAX = 100
 
 
 class _Line(NamedTuple):
-    """One member of the file, commented out: its name, a value, and what it is."""
+    """One commented member of the file: its name, a value, and a note."""
 
     name: str
     value: str

@@ -58,7 +58,7 @@ class WriteCost:
 
     @property
     def calls(self) -> tuple[tuple[float, WriteCost], ...]:
-        """The calls whose average it is, with their weights."""
+        """The averaged calls, with their weights."""
         return self.shares or ((1.0, self),)
 
 

@@ -284,7 +284,7 @@ def _spelling_changes(place: str, old: StoredField, new: StoredField, after: Com
 
 
 def _both_spelt(text: str, old: StoredField, new: StoredField) -> tuple[str, ...]:
-    """What a string becomes, before and now; empty if it is rejected."""
+    """The validated string, before and now; empty if it is rejected."""
     try:
         return tuple(str(TypeAdapter[Any](field.annotation).validate_python(text)) for field in (old, new))
     except (ValidationError, PydanticSchemaGenerationError):

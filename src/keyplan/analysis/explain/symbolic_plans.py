@@ -119,7 +119,7 @@ class _SymbolicBuckets(Buckets):
     """The time buckets of an unknown range: one represents all."""
 
     def sets(self, values: Mapping[str, Any], *, ascending: bool = True) -> Sequence[tuple[str, Mapping[str, Any]]]:
-        """The one, named for all; of a range that is known, its buckets."""
+        """One symbolic bucket for all; the buckets of a known range."""
         asked: Range[Any] | None = values[self.field]
         if asked is None or not any(isinstance(bound, Symbol) for bound in (asked.lower, asked.upper)):
             return Buckets.sets(self, values, ascending=ascending)
@@ -131,7 +131,7 @@ class Symbols:
 
     def __init__(self) -> None:
         self.values: Mapping[str, Any] = {}
-        """The arguments of the call that is explained; those that aren't known are symbols."""
+        """The arguments of the explained call; unknown ones are symbols."""
         self._numbers: dict[str, str] = {}
         self._entities: dict[int, CompiledEntity] = {}
 

@@ -145,7 +145,7 @@ class TableSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class _File:
-    """A traffic file as it is written."""
+    """The structure of a traffic file."""
 
     __pydantic_config__ = FORBID_OTHERS
 

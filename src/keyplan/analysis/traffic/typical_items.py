@@ -243,7 +243,7 @@ class Typical:
 
 
 def _decided(entity: CompiledEntity, name: str, info: FieldInfo, *, there: bool) -> TypicalValue | None:
-    """The value of a field that is, or isn't, there; None: any that is typical. Raises Problem."""
+    """The value of a field that is set or absent by its share; None: any typical value. Raises Problem."""
     annotation = entity.fields[name].annotation
     constants = constants_of(entity, name)
     if there:

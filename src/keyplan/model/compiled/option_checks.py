@@ -26,7 +26,7 @@ _KINDS: Mapping[str, tuple[type | tuple[type, ...], str]] = {
     "complete": (bool, "True or False"),
     "key": (Key, "the key of an entity, such as Ticket.by_project"),
     "order_by": (str, "the name of a field"),
-    "where": ((Mapping, str), "a mapping of fields to values, or the text of a filter"),
+    "where": ((Mapping, str), "a mapping of fields to values, or a filter expression"),
     "scan_index": (Index, "an index"),
     "total": (str, "the name of a field"),
 }
@@ -191,7 +191,7 @@ def _check_total(options: Options, shape: Shape, owners: Sequence[CompiledEntity
     for entity in owners[: len(shape.entities)]:
         if name not in entity.fields:
             raise Problem(
-                f"total= names {name!r}, and {entity.name} has no such field", f"it has {', '.join(entity.fields)}"
+                f"total= names {name!r}, which isn't a field of {entity.name}", f"it has {', '.join(entity.fields)}"
             )
         kind = kind_of(entity.fields[name].annotation)
         if not isinstance(kind, type) or not issubclass(kind, int) or kind is bool:

@@ -74,7 +74,7 @@ class _Action:
     missing: KeyplanError | None = None
     """The error to raise if the item doesn't exist."""
     is_wanted: bool = False
-    """Whether ``yield from`` asks for the resulting item, which is then returned, or the write is rejected."""
+    """Whether ``yield from`` needs the resulting item; if it can't be returned, the write is rejected."""
     gives_previous: bool = False
     """Whether the previous item is requested."""
 
@@ -162,7 +162,7 @@ class Create(_Action, Generic[E_co]):
 
 
 class _ByKey(_Action, Generic[E_co]):
-    """An action on an item given by an instance, or by its class and key fields."""
+    """An action on an item, identified by an instance, or by its class and key fields."""
 
     def __init__(self, target: E_co | type[E_co], /, **key: Any) -> None:
         self.target = target

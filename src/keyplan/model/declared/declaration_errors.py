@@ -11,7 +11,7 @@ __all__ = ["Is", "Problem", "check_given", "is_a", "is_text", "lowered", "one_of
 
 
 class Problem(Exception):
-    """Why a declaration is invalid; ``hint`` says what to write instead."""
+    """Why a declaration is invalid; ``hint`` is the correct declaration."""
 
     def __init__(self, message: str, hint: str | None = None) -> None:
         super().__init__(message)

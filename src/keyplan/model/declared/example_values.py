@@ -48,7 +48,7 @@ TEXT_BYTES_BY_NAME = {
     "body": 4000, "content": 4000, "markdown": 4000, "html": 4000, "text": 600, "message": 600, "bio": 200,
     "description": 300, "summary": 300, "abstract": 1200, "excerpt": 200, "title": 60, "url": 60, "slug": 40,
 }  # fmt: skip
-"""Bytes assumed for texts of these names; others are assumed to have ``TEXT_BYTES``."""
+"""Assumed bytes of strings with these names; other strings have ``TEXT_BYTES``."""
 _MOMENT = datetime(2026, 1, 2, 9, 42, 0, 123_456, tzinfo=UTC)
 FORMED_TEXTS = (
     "someone@example.com", "https://example.com/some/page", "some-slug", "en", "US", "EUR", "2026-11-21", "2026-11",
@@ -60,7 +60,7 @@ FORMED_TEXTS = (
 
 
 class TypicalValue(NamedTuple):
-    """A typical value, what it was made of, and whether every value of its type has its size."""
+    """A typical value, its source, and whether every value of its type has this size."""
 
     value: Any
     source: str
@@ -84,7 +84,7 @@ def accepted_value(annotation: Any) -> Any:
 
 
 class _RecursiveModelError(Exception):
-    """A model that contains itself: the field that leads back to it is left empty."""
+    """A model that contains itself: the recursive field stays empty."""
 
 
 def typical(annotation: Any, name: str, serial: int, within: tuple[Any, ...] = ()) -> TypicalValue:
@@ -114,13 +114,11 @@ def typical(annotation: Any, name: str, serial: int, within: tuple[Any, ...] = (
 
 
 _HOURS, _DAYS, _SECONDS = 99_991, 9_973, 999_999_937
-"""How many hours, days and seconds there are, years of each: a serial number of millions stays in the calendar."""
+"""Maximum hours, days and seconds to add: a serial number of millions stays within the calendar."""
 
 
 def _expiry(serial: int) -> datetime:
-    """A moment that isn't over, since what has expired may be refused. It is a second past an hour: of its seconds,
-    which are a number, the zeros at the end aren't stored, and a size isn't to depend on when it is asked for.
-    """
+    """A time in the future, a second past an hour: stored numbers lose trailing zeros, and sizes must not vary."""
     return now().replace(minute=0, second=1, microsecond=0) + timedelta(days=30, hours=serial % _HOURS)
 
 
@@ -145,7 +143,7 @@ def _number(kind: Any, annotation: Any, name: str, serial: int) -> TypicalValue:
 
 
 def _compound(annotation: Any, name: str, serial: int, within: tuple[Any, ...]) -> Any:
-    """A list, set, tuple, dict or model of typical values; a text for an unknown type."""
+    """A list, set, tuple, dict or model of typical values; a string for an unknown type."""
     inner = _inner(annotation)
     origin, arguments = get_origin(inner) or inner, get_args(inner)
 
@@ -191,7 +189,7 @@ def annotated(info: FieldInfo) -> Any:
 
 
 def _model(model: type[BaseModel], serial: int, within: tuple[Any, ...]) -> BaseModel:
-    """A typical nested model, unvalidated if its validators reject every value that is tried."""
+    """A typical nested model, unvalidated if its validators reject every tried value."""
     if model in within:
         raise _RecursiveModelError
     chosen = {name: _of_field(info, name, serial, (*within, model)) for name, info in model.model_fields.items()}
@@ -282,7 +280,7 @@ def limits(annotation: Any, what: Literal["length", "value"]) -> tuple[Any, Any]
 
 
 def _beside(bound: Any, steps: int) -> Any:
-    """The value that lies so many steps from a bound that isn't included: whole numbers, days, microseconds."""
+    """The value this many steps from an exclusive bound: whole numbers, days, microseconds."""
     if isinstance(bound, int | float | Decimal):
         return bound + steps
     return bound + steps * bound.resolution if isinstance(bound, date | timedelta) else bound
@@ -296,9 +294,7 @@ def _within(limits: tuple[Any, Any], length: int) -> int:
 
 
 def text_of(length: int, serial: int, name: str = "") -> str:
-    """A text of that many bytes, of small letters and digits alone; of different ``serial``, or for a field of another
-    name, another one where there is room for it: two ids are the same value by chance only.
-    """
+    """A string of that many bytes, of lowercase letters and digits; it depends on ``serial`` and the field's name."""
     number = str(serial) if serial else ""
     letters = "".join(letter for letter in name.lower() if "a" <= letter <= "z")
     room = max(length - len(number), 0)
@@ -306,18 +302,18 @@ def text_of(length: int, serial: int, name: str = "") -> str:
 
 
 def varied(text: str, serial: int) -> str:
-    """Another text of the same kind: of 1.0, 1.1."""
+    """Another string of the same kind: 1.1 for 1.0."""
     if not serial:
         return text
     return f"{text[:-1]}{int(text[-1]) + serial}" if text[-1] in "0123456789" else f"{text}{serial}"
 
 
 def _candidates(annotation: Any) -> Iterable[Any]:
-    """Values to try for a type that refuses its typical one."""
+    """Values to try for a type that rejects its typical value."""
     low, high = limits(annotation, "value")
     yield from (value for value in (low, high) if value is not None)
     if all(isinstance(bound, int | float | Decimal) for bound in (low, high)):
-        # Bounds that aren't included lie a whole number apart from where they are, each or both of them
+        # For exclusive bounds: the middle, and half a step from it
         yield from ((Decimal(str(low)) + Decimal(str(high)) + apart) / 2 for apart in (0, -1, 1))
     yield from FORMED_TEXTS
     yield from (1, 0, 10, 100, -1, (), [], {}, set())

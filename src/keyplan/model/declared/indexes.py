@@ -40,7 +40,7 @@ def Binary(name: str) -> KeyAttribute:  # noqa: N802 - reads as a type in a decl
 
 
 def key_attributes(given: str | KeyAttribute | Sequence[str | KeyAttribute] | None) -> tuple[KeyAttribute, ...]:
-    """Key attributes given by name, one or several."""
+    """One or several key attributes by name."""
     if given is None:
         return ()
     if isinstance(given, str | KeyAttribute):
@@ -57,7 +57,7 @@ class Projected(Protocol):
     """Something that determines an index's projection: a View class."""
 
     def model_projection(self, index: Index, /) -> tuple[str, ...]:
-        """The attributes to include, besides the keys."""
+        """The attributes to include in addition to the keys."""
         ...
 
 

@@ -146,7 +146,7 @@ class Discriminator:
         check_given(
             "Discriminator",
             attribute=(self.attribute, is_text, "the name of an attribute"),
-            value=(self.value, is_text, "the text that the attribute has"),
+            value=(self.value, is_text, "the string in the attribute"),
         )
 
     @property

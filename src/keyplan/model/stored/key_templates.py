@@ -126,7 +126,7 @@ class Variable:
         return folded if self.bare or self.style.raw else escape(folded, last=self.last)
 
     def value(self, text: str) -> Any:
-        """The value of a text in a key. Raises ValueError for an invalid text."""
+        """The value of a string in a key. Raises ValueError for an invalid string."""
         if isinstance(self.format, PartsFormat):
             return tuple(unescape(part) for part in text.split(DELIMITER))
         if self.bare or self.style.raw or not self.format.raw:

@@ -103,7 +103,7 @@ def stored_fields(cls: type[BaseModel]) -> list[StoredField]:
 
 
 def _default(cls: type[BaseModel], info: FieldInfo) -> Any:
-    """A constant default as it is read: validated if the model says so."""
+    """A constant default as it is read: validated if the model validates defaults."""
     default = info.get_default(call_default_factory=True)
     if info.validate_default or (info.validate_default is None and cls.model_config.get("validate_default")):
         with suppress(ValidationError):  # otherwise items without it are unreadable

@@ -377,9 +377,7 @@ def _pair(mark: StoredAs, write: Callable[[Any], Any], read: Callable[[Any], Any
     def compare(value: Any) -> dict[str, Any]:
         result = encode(value)
         if encode(value) != result:
-            raise values.ValueFault(
-                "its write function gives another form each time, so nothing can be compared with it"
-            )
+            raise values.ValueFault("its write function returns another form each time, so it can't be compared")
         return result
 
     return _form(mark, encode, decode, compare=compare)
