@@ -69,7 +69,7 @@ def declared(choice: Choice, deployed: Deployed, filters: Mapping[str, str]) -> 
             looked_up = facts.in_order(need.known)
             name = _free("_".join((*map(_bare, looked_up), "claim")), {*own, *facts.kinds})
             words = [word(facts.name), *(_bare(known).upper() for known in looked_up)]
-            own[name] = Unique(f"{'_'.join(dict.fromkeys(words))}#{_joined(looked_up)}")
+            own[name] = Unique(f"{'_'.join(dict.fromkeys(words))}#{'#'.join(f'{{{name}}}' for name in looked_up)}")
             served[cls, name] = (need,)
         keys[cls] = own
     return Declared(tuple(indexes[slot] for slot in sorted(indexes)), keys, served, filters=filters)
@@ -150,10 +150,6 @@ def _variable(entity: EntityFacts, name: str, *, turned: bool = False) -> str:
     highest = [bound for operator, bound in bounds_of(annotation) if operator in {"<", "<="}]
     digits = len(str(max(highest))) if highest else COUNTED if name in entity.identity else DIGITS
     return f"{{{name}:0{digits}d{desc}}}"
-
-
-def _joined(names: Iterable[str]) -> str:
-    return "#".join(f"{{{name}}}" for name in names)
 
 
 def field_word(entity: EntityFacts, name: str, *, shared: bool = False) -> str:

@@ -139,14 +139,12 @@ def _annotation(finding: Finding) -> str:
     properties = {"title": f"{finding.code} {finding.rule}"}
     if finding.source is not None:
         properties = {"file": _in_checkout(finding.source.file), "line": str(finding.source.line), **properties}
-    shown = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
+    shown = ",".join(
+        f"{name}={_data(value).replace(':', '%3A').replace(',', '%2C')}" for name, value in properties.items()
+    )
     text = "\n".join([f"{finding.place}: {finding.message}", *finding.arithmetic, f"→ {finding.hint}"])
     return f"::{_COMMANDS[finding.severity]} {shown}::{_data(text)}"
 
 
 def _data(text: str) -> str:
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")

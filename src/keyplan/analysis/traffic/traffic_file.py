@@ -295,7 +295,10 @@ def _unknown_keys(name: str, load: Any, designs: Sequence[CompiledDesign]) -> It
 def _unknown_arguments(name: str, load: Any, pattern: str, designs: Sequence[CompiledDesign]) -> Iterable[ErrorDetail]:
     arguments = _keys(load.get("arguments")) if isinstance(load, Mapping) else []
     known = {
-        parameter for design in designs if pattern in design.patterns for parameter in _parameters(design, pattern)
+        parameter
+        for design in designs
+        if pattern in design.patterns
+        for parameter in design.patterns[pattern].signature.by_name
     }
     for argument in arguments:
         if argument not in known:
@@ -310,10 +313,6 @@ def _of_writes(name: str, load: Any, pattern: str, designs: Sequence[CompiledDes
     for member, reason in (("fails", "has no condition"), ("in_transaction", "is part of no transaction")):
         if member in _keys(load):
             yield ErrorDetail(f"patterns.{name}.{member}", f"{pattern} is a read, which {reason}", "set it for a write")
-
-
-def _parameters(design: CompiledDesign, pattern: str) -> Iterable[str]:
-    return design.patterns[pattern].signature.by_name
 
 
 def _unknown_regions(table: Any) -> Iterable[ErrorDetail]:

@@ -586,7 +586,9 @@ class _Scope:
         """Evaluate a function of the author's with these arguments."""
         helper = getattr(helper, "__func__", helper)
         code = unwrapped(helper)
-        if code is None or not (self.reader.is_followed(helper) or helper in _functions(self.design)):
+        if code is None or not (
+            self.reader.is_followed(helper) or helper in {write.function for write in self.design.writes.values()}
+        ):
             return None
         names = list(code.co_varnames[: code.co_argcount])
         if names[:1] in (["self"], ["cls"]) and isinstance(call.func, ast.Attribute):
@@ -789,10 +791,6 @@ def _named(node: ast.expr) -> Iterator[str]:
             yield part.id
         elif isinstance(part, ast.Attribute):
             yield part.attr
-
-
-def _functions(design: CompiledDesign) -> set[Any]:
-    return {write.function for write in design.writes.values()}
 
 
 def _closure(function: Any) -> dict[str, Value]:

@@ -216,7 +216,10 @@ def _implied(
             shown = " or ".join(map(repr, allowed))
             return Miss(key, f"it contains only items with {name} = {shown}, which the pattern doesn't fix", 1)
         # A call can have fewer values than its type, and an Each can be empty
-        always = known is not None and (known.source == "constant" or (len(asked) == 1 and not _many(known)))
+        always = known is not None and (
+            known.source == "constant"
+            or (len(asked) == 1 and (known.kind is not ParameterKind.EACH or known.source == "constant"))
+        )
         (decided if always and all_in(allowed, asked) else admitted).add(name)
     return frozenset(decided), frozenset(admitted)
 
@@ -232,10 +235,6 @@ def without_buckets(match: KeyMatch | Miss, by_junction: bool, collection: bool)
 def all_in(some: Sequence[Any], others: Sequence[Any]) -> bool:
     """Whether all of some values are among others; values needn't be hashable."""
     return all(value in others for value in some)
-
-
-def _many(known: Known) -> bool:
-    return known.kind is ParameterKind.EACH and known.source != "constant"
 
 
 def nothing_serves(asked: str, misses: Sequence[Miss]) -> Problem:

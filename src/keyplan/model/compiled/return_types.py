@@ -123,7 +123,7 @@ def shape_of(annotation: Any, of: Sequence[type[Entity]] = ()) -> Shape:
     if len(kinds) == 1 and _is_given(kinds[0]):
         entities, views = entities_of(kinds[0])
         return Shape(ShapeKind.ONE, entities, views=views, optional=optional, lenient=lenient)
-    if len(kinds) == 1 and _is_named_tuple(kinds[0]) and not lenient:
+    if len(kinds) == 1 and issubclass(kinds[0], tuple) and hasattr(kinds[0], "_fields") and not lenient:
         return _collection(kinds[0], optional=optional)
     raise Problem(
         f"the return type {_name(annotation)} isn't supported",
@@ -208,10 +208,6 @@ def _collection(factory: Any, *, optional: bool) -> Shape:
 
 def _is_entity(value: Any) -> bool:
     return isinstance(value, type) and issubclass(value, Entity) and value is not Entity
-
-
-def _is_named_tuple(value: Any) -> bool:
-    return isinstance(value, type) and issubclass(value, tuple) and hasattr(value, "_fields")
 
 
 def _name(annotation: Any) -> str:

@@ -109,9 +109,6 @@ class _Action:
     def _wanted(self) -> Self:
         return self._with(is_wanted=True)
 
-    def _asked_for_previous(self) -> Self:
-        return self._with(is_wanted=True, gives_previous=True)
-
 
 class Previous(Generic[E_co]):
     """An action that returns the previous item. Created by ``Put.previous`` and ``Update.previous``."""
@@ -123,7 +120,7 @@ class Previous(Generic[E_co]):
         """``before = yield from Update(...).previous()``: the previous item, or None. Raises RequestError in the write
         if it can't be known (see ``Writes``).
         """
-        return (yield self.action._asked_for_previous())  # type: ignore[no-any-return]  # noqa: SLF001
+        return (yield self.action._with(is_wanted=True, gives_previous=True))  # type: ignore[no-any-return]  # noqa: SLF001
 
     def __repr__(self) -> str:
         return f"{self.action!r}.previous()"

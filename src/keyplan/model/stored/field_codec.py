@@ -50,10 +50,6 @@ def _day(value: date) -> dict[str, Any]:
     return {"S": value.isoformat()}
 
 
-def _enum(value: Any) -> dict[str, Any]:
-    return encode_value(value)
-
-
 def encode_value(value: Any) -> dict[str, Any]:
     """Any value of a model, as an attribute value. Raises ``values.ValueFault`` for an unsupported value."""
     return values.encode(plain(value))
@@ -115,7 +111,7 @@ def encoder_of(annotation: Any) -> Encoder:
     if kind is date:
         return _day
     if isinstance(kind, type) and issubclass(kind, enum.Enum):
-        return _enum
+        return encode_value
     return encode_value
 
 

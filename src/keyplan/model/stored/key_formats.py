@@ -550,7 +550,7 @@ def _text_format(kind: Any, spec: str, *, descending: bool, sorts: bool) -> Form
         raise Problem("only numbers and times can be reversed with :desc")
     _no_spec(spec)
     if kind is str:
-        return TextFormat(_same)
+        return TextFormat(lambda value: value)
     if kind is bool:
         return TextFormat(lambda value: "true" if value else "false")
     if kind is UUID:
@@ -569,10 +569,6 @@ def _text_format(kind: Any, spec: str, *, descending: bool, sorts: bool) -> Form
             "a fraction has no sortable string of fixed width", "use a native Number key attribute, or an int field"
         )
     raise Problem(f"a field of type {getattr(kind, '__name__', kind)} isn't supported in a key")
-
-
-def _same(value: str) -> str:
-    return value
 
 
 def _no_spec(spec: str) -> None:

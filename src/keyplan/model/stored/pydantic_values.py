@@ -211,7 +211,7 @@ def unwritable(annotation: Any, form: Form) -> Problem | None:
         return Problem("its validator doesn't take the values that it returns: an instance is validated again", hint)
     if form is not Form.DUMPED:
         return None
-    if holds(annotation, lambda part: _is_subclass(get_origin(part) or part, _SECRETS)):
+    if holds(annotation, lambda part: isinstance(cls := get_origin(part) or part, type) and issubclass(cls, _SECRETS)):
         return Problem("pydantic masks secrets when it writes them", hint)
     try:
         _adapter_of(annotation).json_schema(mode="serialization")
@@ -224,10 +224,6 @@ def unwritable(annotation: Any, form: Form) -> Problem | None:
 
 _SECRETS = (Secret, SecretStr, SecretBytes)
 _DECODED = frozenset({EncodedBytes, EncodedStr, Json})
-
-
-def _is_subclass(value: Any, classes: tuple[type[Any], ...]) -> bool:
-    return isinstance(value, type) and issubclass(value, classes)
 
 
 def _adapter_of(annotation: Any) -> TypeAdapter[Any]:
@@ -283,7 +279,9 @@ def dumper_of(cls: type[BaseModel], name: str, annotation: Any) -> Callable[[Any
             (held,) = dumped.values()
             result = values.encode(held)
         except (PydanticSerializationError, ValueError, TypeError, AttributeError, KeyError, RecursionError) as error:
-            raise values.ValueFault(f"it can't be stored: {_first_line(error)}") from None
+            raise values.ValueFault(
+                f"it can't be stored: {(str(error) or type(error).__name__).splitlines()[0]}"
+            ) from None
         if check is not None:
             _check(check, value, result)
         return result
@@ -300,10 +298,6 @@ def _check(adapter: TypeAdapter[Any], value: Any, stored: AttributeValue) -> Non
     numbers = isinstance(result, int | float) and isinstance(value, int | float)
     if result != value or (type(result) is not type(value) and not numbers):
         raise values.ValueFault(f"it would be read back as {result!r}: JSON has no form for it, declare its type")
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error) or type(error).__name__).splitlines()[0]
 
 
 def holds_anything(annotation: Any) -> bool:

@@ -103,7 +103,10 @@ class CompiledEntity:
         self._empty = self._read_from_nothing()
         self._in_index_keys = self._optional_in_index_keys()
         self._keeps_others = cls.model_config.get("extra") == "allow"
-        self._is_lossy = any(field.form is Form.CUSTOM or _is_pair(field) for field in plain)
+        self._is_lossy = any(
+            field.form is Form.CUSTOM or (field.codec is not None and field.codec.mark.write is not None)
+            for field in plain
+        )
         read = reader_of(cls, plain, self._in_keys, self._read_slowly, self._in_index_keys)
         self.from_item: Reader = self._noting_version(read)
         """The instance of an item. Raises InvalidItemError."""
@@ -485,9 +488,6 @@ class CompiledEntity:
             dumped = undeclared(value)
             item[name] = self.encode_field(name, values.encode, dumped)
 
-    def _others(self, item: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-        return {name: plain_of(value) for name, value in item.items() if name not in self._attributes}
-
     def encode_fields(self, field_values: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
         """The attributes of ``field_values``; None is omitted, or NULL if the default differs."""
         item: dict[str, dict[str, Any]] = {}
@@ -525,7 +525,10 @@ class CompiledEntity:
                     elif self.fields[name].keeps_null:
                         read[name] = None
             if self._keeps_others:
-                read = {**self._others(item), **read}
+                read = {
+                    **{name: plain_of(value) for name, value in item.items() if name not in self._attributes},
+                    **read,
+                }
             if self._is_whole(item):
                 return self._validate(read, by_name=True, strict=False)  # type: ignore[no-any-return]
         return self._from_keys_too(item, read)
@@ -589,11 +592,6 @@ class _Unreadable:
 
     def __repr__(self) -> str:
         return f"stored as {shown(self.stored)}"
-
-
-def _is_pair(field: StoredField) -> bool:
-    """Whether custom functions write and read it."""
-    return field.codec is not None and field.codec.mark.write is not None
 
 
 def _is_elsewhere(value: Any) -> bool:

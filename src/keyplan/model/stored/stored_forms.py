@@ -130,17 +130,13 @@ def _form(
 # Datetimes
 
 
-def _micros(value: Any) -> int:
-    return (as_utc(value) - _EPOCH) // timedelta(microseconds=1)
-
-
 def _moment(mark: StoredAs, name: str) -> FieldForm:
     if name == "isoformat":
         encode = lambda value: {"S": as_utc(value).isoformat()}  # noqa: E731
         key = StoredFormat(lambda value: as_utc(value).isoformat(), datetime.fromisoformat, r"[0-9T:.+-]+")
         return _form(mark, encode, _iso_of, tag="S", sorts=True, key=key)
     if name.startswith("iso "):
-        return _of_texts(mark, _js_texts(name.removeprefix("iso ")), _js_read, r"[0-9]{4}-[0-9T:.-]+Z")
+        return _of_texts(mark, _js_texts(name.removeprefix("iso ")), datetime.fromisoformat, r"[0-9]{4}-[0-9T:.-]+Z")
     unit = name.removesuffix(" as text")
     scale = -6 if unit == "s" else -3
 
@@ -148,7 +144,7 @@ def _moment(mark: StoredAs, name: str) -> FieldForm:
         return {"N": str((as_utc(value) - _EPOCH) // _UNITS[unit])}
 
     def exactly(value: Any) -> dict[str, Any]:
-        return encode_value(Decimal(_micros(value)).scaleb(scale))
+        return encode_value(Decimal((as_utc(value) - _EPOCH) // timedelta(microseconds=1)).scaleb(scale))
 
     def read(tag: str, value: Any) -> Any:
         if tag not in {"N", "S"}:
@@ -187,10 +183,6 @@ def _js_texts(unit: str) -> Callable[[Any], str]:
         return f"{text[:19]}Z" if unit == "s" else f"{text[:23]}Z"
 
     return write
-
-
-def _js_read(text: str) -> datetime:
-    return datetime.fromisoformat(text)
 
 
 def _of_texts(

@@ -26,7 +26,7 @@ def _find(subject: Subject) -> Iterator[Remark]:
         pattern = query.pattern
         if pattern.name in seen or pattern.plan is not query.plan or not _backwards(query):
             continue
-        name = _first_open(query)
+        name = next((name for name, _ in query.match.order), None)
         if name is None:
             continue
         annotation = query.match.entity.fields[name].annotation
@@ -47,10 +47,6 @@ def _backwards(query: Query) -> bool:
     if direction is None:
         return bool(query.pattern.options.newest_first) and not query.plan.forward
     return query.plan.forward is not newest_by_default(direction)
-
-
-def _first_open(query: Query) -> str | None:
-    return next((name for name, _ in query.match.order), None)
 
 
 RULE = Rule("KP210", Severity.WARNING, _find, __name__, __doc__)
