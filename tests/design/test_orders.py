@@ -163,8 +163,8 @@ def test_order_by_is_required_if_two_orders_are_possible() -> None:
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        ({"scan": True, "newest_first": True}, "newest_first= asks for an order, and a scan returns items in no order"),
-        ({"scan": True, "order_by": "score"}, "order_by= asks for an order, and a scan returns items in no order"),
+        ({"scan": True, "newest_first": True}, "newest_first= requires an order, and a scan returns items in no order"),
+        ({"scan": True, "order_by": "score"}, "order_by= requires an order, and a scan returns items in no order"),
         ({"scan": True, "through": Link}, "a scan doesn't support junctions"),
     ],
 )
@@ -189,7 +189,7 @@ def test_an_unavailable_order_is_rejected() -> None:
             def alone(self, game: str, name: str) -> list[Player]: ...
 
     told(
-        error, "D.several: newest_first= asks for an order, and items that are read by their keys come in the order of"
+        error, "D.several: newest_first= requires an order, and items that are read by their keys come in the order of"
     )
     told(error, "D.alone: no matching key orders by score")
 

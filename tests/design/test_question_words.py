@@ -74,7 +74,7 @@ REJECTED = [
      "segments= doesn't support complete="),
     ("scan=True, segments=2", "visits(self, limit: int) -> list[Visit]", "segments= doesn't support limit"),
     ("", 'tickets(self, team: str, state: Literal["urgent", "calm"]) -> list[Ticket]',
-     "it holds only items with state ="),
+     "it contains only items with state ="),
     ("key=Visit.primary", "visits(self, page: str, newest_first: int) -> list[Visit]",
      "Visit has no field 'newest_first' (newest_first sets the sort direction: newest_first: bool = True)"),
     ("", "visit(self, page: str, number: int, newest_first: bool) -> Visit | None",
@@ -178,7 +178,7 @@ def test_mutually_exclusive_keys_share_an_index(key: Key, other: Key) -> None:
         (
             on_gsi1("T#{team}", when=OPEN),
             on_gsi1("T#{team}", "CLOSED#{ticket_id}", when=CLOSED),
-            "its texts in GSI1 can be the same as first's",
+            "its keys in GSI1 can equal those of first",
         ),
     ],
 )

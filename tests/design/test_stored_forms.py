@@ -141,10 +141,10 @@ def test_incompatible_stored_formats_are_rejected() -> None:
 
     said = {fault.place: fault.message for fault in raised.value.errors}
     assert "is for datetime, not for str" in said["Wrong.name"]
-    assert "no stored form" in said["Wrong.at"]
+    assert "isn't a stored form" in said["Wrong.at"]
     assert "only a part" in said["Wrong.day"]
     assert "form of its own" in said["Wrong.expires"]
-    assert "stands within it" in said["Wrong.inner"]
+    assert "contains StoredAs" in said["Wrong.inner"]
 
 
 def test_writes_return_values_as_custom_functions_store_them() -> None:

@@ -59,7 +59,7 @@ def _answered(spec: DesignSpec, error: DesignError) -> DesignSpec:
                 reads[name] = ordered
         elif read is not None and "newest_first needs a result" in fault.message:
             reads[name] = replace(read, directed=False, newest_first=False)
-        elif read is not None and "asks for an order" in fault.message:
+        elif read is not None and "requires an order" in fault.message:
             reads[name] = replace(read, newest_first=False)
         elif read is not None and any(text in fault.message for text in _DESERVED):
             reads.pop(name)

@@ -78,19 +78,15 @@ def match_key(
     in_part = (_in_part(key, sort) & used) - bucketed
     if in_part:
         name = min(in_part)
-        return Miss(key, f"it holds only a part of {name}: give a computed field of that part, and ask by it", 1)
+        return Miss(key, f"it contains only a part of {name}: add a computed field of that part, and read by it", 1)
     decided, admitted = implied
     used |= decided
     narrowed = (admitted & needed) - used
     unused = sorted(needed - used - narrowed)
     unsorted = [name for name in unused if _stands_unsorted(key, name, knowns)]
     if unsorted:
-        names = ", ".join(unsorted)
-        return Miss(
-            key,
-            f"it contains only a part of {names}, or a form that doesn't sort, so it supports no range",
-            len(unused) + 1,
-        )
+        why = f"it contains {', '.join(unsorted)} only in part, or unsorted, and so supports no range"
+        return Miss(key, why, len(unused) + 1)
     if unused:
         return Miss(key, f"it doesn't contain {', '.join(unused)} after the known fields", len(unused) + 1)
     leads = buckets is not None and [name for name, _ in order[:1]] != [buckets.field]
