@@ -100,7 +100,7 @@ READS = [
     ("", "typed(self, article_id: int) -> Article | None",
      r"the parameter article_id is int, but the field Article\.article_id is str"),
     ("", "unknown(self, articel_id: str) -> Article | None", "no field 'articel_id'", "name the parameter like the"),
-    ("", "ranged(self, article_id: Range[str]) -> list[Article]", "partition key, which doesn't support"),
+    ("", "ranged(self, article_id: Range[str]) -> list[Article]", "a range there needs whole units of a time"),
     ("", "begun(self, author_id: str, at: Prefix) -> list[Article]",
      "the parameter at is str, but the field Article.at is datetime"),
     ("", "many(self, *article_id: str) -> list[Article]", r"\*article_id", "name each parameter"),
