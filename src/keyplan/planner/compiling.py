@@ -21,14 +21,7 @@ from keyplan.model.compiled.compiler import compile_read
 from keyplan.model.compiled.constants import domain_of
 from keyplan.model.compiled.key_matching import AmbiguousKey
 from keyplan.model.compiled.plan_checks import lacking_in_index
-from keyplan.model.compiled.plans import (
-    Filter,
-    KeyMatch,
-    QueryPlan,
-    ReadPattern,
-    ScanPlan,
-    ThroughPlan,
-)
+from keyplan.model.compiled.plans import Filter, KeyMatch, QueryPlan, ReadPattern, ScanPlan, ThroughPlan
 from keyplan.model.compiled.plans import Plan as ReadPlan
 from keyplan.model.declared.declaration_errors import Problem
 from keyplan.model.declared.entity import Entity
@@ -41,15 +34,7 @@ from keyplan.planner.facts import DesignFacts, EntityFacts, fields_of
 from keyplan.planner.plans import Plan, PlannedKey, weighed
 from keyplan.planner.templates import Declared, KeyName
 
-__all__ = [
-    "applied",
-    "checked",
-    "compiled_entities",
-    "compiled_plan",
-    "ordering_field",
-    "read_faults",
-    "with_updates",
-]
+__all__ = ["applied", "checked", "compiled_entities", "compiled_plan", "ordering_field", "read_faults", "with_updates"]
 
 INCLUDED_MAX = 20
 """Attributes that an index can include. Source: "Service, account, and table quotas" in the developer guide."""

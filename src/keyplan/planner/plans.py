@@ -200,13 +200,7 @@ def _hot_key(partition: BusiestPartition) -> HotKey:
     if partition.kind == "write" and not partition.worst.one_item and partition.per_second > partition.limit:
         shards = partition.shards_needed
     return HotKey(
-        names,
-        partition.place,
-        partition.kind,
-        partition.per_second,
-        partition.limit,
-        shards,
-        partition.worst.one_item,
+        names, partition.place, partition.kind, partition.per_second, partition.limit, shards, partition.worst.one_item
     )
 
 

@@ -21,15 +21,7 @@ from keyplan.model.compiled.constants import domain_of
 from keyplan.model.declared.entity import Entity
 from keyplan.model.declared.indexes import Index
 from keyplan.model.declared.keys import Key
-from keyplan.planner.candidates import (
-    TEXT,
-    Candidate,
-    Form,
-    exclude,
-    index_candidates,
-    primary_candidates,
-    sort_forms,
-)
+from keyplan.planner.candidates import TEXT, Candidate, Form, exclude, index_candidates, primary_candidates, sort_forms
 from keyplan.planner.facts import Deployed, EntityFacts
 from keyplan.planner.needs import Need, is_fraction
 

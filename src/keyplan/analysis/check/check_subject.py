@@ -21,13 +21,7 @@ from keyplan.dynamodb.limits import PARTITION_READ_UNITS_MAX, PARTITION_WRITE_UN
 from keyplan.model.compiled.compiled_design import CompiledDesign, WritePattern
 from keyplan.model.compiled.constants import values_asked
 from keyplan.model.compiled.item_sizes import ItemSizes
-from keyplan.model.compiled.plans import (
-    KeyMatch,
-    QueryPlan,
-    ReadPattern,
-    ThroughPlan,
-    plans_in,
-)
+from keyplan.model.compiled.plans import KeyMatch, QueryPlan, ReadPattern, ThroughPlan, plans_in
 from keyplan.model.compiled.return_types import ShapeKind
 from keyplan.model.compiled.signatures import ParameterKind
 from keyplan.model.declared.declaration_errors import Problem

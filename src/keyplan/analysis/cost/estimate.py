@@ -19,14 +19,7 @@ from keyplan.model.declared.declaration_errors import Problem
 from keyplan.model.declared.pattern_load import Load
 from keyplan.model.stored.stored_entity import CompiledEntity
 
-__all__ = [
-    "EntityEstimate",
-    "Estimate",
-    "PatternEstimate",
-    "Throughput",
-    "estimate",
-    "estimate_pattern",
-]
+__all__ = ["EntityEstimate", "Estimate", "PatternEstimate", "Throughput", "estimate", "estimate_pattern"]
 
 
 @dataclass(frozen=True)

@@ -12,17 +12,7 @@ from keyplan.dynamodb.capacity import read_units
 from keyplan.dynamodb.limits import READ_UNIT_BYTES
 from keyplan.model.declared.indexes import Index
 
-__all__ = [
-    "TABLE",
-    "Direction",
-    "Line",
-    "Request",
-    "batch_get",
-    "get_item",
-    "mixed",
-    "page_read",
-    "total_units",
-]
+__all__ = ["TABLE", "Direction", "Line", "Request", "batch_get", "get_item", "mixed", "page_read", "total_units"]
 
 TABLE = ""
 """The target of a line about the table itself; an index's line has the index's name."""
@@ -80,12 +70,7 @@ def batch_get(sizes: Sequence[int | None], *, consistent: bool, what: str = "ite
 
 
 def page_read(
-    operation: str,
-    index: Index | None,
-    sizes: Sequence[int],
-    *,
-    consistent: bool,
-    what: str = "item",
+    operation: str, index: Index | None, sizes: Sequence[int], *, consistent: bool, what: str = "item"
 ) -> Request:
     """One page of a Query or Scan: the bytes of all that was looked at are summed, then rounded up once."""
     strong = consistent and (index is None or index.local)

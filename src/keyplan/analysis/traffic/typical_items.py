@@ -68,10 +68,7 @@ class Typical:
     """
 
     def __init__(
-        self,
-        design: CompiledDesign,
-        stored: Mapping[str, StoredItems] | None = None,
-        filling: Filling | None = None,
+        self, design: CompiledDesign, stored: Mapping[str, StoredItems] | None = None, filling: Filling | None = None
     ) -> None:
         self.design = design
         self._filling: Filling = filling or {}

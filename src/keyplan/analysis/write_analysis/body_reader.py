@@ -183,12 +183,7 @@ class _Scope:
     """The evaluation of one function's body."""
 
     def __init__(
-        self,
-        reader: _Reader,
-        function: Any,
-        node: FunctionNode,
-        arguments: Mapping[str, Value],
-        loops: Sequence[_Loop],
+        self, reader: _Reader, function: Any, node: FunctionNode, arguments: Mapping[str, Value], loops: Sequence[_Loop]
     ) -> None:
         self.reader = reader
         self.code = reader.code

@@ -128,12 +128,7 @@ class DryRuns:
 
 
 def dry_runs(
-    design: CompiledDesign,
-    cls: type[Any],
-    pattern: WritePattern,
-    code: WrittenCode,
-    typical: Typical,
-    traffic: Traffic,
+    design: CompiledDesign, cls: type[Any], pattern: WritePattern, code: WrittenCode, typical: Typical, traffic: Traffic
 ) -> DryRuns:
     """Run a write's body once for each case, unless its code can't be read or has side effects."""
     if code.not_run:

@@ -159,9 +159,7 @@ class _Compiler:
         if self.faults:
             count = len(self.faults)
             raise DesignError(
-                f"invalid design: {count} error{'s' if count > 1 else ''}",
-                place=self.cls.__name__,
-                errors=self.faults,
+                f"invalid design: {count} error{'s' if count > 1 else ''}", place=self.cls.__name__, errors=self.faults
             )
 
     def _check_silence(self) -> None:

@@ -228,13 +228,7 @@ class _EntityCompiler:
         return index.partition, index.sort
 
     def _templates(
-        self,
-        name: str,
-        attributes: tuple[KeyAttribute, ...],
-        sources: tuple[str, ...],
-        style: KeyStyle,
-        *,
-        sorts: bool,
+        self, name: str, attributes: tuple[KeyAttribute, ...], sources: tuple[str, ...], style: KeyStyle, *, sorts: bool
     ) -> tuple[tuple[KeyAttribute, Template], ...] | None:
         result: list[tuple[KeyAttribute, Template]] = []
         for attribute, source in zip(attributes, sources, strict=True):

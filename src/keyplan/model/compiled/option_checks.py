@@ -118,8 +118,7 @@ def _check_shape(signature: Signature, options: Options, shape: Shape) -> None:
         raise Problem("a Page requires a limit", "add limit: int = 10, and cursor: Cursor | None = None")
     if shape.lenient and options.through is not None:
         raise Problem(
-            "an invalid junction item doesn't point to an item",
-            "remove InvalidItem, or read the items by their keys",
+            "an invalid junction item doesn't point to an item", "remove InvalidItem, or read the items by their keys"
         )
     if ParameterKind.LIMIT in kinds and not shape.many:
         raise Problem(f"{WORDS[shape.kind]} has no limit", "return a Page or a list, or remove the limit")

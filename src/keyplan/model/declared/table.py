@@ -107,8 +107,4 @@ def _index_request(index: Index) -> dict[str, Any]:
         projection = {"ProjectionType": "INCLUDE", "NonKeyAttributes": list(index.projection)}
     else:
         projection = {"ProjectionType": index.projection}
-    return {
-        "IndexName": index.name,
-        "KeySchema": _key_schema(index.partition, index.sort),
-        "Projection": projection,
-    }
+    return {"IndexName": index.name, "KeySchema": _key_schema(index.partition, index.sort), "Projection": projection}

@@ -162,11 +162,7 @@ def _marked(stored: StoredField, annotation: Any) -> StoredField:
     return replace(stored, form=Form.STORED, codec=codec, encode=codec.encode, decode=codec.decode)
 
 
-_AS_THEY_ARE: dict[str, set[Any]] = {
-    "S": {str, datetime, date, UUID},
-    "N": {int, float, Decimal},
-    "B": {bytes},
-}
+_AS_THEY_ARE: dict[str, set[Any]] = {"S": {str, datetime, date, UUID}, "N": {int, float, Decimal}, "B": {bytes}}
 """The kinds whose stored form equals the form in a key attribute of a type."""
 
 

@@ -28,11 +28,7 @@ def _find(subject: Subject) -> Iterator[Remark]:
     }
     for entity in subject.design.entities.values():
         if entity.name not in read | asked:
-            yield Remark(
-                entity.name,
-                "no pattern reads it",
-                "add an access pattern that reads it, or remove it",
-            )
+            yield Remark(entity.name, "no pattern reads it", "add an access pattern that reads it, or remove it")
     yield from _unnamed(subject)
 
 
