@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 from uuid import UUID
 
 from keyplan.dynamodb.values import NumberError, canonical
@@ -170,12 +170,14 @@ def iso_text(value: datetime) -> str:
 
 
 @dataclass(frozen=True)
-class TimeFormat:
-    """A datetime in UTC, in fixed width: ISO 8601 with microseconds, or the given strftime fields."""
+class _CalendarFormat:
+    """A time or date in fixed width, by strftime fields."""
 
-    layout: str = ISO
+    layout: str
     descending: bool = False
     raw: bool = False
+    needed: ClassVar[frozenset[str]]
+    """The fields that determine the value completely."""
 
     @property
     def letters(self) -> tuple[str, ...]:
@@ -184,75 +186,57 @@ class TimeFormat:
 
     @property
     def exact(self) -> bool:
-        return all(f"%{letter}" in self.layout for letter in LETTERS)
+        return self.needed <= set(self.letters)
 
     @property
     def whole(self) -> bool:
-        """Only a layout with microseconds contains the complete value."""
         return self.exact
 
     @property
     def pattern(self) -> str:
         return pattern_of(self.layout)
 
-    def write(self, value: Any) -> str:
-        if self.layout is ISO:
-            text = iso_text(value)
-        else:
-            moment = as_utc(value)
-            layout = self.layout.replace("%Y", f"{moment.year:04d}")  # strftime doesn't pad years before 1000
-            text = moment.strftime(layout)
+    def _write(self, value: date) -> str:
+        text = value.strftime(self.layout.replace("%Y", f"{value.year:04d}"))  # strftime doesn't pad earlier years
         return text.translate(_NINES) if self.descending else text
 
-    def read(self, text: str) -> Any:
+    def _read(self, text: str) -> datetime:
         plain = text.translate(_NINES) if self.descending else text
-        moment = datetime.strptime(plain, self.layout).replace(tzinfo=UTC)
-        if self.write(moment) != text:
+        result = datetime.strptime(plain, self.layout).replace(tzinfo=UTC)
+        if self._write(result) != text:
             raise ValueError(text)
-        return moment
+        return result
 
 
 @dataclass(frozen=True)
-class DateFormat:
+class TimeFormat(_CalendarFormat):
+    """A datetime in UTC, in fixed width: ISO 8601 with microseconds, or the given strftime fields."""
+
+    layout: str = ISO
+    needed: ClassVar[frozenset[str]] = frozenset("YmdHMSf")
+
+    def write(self, value: Any) -> str:
+        if self.layout is not ISO:
+            return self._write(as_utc(value))
+        text = iso_text(value)
+        return text.translate(_NINES) if self.descending else text
+
+    def read(self, text: str) -> Any:
+        return self._read(text)
+
+
+@dataclass(frozen=True)
+class DateFormat(_CalendarFormat):
     """A date: ``2026-11-21``, or the given strftime fields."""
 
     layout: str = _DAY
-    descending: bool = False
-    raw: bool = False
-
-    @property
-    def letters(self) -> tuple[str, ...]:
-        """The letters of its strftime fields, in order."""
-        return letters_of(self.layout)
-
-    @property
-    def exact(self) -> bool:
-        return {"Y", "m", "d"} <= set(self.letters)
-
-    @property
-    def whole(self) -> bool:
-        """Only a layout with days contains the complete value."""
-        return self.exact
-
-    @property
-    def pattern(self) -> str:
-        return pattern_of(self.layout)
+    needed: ClassVar[frozenset[str]] = frozenset("Ymd")
 
     def write(self, value: Any) -> str:
-        if self.layout is _DAY:
-            text = str(value.isoformat())
-        else:
-            text = value.strftime(self.layout.replace("%Y", f"{value.year:04d}"))
-        return text.translate(_NINES) if self.descending else text
+        return self._write(value)
 
     def read(self, text: str) -> date:
-        plain = text.translate(_NINES) if self.descending else text
-        if self.layout is _DAY:
-            return date.fromisoformat(plain)
-        day = datetime.strptime(plain, self.layout).replace(tzinfo=UTC).date()
-        if self.write(day) != text:
-            raise ValueError(text)
-        return day
+        return self._read(text).date()
 
 
 @dataclass(frozen=True)
