@@ -234,6 +234,25 @@ def test_tables_without_a_key_are_omitted() -> None:
     assert refused({}).errors[0].place == "DataModel"
 
 
+@pytest.mark.parametrize("member", ["DataModel", "TableFacets", "GlobalSecondaryIndexes"])
+def test_models_of_too_many_parts_are_rejected(member: str) -> None:
+    model = table({"Order": (("PK", "SK"), [{"PK": "O#1", "SK": "META"}])})
+    parts = model["DataModel"] if member == "DataModel" else model["DataModel"][0].setdefault(member, [])
+    parts += parts[:1] * 3000 or [{}] * 3000
+    with pytest.raises(RequestError, match="too large"):
+        read_model(json.dumps(model), "model.json")
+
+
+def test_items_that_no_table_holds_are_omitted() -> None:
+    large = [
+        {"PK": "#x" * 5000, "SK": "META"},
+        {"PK": "O#2", "SK": "META", **dict.fromkeys(map(str, range(5000)), "x")},
+    ]
+    model = table({"Order": (("PK", "SK"), [{"PK": "O#1", "SK": "META"}, *large])})
+    (read,) = read_model(json.dumps(model), "model.json").tables
+    assert [item["PK"] for facet in read.facets for item in facet.items] == [{"S": "O#1"}]
+
+
 def test_unknown_members_are_ignored() -> None:
     model = table({"Order": (("PK", "SK"), [{"PK": "O#1", "SK": "META"}])}, AccessPatterns=[{"new": "in 2026"}])
     model["Other"] = {"a": 1}

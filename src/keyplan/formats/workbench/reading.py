@@ -28,6 +28,10 @@ Kind = Literal["S", "N", "B"]
 
 _NAME = re.compile(r"[A-Za-z0-9_.-]{3,255}")
 _TYPES = {"STRING": "S", "NUMBER": "N", "BINARY": "B"}
+TABLES_MAX, FACETS_MAX, INDEXES_MAX = 100, 200, 25
+ATTRIBUTES_MAX = 1000
+"""Of an item."""
+KEY_CHARACTERS_MAX = 2048
 _PLACES_MAX = 5
 """Maximum number of places that a note lists."""
 
@@ -144,7 +148,7 @@ class _Reader:
                 ErrorDetail("DataModel", "the model has no tables" if "DataModel" in data else "field required")
             )
             given = []
-        for number, value in enumerate(given):
+        for number, value in enumerate(_bounded(given, "DataModel", TABLES_MAX)):
             table = self._table(value, f"DataModel[{number}]", data)
             if table is not None:
                 tables.append(table)
@@ -232,7 +236,7 @@ class _Reader:
     ) -> Iterator[Index]:
         names = set(taken)
         local = member == "LocalSecondaryIndexes"
-        for number, given in enumerate(_list(table.get(member))):
+        for number, given in enumerate(_bounded(table.get(member), f"{place}.{member}", INDEXES_MAX)):
             path = f"{place}.{member}[{number}]"
             data = _object(given)
             attributes = _object(data.get("KeyAttributes"))
@@ -291,7 +295,7 @@ class _Reader:
     def _facets(self, given: Any, place: str, key: KeyAttributes, types: Mapping[str, Kind]) -> Iterator[Facet]:
         names: set[str] = set()
         seen: list[Item] = []
-        for number, value in enumerate(_list(given)):
+        for number, value in enumerate(_bounded(given, place, FACETS_MAX)):
             path = f"{place}[{number}]"
             data = _object(value)
             wanted = _text(data.get("FacetName")) or f"Facet{number + 1}"
@@ -340,6 +344,9 @@ class _Reader:
 
     def _item(self, data: Json, place: str, types: Mapping[str, Kind]) -> Item:
         item: Item = {}
+        if len(data) > ATTRIBUTES_MAX:
+            self._note(f"has more than {ATTRIBUTES_MAX:,} attributes", place)
+            return item
         for name, given in data.items():
             path = f"{place}.{name}"
             value = attribute_value(given, lambda what, path=path: self._note(what, path))  # type: ignore[misc]
@@ -348,7 +355,7 @@ class _Reader:
             kind = types.get(name)
             if kind is not None:
                 as_key = key_value(value, kind)
-                if as_key is None:
+                if as_key is None or len(str(as_key)) > KEY_CHARACTERS_MAX:
                     self._note(f"isn't valid in a key of type {kind}, and is omitted", path)
                     continue
                 value = as_key
@@ -383,6 +390,15 @@ def _object(value: Any) -> Json:
 
 def _list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
+
+
+def _bounded(value: Any, place: str, most: int) -> list[Any]:
+    """A list of the model. Raises RequestError if it is too long: the work grows with its square."""
+    values = _list(value)
+    if len(values) > most:
+        message = f"{len(values):,} entries; at most {most} are read"
+        raise RequestError("the model is too large", place=place, errors=[ErrorDetail(place, message, "split it")])
+    return values
 
 
 def _text(value: Any) -> str:
