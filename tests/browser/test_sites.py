@@ -438,7 +438,7 @@ def pages_of(place: Place, name: str) -> Iterator[tuple[str, Page]]:
 
 
 @pytest.mark.parametrize(
-    "name", [name if name == "shop" else pytest.param(name, marks=pytest.mark.nightly) for name in COUNTS]
+    "name", [name if name == "papers" else pytest.param(name, marks=pytest.mark.nightly) for name in COUNTS]
 )
 def test_every_page_is_responsive_and_accessible(request: pytest.FixtureRequest, name: str) -> None:
     """Widths, colours and accessibility of each page, in one load."""

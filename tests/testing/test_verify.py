@@ -41,7 +41,6 @@ from keyplan.model.stored import key_templates as templates
 from keyplan.model.stored.key_formats import IntegerFormat
 from keyplan.model.stored.stored_keys import CompiledKey
 from keyplan.testing import verify
-from keyplan_systems.cms import Cms
 from tests.contract.design import Everything
 from tests.seeds import examples, seed
 
@@ -130,14 +129,6 @@ class Halls(Design):
 
 def test_some_items_match_constants_in_conditions() -> None:
     assert verify(Halls, stores=20, seed=1).unanswered == ()
-
-
-def test_the_cms_equals_brute_force() -> None:
-    stores = examples(40, 120)
-    report = verify(Cms, stores=stores, seed=seed(1))
-    assert report.stores >= stores
-    assert report.unanswered == ()
-    assert report.pattern("articles_by_author").pages > 0
 
 
 @pytest.mark.nightly

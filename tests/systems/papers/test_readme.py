@@ -150,6 +150,7 @@ def test_results_on_the_sample() -> None:
     assert not missing, "the README is to say:\n" + "\n".join(missing)
 
 
+@pytest.mark.nightly
 def test_results_on_a_real_bibliography() -> None:
     if not KRR.is_file():
         pytest.skip(f"{KRR} isn't there")
