@@ -63,7 +63,6 @@ def is_given_up(record: Mapping[str, Any]) -> bool:
 
 
 def _started(number: int) -> str:
-    """The start time of a process in clock ticks of Linux's ``/proc``; empty if unknown."""
     try:
         statistics = Path(f"/proc/{number}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:

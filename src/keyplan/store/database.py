@@ -197,7 +197,6 @@ class Database:
         return table
 
     def _find_usable(self, name: str) -> Table | None:
-        """A table whose items can be read and written."""
         table = self.find(name)
         if table is None or table.is_settled or is_usable(states_of(table.definition, self.clock())):
             return table

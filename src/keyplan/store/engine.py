@@ -198,7 +198,6 @@ class Engine:
             effort.this_thread.left = math.inf
 
     def _loaded(self, operation: str) -> tuple[Operation, Action]:
-        """Load an operation on its first call."""
         kind = operation_in(self._database.region, operation)
         if kind is None:
             raise unknown_operation(operation)

@@ -50,7 +50,6 @@ def check_file(path: str | PathLike[str]) -> list[Finding]:
 
 
 def _opened(path: str) -> Storage:
-    """The store in a file, which can be on a read-only file system."""
     folder = os.path.dirname(path) or "."  # noqa: PTH120 - a path as it was given
     is_writable = os.access(path, os.W_OK) and os.access(folder, os.W_OK)
     if is_writable or not os.access(path, os.R_OK):
@@ -118,7 +117,6 @@ def _check_table(reader: Reader, table: Table) -> Iterator[Finding]:
 
 
 def _filled(reader: Reader, table: Table) -> dict[str, int]:
-    """The indexes that are being filled, with the row reached so far."""
     table_id, numbers = table.stored.layout.id, table.definition["IndexNumbers"]
     return {name: reader.archives.filled_up_to(table_id, numbers[name]) for name in fillings_of(table.definition)}
 

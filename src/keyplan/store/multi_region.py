@@ -113,7 +113,6 @@ class Regions:
         return count
 
     def _bring(self, source: str, region: str, table: Table, lag_us: int) -> int:
-        """Replicate a table's writes from one region to another."""
         here, there = self.database(region), self.database(source)
         until_us = int(there.clock() * 1_000_000) - lag_us
         count = 0

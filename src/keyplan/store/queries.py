@@ -500,7 +500,6 @@ def _charge(meter: Meter, question: Question, consumed: Consumed) -> None:
 
 
 def _is_whole(question: Question) -> bool:
-    """Whether items are returned as they are stored."""
     index = question.target.index
     is_all = index is None or not index.projected or question.fetches
     return is_all and question.filter is None and question.projection is None
@@ -513,7 +512,6 @@ def _is_whole_key(question: Question) -> bool:
 
 
 def _position_of(target: Target, item: Item) -> Item:
-    """The LastEvaluatedKey after an item. Raises JSONDecodeError if the item is damaged."""
     try:
         return {attribute.name: item[attribute.name] for attribute in target.position}
     except KeyError as missing:
@@ -533,7 +531,6 @@ def _is_last_key(question: Question, item: Item) -> bool:
 
 
 def _shown(question: Question, items: list[Item]) -> list[Item]:
-    """The projected items that match the filter."""
     index = question.target.index
     if index is not None and index.projected and not question.fetches:
         items = [index_projection(index, item) for item in items]

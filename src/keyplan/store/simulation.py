@@ -111,8 +111,6 @@ class Bucket:
 
 @dataclass(frozen=True, slots=True)
 class _Level:
-    """The settings of a table or index in one direction."""
-
     provisioned: float | None
     """None means on demand."""
     maximum: float | None
@@ -120,8 +118,6 @@ class _Level:
 
 
 class _Resource:
-    """A table or a global secondary index in one direction."""
-
     def __init__(self, level: _Level, direction: Direction, now_s: float) -> None:
         self.level = level
         self._ceiling = PARTITION_UNITS[direction]

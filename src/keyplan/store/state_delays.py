@@ -139,14 +139,12 @@ def _detail(definition: Mapping[str, Any], change: str | None) -> str:
 
 
 def _goes_on(whole: Mapping[str, Any], now_s: float) -> bool:
-    """Whether a note of the table is still in effect."""
     if _FILLS in whole or _JOINS in whole:
         return True
     return not has_ended(whole) if "Import" in whole else now_s < whole["Until"]
 
 
 def _index_goes_on(note: Mapping[str, Any], now_s: float) -> bool:
-    """Whether a note of an index is still in effect."""
     return _FILLS in note or now_s < note["Until"]
 
 
@@ -223,7 +221,6 @@ def restore_of(definition: Mapping[str, Any], now_s: float) -> Mapping[str, Any]
 
 
 def _note_of_table(definition: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The note of the whole table, if any."""
     noted: Mapping[str, Any] = definition.get(SETTLING) or {}
     return noted.get("Table") or {}
 
@@ -332,7 +329,6 @@ def _index_notes(
 
 
 def _index_updates(request: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The changes of global secondary and vector indexes in an UpdateTable."""
     return [*(request.get("GlobalSecondaryIndexUpdates") or ()), *(request.get("VectorIndexUpdates") or ())]
 
 
@@ -462,7 +458,6 @@ _BESIDE = {
 
 
 def _check_beside_change(name: str, states: States, request: Mapping[str, Any]) -> None:
-    """Reject changes that conflict with a pending change of the table."""
     for (member, change), rule in _BESIDE.items():
         if states.change == change and request.get(member) is not None:
             raise ResourceInUseException(f"{_IN_USE}{rule}{name}{states.detail}")
@@ -505,7 +500,6 @@ def _check_throughput_change(name: str, states: States, changed: list[str], requ
 
 
 def _is_nothing(request: Mapping[str, Any]) -> bool:
-    """Whether a request only repeats the on-demand billing mode."""
     return request.get("BillingMode") == "PAY_PER_REQUEST" and request.get("ProvisionedThroughput") is None
 
 

@@ -370,7 +370,6 @@ def with_vector_change(
 def _check_definitions(
     definition: Definition, create: Mapping[str, Any], attributes: Sequence[Mapping[str, str]]
 ) -> None:
-    """Reject a new index because of its attribute definitions, or those of the table's keys."""
     given = {each["AttributeName"]: each["AttributeType"] for each in attributes}
     types = {each["AttributeName"]: each["AttributeType"] for each in definition["AttributeDefinitions"]}
     check_vector_names([*(definition.get("VectorIndexes") or ()), create], given)

@@ -45,7 +45,6 @@ class _Parsed:
 
 
 def _parsed(expression: str | tree.Condition) -> _Parsed:
-    """The parsed form of a condition. A tree has no size limit."""
     if isinstance(expression, str):
         return _parsed_condition(expression)
     return _described(expression, 0)
@@ -167,7 +166,6 @@ def bind_condition(
 
 
 def _paths(of: tree.Condition | tree.Operand) -> Iterator[tree.Path]:
-    """Every path in a condition or an operand, as written."""
     stack: list[tree.Condition | tree.Operand] = [of]
     while stack:
         match stack.pop():

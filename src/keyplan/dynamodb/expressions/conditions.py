@@ -197,7 +197,6 @@ def _equal(left: Bound, right: Bound) -> Predicate:
 
 
 def _ordered_constant(operator: str, get: Getter, bound: AttributeValue) -> Predicate:
-    """A comparison with a constant, which is decoded once."""
     ((tag, content),) = bound.items()
     read = _READERS[tag]
     limit = read(content)

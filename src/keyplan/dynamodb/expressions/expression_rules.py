@@ -134,7 +134,6 @@ def check_update(update: tree.Update) -> None:
 
 
 def _below_nots(condition: tree.Condition) -> tree.Condition:
-    """The condition that a chain of NOTs negates. Iterative, because the chain can be as long as the text."""
     while isinstance(condition, tree.Not):
         condition = condition.condition
     return condition

@@ -107,7 +107,6 @@ def check_key_names(names: Collection[str], partition: Sequence[str], sort: Sequ
 
 
 def _check_many(terms: Mapping[str, KeyTerm], partition: Sequence[str], sort: Sequence[str]) -> None:
-    """Validate the conditions on a key with several partition or sort attributes."""
     # Attributes without a condition are reported first, then those with an unsupported one.
     missing = [name for name in partition if name not in terms]
     unequal = missing or [name for name in partition if terms[name].operator != "="]
@@ -136,7 +135,6 @@ def _missed(name: str) -> KeyConditionFault:
 
 
 def _flat(condition: tree.Condition) -> list[tree.Condition]:
-    """The conditions joined by AND, in text order. Other nodes are rejected."""
     flat: list[tree.Condition] = []
     stack = [condition]
     while stack:
@@ -172,7 +170,6 @@ def _term(condition: tree.Condition, given: Placeholders) -> KeyTerm:
 
 
 def _key_name(operands: Sequence[tree.Operand], given: Placeholders) -> str:
-    """The only key attribute among the operands of a condition, which are validated in order."""
     name: str | None = None
     for operand in operands:
         if isinstance(operand, tree.Call):

@@ -137,7 +137,6 @@ class Parser:
         return True
 
     def _unexpected(self) -> ExpressionFault:
-        """The syntax error at the current token, with the previous and the next token."""
         position = self._position
         token = self._tokens[position]
         start = self._tokens[position - 1].start if position else 0
@@ -274,7 +273,6 @@ class Parser:
             raise self._too_deep()
 
     def _too_deep(self) -> ExpressionFault:
-        """The error of an expression that is nested too deep, from its tokens alone."""
         kinds = [token.kind for token in self._tokens]
         if kinds.count("(") != kinds.count(")"):
             self._position = len(self._tokens) - 1

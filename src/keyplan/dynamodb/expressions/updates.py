@@ -70,7 +70,6 @@ class _Copy:
         """The number of members inspected."""
 
     def _container(self, steps: Steps) -> Any:
-        """The dict or list that contains the last step of a path, as a copy."""
         holder: Any = self.item
         for depth in range(1, len(steps)):
             prefix = steps[:depth]
@@ -98,7 +97,6 @@ class _Copy:
             holder[last] = value
 
     def _is_deeper(self, value: AttributeValue, levels: int) -> bool:
-        """Whether a value is nested deeper than ``levels``."""
         layer = [value]
         while True:
             lists = [each["L"] for each in layer if "L" in each]
@@ -198,7 +196,6 @@ def _check_operand(section: str, value: AttributeValue, allowed: frozenset[str])
 
 
 def _value(operand: tree.Operand, given: Placeholders) -> _Compute:
-    """The function that computes an operand of SET; it raises ``UpdateFault`` if the item is unsuitable."""
     match operand:
         case tree.Value(name):
             value = given.value(name)
@@ -257,7 +254,6 @@ def _arithmetic(operand: tree.Arithmetic, given: Placeholders) -> _Compute:
 
 
 def _check_constants(name: str, operands: Iterable[tree.Operand], tag: str, given: Placeholders) -> None:
-    """Reject a placeholder value of the wrong type."""
     for operand in operands:
         if isinstance(operand, tree.Value):
             (text,) = given.value(operand.name)

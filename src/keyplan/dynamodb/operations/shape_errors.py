@@ -90,13 +90,11 @@ def wording_for(wording: Wording, request: Any) -> Wording:
 
 
 def _refuse(faults: Iterator[str]) -> None:
-    """Raise the first error alone."""
     for fault in faults:
         raise ValidationException(f"1 validation error detected: {fault}")
 
 
 def _refuse_all(faults: Iterator[str]) -> None:
-    """Raise the errors as one list."""
     result: list[str] = []
     for fault in faults:
         result.append(fault)
@@ -302,7 +300,6 @@ def _too_long(shape: ListOf | MapOf, value: Any, place: str) -> Iterator[str]:
 
 
 def _named_faults(shape: Shape, value: Any, place: str) -> Iterator[str]:
-    """Errors that are reported by the member's name."""
     if value is None:
         return
     match shape:
@@ -341,7 +338,6 @@ def _by_name(place: str, rule: str) -> str:
 
 
 def _faults(shape: Shape, value: Any, place: str, *, told: bool) -> Iterator[str]:
-    """Every violated constraint; ``told`` selects the current texts for enumerations."""
     if value is None:
         return
     match shape:
@@ -376,7 +372,6 @@ def _bounds(shape: Whole, value: int) -> Iterator[str]:
 
 
 def _member_faults(shape: Shape, value: Any, place: str, *, told: bool) -> Iterator[str]:
-    """The errors of a required value."""
     if value is None:
         yield f"Value null at '{place}' failed to satisfy constraint: Member must not be null"
     else:
@@ -401,7 +396,6 @@ def _map_faults(shape: MapOf, value: dict[str, Any], place: str, *, told: bool) 
 
 
 def _names_of(shape: MapOf, value: dict[str, Any], place: str) -> Iterator[str]:
-    """The errors of a map's keys, which are table names."""
     if shape.key is None:
         return
     rules = (
@@ -462,7 +456,6 @@ def _echo(shape: Shape, value: Any) -> str | None:
 
 
 def _pieces(shape: Shape | None, value: Any) -> Iterator[str]:
-    """The parts of a value as AWS's Java prints it, lazily, so that a long text is never built."""
     if value is None:
         yield "null"
     elif isinstance(shape, Structure) and shape.name:

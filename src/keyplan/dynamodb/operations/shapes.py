@@ -268,7 +268,6 @@ def text_faults(shape: Text, value: str) -> Iterator[str]:
 
 
 def _arn_faults(shape: Text, arn: str) -> Iterator[str]:
-    """The errors of an ARN given as a table name. ARNs of indexes are rejected."""
     kind, slash, name = arn.split(":", _ARN_COLONS)[-1].partition("/")
     if slash and arn.count(":") >= _ARN_COLONS and kind != "table":
         yield "Invalid resource type"

@@ -104,7 +104,6 @@ class _Parser:
         return self._next()
 
     def _accept_word(self, *words: str) -> str | None:
-        """The next token if it is one of these contextual keywords."""
         word = self._token.text.upper()
         return self._next().text.upper() if self._kind in {"word", word} and word in words else None
 
@@ -237,7 +236,6 @@ class _Parser:
         return syntax.Update(table, changes, where, self._returning(), self._parameters)
 
     def _source(self) -> tuple[str, ...]:
-        """The path in FROM of a SELECT. Any expression parses, but only a single path is accepted."""
         node = self._operand()
         self._alias()
         if self._kind == "," or self._kind in _JOINS:
@@ -250,7 +248,6 @@ class _Parser:
         return tuple(map(str, node.parts))
 
     def _table(self) -> tuple[str, ...]:
-        """The path of the changed table, with an optional alias."""
         names = self._names()
         self._alias()
         return names
@@ -297,7 +294,6 @@ class _Parser:
         return syntax.Removal(self._changed())
 
     def _changed(self) -> syntax.Path:
-        """The path of a set or removed attribute."""
         if self._kind not in _NAMES:
             raise not_well_formed("Expected identifier for simple path")
         return self._path()
@@ -342,7 +338,6 @@ class _Parser:
         return syntax.Not(condition, places[0]) if len(places) % 2 else condition
 
     def _right(self, read: Callable[[], Node]) -> Node:
-        """The right operand of an infix operator."""
         if self._kind in {"end", ";"}:
             raise not_well_formed("Missing right-hand side expression of infix operator")
         return read()
@@ -390,7 +385,6 @@ class _Parser:
         return syntax.Is(operand, name, negated, place)
 
     def _options(self) -> Node:
-        """The options of IN: a list in brackets or parentheses, or a list parameter."""
         if self._kind != "(":
             return self._primary()
         place = self._place(self._next())
@@ -467,7 +461,6 @@ class _Parser:
                 raise self._unexpected()
 
     def _unexpected(self) -> StatementFault:
-        """The error for a token that can't start an operand."""
         kind = self._kind
         if kind in _INFIX:
             return not_well_formed("Unexpected operator")
@@ -524,7 +517,6 @@ class _Parser:
         return syntax.Call(token.text, tuple(arguments), self._place(token))
 
     def _index(self, token: Token, *, minus: bool) -> int:
-        """A list index."""
         index = int(token.text[:20])
         if index > (0 if minus else _LIST_INDEX_MAX):
             shown = f"-{index}" if minus else str(index)
@@ -532,7 +524,6 @@ class _Parser:
         return index
 
     def _path(self) -> syntax.Path:
-        """A document path: ``a."b"[0].c``."""
         token = self._token
         if token.kind not in _NAMES:
             raise self._unexpected()

@@ -105,7 +105,6 @@ def _token(kind: str, written: str, start: int) -> Token:
 
 
 def _check_number(written: str) -> None:
-    """Reject a number whose exponent or scale isn't a 32-bit integer."""
     mantissa, _, exponent = written.lower().partition("e")
     if not exponent:
         return

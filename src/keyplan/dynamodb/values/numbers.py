@@ -75,7 +75,6 @@ def _canonical(text: str) -> str:
 
 
 def _exponent(text: str) -> int | None:
-    """The value of an exponent; None if it exceeds every limit."""
     digits = text.lstrip("+-").lstrip("0")
     if len(digits) > _EXPONENT_DIGITS_MAX:
         return None

@@ -196,8 +196,6 @@ def _is_long_name(name: str) -> bool:
 
 
 def _set(element: Callable[[Any, int], Any], kind: str, tag: str) -> Callable[[Any, int], Any]:
-    """A validator for sets: not empty, no duplicates; the normalized form is sorted."""
-
     def check(content: Any, depth: int) -> Any:
         if type(content) is not list:
             raise ValueFault(_type_fault(content, tag))

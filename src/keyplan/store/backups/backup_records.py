@@ -120,7 +120,6 @@ def _copy_next(database: Database, copying: Copying, writer: Writer) -> Backup |
 
 
 def _note_of(database: Database, writer: Writer, copying: Copying) -> tuple[Table | None, Any]:
-    """The table of a backup, and the backup's note, if they still exist."""
     table = database.fresh(writer).get(copying.table)
     return table, None if table is None else (table.definition.get(COPYING) or {}).get(_stored(copying.number))
 
@@ -130,7 +129,6 @@ def _without(table: Table, name: str) -> dict[str, Any]:
 
 
 def _give_up(database: Database, copying: Copying, writer: Writer) -> None:
-    """Remove a failed backup."""
     name = _stored(copying.number)
     table, note = _note_of(database, writer, copying)
     if note is not None and note["Worker"] != copying.worker:
@@ -152,7 +150,6 @@ def go_on_backing_up(database: Database) -> None:
 
 
 def _take_over(database: Database, writer: Writer) -> Copying | None:
-    """Take over an abandoned backup."""
     for table in database.fresh(writer).values():
         running: Mapping[str, Any] = table.definition.get(COPYING) or {}
         for name, note in running.items():

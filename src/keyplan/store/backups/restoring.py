@@ -154,7 +154,6 @@ def finish_restoring(database: Database, restoring: TableWork) -> None:
 
 
 def _restore_next(database: Database, restoring: TableWork, writer: Writer) -> bool:
-    """Restore the next chunk; returns whether it was the last one."""
     table = still_done(database, writer, restoring, restorer_of)
     body = writer.archives.record(_KIND, str(restoring.table_id))
     if table is None or body is None:
@@ -169,7 +168,6 @@ def _restore_next(database: Database, restoring: TableWork, writer: Writer) -> b
 
 
 def _give_up(database: Database, restoring: TableWork, writer: Writer) -> None:
-    """Remove a table whose restore failed."""
     table = still_done(database, writer, restoring, restorer_of)
     if table is not None:
         forget_table(writer, table)

@@ -66,7 +66,6 @@ def copied_definition(source: Mapping[str, Any], request: Request, now_s: float)
 
 
 def _check_throughput(mode: str, source_mode: str, request: Request) -> None:
-    """Reject table throughput that doesn't match the copy's billing mode."""
     if request.get("ProvisionedThroughputOverride") is None:
         if mode == "PROVISIONED" != source_mode:
             raise _refused("Must override ProvisionedThroughput if BillingMode is overridden to PROVISIONED")
@@ -82,7 +81,6 @@ def _check_throughput(mode: str, source_mode: str, request: Request) -> None:
 
 
 def _unfit(request: Request) -> str:
-    """The error of provisioned throughput for an on-demand table."""
     if request.get("BillingModeOverride"):
         return "if BillingMode is overridden to PAY_PER_REQUEST"
     return "unless BillingMode is PROVISIONED"
@@ -95,7 +93,6 @@ def _refused(message: str) -> ValidationException:
 def _indexes(
     source: Sequence[Mapping[str, Any]], override: Sequence[Mapping[str, Any]] | None, request: Request, mode: str
 ) -> list[dict[str, Any]]:
-    """The indexes of the source, or the requested ones."""
     if override is None:
         return [{name: value for name, value in index.items() if name in _KEPT_BY_INDEX} for index in source]
     for index in override:

@@ -106,7 +106,6 @@ def finish_filling(database: Database, filling: Filling) -> None:
 
 
 def _fill_next(database: Database, filling: Filling, writer: Writer) -> bool:
-    """Fill the next chunk; returns whether it was the last one."""
     table = _still_filled(database, writer, filling)
     if table is None:
         return True
@@ -123,7 +122,6 @@ def _fill_next(database: Database, filling: Filling, writer: Writer) -> bool:
 
 
 def _give_up(database: Database, filling: Filling, writer: Writer) -> None:
-    """Remove an index whose backfill failed."""
     table = _still_filled(database, writer, filling)
     if table is None:
         return
@@ -137,7 +135,6 @@ def _give_up(database: Database, filling: Filling, writer: Writer) -> None:
 
 
 def _still_filled(database: Database, writer: Writer, filling: Filling) -> Table | None:
-    """The table, while this process fills the index."""
     table = database.fresh(writer).get(filling.table)
     if table is None or fillings_of(table.definition).get(filling.index) != filling.worker:
         return None
@@ -155,7 +152,6 @@ def go_on_filling(database: Database) -> None:
 
 
 def _take_over(database: Database, writer: Writer) -> Filling | None:
-    """Take over an abandoned backfill."""
     for table in database.fresh(writer).values():
         for name, worker in fillings_of(table.definition).items():
             if is_given_up(worker):

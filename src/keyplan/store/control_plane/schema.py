@@ -88,7 +88,6 @@ def new_definition(request: Mapping[str, Any], now_s: float) -> Definition:
 
 
 def _check_settings(settings: Mapping[str, Any], mode: str, index: str | None = None) -> None:
-    """Validate warm and on-demand throughput of a new table or index."""
     place = "table" if index is None else f"index {index}"
     check_maximum(settings.get("OnDemandThroughput") or {}, mode, index)
     check_warm(settings.get("WarmThroughput") or {}, mode, settings.get("ProvisionedThroughput"), place)
@@ -120,7 +119,6 @@ def keep_encryption(definition: Definition, request: Mapping[str, Any], *, updat
 
 
 def _new_stream(specification: Mapping[str, Any] | None) -> bool:
-    """Whether a new table has a stream."""
     if specification is None:
         return False
     if specification["StreamEnabled"] and not specification.get("StreamViewType"):
@@ -230,7 +228,6 @@ def with_used_attributes(definition: Definition) -> Definition:
 
 
 def _used_names(definition: Mapping[str, Any]) -> list[str]:
-    """The names of the attributes in keys and search schemas, without duplicates."""
     names = [key["AttributeName"] for key in definition["KeySchema"]]
     names += [key["AttributeName"] for index in _indexes(definition) for key in index["KeySchema"]]
     for index in definition.get("VectorIndexes") or ():
@@ -326,7 +323,6 @@ def _defined_names(attributes: Schema) -> list[str]:
 
 
 def _first_repeated(names: Sequence[str]) -> str | None:
-    """The first duplicate."""
     counts = Counter(names)
     return next((name for name in names if counts[name] > 1), None)
 
@@ -409,7 +405,6 @@ def _check_global(
 
 
 def _index_throughput(name: str, billing_mode: str | None, *, updates: bool) -> str:
-    """The error for a new index with missing throughput; UpdateTable has another text."""
     if billing_mode != "PAY_PER_REQUEST":
         if updates:
             return f"Both ReadCapacityUnits and WriteCapacityUnits must be specified for index: {name}"
@@ -459,7 +454,6 @@ def _check_projection(projection: Mapping[str, Any]) -> None:
 
 
 def _check_all_indexes(definition: Mapping[str, Any]) -> None:
-    """Validate the indexes of a table together."""
     names = [index["IndexName"] for index in (*_indexes(definition), *(definition.get("VectorIndexes") or ()))]
     twice = _first_repeated(names)
     if twice is not None:

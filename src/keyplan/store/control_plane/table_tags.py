@@ -102,7 +102,6 @@ def check_count(count: int) -> None:
 
 
 def _is_plain(text: str) -> bool:
-    """Whether a text has only letters, digits, white space and + - = . _ : / @."""
     return all(sign.isalpha() or sign.isnumeric() or sign.isspace() or sign in _SIGNS for sign in text)
 
 

@@ -80,7 +80,6 @@ def finish_expiring(database: Database, expiring: TableWork) -> None:
 
 
 def _look_through(database: Database, expiring: TableWork, writer: Writer) -> bool:
-    """Search the next chunk; returns whether it was the last one."""
     table = database.fresh(writer).get(expiring.table)
     body = writer.archives.record(_KIND, str(expiring.table_id))
     if table is None or body is None or table.stored.layout.id != expiring.table_id:
@@ -115,7 +114,6 @@ def go_on_expiring(database: Database) -> None:
 
 
 def _left(database: Database, reader: Reader) -> Table | None:
-    """A table with an abandoned or missing search."""
     notes = {name: orjson.loads(body) for name, body in reader.archives.records(_KIND)}
     for table in database.fresh(reader).values():
         if table.definition.get("TimeToLive") is not None and _is_usable(database, table):

@@ -110,7 +110,6 @@ def _note(writer: Writer, write: Write, result: Found | None, put: Put | None) -
 
 
 def _is_change(write: Write, result: Found | None, put: Put | None) -> bool:
-    """Whether a write changes the item."""
     if put is None:
         return write.removes and result is not None
     return result is None or result[2] != put.body
@@ -127,7 +126,6 @@ def _store(writer: Writer, write: Write, result: Found | None, put: Put) -> int:
 
 
 def _keep(writer: Writer, write: Write, row: int, result: Found | None, old: Item | None, put: Put | None) -> None:
-    """Update what depends on items: indexes and the stream."""
     table = write.table
     new = None if put is None else put.item
     if table.indexes:

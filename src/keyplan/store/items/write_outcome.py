@@ -187,7 +187,6 @@ def _changed(table: Table, change: Change, old: Item | None, old_size: int) -> P
 
 
 def _growth(old: Item | None, new: Item, touched: Collection[str]) -> int:
-    """The growth of an item by a change of these attributes. Stops measuring items that are far too large."""
     if old is None:
         return item_size_up_to(new, ITEM_BYTES_MAX)
     before = item_size({name: old[name] for name in touched if name in old})

@@ -79,7 +79,6 @@ def _parts(writes: list[Write]) -> Iterator[list[Write]]:
 
 
 def _perform(database: Database, part: list[Write], writer: Writer) -> list[Outcome | DynamoDBError]:
-    """Perform writes; throttled ones are returned as unprocessed."""
     results: list[Outcome | DynamoDBError] = []
     for write in part:
         try:

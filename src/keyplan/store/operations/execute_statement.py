@@ -119,7 +119,6 @@ def _after(read: Read, bounds: Bounds, key: Item) -> Bounds:
 
 
 def _sum(value: Any, other: Any) -> Any:
-    """The sum of two structures of consumed capacity."""
     if value is None or isinstance(other, str):
         return other
     if isinstance(other, Mapping):

@@ -49,7 +49,6 @@ def _parse(number: int, statement: Mapping[str, Any]) -> Given:
 
 
 def _fault_of(number: int, fault: ExpressionFault | ValueFault) -> StatementFault:
-    """The error of a statement, with its number."""
     return StatementFault(f"Validation failed in TransactStatements[{number}]: {fault.older}")
 
 

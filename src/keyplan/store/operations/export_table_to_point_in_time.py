@@ -88,7 +88,6 @@ def _refused(message: str) -> ValidationException:
 
 
 def _check_specification(request: Request) -> None:
-    """Reject incompatible members."""
     specification = request.get("IncrementalExportSpecification")
     kind = request.get("ExportType")
     if kind == INCREMENTAL:
@@ -181,7 +180,6 @@ def _within(wanted_s: float | None, reach: tuple[float, float], default_s: float
 
 
 def _shown(table: Table, request: Request) -> Shown:
-    """The exported form of items, for the request's format."""
     specification: dict[str, Any] = request.get("FilterSpecification") or {}
     given = placeholders(specification, _EXPRESSIONS, "ProjectionExpression")
     if given is None:

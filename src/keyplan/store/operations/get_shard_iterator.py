@@ -58,7 +58,6 @@ def _check(request: Request) -> None:
 
 
 def _after(changes: Changes, stream: StoredStream, shard: StoredShard, request: Request, now_s: float) -> int:
-    """The number of the record before the iterator."""
     kind: str = request["ShardIteratorType"]
     horizon = trim_horizon(changes, stream, shard, now_s)
     if kind == "TRIM_HORIZON":

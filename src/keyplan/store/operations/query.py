@@ -89,8 +89,6 @@ def _check_expressions(request: Request, plain: _Plain) -> None:
 
 
 class _Plain:
-    """The members of a query that the service validates before expressions."""
-
     __slots__ = ("filter", "is_only_key", "projection", "start")
 
     def __init__(self, request: Request) -> None:
@@ -130,8 +128,6 @@ def _question(target: Target, request: Request, plain: _Plain) -> Question:
 
 
 class _Parts:
-    """The expressions of a query, or the equivalent legacy parameters."""
-
     def __init__(self, request: Request, plain: _Plain) -> None:
         self.plain = plain
         self.given = placeholders(request, EXPRESSIONS, "ProjectionExpression")

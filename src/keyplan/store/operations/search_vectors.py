@@ -80,7 +80,6 @@ def search_vectors(database: Database, request: Request) -> Answer:
 
 
 def _components(request: Request) -> list[Mapping[str, Any]]:
-    """The components of the query vector. Raises ValidationException if one isn't a number."""
     try:
         components: list[Mapping[str, Any]] = check_item({"SearchVector": {"L": request["SearchVector"]}})[
             "SearchVector"
@@ -140,7 +139,6 @@ def _index(table: Table, name: str) -> VectorIndex:
 
 
 def _wanted(index: VectorIndex, terms: Mapping[str, Mapping[str, Any]]) -> Wanted:
-    """The search terms, numbered."""
     numbers = {attribute.name: number for number, attribute in enumerate(index.schema)}
     for name in terms:
         if name not in numbers:
@@ -221,7 +219,6 @@ def _results(
 
 
 def _shortest(single: float) -> str:
-    """The shortest decimal of a 32-bit float."""
     texts = (f"{single:.{digits}g}" for digits in range(1, 10))
     packed = struct.pack("<f", single)
     return repr(next(float(text) for text in texts if struct.pack("<f", float(text)) == packed))

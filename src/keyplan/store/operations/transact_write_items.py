@@ -69,7 +69,6 @@ def _steps(database: Database, actions: list[tuple[str, Request]]) -> list[Write
 
 
 def _step(database: Database, kind: str, action: Request) -> Write | Reason:
-    """The write of an action, or the cancellation reason if it doesn't match the table's schema."""
     try:
         return _PREPARE[kind](database, action)
     except RequestFault:

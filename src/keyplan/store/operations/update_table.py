@@ -94,7 +94,6 @@ def update_table(database: Database, request: Request) -> Answer:
 
 
 def _check_only_replicas(request: Request) -> None:
-    """Reject changes of replicas combined with other changes. Raises ValidationException."""
     if all(request.get(member) in (None, []) for member in _SETTINGS):
         return
     if any(map(has_witness, request.get("GlobalTableWitnessUpdates") or ())):
@@ -211,7 +210,6 @@ def _update(database: Database, name: str, request: Request) -> None:
 
 
 def _check_quotas(request: Request, region: str) -> None:
-    """Reject throughput beyond the account's quota."""
     check_quotas(request, region)
     for update in request.get("GlobalSecondaryIndexUpdates") or ():
         settings = update.get("Create") or update.get("Update")
@@ -262,7 +260,6 @@ def _with_settings(table: Table, request: Request, now_s: float) -> Definition:
 
 
 def _updated(request: Request) -> set[str]:
-    """The names of the indexes whose throughput is set."""
     updates = [each.get("Update") or {} for each in request.get("GlobalSecondaryIndexUpdates") or []]
     return {update["IndexName"] for update in updates if update.get("ProvisionedThroughput")}
 
@@ -291,7 +288,6 @@ def _with_index_settings(
 def _with_throughput(
     index: Mapping[str, Any], wanted: Mapping[str, Any], mode: str, now_s: float, *, switched: bool
 ) -> dict[str, Any]:
-    """An index with other throughput. Raises ValidationException if it is invalid or unchanged."""
     name: str = index["IndexName"]
     changed = dict(index)
     throughput = wanted.get("ProvisionedThroughput")
@@ -317,7 +313,6 @@ def _with_throughput(
 
 
 def _no_index(table: Table, name: str, verb: str) -> ValidationException | ResourceNotFoundException:
-    """The error of a global secondary index that doesn't exist or is local."""
     if name in table.index_by_name:
         return ValidationException(f"Cannot {verb} an index that is not a GlobalSecondaryIndex: {name}")
     return ResourceNotFoundException(f"Requested resource not found: Index {name} for table {table.name}")

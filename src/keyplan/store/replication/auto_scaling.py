@@ -92,7 +92,6 @@ def change_scaling(database: Database, request: Request) -> None:
 
 
 def _updates(table: Table, request: Request, replication: Replication) -> list[tuple[str, str, str, Settings]]:
-    """Each change: region, index (``""`` is the table), direction and settings."""
     result: list[tuple[str, str, str, Settings]] = []
     regions = replication["Regions"]
 
@@ -120,7 +119,6 @@ def _updates(table: Table, request: Request, replication: Replication) -> list[t
 
 
 def _given(request: Request) -> Iterator[Settings]:
-    """The settings of each direction, anywhere in a request."""
     inner = [
         each
         for replica in request.get("ReplicaUpdates") or []

@@ -89,9 +89,6 @@ def abandon(target: Database, joining: TableWork) -> None:
 
 
 def _join_next(target: Database, joining: TableWork) -> bool:
-    """Fill the next chunk; returns whether it was the last one. The two stores are locked one after the other, to avoid
-    a deadlock.
-    """
     body = target.storage.read(lambda reader: reader.archives.record(_KIND, str(joining.table_id)))
     if body is None or target.group is None:
         return True
@@ -159,7 +156,6 @@ def _is_news(writer: Writer, table: Table, key: Key, version: Version | None) ->
 
 
 def _give_up(target: Database, joining: TableWork, writer: Writer) -> None:
-    """Remove a replica whose backfill failed."""
     table = still_done(target, writer, joining, joiner_of)
     if table is not None:
         forget_table(writer, table)

@@ -125,7 +125,6 @@ def _not_a_replica(region: str) -> ValidationException:
 
 
 def _actions(request: Request) -> tuple[dict[str, Overrides], dict[str, Overrides], list[str]]:
-    """The regions of new and of changed replicas, with their overrides, and of removed ones."""
     creates: dict[str, Overrides] = {}
     updates: dict[str, Overrides] = {}
     deletes: list[str] = []
@@ -233,13 +232,11 @@ def _new_group(own: str, more: Mapping[str, Any]) -> Replication:
 
 
 def _with_region(table: Table, own: str, region: str, more: Mapping[str, Any]) -> Replication:
-    """The group of a table with an additional region."""
     replication = replication_of(table) or _new_group(own, more)
     return {**replication, "Regions": [*replication["Regions"], region]}
 
 
 def _replica(table: Table, own: str, region: str, more: Mapping[str, Any]) -> Definition:
-    """The definition of a table's new replica in a region."""
     kept = {member: value for member, value in table.definition.items() if member not in _REGIONAL}
     definition: Definition = {**kept, "Tags": [], "DeletionProtectionEnabled": False}
     definition["StreamSpecification"] = definition.get("StreamSpecification") or _STREAM
@@ -253,8 +250,6 @@ def _store(writer: Writer, table: Table, definition: Definition) -> None:
 
 
 def _set_regions(database: Database, name: str, regions: list[str]) -> None:
-    """Store the group's members in one region; a table alone is no longer a global table."""
-
     def work(writer: Writer) -> None:
         table = database.fresh(writer).get(name)
         replication = None if table is None else replication_of(table)
@@ -303,8 +298,6 @@ def leave(group: Group, name: str, region: str) -> None:
 
 
 def _drop(database: Database, name: str) -> None:
-    """Remove a replica with its contents."""
-
     def work(writer: Writer) -> None:
         table = database.fresh(writer).get(name)
         if table is None:
@@ -367,7 +360,6 @@ def check_consistency(
 
 
 def _check_strong(table: Table, changes: Changes, own_region: str, supported: Collection[str]) -> None:
-    """Reject a strongly consistent group that doesn't consist of three regions."""
     witness = changes.new_witness
     if witness in changes.creates:
         raise ValidationException("Cannot target multiple regions with the same action")
@@ -389,7 +381,6 @@ def _check_strong(table: Table, changes: Changes, own_region: str, supported: Co
 
 
 def _check_group(replication: Replication, changes: Changes) -> None:
-    """Reject a change of a strongly consistent group other than its removal."""
     if changes.creates:
         raise ValidationException("Cannot add replicas to a global table with strong MultiRegionConsistency")
     if not changes.deletes:

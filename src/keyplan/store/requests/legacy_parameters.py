@@ -156,7 +156,6 @@ Plain = tuple[str, list[Mapping[str, Any]]]
 
 
 def _of_expected(name: str, condition: Mapping[str, Any]) -> Plain:
-    """One condition of ``Expected``, in its newer or older form."""
     value, values = condition.get("Value"), condition.get("AttributeValueList")
     operator, exists = condition.get("ComparisonOperator"), condition.get("Exists")
     if value is not None and values is not None:
@@ -191,7 +190,6 @@ def _checked(conditions: Conditions) -> dict[str, Plain]:
 
 
 def _checked_one(operator: str, values: list[Mapping[str, Any]]) -> Plain:
-    """An operator with its normalized values."""
     least, most = _ARGUMENTS.get(operator, (1, 1))
     checked: list[Mapping[str, Any]] = [check_value(dict(value)) for value in values]
     if len(checked) < least or (most is not None and len(checked) > most):

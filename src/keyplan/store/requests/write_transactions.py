@@ -114,7 +114,6 @@ def _sizes_by_table(writes: Sequence[Write], outcomes: Sequence[Outcome]) -> lis
 
 
 def _repeated(request: Request, kept: tuple[bytes, bytes], digest: bytes) -> Answer:
-    """The response to a repetition: nothing is written, and reading is billed."""
     if kept[0] != digest:
         raise IdempotentParameterMismatchException(
             "Request parameters do not match the previous request with the same idempotency token"

@@ -204,7 +204,6 @@ def packing_of(headers: Headers) -> bytes:
 
 
 def _weight(parameters: list[bytes]) -> float:
-    """The ``q`` of an encoding."""
     for parameter in parameters:
         name, _, value = parameter.partition(b"=")
         if name.strip() == b"q":

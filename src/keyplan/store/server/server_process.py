@@ -59,7 +59,6 @@ def serve(settings: Settings, ready: Callable[[int], None] = lambda _: None) -> 
 
 
 def _open(settings: Settings) -> Regions:
-    """The stores of all regions, or the single store."""
     regions = Regions.open(
         settings.db,
         settings.regions or [""],
@@ -253,8 +252,6 @@ class _Accepting:
 
 
 class _Workers:
-    """Processes that serve one socket and one file; a crashed one is restarted."""
-
     def __init__(self, settings: Settings, listening: socket.socket) -> None:
         self._settings = settings
         self._listening = listening

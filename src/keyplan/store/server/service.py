@@ -143,7 +143,6 @@ class Service:
         return outcome
 
     def _finish(self, name: str, outcome: Outcome, headers: Mapping[bytes, bytes], cors: bytes, reply: Reply) -> None:
-        """Reply with the result of an operation; a large response is compressed aside."""
         if isinstance(outcome, Exception):
             reply(_answer(name, outcome, headers, cors))
             return
@@ -165,7 +164,6 @@ class Service:
         self._aside.submit_body(lambda: self._answer_whole(request, cors), done)
 
     def _answer_whole(self, request: Incoming, cors: bytes) -> bytes:
-        """The response to a request, as bytes."""
         headers = request.headers
         try:
             name, _, params, _ = self._read(request)
@@ -211,7 +209,6 @@ class Service:
         return (*target, params, len(body))
 
     def _without_body(self, request: Incoming, cors: bytes) -> bytes:
-        """The response to GET and OPTIONS, and to requests of other protocols."""
         if request.method == b"GET":
             return answers.plain_answer(200, answers.HEALTH, cors)
         if request.method == b"OPTIONS" and cors:
@@ -226,7 +223,6 @@ class Service:
         return answers.plain_answer(404, answers.UNKNOWN, cors)
 
     def _cors(self, origin: bytes) -> bytes:
-        """The CORS headers for a web page of this origin; none if it isn't allowed."""
         if not self._settings.allows_origin(origin.decode("latin-1")):
             return b""
         return b"access-control-allow-origin: %s\r\nvary: origin\r\n%s" % (origin, _EXPOSED)
@@ -279,7 +275,6 @@ def _credential(request: Incoming) -> bytes:
 
 
 def _parsed(body: bytes) -> dict[str, Any]:
-    """The parameters in a body. orjson blocks other requests while parsing, so the number of values is bounded."""
     if len(body) > LARGE_BYTES_MIN and body.count(b",") + body.count(b"{") + body.count(b"[") > _MEMBERS_MAX:
         raise protocol_fault("SerializationException", f"A request may have {_MEMBERS_MAX} members")
     try:
@@ -307,7 +302,6 @@ def _answer(name: str, outcome: Outcome, headers: Mapping[bytes, bytes], cors: b
 
 
 def _told(error: Exception) -> DynamoDBError:
-    """The error for the client."""
     if isinstance(error, DynamoDBError):
         return error
     if isinstance(error, RecursionError):

@@ -115,7 +115,6 @@ class Verifier:
             raise _invalid(MISMATCH)
 
     def _check_date(self, headers: Headers) -> str:
-        """The request's timestamp, which must be close to the current time."""
         stamp = headers.get("x-amz-date", "")
         try:
             if not stamp:
@@ -141,7 +140,6 @@ class Verifier:
 
 
 def _parse(authorization: str, headers: Headers) -> tuple[str, dict[str, str]]:
-    """The algorithm and the parameters of an Authorization header."""
     algorithm, _, rest = authorization.partition(" ")
     parameters: dict[str, str] = {}
     for part in rest.replace(" ", ",").split(","):
@@ -162,7 +160,6 @@ def _parse(authorization: str, headers: Headers) -> tuple[str, dict[str, str]]:
 
 
 def _parse_query(asked: Mapping[str, str]) -> tuple[str, dict[str, str]]:
-    """The algorithm and the parameters of a query."""
     names = ("Algorithm", *_PARAMETERS, "Date")
     missing = [f"{_IN_QUERY}{name}" for name in names if not asked.get(f"{_IN_QUERY}{name}")]
     if missing:
@@ -207,7 +204,6 @@ def _canonical_query(query: str) -> str:
 
 @lru_cache(maxsize=64)
 def _signing_key(secret: str, day: str, region: str) -> bytes:
-    """The signing key of a day and region, cached."""
     return signing_key(secret, day, region, SERVICE)
 
 

@@ -235,7 +235,6 @@ class WriterThread:
                 return
 
     def _take(self) -> list[_Job | None]:
-        """At least one job, and those queued with it."""
         jobs = [self._jobs.get()]
         try:
             while jobs[-1] is not None and len(jobs) < TOGETHER_MAX:

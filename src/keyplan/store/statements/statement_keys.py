@@ -58,7 +58,6 @@ def key_values_of(where: Node | None) -> KeyValues | None:
 
 
 def _named(node: Node) -> str | None:
-    """The attribute of a path with one element."""
     return str(node.parts[0]) if isinstance(node, Path) and len(node.parts) == 1 else None
 
 
@@ -107,7 +106,6 @@ def conjuncts(condition: tree.Condition | None) -> list[tree.Condition]:
 
 
 def _branches(condition: tree.Condition) -> list[tree.Condition]:
-    """The terms joined by OR."""
     conditions: list[tree.Condition] = []
     stack = [condition]
     while stack:
@@ -242,7 +240,6 @@ def _check_values(attribute: KeyAttribute, values: Sequence[AttributeValue], *, 
 
 
 def _negates(lowering: Lowering, condition: tree.Condition, name: str) -> bool:
-    """Whether a condition excludes sort keys."""
     match condition:
         case tree.Not(inner):
             term = term_of(lowering, inner)
@@ -254,7 +251,6 @@ def _negates(lowering: Lowering, condition: tree.Condition, name: str) -> bool:
 
 
 def _narrowed(bounds: Bounds, term: KeyTerm) -> Bounds:
-    """The intersection of bounds with a further term, as far as bounds can express it."""
     if bounds.equal:
         return bounds
     own = bounds_of(KeyCondition((), (term,)), forward=True)
@@ -295,11 +291,9 @@ def _before(high: Bound | None, low: Bound | None) -> bool:
 
 
 def _raw(text: KeyText) -> bytes:
-    """The sort value of a key."""
     return text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
 
 
 def _begin(bounds: Bounds) -> tuple[bytes, bool]:
-    """The start of a range: its key, and whether it is exclusive."""
     low, _ = _ends(bounds)
     return (b"", False) if low is None else (_raw(low[1]), low[0] == ">")

@@ -294,7 +294,6 @@ def shown_of(lowering: Lowering, nodes: Sequence[Node]) -> Shown | None:
 
 
 def _shown_name(parts: Sequence[str | int]) -> str:
-    """The last name of a path, with its list indexes."""
     indexes = ""
     for part in reversed(parts):
         if isinstance(part, str):
@@ -304,7 +303,6 @@ def _shown_name(parts: Sequence[str | int]) -> str:
 
 
 def _order(target: Target, select: Select, partitions: int) -> tuple[bool, bool]:
-    """Whether items, and their partitions, are read forward."""
     # Recorded from the service: ordered by the partition key only, each partition's items are reversed.
     by_partition = False
     directions = {"sort": not select.order, "partition": True}
@@ -379,7 +377,6 @@ def _is_equality(term: KeyTerm, *, of_one: bool) -> bool:
 
 
 def _repeats(term: KeyTerm | None, values: Mapping[str, AttributeValue]) -> bool:
-    """Whether a term repeats the key."""
     return (
         term is not None
         and term.name in values

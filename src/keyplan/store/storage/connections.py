@@ -165,7 +165,6 @@ class FilePool:
         _pools.add(self)
 
     def _remember_files(self) -> None:
-        """Remember the open files, with the first connection."""
         status = os.stat(self.place)  # noqa: PTH116
         if self._inode is None:
             self._inode, self._device = status.st_ino, status.st_dev

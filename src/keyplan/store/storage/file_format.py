@@ -69,7 +69,6 @@ def migrate(connection: apsw.Connection) -> None:
 
 
 def _move_entries(connection: apsw.Connection, name: str) -> None:
-    """Move the entries of an index from a table of its own."""
     _, table, number = name.split("_")
     columns = [str(column) for (column,) in connection.execute("SELECT name FROM pragma_table_info(?)", (name,))]
     keys = columns[: columns.index("pk")]

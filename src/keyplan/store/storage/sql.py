@@ -125,7 +125,6 @@ def create_entries(partition: int, sort: int) -> str:
 
 
 def _seconds(attribute: str, body: str = "body") -> str:
-    """The expression of a Number attribute, or NULL. The label is escaped like in JSON."""
     label = orjson.dumps(attribute).decode().replace("'", "''")
     return f"CAST(CAST({body} AS TEXT) ->> '$.{label}.N' AS REAL)"
 

@@ -67,7 +67,6 @@ class Reader:
         return self._connection.execute(text, values)
 
     def _throw_away(self, name: str) -> None:
-        """Remove a SQLite table."""
         if throw_away(self._run, name):
             self._storage.thrown_away += 1
 

@@ -142,6 +142,5 @@ class Vectors(Part):
 
 
 def _where(wanted: Sequence[tuple[int, KeyText]], first: int) -> tuple[str, list[object]]:
-    """The condition, with values numbered from ``first``, and the values."""
     terms = [f"t{column} = ?{place}" for place, (column, _) in enumerate(wanted, first)]
     return f" WHERE {' AND '.join(terms)}" if terms else "", [value for _, value in wanted]

@@ -257,7 +257,6 @@ def check_scalars(table: Table, nested: Collection[str]) -> None:
 
 
 def _type_mismatch(attribute: KeyAttribute, value: Mapping[str, Any], index: str) -> SchemaFault:
-    """The error for an attribute whose type differs from an index's."""
     return _unfit(
         f"Type mismatch for Index Key {attribute.name} Expected: {attribute.type} "
         f"Actual: {next(iter(value))} IndexName: {index}"

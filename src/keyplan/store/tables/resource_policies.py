@@ -159,7 +159,6 @@ def _scalar(value: Any) -> Any:
 
 
 def _condition(value: Any) -> Any:
-    """A condition with values in the canonical form of actions."""
     if not isinstance(value, dict):
         return value
     return {

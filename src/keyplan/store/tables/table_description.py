@@ -226,7 +226,6 @@ def encrypts_by_same_key(table: Table, request: Mapping[str, Any]) -> bool:
 
 
 def _describe_replicas(table: Table) -> dict[str, Any]:
-    """The description members about replicas."""
     replication: dict[str, Any] | None = table.definition.get("Replication")
     if replication is None:
         return {}
@@ -250,7 +249,6 @@ def _describe_replicas(table: Table) -> dict[str, Any]:
 
 
 def _set_apart(replication: Mapping[str, Any], region: str) -> dict[str, Any]:
-    """The overrides of a replica."""
     overrides: dict[str, Any] = dict((replication.get("Overrides") or {}).get(region) or {})
     table_class = overrides.pop("TableClassOverride", None)
     return overrides if table_class is None else {**overrides, "ReplicaTableClassSummary": {"TableClass": table_class}}

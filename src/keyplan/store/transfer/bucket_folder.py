@@ -147,7 +147,6 @@ class Bucket:
         return written[0]
 
     def _place(self, key: str) -> Path | None:
-        """The path of an object; None if its key would refer outside the bucket."""
         parts = key.split("/")
         if parts[0] == PARTIAL:
             return None

@@ -144,7 +144,6 @@ def _log(database: Database, number: str, place: Mapping[str, Any], message: str
 
 
 def _write_of(database: Database, name: str, record: Mapping[str, Any]) -> Write:
-    """The write of a record: a PutItem with its condition. Raises DynamoDBError, ValueFault, ExpressionFault."""
     if not isinstance(record.get("Item"), dict):
         raise ValueFault("The record has no Item")
     condition = {member: record[member] for member in _CONDITION if member in record}
@@ -197,7 +196,6 @@ def _perform(writer: Writer, write: Write) -> Outcome | ConditionalCheckFailedEx
 
 
 def _count(progress: Progress, write: Write, outcome: Outcome) -> None:
-    """Count the units of a put on the table and on each changed index."""
     consumed = Consumed(write.table.name, "Write")
     add_units(consumed, write.table, outcome)
     progress.table_bytes += int(consumed.table_units) * WRITE_UNIT_BYTES

@@ -206,7 +206,6 @@ def _set(annotations: list[str], value: Any) -> dict[str, Any]:
 
 
 def _ion_value(value: Mapping[str, Any]) -> Any:
-    """The Ion value of an attribute value."""
     ((tag, content),) = value.items()
     match tag:
         case "N":
@@ -231,7 +230,6 @@ _STRUCTS = frozenset(("Item", "ExpressionAttributeValues", "Keys", "NewImage", "
 
 
 def _plain(name: str, value: dict[str, Any]) -> Any:
-    """A field of a record in JSON form: an item as its attributes, a string as itself."""
     if name in _STRUCTS and "M" in value:
         return value["M"]
     if name == "ExpressionAttributeNames" and "M" in value:

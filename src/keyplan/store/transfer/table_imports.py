@@ -57,8 +57,6 @@ def fail_import(database: Database, number: str, code: str, message: str, **more
 
 
 def _end(database: Database, number: str, **members: Any) -> None:
-    """Store the final status of an import, and make its table ACTIVE with the imported items."""
-
     def work(writer: Writer) -> None:
         job = find_job(writer, KIND, number)
         if job is None:

@@ -137,7 +137,6 @@ def described_job(database: Database, kind: Kind, arn: str, title: str) -> dict[
 
 
 def _told(job: Job, status: str) -> dict[str, Any]:
-    """A job's description, with status FAILED if its process has ended."""
     description: dict[str, Any] = job["Description"]
     if description[status] in {"IN_PROGRESS", "CANCELLING"} and is_abandoned(job):
         return {
