@@ -24,7 +24,7 @@ from tests.systems.support import silent
 README = text_of(keyplan_systems.papers)
 NEWEST = datetime(2126, 5, 4, 9, 30, tzinfo=UTC)
 """The time of the sample's newest paper: fixed, as shards depend on it."""
-QUESTIONS = README.partition("\n## The open questions\n")[2].partition("\n## ")[0]
+QUESTIONS = README.partition("\n## Open questions\n")[2].partition("\n## ")[0]
 
 
 @pytest.fixture(params=AMONG)
@@ -85,11 +85,11 @@ def calls(papers: Papers) -> dict[str, Callable[[], object]]:
 
 
 def test_patterns_cost_their_listed_requests_and_units(papers: Papers) -> None:
-    check_rows(papers, README, "The questions", calls(papers))
+    check_rows(papers, README, "Access patterns", calls(papers))
 
 
 def test_keys_equal_those_of_the_design() -> None:
-    shown = {tuple(row[:7]) for row in rows_of(README, "The items")[1:]}
+    shown = {tuple(row[:7]) for row in rows_of(README, "Key table")[1:]}
     wanted: set[tuple[str, ...]] = set()
     for entity in Papers.compiled.entities.values():
         texts, *others = [[str(text) for _, text in key.attributes] for key in (entity.primary, *entity.index_keys)]

@@ -129,11 +129,11 @@ def total(shop: Shop, order_id: str) -> int:
 
 
 def test_patterns_cost_their_listed_requests_and_units(sold: Shop) -> None:
-    check_rows(sold, README, "The questions", {**calls(sold), **calls_around_orders(sold)})
+    check_rows(sold, README, "Access patterns", {**calls(sold), **calls_around_orders(sold)})
 
 
 def test_keys_equal_those_of_the_design() -> None:
-    shown = {tuple(row[:7]) for row in rows_of(README, "The items")[1:]}
+    shown = {tuple(row[:7]) for row in rows_of(README, "Key table")[1:]}
     wanted: set[tuple[str, ...]] = set()
     for entity in Shop.compiled.entities.values():
         indexes = {

@@ -105,7 +105,7 @@ def social(design: Any) -> World:
             **dict.fromkeys(("unfollow", "block", "unblock", "edit_profile"), ("sbfo", {})),
             **dict.fromkeys(("see_notifications", "remove_follower", "publish"), ("sbfo", {})),
             "end_session": ("sbfo", {}),
-            **closed("sign_up", "join", "set_password", "leave", "deliver", "sweep_post", "gather", "gather_post"),
+            **closed("sign_up", "join", "set_password", "deliver", "sweep_post", "gather", "gather_post"),
             **closed("open_session"),
         },
     )

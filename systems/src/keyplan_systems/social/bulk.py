@@ -1,8 +1,7 @@
-"""Writing many at once: users, follows, posts, likes and comments, in transactions as full as DynamoDB takes them.
+"""Bulk writes of users, follows, posts, likes and comments for samples and imports, in large transactions.
 
-What is there already is left as it is. Counters, both sides of a follow, and timelines are kept as the single writes
-keep them, whoever writes besides: each transaction says what it expects, and where that doesn't hold, what it was to
-write goes through the single writes, one by one. Samples and imports are written so.
+Existing items don't change. Counters, follows in both directions and timelines stay consistent with concurrent writers:
+each transaction has conditions, and if one fails, its items are written by the single writes, one by one.
 """
 
 from __future__ import annotations
@@ -46,20 +45,20 @@ Actions = list[Create | Update | Put | Delete | Check]
 
 
 def parts_of(things: Iterable[T], size: int) -> Iterator[list[T]]:
-    """The things in lists of ``size``."""
+    """The items in lists of ``size``."""
     left = iter(things)
     while part := list(islice(left, size)):
         yield part
 
 
 def users_by_id(design: Social, names: Iterable[str]) -> dict[str, User]:
-    """The users of these ids that are there."""
+    """The existing users with these ids."""
     keys = [{"user_id": name} for name in dict.fromkeys(names)]
     return {user.user_id: user for user in design.get_many(User, keys, consistent=True) if user is not None}
 
 
 def add_users(design: Social, users: Iterable[User]) -> int:
-    """Sign users up; gives how many were new. A handle that somebody has gets an ending."""
+    """Add users; returns the number of new ones. A taken handle gets a suffix."""
     added = 0
     for part in parts_of(users, USERS_STEP):
         there = users_by_id(design, (user.user_id for user in part))
@@ -77,7 +76,7 @@ def _add_user(design: Social, user: User) -> None:
     try:
         design.create(user)
     except ItemExists:
-        return  # somebody else was faster
+        return  # another process added the user
     except UniqueValueTaken:
         design.create(user.model_copy(update={"handle": f"{user.handle[:23]}.{ulid().lower()}"}))
 
@@ -87,14 +86,14 @@ def _add_user(design: Social, user: User) -> None:
 
 @dataclass
 class _Change:
-    """What a transaction changes of one user."""
+    """The changes of one user in a transaction."""
 
     followers: int = 0
     following: int = 0
     audience: int = 0
 
     def action(self, user: User) -> Update:
-        """As an update of the user as it was read."""
+        """The update of the user."""
         given = {"followers": self.followers, "following": self.following, "audience": self.audience}
         changes: dict[str, Any] = {name: Add(number) for name, number in given.items() if number}
         expected: dict[str, Any] = {"shards": 0} if self.followers else {}
@@ -107,7 +106,7 @@ class _Change:
 
 @dataclass
 class _Follows:
-    """Follows gathered into transactions. ``users`` holds everybody concerned, as the transactions leave them."""
+    """Follows, collected into transactions. ``users`` has the users as the transactions leave them."""
 
     design: Social
     users: dict[str, User]
@@ -116,7 +115,7 @@ class _Follows:
     size: int = 0
 
     def add(self, link: Following) -> None:
-        """Take a follow in; write what has been gathered when it is full."""
+        """Add a follow; a full transaction is written first."""
         reader, author = self.users[link.user_id], self.users[link.followed_id]
         delivery = delivery_of(reader, author)
         if author.shards or author.followers >= USER_SPREAD_AT or (delivery == "write" and author.posts):
@@ -127,7 +126,7 @@ class _Follows:
         needed = 3 + new if delivery == "write" else 2 + new
         if self.size + needed > ACTIONS_MAX:
             self.flush()
-            self.add(link)  # to users that may have been read anew
+            self.add(link)  # the users may have been read again
             return
         self.size += needed
         self.links.append(link.model_copy(update={"delivery": delivery}))
@@ -233,7 +232,7 @@ def _publish(design: Social, posts: Sequence[Post]) -> None:
 
 
 def _until_done(write: Callable[[], None], attempts: int = 10) -> None:
-    """Try a write that reads first again, when what it read has changed meanwhile."""
+    """Retry a write if the items that it read have changed."""
     for _ in range(attempts - 1):
         with suppress(WriteFailed):
             write()
@@ -242,14 +241,14 @@ def _until_done(write: Callable[[], None], attempts: int = 10) -> None:
 
 
 def add_likes(design: Social, post: Post, likes: Iterable[Like]) -> None:
-    """Let users like a post."""
+    """Add likes of a post."""
     for part in parts_of({like.user_id: like for like in likes}.values(), SAID_STEP):
         keys = [{"post_id": post.post_id, "user_id": like.user_id} for like in part]
         _until_done(partial(_count, design, post, part, keys, "likes"))
 
 
 def add_comments(design: Social, post: Post, comments: Iterable[Comment]) -> None:
-    """Add comments to a post, with the ids and moments that they have."""
+    """Add comments to a post, with their ids and times."""
     for part in parts_of(comments, SAID_STEP):
         keys = [
             {"post_id": post.post_id, "created_at": comment.created_at, "comment_id": comment.comment_id}
@@ -261,7 +260,7 @@ def add_comments(design: Social, post: Post, comments: Iterable[Comment]) -> Non
 def _count(
     design: Social, post: Post, said: Sequence[Like | Comment], keys: Sequence[dict[str, Any]], what: str
 ) -> None:
-    """Write those likes or comments that aren't there, and count them: on the post, or in its tallies."""
+    """Write new likes or comments, and count them in the post or its tallies."""
     there = design.get_many(type(said[0]), keys, consistent=True)
     new = [reaction for reaction, result in zip(said, there, strict=True) if result is None]
     now = design.post_by_id(post.post_id)

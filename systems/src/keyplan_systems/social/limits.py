@@ -1,6 +1,5 @@
-"""The thresholds of the social network: when a post is delivered on write, and when a counter is spread.
-
-The arithmetic behind each number is in README.md, measured by ``benchmarks/social_feed.py``.
+"""Thresholds for delivery on write and for sharded counters. README.md explains each number, and
+``benchmarks/social_feed.py`` measures it.
 """
 
 from __future__ import annotations
@@ -26,33 +25,30 @@ __all__ = [
 ]
 
 READ_MAX = 200
-"""Whom a reader follows on read: their partitions are asked for every page, in 10 rounds of 20 in parallel."""
+"""Followed users whose partitions are queried for each page of a feed, in 10 rounds of 20 parallel queries."""
 AUDIENCE_MAX = 1000
-"""Timelines that an author's posts are delivered to: so many write units a post, in 40 batches of 25."""
+"""Timelines to which an author's posts are delivered: one write unit each, in 40 batches of 25."""
 BACKFILL_MAX = 200
-"""Posts an author may have to be followed on write: so many write units for the follow, in 8 batches."""
+"""Maximum number of an author's posts for a follow on write: one write unit each, in 8 batches."""
 DELIVERY_SECONDS_MAX = 60
-"""Seconds after which a delivery that hasn't ended counts as broken off, and nobody waits for it."""
+"""Seconds after which an unfinished delivery counts as interrupted."""
 USER_SPREAD_AT = 10_000
-"""Followers at which their counter is spread over shards. An item takes 500 transactional writes a second, two units
-each; who has fewer followers doesn't gain them at such a rate.
-"""
+"""Followers from which a user's counter is sharded. One item supports 500 transactional writes per second."""
 POST_SPREAD_AT = 1000
-"""Likes and comments at which a post's counters are spread. A post of a user whose counter is spread begins so."""
+"""Likes and comments from which a post's counters are sharded. Posts of users with a sharded counter start sharded."""
 SHARDS = 16
-"""Over how many items a counter is spread: 8,000 counted a second."""
+"""Shards of a counter: 8,000 updates per second."""
 GATHER_EVERY = 100
-"""One in so many changes of a spread counter also brings the number that is shown up to date."""
+"""One in this many changes of a sharded counter also updates the displayed number."""
 SWEEP = 1000
 """Likes and comments of a deleted post that are removed at a time."""
 
 
 def delivery_of(reader: User, author: User) -> Literal["read", "write"]:
-    """How an author's posts reach a reader who begins to follow: asked for when the feed is read, or delivered into the
-    reader's timeline when they are written.
+    """How an author's posts reach a new follower: queried when the feed is read, or written to the follower's timeline.
 
-    On read is the rule. Who follows very many gets a timeline for all further ones; except for authors with an
-    audience or a past that would be too much to write.
+    A reader who follows READ_MAX users gets a timeline for further ones, except for authors with too large an audience
+    or too many posts.
     """
     if reader.following < READ_MAX or author.audience >= AUDIENCE_MAX or author.posts > BACKFILL_MAX:
         return "read"
@@ -60,5 +56,5 @@ def delivery_of(reader: User, author: User) -> Literal["read", "write"]:
 
 
 def shard_of(who: str) -> int:
-    """The shard in which somebody is counted."""
+    """The shard that counts a user."""
     return zlib.crc32(who.encode("utf-8", "surrogatepass")) % SHARDS

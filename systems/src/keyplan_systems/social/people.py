@@ -1,6 +1,4 @@
-"""Writes of users: sign-up, profiles, passwords, unblocking, seen notifications, leaving. Follows are in
-``design.py``.
-"""
+"""Writes of users: sign-up, profiles, passwords, unblocking, seen notifications. Follows are in ``design.py``."""
 
 from __future__ import annotations
 
@@ -9,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from keyplan import Batch, Create, Delete, Example, Put, Update, Writes, ulid, write
+from keyplan import Create, Delete, Put, Update, Writes, ulid, write
 from keyplan.errors import ItemNotFound, Refused
 from keyplan_systems.social.entities import Block, Credential, Handle, Id, Name, NotificationsSeen, User
 from keyplan_systems.social.reads import Reads
@@ -58,22 +56,6 @@ class PeopleWrites(Reads):
     def see_notifications(self, user_id: str, until: datetime) -> Writes:
         """Store the time up to which a user has seen their notifications."""
         yield Put(NotificationsSeen(user_id=user_id, until=until))
-
-    @write("W27", attempts=10, example=Example().found(User, posts=0, following=0, followers=0, audience=0, shards=0))
-    def leave(self, user_id: str) -> Writes:
-        """Delete a user without posts and follows: profile and credential. The handle is free again.
-
-        Raises ItemNotFound; Refused while there are posts, followers or followed users.
-        """
-        user = yield from self._user(user_id)
-        tallies = (yield from self.user_tallies.read(user_id)) if user.shards else []
-        followers = sum(tally.followers for tally in tallies) if user.shards else user.followers
-        if user.posts or user.following or followers:
-            raise Refused("delete the posts and end the follows first", place="Social.leave")
-        yield Delete(user).only_if(posts=0, following=0, followers=user.followers, audience=0)
-        yield Delete(Credential, user_id=user_id)
-        yield Delete(NotificationsSeen, user_id=user_id)
-        yield Batch(Delete(tally) for tally in tallies)
 
     def _user(self, user_id: str) -> Writes[User]:
         user = yield from self.profile.read(user_id)

@@ -24,7 +24,7 @@ SYSTEM = System(
     sample=sample,
     sample_count=300,
     load=load,
-    input="an edge list as SNAP publishes graphs, JSON lines of posts, or a folder of both",
+    input="an edge list as SNAP publishes graphs, or a folder of edge lists",
     takes=("file", "folder"),
     site=site,
 )

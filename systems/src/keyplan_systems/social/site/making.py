@@ -20,7 +20,6 @@ from keyplan_systems.pages.site import Look, SmallSite
 from keyplan_systems.site.kept import Kept
 from keyplan_systems.social.design import Social
 from keyplan_systems.social.entities import Post
-from keyplan_systems.social.leaving import SocialLeaving
 from keyplan_systems.social.sample import DEMO_PASSWORD, DEMO_USERS
 from keyplan_systems.social.site import hearing, pages
 from keyplan_systems.social.site.people import SocialPeople
@@ -83,7 +82,6 @@ def make_site(social: Social, options: SiteOptions) -> ServedSite:
             ("/settings", pages.edit_profile, "person"),
             ("/messages/{handle}", pages.write, "person"),
         ),
-        leaving=SocialLeaving(social),
     )
     policy = TablePolicy(site, rules(social, feeds))
     return ServedSite(application, policy, sample_logins(site, DEMO_USERS, DEMO_PASSWORD))
