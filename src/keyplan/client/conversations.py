@@ -7,8 +7,9 @@ which can catch it. Two drivers run all conversations, including those of HTTP c
 
 from __future__ import annotations
 
+import re
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
 
@@ -27,6 +28,7 @@ __all__ = [
     "Transport",
     "converse",
     "converse_async",
+    "equal_attributes",
     "relay",
     "together",
 ]
@@ -40,6 +42,16 @@ class Request(NamedTuple):
 
     operation: str
     parameters: dict[str, Any]
+
+
+_EQUALS = re.compile(r"([#\w.-]+)\s*=\s*(:\w+)")
+
+
+def equal_attributes(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """The attributes that a request's key condition compares by ``=``, with their values."""
+    names, values = (parameters.get(f"ExpressionAttribute{kind}") or {} for kind in ("Names", "Values"))
+    found = _EQUALS.findall(parameters.get("KeyConditionExpression", ""))
+    return {names.get(name, name): values[value] for name, value in found if value in values}
 
 
 class Idempotent(str):

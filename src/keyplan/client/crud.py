@@ -70,11 +70,9 @@ class Verbs:
 
     def update(self, target: Any, changes: Mapping[str, Any]) -> Conversation[Any]:
         """Change fields of an item. Returns the item after the update or, on request, before it."""
+        if isinstance(target, Previous | Update) and changes:
+            raise ArgumentError(f"pass changes in the Update, not as arguments: {', '.join(changes)}", place="update")
         if isinstance(target, Previous):
-            if changes:
-                raise ArgumentError(
-                    f"pass changes in the Update, not as arguments: {', '.join(changes)}", place="update"
-                )
             return (yield from self._previous(target, Update))
         compiled = self.compiler.compile(self._update(target, changes))
         entity = compiled.operations[0].entity
@@ -89,10 +87,6 @@ class Verbs:
 
     def _update(self, target: Any, changes: Mapping[str, Any]) -> Update[Any]:
         if isinstance(target, Update):
-            if changes:
-                raise ArgumentError(
-                    f"pass changes in the Update, not as arguments: {', '.join(changes)}", place="update"
-                )
             return target
         if not isinstance(target, type):
             return Update(target, **changes)

@@ -10,7 +10,7 @@ from keyplan.client.conversations import Conversation, Target
 from keyplan.client.cursors import Position
 from keyplan.client.key_conditions import value_sets
 from keyplan.client.merged_partitions import CompletingReader, MergeReader, PartedReader, Place, entries_reader
-from keyplan.client.read_plans import Chunk, Entry, Item, QueryReader, batch_entities
+from keyplan.client.read_plans import Chunk, Entry, Item, QueryReader, batch_entities, gather_entries
 from keyplan.client.time_buckets import BucketsReader
 from keyplan.model.compiled.plans import GetPlan, QueryPlan, ThroughPlan
 from keyplan.model.declared.entity import Entity
@@ -43,21 +43,13 @@ class ThroughReader:
         self._junction = MergeReader(junction, target) if junction.merged else QueryReader(junction, target)
 
     def chunk(self, values: Mapping[str, Any], size: int | None, position: Position | None) -> Conversation[Chunk]:
-        """The next ends in the junction's order; a junction item whose end is missing is skipped. Reads one additional
-        end, because a further junction item doesn't prove that its end exists.
-        """
-        entries: list[Entry] = []
-        while True:
-            wanted = None if size is None else size + 1 - len(entries)
-            links = yield from self._junction.chunk(values, wanted, position)
-            entries.extend((yield from self.ends(links, values)))
-            position = links.position
-            if position is None or (size is not None and len(entries) > size):
-                break
-        if size is None or len(entries) <= size:
-            return Chunk(entries, None)
-        del entries[size:]
-        return Chunk(entries, self._junction.position(entries[-1].item))
+        """The next ends in the junction's order; a junction item whose end is missing is skipped."""
+
+        def part(wanted: int | None, start: Position | None) -> Conversation[tuple[list[Entry], Position | None]]:
+            links = yield from self._junction.chunk(values, wanted, start)
+            return (yield from self.ends(links, values)), links.position
+
+        return (yield from gather_entries(part, size, position, self._junction.position))
 
     def ends(self, links: Chunk, values: Mapping[str, Any]) -> Conversation[list[Entry]]:
         """The ends of some junction items, each with its junction item."""
@@ -144,17 +136,10 @@ class _Pointers:
 
     def chunk(self, values: Mapping[str, Any], size: int | None, position: Position | None) -> Conversation[Chunk]:
         """The next ends from the position's sort key on, inclusive."""
-        entries: list[Entry] = []
         cut = None if position is None else position[0]
-        start: Position | None = None
-        while True:
-            wanted = None if size is None else size + 1 - len(entries)
+
+        def part(wanted: int | None, start: Position | None) -> Conversation[tuple[list[Entry], Position | None]]:
             links = yield from self._links.chunk(values, wanted, start, cut)
-            entries.extend((yield from self._through.ends(links, values)))
-            start = links.position
-            if start is None or (size is not None and len(entries) > size):
-                break
-        if size is None or len(entries) <= size:
-            return Chunk(entries, None)
-        del entries[size:]
-        return Chunk(entries, self._links.position(entries[-1].item))
+            return (yield from self._through.ends(links, values)), links.position
+
+        return (yield from gather_entries(part, size, None, self._links.position))

@@ -25,7 +25,16 @@ from keyplan.client.key_conditions import (
     text_of,
     value_sets,
 )
-from keyplan.client.read_plans import Chunk, Entry, Item, QueryReader, ScanReader, asked_of_table, own_item
+from keyplan.client.read_plans import (
+    Chunk,
+    Entry,
+    Item,
+    QueryReader,
+    ScanReader,
+    asked_of_table,
+    gather_entries,
+    own_item,
+)
 from keyplan.model.compiled.plans import QueryPlan, ScanPlan
 from keyplan.model.declared.entity import Entity
 from keyplan.model.stored.stored_entity import CompiledEntity
@@ -73,15 +82,12 @@ class MergeReader:
 
     def chunk(self, values: Mapping[str, Any], size: int | None, position: Position | None) -> Conversation[Chunk]:
         """The next entries of all partitions of the values."""
-        return (yield from self.merge(self._value_sets(values), size, position))
+        return (yield from self.merge(value_sets(self.plan.each, values), size, position))
 
     def first(self, values: Mapping[str, Any]) -> Conversation[Entity | None]:
         """The first item of all partitions of the values."""
         chunk = yield from self.chunk(values, 1, None)
         return chunk.entries[0].instance if chunk.entries else None
-
-    def _value_sets(self, values: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
-        return value_sets(self.plan.each, values)
 
     def merge(
         self, value_sets: Iterable[Mapping[str, Any]], size: int | None, position: Position | None
@@ -389,21 +395,13 @@ class CompletingReader:
         self._asked = asked_of_table(target, plan.completed)
 
     def chunk(self, values: Mapping[str, Any], size: int | None, position: Position | None) -> Conversation[Chunk]:
-        """The next items in index order; an entry whose item is missing is skipped. Reads one additional item, because
-        a further entry doesn't prove that its item exists.
-        """
-        result: list[Entry] = []
-        while True:
-            wanted = None if size is None else size + 1 - len(result)
-            entries = yield from self._entries.chunk(values, wanted, position)
-            result.extend((yield from self._items(entries.entries)))
-            position = entries.position
-            if position is None or (size is not None and len(result) > size):
-                break
-        if size is None or len(result) <= size:
-            return Chunk(result, None)
-        del result[size:]
-        return Chunk(result, self._entries.position(result[-1].item))
+        """The next items in index order; an entry whose item is missing is skipped."""
+
+        def part(wanted: int | None, start: Position | None) -> Conversation[tuple[list[Entry], Position | None]]:
+            entries = yield from self._entries.chunk(values, wanted, start)
+            return (yield from self._items(entries.entries)), entries.position
+
+        return (yield from gather_entries(part, size, position, self._entries.position))
 
     def position(self, item: Item) -> Position:
         """The position of an entry in index order."""

@@ -7,7 +7,7 @@ from chunks; ``merged_partitions`` merges partitions.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple, Protocol
 
@@ -56,6 +56,26 @@ class Chunk(NamedTuple):
 
     entries: list[Entry]
     position: Position | None
+
+
+def gather_entries(
+    part: Callable[[int | None, Position | None], Conversation[tuple[list[Entry], Position | None]]],
+    size: int | None,
+    position: Position | None,
+    position_of: Callable[[Item], Position],
+) -> Conversation[Chunk]:
+    """Entries of several parts, up to ``size``. ``part`` returns the entries of the next part, some of them skipped,
+    and the position after it. Reads one additional entry, because a further key doesn't prove that its item exists.
+    """
+    entries: list[Entry] = []
+    while True:
+        found, position = yield from part(None if size is None else size + 1 - len(entries), position)
+        entries += found
+        if position is None or (size is not None and len(entries) > size):
+            break
+    if size is None or len(entries) <= size:
+        return Chunk(entries, None)
+    return Chunk(entries[:size], position_of(entries[size - 1].item))
 
 
 class ChunkReader(Protocol):

@@ -121,19 +121,14 @@ def compile_update(entity: CompiledEntity, action: Update) -> CompiledUpdate:
     for name, change in changes.items():
         _field(entity, update, entity.fields[name], change)
     _version(entity, update, action.target)
-    if action.token is not None:
-        _refuse_repetition(entity, update, action.token)
+    if action.token is not None and entity.tokens is not None:
+        name = update.name(entity.tokens.attribute)
+        update.clauses.append(f"NOT contains({name}, {update.value({'S': action.token})})")
     if not update.expression:
         raise UpdateRejected(
             "the update changes nothing", place=entity.name, hint="set a field: Update(item, title=...)"
         )
     return update
-
-
-def _refuse_repetition(entity: CompiledEntity, update: CompiledUpdate, token: str) -> None:
-    if entity.tokens is not None:
-        name = update.name(entity.tokens.attribute)
-        update.clauses.append(f"NOT contains({name}, {update.value({'S': token})})")
 
 
 def _check_changes(entity: CompiledEntity, changes: Values) -> None:
@@ -221,7 +216,8 @@ def _index_keys_from_nothing(entity: CompiledEntity, update: CompiledUpdate, kno
     made: dict[str, None] = {}
     for key in entity.index_keys:
         lacking = sorted(name for name in key.fields if name not in known)
-        if lacking and not changes.keys() & entity.inputs_of(key) and not _is_member(entity, key, values):
+        possible = any(entity.fields[name].computed for name in key.fields) or key.member(values)
+        if lacking and not possible and not changes.keys() & entity.inputs_of(key):
             continue  # neither a created nor an updated item has an entry in this index
         if lacking:
             raise UpdateRejected(
@@ -237,11 +233,6 @@ def _index_keys_from_nothing(entity: CompiledEntity, update: CompiledUpdate, kno
             update.set(name, wanted[name])
         elif name not in own:
             update.remove(name)
-
-
-def _is_member(entity: CompiledEntity, key: CompiledKey, values: Values) -> bool:
-    """Whether an item with these values has an entry under a key, or can have one because of a computed field."""
-    return any(entity.fields[name].computed for name in key.fields) or key.member(values)
 
 
 def _refuse_key_changes(entity: CompiledEntity, changes: Values, known: Values) -> None:
@@ -276,10 +267,9 @@ def _keys(entity: CompiledEntity, update: CompiledUpdate, before: Values, after:
         if key.member(after):
             wanted.update(entity.written_key(key, after))
     own = {element.attribute for element in entity.fields.values() if not element.computed}
-    own.update(
-        key_attribute.name for key_attribute, _ in entity.primary.attributes
-    )  # a local secondary index shares the table's partition key
-    for attribute in dict.fromkeys(key_attribute.name for key in touched for key_attribute, _ in key.attributes):
+    # A local secondary index shares the table's partition key
+    own.update([key_attribute.name for key_attribute, _ in entity.primary.attributes])
+    for attribute in dict.fromkeys([key_attribute.name for key in touched for key_attribute, _ in key.attributes]):
         if attribute in own:
             continue  # written by the field's change, or unchanged
         if attribute in wanted:
@@ -326,7 +316,7 @@ def _keep_default(
 
 
 def _moved(entity: CompiledEntity, key: CompiledKey, before: Values, after: Values) -> bool:
-    return any(before[name] != after[name] for name in key.fields if entity.fields[name].computed)
+    return bool([name for name in key.fields if entity.fields[name].computed and before[name] != after[name]])
 
 
 def _computed(entity: CompiledEntity, update: CompiledUpdate, touched: list[CompiledKey], after: Values) -> None:
@@ -341,7 +331,8 @@ def _computed(entity: CompiledEntity, update: CompiledUpdate, touched: list[Comp
 
 
 def _field(entity: CompiledEntity, update: CompiledUpdate, stored: StoredField, change: Any) -> None:
-    _refuse_dumped(entity, stored, change)
+    if isinstance(change, Change):
+        _refuse_dumped(entity, stored, change)
     match change:
         case Add():
             _add(entity, update, stored, change.amount)
@@ -383,24 +374,16 @@ def _field(entity: CompiledEntity, update: CompiledUpdate, stored: StoredField, 
                 update.remove(stored.attribute)
 
 
-def _refuse_dumped(entity: CompiledEntity, stored: StoredField, change: Any) -> None:
+def _refuse_dumped(entity: CompiledEntity, stored: StoredField, change: Change) -> None:
     """Reject partial changes of a field with a serializer, which needs the whole value; pydantic serializes sets as
     lists.
     """
-    if stored.codec is not None and isinstance(change, Change) and not isinstance(change, Remove | IfNotExists):
-        raise UpdateRejected(
-            f"{shown(change)} doesn't support fields stored with {stored.codec.mark}",
-            place=f"{entity.name}.{stored.name}",
-            hint=f"set the whole field, .set({stored.name}=...), with only_if on its old value",
-        )
+    whole = isinstance(change, Remove | IfNotExists)
     dumped = stored.form is Form.DUMPED and isinstance(change, SetAdd | SetRemove)
-    if dumped or (
-        stored.form in {Form.CUSTOM, Form.KEYED}
-        and isinstance(change, Change)
-        and not isinstance(change, Remove | IfNotExists)
-    ):
+    if dumped or (not whole and (stored.codec is not None or stored.form in {Form.CUSTOM, Form.KEYED})):
+        how = "as pydantic dumps them" if stored.codec is None else f"with {stored.codec.mark}"
         raise UpdateRejected(
-            f"{shown(change)} doesn't support fields stored as pydantic dumps them",
+            f"{shown(change)} doesn't support fields stored {how}",
             place=f"{entity.name}.{stored.name}",
             hint=f"set the whole field, .set({stored.name}=...), with only_if on its old value",
         )
@@ -531,15 +514,11 @@ def _within(update: CompiledUpdate, stored: StoredField, name: str, amount: Any)
     for operator, bound in stored.bounds:
         lower = operator in {">", ">="}
         if lower is (amount < 0):
-            clause = f"{name} {operator} {update.value(encode_value(_less(bound, amount)))}"
+            clause = f"{name} {operator} {update.value(encode_value(Decimal(str(bound)) - Decimal(str(amount))))}"
             from_nothing = begin > bound if lower else begin < bound
             if from_nothing or (begin == bound and operator in {">=", "<="}):
                 clause = f"(attribute_not_exists({name}) OR {clause})"
             yield clause
-
-
-def _less(bound: Any, amount: Any) -> Decimal:
-    return Decimal(str(bound)) - Decimal(str(amount))
 
 
 def _version(entity: CompiledEntity, update: CompiledUpdate, target: Entity | type[Entity]) -> None:

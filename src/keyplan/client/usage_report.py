@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import re
 import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from keyplan.client.call_records import CallRecord, PatternRecord
+from keyplan.client.conversations import equal_attributes
 from keyplan.errors import RequestError, shown
 from keyplan.model.declared.table import Table
 
 __all__ = ["HotKey", "PatternUsage", "Usage"]
 
 KEYS = 100
-_EQUALS = re.compile(r"([#\w.-]+)\s*=\s*(:\w+)")
 
 Item = Mapping[str, Mapping[str, Any]]
 
@@ -135,11 +134,7 @@ class Usage:
 
     def _asked(self, parameters: Mapping[str, Any], place: str | None) -> str | None:
         """The partition key of a Query: the values in its condition's equalities on the key attributes."""
-        names = parameters.get("ExpressionAttributeNames") or {}
-        values: Mapping[str, Any] = parameters.get("ExpressionAttributeValues") or {}
-        result = _EQUALS.findall(parameters.get("KeyConditionExpression", ""))
-        equal = {names.get(name, name): values.get(value, {}) for name, value in result}
-        return self._text(equal, place)
+        return self._text(equal_attributes(parameters), place)
 
     def _text(self, item: Item, place: str | None) -> str | None:
         attributes = self._partition.get(place)

@@ -13,7 +13,6 @@ from __future__ import annotations
 import enum
 import inspect
 import json
-import re
 import weakref
 from collections.abc import Callable, Generator, Mapping
 from typing import Any, NamedTuple, NoReturn, TypeVar, cast
@@ -21,7 +20,7 @@ from typing import Any, NamedTuple, NoReturn, TypeVar, cast
 from pydantic import ValidationError
 
 from keyplan.client.batches import batch_write
-from keyplan.client.conversations import Conversation, Request, relay
+from keyplan.client.conversations import Conversation, Request, equal_attributes, relay
 from keyplan.client.results import Answer
 from keyplan.client.transactions import Refusal, pause_before_retry, send
 from keyplan.client.write_compiler import Compiled, Operation, WriteCompiler
@@ -346,8 +345,6 @@ class Pending:
 Item = Mapping[str, Mapping[str, Any]]
 Identity = tuple[Any, ...]
 
-_EQUALS = re.compile(r"([#\w.-]+)\s*=\s*(:\w+)")
-
 
 class _Found(NamedTuple):
     item: Item | None
@@ -395,11 +392,7 @@ class Findings:
                         self._items.setdefault(self._identity(key), []).append(_Found(None, whole=True))
             case "Query" | "Scan":
                 index: str | None = parameters.get("IndexName")
-                names: Mapping[str, str] = parameters.get("ExpressionAttributeNames") or {}
-                values: Mapping[str, Any] = parameters.get("ExpressionAttributeValues") or {}
-                equal: list[tuple[str, str]] = _EQUALS.findall(parameters.get("KeyConditionExpression", ""))
-                partition: dict[str, Any] = {names.get(name, name): values[value] for name, value in equal}
-                self._listed.append((index, partition))
+                self._listed.append((index, equal_attributes(parameters)))
                 self._keep(response.get("Items", ()), whole=index is None or index in self._whole_indexes)
             case _:
                 pass

@@ -360,7 +360,7 @@ class WriteCompiler:
         return Compiled(action, operations, partial(entity.as_stored, instance))
 
     def _update(self, action: Update) -> Compiled:
-        entity = self.entity(action.target if isinstance(action.target, type) else type(action.target))
+        entity = self._target_entity(action)
         if action.token is not None and action.gives_previous:
             raise RequestError(
                 "an idempotent update can't return the previous item",
@@ -400,7 +400,7 @@ class WriteCompiler:
 
     def _delete(self, action: Delete) -> Compiled:
         by_class = isinstance(action.target, type)
-        entity = self.entity(action.target if isinstance(action.target, type) else type(action.target))
+        entity = self._target_entity(action)
         key = self._key(entity, action.target, action.key)
         conditions = self._conditions(entity, action)
         if by_class and entity.claims:
@@ -428,7 +428,7 @@ class WriteCompiler:
         return Compiled(action, [deletion, *operations], _nothing)
 
     def _check(self, action: Check) -> Compiled:
-        entity = self.entity(action.target if isinstance(action.target, type) else type(action.target))
+        entity = self._target_entity(action)
         key = self._key(entity, action.target, action.key)
         conditions = self._conditions(entity, action)
         conditions.exists(self._partition, wanted=True)
@@ -442,6 +442,9 @@ class WriteCompiler:
     def _checked(self, instance: Entity) -> tuple[CompiledEntity, Entity]:
         entity = self.entity(type(instance))
         return entity, entity.checked(instance)
+
+    def _target_entity(self, action: Update | Delete | Check) -> CompiledEntity:
+        return self.entity(action.target if isinstance(action.target, type) else type(action.target))
 
     def _tell_apart(self, conditions: Conditions, action: Update | Delete | Check) -> None:
         entity, target = conditions.entity, action.target
@@ -527,7 +530,7 @@ def _is_idempotent(entity: CompiledEntity, action: Update) -> bool:
     changes = list(action.changes.values())
     changes += [part for change in changes if isinstance(change, Within) for _, part in change.changes]
     counts_version = entity.version is not None and isinstance(action.target, type)
-    return not counts_version and not any(isinstance(change, Add | Append) for change in changes)
+    return not counts_version and not [change for change in changes if isinstance(change, Add | Append)]
 
 
 def primary_key(entity: CompiledEntity, given: Mapping[str, Any]) -> Item:
@@ -538,9 +541,8 @@ def primary_key(entity: CompiledEntity, given: Mapping[str, Any]) -> Item:
     missing = [name for name in entity.key_fields if name not in given]
     unknown = [name for name in given if name not in entity.key_fields]
     if missing or unknown:
-        what = [f"missing: {', '.join(missing)}"] * bool(missing) + [f"not in the key: {', '.join(unknown)}"] * bool(
-            unknown
-        )
+        named = (("missing", missing), ("not in the key", unknown))
+        what = [f"{text}: {', '.join(names)}" for text, names in named if names]
         slots = bool(missing) and entity.slots.keys() >= {*missing} and not unknown
         raise ArgumentError(
             f"the key of {entity.name} has the fields {', '.join(entity.key_fields)}; {'; '.join(what)}",
@@ -558,14 +560,8 @@ def no_repeats(operations: Sequence[Operation], request: str, place: str | None 
         return
     seen: dict[Any, Operation] = {}
     for operation in operations:
-        key = operation.parameters.get("Key")
-        if key is None:
-            item = operation.parameters["Item"]
-            key = {
-                name: item[name] for name in (attribute.name for attribute, _ in operation.entity.primary.attributes)
-            }
-        table = operation.parameters["TableName"]
-        identity = (table, *[(name, *key[name].values()) for name in sorted(key)])
+        names = [attribute.name for attribute, _ in operation.entity.primary.attributes]
+        identity = (operation.parameters["TableName"], *[(name, *operation.key[name].values()) for name in names])
         if identity in seen:
             raise RequestError(
                 f"two actions of one {request} on the same item: {seen[identity].description}, {operation.description}",

@@ -72,10 +72,6 @@ class _Connection(asyncio.Protocol):
         if self._waiting is not None and not self._waiting.done():
             self._waiting.set_exception(failure)
 
-    def timed_out(self) -> None:
-        """The response is late."""
-        self._fail(too_slow(self._location))
-
     def abort(self) -> None:
         """Close the connection immediately."""
         self.good = False
@@ -89,7 +85,7 @@ class _Connection(asyncio.Protocol):
         self._reader = ReplyReader()
         waiting: asyncio.Future[Reply] = loop.create_future()
         self._waiting = waiting
-        timer = loop.call_at(until, self.timed_out)
+        timer = loop.call_at(until, lambda: self._fail(too_slow(self._location)))
         try:
             self._transport.write(request)
             return await waiting
@@ -248,15 +244,10 @@ class AsyncHttp:
         if pool is None:
             if self._closed:
                 raise StoreError(f"{self.endpoint.place}: the design was closed")
-            self._forget_closed_loops()
+            for other in [other for other in self._pools if other.is_closed()]:
+                self._pools.pop(other, None)  # they refer to each other, so they aren't garbage-collected
             pool = self._pools[loop] = AsyncPool(self.endpoint.location, self._tls)
         return pool
-
-    def _forget_closed_loops(self) -> None:
-        """Pools and loops refer to each other, so they aren't garbage-collected."""
-        for loop in list(self._pools):
-            if loop.is_closed():
-                self._pools.pop(loop, None)
 
     async def call(self, operation: str, parameters: dict[str, Any]) -> dict[str, Any]:
         """The response. Raises DynamoDBError, StoreError, RequestError."""

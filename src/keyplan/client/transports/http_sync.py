@@ -163,7 +163,7 @@ class Http:
         self.endpoint = endpoint
         self._pool = Pool(endpoint.location) if exchange is None else None
         self._exchange: Exchange = self._pool.exchange if self._pool is not None else cast("Exchange", exchange)
-        self._sending = Sending(self._exchange, _at_once)
+        self._sending = Sending(self._exchange, lambda work: work())
         self._workers = Workers(endpoint.settings.parallel, "keyplan")
 
     def call(self, operation: str, parameters: dict[str, Any]) -> dict[str, Any]:
@@ -205,10 +205,6 @@ def _tunnel(connection: socket.socket, tunnel: Tunnel, until: float) -> None:
     _wait_until(connection, until)
     while not tunnel.feed(connection.recv(RECEIVE_BYTES)):
         _wait_until(connection, until)
-
-
-def _at_once(work: Callable[[], Any]) -> Any:
-    return work()
 
 
 _AUTHORITIES = ("AWS_CA_BUNDLE", "REQUESTS_CA_BUNDLE")

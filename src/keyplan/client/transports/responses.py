@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 import orjson
 
+from keyplan.client.conversations import equal_attributes
 from keyplan.client.transports.http1 import BODY_BYTES_MAX, Reply
 from keyplan.dynamodb import service_errors as wire_errors
 from keyplan.dynamodb.values.numbers import NumberError, canonical
@@ -101,7 +102,6 @@ _OPERATIONS = {
 }
 """Members that only responses of these operations have."""
 _REQUIRED = {"Query": "Items", "Scan": "Items", "BatchGetItem": "Responses"}
-_EQUALS = re.compile(r"([#\w.-]+)\s*=\s*(:\w+)")
 _TYPES: dict[str, type] = {"S": str, "N": str, "B": str, "BOOL": bool, "NULL": bool, "M": dict} | dict.fromkeys(
     ("SS", "NS", "BS", "L"), list
 )
@@ -154,7 +154,7 @@ def _foreign_part(operation: str, parameters: Mapping[str, Any], answer: Mapping
     if operation in {"Query", "Scan"}:
         if answer.get("LastEvaluatedKey", ()) == parameters.get("ExclusiveStartKey"):
             return "LastEvaluatedKey is the key that the request started after"
-        equal = _equal(parameters)
+        equal = equal_attributes(parameters)
         if not all(_agrees(item, equal) for item in answer.get("Items", ())):
             return "an item is of another partition"
     if operation == "BatchGetItem":
@@ -187,12 +187,6 @@ def _agrees(item: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
         if item.get(name, value) != value:
             return False
     return True
-
-
-def _equal(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    names, values = (parameters.get(f"ExpressionAttribute{kind}") or {} for kind in ("Names", "Values"))
-    found = _EQUALS.findall(parameters.get("KeyConditionExpression", ""))
-    return {names.get(name, name): values[value] for name, value in found if value in values}
 
 
 def _parsed(body: bytes) -> Any:

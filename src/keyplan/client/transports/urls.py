@@ -77,7 +77,7 @@ class Location:
 
     def in_region(self, region: str) -> Location:
         """The location in a region that the environment or a profile names."""
-        return replace(self, region=region, host=_aws_host(region) if not self.host else self.host)
+        return replace(self, region=region, host=self.host or f"dynamodb.{region}.{partition_of(region).domain}")
 
 
 def is_url(text: str) -> bool:
@@ -134,10 +134,6 @@ def _redirected(location: Location, region: str, environment: Mapping[str, str])
         other = replace(location, host=parts.hostname, port=parts.port or (443 if tls else 80), tls=tls, on_aws=False)
         return other.in_region(region or LOCAL_REGION)
     return location.in_region(region) if region else location
-
-
-def _aws_host(region: str) -> str:
-    return f"dynamodb.{region}.{partition_of(region).domain}"
 
 
 def _options(text: str, query: str) -> dict[str, str]:
