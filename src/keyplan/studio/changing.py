@@ -10,7 +10,7 @@ import hashlib
 import inspect
 import linecache
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -25,8 +25,7 @@ from keyplan.model.deferral import is_deferred
 from keyplan.session.design import Design
 from keyplan.studio.collections import Picture, template_picture
 from keyplan.studio.design_file import line_in
-from keyplan.studio.drawing import COLOURS, drawing
-from keyplan.studio.layout import laid_out
+from keyplan.studio.drawing import picture_json
 from keyplan.studio.module_edits import module_outline
 from keyplan.studio.reviewing import REGION
 
@@ -148,7 +147,7 @@ def loaded(source: Source, text: str) -> type[Design] | dict[str, Any]:
         linecache.checkcache(str(source.path))
         exec(code, module.__dict__)  # noqa: S102 - the file named on the command line, or a text that the user ran
     except DesignError as error:
-        return _design_problem(error, source)
+        return {**_problem(error.message, line_in(source.path, error), tuple(error.errors)), "hint": error.hint}
     except KeyplanError as error:
         return _problem(str(error), line_in(source.path, error))
     except SyntaxError as error:
@@ -173,15 +172,8 @@ def _problem(message: str, line: int | None = None, faults: tuple[ErrorDetail, .
     return {
         "message": message,
         "line": line,
-        "errors": [
-            {"place": fault.place, "message": fault.message, "hint": fault.hint, "line": None} for fault in faults
-        ],
+        "errors": [{**asdict(fault), "line": None} for fault in faults],
     }
-
-
-def _design_problem(error: DesignError, source: Source) -> dict[str, Any]:
-    result = _problem(error.message, line_in(source.path, error), tuple(error.errors))
-    return {**result, "hint": error.hint}
 
 
 # What it means
@@ -190,12 +182,9 @@ def _design_problem(error: DesignError, source: Source) -> dict[str, Any]:
 def _prices(design: type[Design]) -> dict[str, Any]:
     result = estimate(design)
     payer = Payer(result, price_list(REGION))
-    calls = [payer.call_usd(pattern) for pattern in result.patterns]
+    calls = {pattern.name: payer.call_usd(pattern) for pattern in result.patterns}
     return {
-        "questions": {
-            pattern_estimate.name: None if usd is None else usd * 1_000_000
-            for pattern_estimate, usd in zip(result.patterns, calls, strict=True)
-        },
+        "questions": {name: None if usd is None else usd * 1_000_000 for name, usd in calls.items()},
         "region": REGION,
         "failures": list(result.failures),
     }
@@ -204,15 +193,7 @@ def _prices(design: type[Design]) -> dict[str, Any]:
 def _map(design: type[Design], compared: Difference) -> dict[str, Any]:
     drawn = template_picture(design.compiled.name, design.compiled)
     _mark(drawn, compared)
-    layout = laid_out(drawn)
-    return {
-        "svg": drawing(drawn, layout),
-        "width": layout.width,
-        "height": layout.height,
-        "kinds": [
-            {"label": kind.label, "role": kind.role, "colour": at % COLOURS} for at, kind in enumerate(drawn.kinds)
-        ],
-    }
+    return picture_json(drawn)
 
 
 def _mark(drawn: Picture, compared: Difference) -> None:

@@ -139,9 +139,8 @@ def picture(
     drawer = _Picturing(name, table, design, frozenset(focus))
     own = [drawer.collection(stretch) for stretch in stretches if stretch.items]
     drawer.made.kinds = _kinds(design, drawer.kinds)
-    places = [drawer.place(None, own)]
-    places += [drawer.place(index, drawer.index_collections(index)) for index in table.indexes]
-    drawer.made.places = places
+    indexes = [_place(table, index, drawer.index_collections(index)) for index in table.indexes]
+    drawer.made.places = [_place(table, None, own), *indexes]
     drawer.made.ties = [*drawer.index_ties(), *drawer.junction_ties()]
     if design is not None:
         present = {kind.entity.name for kind in drawer.kinds.values() if kind.entity is not None}
@@ -164,13 +163,8 @@ def template_picture(name: str, design: CompiledDesign) -> Picture:
 
 def _kinds(design: CompiledDesign | None, present: Mapping[str, Kind]) -> list[Kind]:
     """Each kind once: the design's entities in their order, then claims and items that fit no entity."""
-    result = dict.fromkeys([] if design is None else [entity.name for entity in design.entities.values()])
-    kinds = (
-        {}
-        if design is None
-        else {entity.name: Kind(entity.name, "entity", entity) for entity in design.entities.values()}
-    )
-    return [present.get(name) or kinds[name] for name in dict.fromkeys([*result, *present])]
+    entities = () if design is None else design.entities.values()
+    return list(({entity.name: Kind(entity.name, "entity", entity) for entity in entities} | dict(present)).values())
 
 
 class _Picturing:
@@ -182,9 +176,6 @@ class _Picturing:
         self.kinds: dict[str, Kind] = {}
         self.of: dict[str, Kind] = {}
         self.entry_of: dict[tuple[str, str], str] = {}
-
-    def place(self, index: Index | None, collections: list[Collection]) -> Place:
-        return _place(self.table, index, collections)
 
     def collection(self, stretch: CollectionPart) -> Collection:
         """A collection of the table. Its items are kept for the indexes."""
@@ -212,7 +203,9 @@ class _Picturing:
         place = "t" if index is None else f"x{self.table.indexes.index(index)}"
         result = f"{place}-{name}"
         self.entry_of[place, name] = result
-        facts = _facts(item, self.table, kind) if index is None else [("", _key_words(own))]
+        facts = (
+            _facts(item, self.table, kind) if index is None else [("", " / ".join(map(attribute_text, own.values())))]
+        )
         return Entry(result, name, kind.label, text or [Piece("—")], facts, template, gap)
 
     # Indexes
@@ -315,12 +308,9 @@ def _add_templates(made: Picture, table: Table, entities: Iterable[CompiledEntit
     wanted = list(entities)
     for place, index in zip(made.places, (None, *table.indexes), strict=True):
         groups: dict[str, Collection] = {}
-        for entity, key in (
-            (compiled_entity, key) for compiled_entity in wanted for key in _keys_at(compiled_entity, index)
-        ):
-            title = [
-                piece for _, template in key.partition for piece in template_pieces(template, sharded=sharded(key))
-            ]
+        keys_at = ((e, (e.primary,) if index is None else e.keys_on(index.name)) for e in wanted)
+        for entity, key in ((entity, key) for entity, keys in keys_at for key in keys):
+            title = [piece for _, part in key.partition for piece in template_pieces(part, sharded=sharded(key))]
             shape = "".join("{}" if piece.field else piece.text for piece in title)
             number = "t" if index is None else f"x{table.indexes.index(index)}"
             result = groups.setdefault(
@@ -337,24 +327,12 @@ def _add_templates(made: Picture, table: Table, entities: Iterable[CompiledEntit
             made.ties.append(Tie("index", rows[name], entry, name, table.indexes[int(number[1:])].name))
 
 
-def _keys_at(entity: CompiledEntity, index: Index | None) -> tuple[CompiledKey, ...]:
-    return (entity.primary,) if index is None else entity.keys_on(index.name)
-
-
 def _template_entry(place: str, entity: CompiledEntity, key: CompiledKey, index: Index | None) -> Entry:
     name = f"template-{entity.name}" + (f"-{key.name}" if key in entity.siblings else "")
     sort = [piece for _, template in key.sort for piece in template_pieces(template)] or [Piece("—")]
-    named = set(entity.key_fields)
-    fields = [
-        stored_field
-        for stored_field in entity.fields.values()
-        if stored_field.name not in named and not stored_field.computed
-    ]
-    facts = (
-        [(stored_field.attribute, "") for stored_field in fields[:ATTRIBUTES]]
-        if index is None
-        else [("", _texts(entity.primary.attributes))]
-    )
+    fields = [f.attribute for f in entity.fields.values() if f.name not in entity.key_fields and not f.computed]
+    keys = [("", _texts(entity.primary.attributes))]
+    facts = [(text, "") for text in fields[:ATTRIBUTES]] if index is None else keys
     return Entry(f"{place}-{name}", name, entity.name, sort, facts, _texts(key.sort))
 
 
@@ -405,27 +383,17 @@ def _order(item: Item, attribute: KeyAttribute) -> bytes:
     return text if isinstance(text, bytes) else text.encode()
 
 
-def _key_words(key: Mapping[str, Mapping[str, Any]]) -> str:
-    return " / ".join(attribute_text(element) for element in key.values())
-
-
 def _facts(item: Item, table: Table, kind: Kind) -> list[tuple[str, str]]:
     """The most informative attributes: key fields that aren't readable in the key, then non-key attributes."""
     keys = {*table.attribute_types, *table.key_names}
-    attributes = (
-        {}
-        if kind.entity is None
-        else {stored_field.name: stored_field.attribute for stored_field in kind.entity.fields.values()}
-    )
-    in_key = (
-        set() if kind.entity is None else {attributes[text] for text in kind.entity.key_fields if text in attributes}
-    )
-    names = [name for name in item if name not in keys and name not in in_key] or [n for n in item if n not in keys]
-    hidden = frozenset() if kind.entity is None else secrets_of(kind.entity)
-    names = [name for name in names if name not in hidden]
-    ordered = [attribute for attribute in attributes.values() if attribute in names] + [
-        name for name in sorted(names) if name not in attributes.values()
-    ]
+    fields = {} if kind.entity is None else kind.entity.fields
+    attributes = [stored_field.attribute for stored_field in fields.values()]
+    if kind.entity is not None:
+        in_key = {fields[name].attribute for name in kind.entity.key_fields if name in fields}
+        hidden = keys | secrets_of(kind.entity)
+        keys = hidden | in_key if set(item) - keys - in_key else hidden
+    names = [name for name in item if name not in keys]
+    ordered = [name for name in attributes if name in names] + sorted(set(names) - set(attributes))
     result = [*_decoded(item, kind), *((name, attribute_text(item[name], 80)) for name in ordered)]
     return result[:ATTRIBUTES]
 

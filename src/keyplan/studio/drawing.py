@@ -14,7 +14,6 @@ from typing import Any
 from keyplan.dynamodb.values import item_size
 from keyplan.errors import KeyplanError
 from keyplan.model.compiled.signatures import type_name
-from keyplan.model.declared.indexes import KeyAttribute
 from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.model.stored.stored_keys import CompiledKey
 from keyplan.studio.access import static_text
@@ -32,10 +31,20 @@ from keyplan.studio.items import (
     plain_pieces,
     template_pieces,
 )
-from keyplan.studio.layout import CAPTION_HEIGHT, HEAD_HEIGHT, MARGIN, Box, Layout, Line, Row, Zone
+from keyplan.studio.layout import CAPTION_HEIGHT, HEAD_HEIGHT, MARGIN, Box, Layout, Line, Row, Zone, laid_out
 from keyplan.studio.subject import Subject
 
-__all__ = ["COLOURS", "colour_of", "drawing", "item_json", "sign", "standalone", "template_json", "template_names"]
+__all__ = [
+    "COLOURS",
+    "colour_of",
+    "drawing",
+    "item_json",
+    "picture_json",
+    "sign",
+    "standalone",
+    "template_json",
+    "template_names",
+]
 
 COLOURS = 12
 """Number of colors. With more kinds they repeat, with other signs."""
@@ -78,6 +87,20 @@ def drawing(picture: Picture, layout: Layout) -> str:
         "</svg>",
     ]
     return "".join(parts)
+
+
+def picture_json(picture: Picture) -> dict[str, Any]:
+    """The drawing as JSON data, with its size and its kinds."""
+    layout = laid_out(picture)
+    return {
+        "svg": drawing(picture, layout),
+        "width": layout.width,
+        "height": layout.height,
+        "kinds": [
+            {"label": kind.label, "role": kind.role, "colour": number % COLOURS, "sign": sign(number)}
+            for number, kind in enumerate(picture.kinds)
+        ],
+    }
 
 
 def _caption(picture: Picture, layout: Layout, colours: Mapping[str, str], signs: Mapping[str, str]) -> tuple[str, int]:
@@ -130,13 +153,9 @@ def _zone(zone: Zone) -> str:
         f'<g class="{classes}"><rect x="{x}" y="{y}" width="{zone.width + 32}" height="{zone.height + 24}" rx="16"/>'
         f'<text class="title" x="{zone.x}" y="{zone.y + 24}">{_text(title)}</text>'
         f'<text class="note" x="{zone.x}" y="{zone.y + 44}">{_text(_cut(note, zone.width, SANS))}</text>'
-        + ("" if place.collections else _nothing(zone))
+        + ("" if place.collections else f'<text class="note" x="{zone.x}" y="{zone.y + 84}">no items shown</text>')
         + "</g>"
     )
-
-
-def _nothing(zone: Zone) -> str:
-    return f'<text class="note" x="{zone.x}" y="{zone.y + 84}">no item shown is in it</text>'
 
 
 def _box(box: Box, colours: Mapping[str, str], signs: Mapping[str, str], joins: set[str]) -> str:
@@ -235,10 +254,7 @@ def _pieces(given: Sequence[Piece], width: float, each: float) -> str:
     for piece in given:
         shown = _cut(piece.text, left, each)
         left -= _width(shown, each)
-        if piece.field is not None:
-            parts.append(f'<tspan class="value">{_text(shown)}</tspan>')
-        else:
-            parts.append(_text(shown))
+        parts.append(_text(shown) if piece.field is None else f'<tspan class="value">{_text(shown)}</tspan>')
         if shown != piece.text:
             break
     return "".join(parts)
@@ -289,12 +305,9 @@ def _clean(text: str) -> str:
     return _UNFIT.sub("�", text)
 
 
-def _wide(text: str) -> bool:
-    return unicodedata.east_asian_width(text) in "WF"
-
-
 def _width(text: str, each: float) -> float:
-    return sum(each * (1.75 if _wide(word) else 0 if unicodedata.combining(word) else 1) for word in text)
+    wide = (unicodedata.east_asian_width(word) in "WF" for word in text)
+    return sum(each * (1.75 if w else 0 if unicodedata.combining(c) else 1) for c, w in zip(text, wide, strict=True))
 
 
 def _cut(text: str, width: float, each: float) -> str:
@@ -410,11 +423,7 @@ def _place(subject: Subject, kind: Kind, item: Item, title: str, index: str | No
                 "template": None if template is None else str(template),
             }
         )
-    return {"place": title, "attributes": attributes, "attribute_names": _names((*partition, *sort))}
-
-
-def _names(attributes: Sequence[KeyAttribute]) -> list[str]:
-    return [attribute.name for attribute in attributes]
+    return {"place": title, "attributes": attributes}
 
 
 def _key(kind: Kind, index: str | None, item: Item) -> CompiledKey | None:

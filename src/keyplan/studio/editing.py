@@ -93,16 +93,7 @@ def undo_json(subject: Subject, name: str, journal: Journal) -> dict[str, Any]:
 def _restored(subject: Subject, key: Item, old: Item | None, new: Item | None) -> dict[str, Any]:
     """The operation that restores an item, if it is as it was saved."""
     if new is None:
-        condition = "attribute_not_exists(#key)"
-        names = {"#key": subject.table.partition.name}
-        return {
-            "Put": {
-                "TableName": subject.table_name,
-                "Item": old,
-                "ConditionExpression": condition,
-                "ExpressionAttributeNames": names,
-            }
-        }
+        return _new_item(subject, old or {})
     made = _RawChange(new)
     for name in {**new, **(old or {})}:
         if name not in key and (old is None or old.get(name) != new.get(name)):
@@ -150,15 +141,8 @@ def _send(operations: Sequence[Any]) -> Conversation[Any]:
     """Send all operations, compiled and raw ones, in one request."""
     if all(isinstance(operation, Operation) for operation in operations):
         return (yield from send(list(operations), "studio"))
-    items = [
-        {operation.kind: _unnamed(operation)} if isinstance(operation, Operation) else operation
-        for operation in operations
-    ]
+    items = [{each.kind: dict(each.parameters)} if isinstance(each, Operation) else each for each in operations]
     return (yield Request("TransactWriteItems", {"TransactItems": items}))
-
-
-def _unnamed(operation: Operation) -> dict[str, Any]:
-    return dict(operation.parameters)
 
 
 def _key_of(subject: Subject, operation: Any) -> dict[str, Any]:
@@ -205,9 +189,9 @@ def _one(subject: Subject, edit: Any) -> _Made:
     entity = kind.entity if kind.role == "entity" else None
     instance = None if entity is None else _instance(entity, item)
     if edit["do"] == "delete":
-        if entity is None or instance is None:
-            return _plainly(subject, "Delete", {"Key": key_of(item, subject.table)}, item, None)
-        return _Made(_operations(subject, Delete(instance)), {identity(key_of(item, subject.table)): None})
+        raw = [_plain(subject, "Delete", {"Key": key_of(item, subject.table)})]
+        operations = raw if instance is None else _operations(subject, Delete(instance))
+        return _Made(operations, {identity(key_of(item, subject.table)): None})
     changes = edit.get("fields")
     if not isinstance(changes, dict) or not changes:
         raise RequestError("the edit changes nothing")
@@ -243,12 +227,7 @@ def _created(subject: Subject, entity: CompiledEntity, given: Any) -> _Made:
 
 
 def _changed(
-    subject: Subject,
-    entity: CompiledEntity,
-    instance: Entity,
-    item: Item,
-    changes: Mapping[str, Any],
-    was: Any,
+    subject: Subject, entity: CompiledEntity, instance: Entity, item: Item, changes: Mapping[str, Any], was: Any
 ) -> _Made:
     values = validated_fields(entity, changes)
     before = {name: getattr(instance, name) for name in values}
@@ -334,13 +313,15 @@ def _created_item(subject: Subject, item: Any) -> _Made:
     instance = _instance(kind.entity, item) if kind.role == "entity" and kind.entity is not None else None
     if instance is not None and kind.entity is not None:
         return _Made(_operations(subject, Create(instance)), dict([_after(subject, kind.entity, instance)]))
-    put = {
-        "TableName": subject.table_name,
-        "Item": item,
+    return _Made([_new_item(subject, item)], {identity(key_of(item, subject.table)): item})
+
+
+def _new_item(subject: Subject, item: Item) -> dict[str, Any]:
+    condition = {
         "ConditionExpression": "attribute_not_exists(#key)",
         "ExpressionAttributeNames": {"#key": subject.table.partition.name},
     }
-    return _Made([{"Put": put}], {identity(key_of(item, subject.table)): item})
+    return {"Put": {"TableName": subject.table_name, "Item": item, **condition}}
 
 
 def _check_values(attributes: Mapping[str, Any]) -> None:
@@ -353,10 +334,6 @@ def _check_values(attributes: Mapping[str, Any]) -> None:
             faults.append(ErrorDetail(name, error.message))
     if faults:
         raise RequestError("not valid", errors=faults)
-
-
-def _plainly(subject: Subject, kind: str, parameters: dict[str, Any], item: Item, after: Item | None) -> _Made:
-    return _Made([_plain(subject, kind, parameters)], {identity(key_of(item, subject.table)): after})
 
 
 def _plain(subject: Subject, kind: str, parameters: dict[str, Any]) -> dict[str, Any]:
@@ -395,7 +372,7 @@ def _raw_change(subject: Subject, item: Item, changes: Mapping[str, Any], was: A
     }
     if made.values:
         parameters["ExpressionAttributeValues"] = made.values
-    return _plainly(subject, "Update", parameters, item, after)
+    return _Made([_plain(subject, "Update", parameters)], {identity(key_of(item, subject.table)): after})
 
 
 @dataclass

@@ -10,6 +10,7 @@ import io
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, TypeAlias
 
 from pydantic import TypeAdapter, ValidationError
@@ -189,12 +190,10 @@ def _changed_fields(subject: Subject, fields: Mapping[str, Any], there: Item) ->
         return dict(fields), {}
     given: dict[str, Any] = {}
     for name, value in fields.items():
-        try:
-            new = plain(validated_fields(entity, {name: value})[name])
-        except RequestError:  # saving reports it
-            new = value
-        if new != old.get(name):
-            given[name] = new
+        with suppress(RequestError):  # saving reports it
+            value = plain(validated_fields(entity, {name: value})[name])  # noqa: PLW2901 - the valid form
+        if value != old.get(name):
+            given[name] = value
     return exact(given), exact({name: old.get(name) for name in given})
 
 
@@ -205,14 +204,6 @@ def _key(entity: CompiledEntity, fields: Mapping[str, Any]) -> dict[str, Any] | 
             entity.primary, validated_fields(entity, {name: fields[name] for name in entity.key_fields})
         )
     except (KeyplanError, KeyError):
-        return None
-
-
-def _item_of(entity: CompiledEntity, fields: Mapping[str, Any]) -> Item | None:
-    """The item of these fields; None if it is invalid, which saving reports."""
-    try:
-        return entity.to_item(entity.cls.model_validate_json(json.dumps(fields)))
-    except (ValidationError, KeyplanError):
         return None
 
 
@@ -249,7 +240,10 @@ def _edit(subject: Subject, entity: CompiledEntity | None, row: Mapping[str, Any
     if entity is None:
         return ErrorDetail("", "says no entity", 'choose one, or bring lines of {"Item": {"pk": {"S": "text"}, ...}}')
     fields = exact({name: value for name, value in row.items() if value != MASK})
-    whole = _item_of(entity, fields)
+    try:
+        whole = entity.to_item(entity.cls.model_validate_json(json.dumps(fields)))
+    except (ValidationError, KeyplanError):  # saving reports it
+        whole = None
     made = _key(entity, fields) if whole is None else key_of(whole, subject.table)
     return {"do": "create", "entity": entity.name, "kind": entity.name, "fields": fields}, made, whole
 

@@ -61,10 +61,8 @@ class _Expression:
 
     def name(self, text: str) -> str:
         """The placeholder of an attribute's name."""
-        known = next((token for token, name in self.names.items() if name == text), None)
-        if known is None:
-            known = f"#n{len(self.names)}"
-            self.names[known] = text
+        known = {name: token for token, name in self.names.items()}.get(text, f"#n{len(self.names)}")
+        self.names[known] = text
         return known
 
     def places(self, text: str) -> list[str]:
@@ -360,16 +358,10 @@ def _request(
         made.keys.append(f"{made.name(attribute.name)} = {made.value(value)}")
     used: Condition | None = None
     if partition is not None and sort:
-        used = next(
-            (
-                condition
-                for condition in conditions
-                if condition.name == sort[0].name and condition.operator in _SORT_OPERATORS
-            ),
-            None,
-        )
+        on_sort = (each for each in conditions if each.name == sort[0].name and each.operator in _SORT_OPERATORS)
+        used = next(on_sort, None)
         if used is not None:
-            values = [_typed(sort[0], text) for text in used.values]
+            values: list[dict[str, Any]] = [{sort[0].type: text} for text in used.values]
             made.keys.append(_compared(made, made.name(sort[0].name), used.operator, values))
     keys = {key_attribute.name for key_attribute in (*attributes, *sort)}
     for condition in conditions:
@@ -382,17 +374,12 @@ def _request(
             )
         made.filters.append(_filter(subject, made, condition))
     if entity is not None and partition is None:
-        start = _literal(entity)
+        attribute, template = entity.primary.partition[0]
+        start = str(template).partition("{")[0] if attribute.type == "S" else ""
         if start:
-            name = made.name(subject.table.partition.name)
-            made.filters.append(f"begins_with({name}, {made.value({'S': start})})")
+            made.filters.append(f"begins_with({made.name(attribute.name)}, {made.value({'S': start})})")
     base = {"TableName": subject.table_name, **({} if index is None else {"IndexName": index.name})}
     return "Scan" if partition is None else "Query", {**base, **made.members()}
-
-
-def _literal(entity: CompiledEntity) -> str:
-    attribute, template = entity.primary.partition[0]
-    return str(template).partition("{")[0] if attribute.type == "S" else ""
 
 
 def _filter(subject: Subject, made: _Expression, condition: Condition) -> str:
@@ -445,10 +432,6 @@ def _number(text: str) -> bool:
     except NumberError:
         return False
     return True
-
-
-def _typed(attribute: KeyAttribute, text: str) -> dict[str, Any]:
-    return {attribute.type: text}
 
 
 def _compared(made: _Expression, name: str, operator: str, values: Sequence[Mapping[str, Any]]) -> str:

@@ -24,7 +24,7 @@ __all__ = ["Home", "first_design_json", "remember"]
 Opened = TypeVar("Opened")
 
 RECENT_MAX = 12
-NEW = '''"""A first design: change it, and the studio follows."""
+NEW = '''"""A first design: the studio reloads it after each save."""
 
 from keyplan import Design, Entity, Field, Key, Table, read, ulid
 

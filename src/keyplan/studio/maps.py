@@ -14,9 +14,8 @@ from keyplan.formatting.results import error_json
 from keyplan.model.compiled.compiled_design import WritePattern
 from keyplan.model.declared.indexes import Index
 from keyplan.studio.collections import Collection, Entry, Picture, collection_id, picture, template_picture
-from keyplan.studio.drawing import COLOURS, colour_of, drawing, sign
+from keyplan.studio.drawing import colour_of, picture_json
 from keyplan.studio.items import Item, attribute_text, identity, key_of, kind_of
-from keyplan.studio.layout import laid_out
 from keyplan.studio.paths import Path, Step, example_arguments, read_path, write_path
 from keyplan.studio.sampling import ROWS, CollectionPart, Sample, counter, sample, stretch
 from keyplan.studio.subject import Subject
@@ -60,8 +59,8 @@ def map_json(
         drawn.name = f"{drawn.name}: {question}"
     if seen is not None:
         seen.update(drawn.items)
-    path_ = None if question is None else path_json(subject, question, path)
-    return {**_drawn_json(drawn), "looked_at": len(made.items), "complete": made.complete, "path": path_}
+    more = {"path": None if question is None else path_json(subject, question, path)}
+    return {**_drawn_json(drawn), "looked_at": len(made.items), "complete": made.complete, **more}
 
 
 def templates_json(subject: Subject) -> dict[str, Any]:
@@ -75,16 +74,9 @@ def templates_json(subject: Subject) -> dict[str, Any]:
 
 
 def _drawn_json(drawn: Picture) -> dict[str, Any]:
-    layout = laid_out(drawn)
     return {
-        "svg": drawing(drawn, layout),
-        "width": layout.width,
-        "height": layout.height,
+        **picture_json(drawn),
         "symbolic": drawn.symbolic,
-        "kinds": [
-            {"label": kind.label, "role": kind.role, "colour": number % COLOURS, "sign": sign(number)}
-            for number, kind in enumerate(drawn.kinds)
-        ],
         "collections": [
             {"id": collection.id, "title": "".join(piece.text for piece in collection.partition), "place": place.index}
             for place in drawn.places
@@ -118,13 +110,12 @@ def partitions_json(subject: Subject, text: str) -> list[dict[str, Any]]:
 
 def path_json(subject: Subject, question: str, path: Path) -> dict[str, Any]:
     """A call as JSON data: its arguments, steps, result or error."""
-    error = None if path.error is None else error_json(path.error)["error"]
     return {
         "question": question,
         "arguments": path.arguments,
         "steps": [_step_json(subject, step) for step in path.steps],
         "answer": path.answer,
-        "error": error,
+        "error": None if path.error is None else error_json(path.error)["error"],
         "cut": path.cut,
         "milliseconds": path.milliseconds,
     }
@@ -203,23 +194,14 @@ def _path_items(path: Path) -> list[Item]:
 def _with(subject: Subject, stretches: Sequence[CollectionPart], items: Iterable[Item]) -> list[CollectionPart]:
     """The parts with further items, each in its collection or a new one."""
     partition = subject.table.partition.name
-    result = list(stretches)
-    known = {identity(key_of(element, subject.table)) for part in result for element in (*part.items, *part.apart)}
+    result = {str(part.items[0][partition]): part for part in stretches if part.items}
     for item in items:
-        name = identity(key_of(item, subject.table))
-        if name in known:
-            continue
-        known.add(name)
-        at = next(
-            (n for n, part in enumerate(result) if part.items and part.items[0][partition] == item[partition]),
-            None,
-        )
-        if at is None:
-            result.append(CollectionPart([item], [], None))
-        else:
-            held = result[at]
-            result[at] = replace(held, apart=[*held.apart, item])
-    return result
+        held = result.get(str(item[partition]))
+        if held is None:
+            result[str(item[partition])] = CollectionPart([item], [], None)
+        elif all(key_of(item, subject.table) != key_of(each, subject.table) for each in (*held.items, *held.apart)):
+            result[str(item[partition])] = replace(held, apart=[*held.apart, item])
+    return list(result.values())
 
 
 # What is lit
@@ -229,9 +211,8 @@ def _light(subject: Subject, drawn: Picture, path: Path) -> None:
     """Number the items of a result, mark those that would be written, and add the key conditions."""
     number = 0
     for step in path.steps:
-        index = next(
-            (element for element in subject.table.indexes if element.name == step.parameters.get("IndexName")), None
-        )
+        named = step.parameters.get("IndexName")
+        index = next((element for element in subject.table.indexes if element.name == named), None)
         condition = _condition(step)
         for item in step.items:
             number += 1

@@ -10,17 +10,16 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
 
-from keyplan.client.conversations import Conversation, Pause, Request, Target, Transport
-from keyplan.client.results import Answer
+from keyplan.client.conversations import Conversation, Pause, Request, Transport
 from keyplan.errors import ItemNotFound, KeyplanError, Refused
 from keyplan.formatting.results import answer_json, plain
 from keyplan.model.compiled.compiled_design import CompiledDesign
 from keyplan.model.compiled.plans import GetPlan, Plan, QueryPlan, ReadPattern, ScanPlan, ThroughPlan
-from keyplan.model.compiled.return_types import ShapeKind
 from keyplan.model.compiled.signatures import Parameter, ParameterKind
 from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.session.design import Design
 from keyplan.studio.items import Item
+from keyplan.web.tracing import bounded_conversation
 
 __all__ = ["KEY", "Path", "Step", "actions", "example_arguments", "followed", "read_path", "write_path"]
 
@@ -76,7 +75,7 @@ def read_path(design: Design, pattern: ReadPattern, arguments: Mapping[str, Any]
     path = Path(dict(arguments))
     began = time.perf_counter()
     try:
-        conversation = _reading(design, pattern, arguments)
+        conversation = bounded_conversation(design, pattern.name, arguments)
         path.answer = answer_json(followed(conversation, design.store.transport, path, send=True))
     except KeyplanError as error:
         path.error = error
@@ -117,19 +116,6 @@ def _resolved(design: Design, value: Any) -> Any:
     if entity is None:
         raise ItemNotFound("no item of an entity has this key", hint="choose another")
     return {name: plain(each) for name, each in entity.own_values(entity.from_item(item)).items()}
-
-
-def _reading(design: Design, pattern: ReadPattern, arguments: Mapping[str, Any]) -> Conversation[Any]:
-    if pattern.shape.kind is not ShapeKind.ITERATOR:
-        return design.conversation(pattern.name, arguments)
-    bound = pattern.signature.bind((), arguments, strict=False)
-    answer = Answer(pattern, Target(design.store.table_name, design.compiled.table), b"")
-    return _first_part(answer, bound)
-
-
-def _first_part(answer: Answer, bound: dict[str, Any]) -> Conversation[list[Any]]:
-    items, _ = yield from answer.part(bound, None, 0)
-    return items
 
 
 def followed(conversation: Conversation[Any], transport: Transport, path: Path, *, send: bool) -> Any:

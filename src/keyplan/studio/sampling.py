@@ -69,7 +69,7 @@ def sample(subject: Subject, rows: int = ROWS, each: int | None = None) -> Sampl
     partition = subject.table.partition.name
     by_partition: dict[str, list[Item]] = {}
     for item in result.items:
-        by_partition.setdefault(_text(item.get(partition)), []).append(item)
+        by_partition.setdefault(str(item.get(partition)), []).append(item)
     for chosen in _chosen(subject, list(by_partition.values()), each):
         result.stretches.append(stretch(subject, chosen[0][partition], rows, chosen))
     return result
@@ -156,10 +156,6 @@ def _values(items: Iterable[Item]) -> set[str]:
 
 def _name(items: Sequence[Item]) -> str:
     return str(sorted(items[0].items(), key=lambda pair: pair[0])[:2])
-
-
-def _text(value: Mapping[str, Any] | None) -> str:
-    return str(value)
 
 
 # One collection

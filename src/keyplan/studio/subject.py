@@ -48,16 +48,10 @@ class Subject:
 
 def of_design(design: Design, *, writable: bool | None = None) -> Subject:
     """An opened design. By default, only a local store is writable."""
-    store = design.store
+    store, compiled = design.store, design.compiled
+    may_write = store.local if writable is None else writable
     return Subject(
-        name=design.compiled.name,
-        table=design.compiled.table,
-        table_name=store.table_name,
-        transport=store.transport,
-        url=store.url,
-        local=store.local,
-        writable=store.local if writable is None else writable,
-        design=design,
+        compiled.name, compiled.table, store.table_name, store.transport, store.url, store.local, may_write, design
     )
 
 
@@ -138,15 +132,7 @@ class Endpoint:
             raise StoreError(
                 f"{self.url} has no table {name}", hint="another region or account has it, or it has yet to be made"
             )
-        return Subject(
-            name=name,
-            table=described(result),
-            table_name=name,
-            transport=self.transport,
-            url=self.url,
-            local=self.local,
-            writable=self.writable,
-        )
+        return Subject(name, described(result), name, self.transport, self.url, self.local, self.writable)
 
 
 @contextmanager

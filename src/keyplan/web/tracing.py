@@ -13,7 +13,7 @@ from keyplan.formatting.results import plain
 from keyplan.model.compiled.return_types import ShapeKind
 from keyplan.session.design import Design
 
-__all__ = ["examples", "traced"]
+__all__ = ["bounded_conversation", "examples", "traced"]
 
 T = TypeVar("T")
 
@@ -26,18 +26,17 @@ _EXAMPLES_MAX = 12
 
 async def traced(design: Design, pattern: str, arguments: Mapping[str, Any], log: list[Request]) -> Any:
     """Call a pattern, and append its requests to ``log``. For an iterator, the result is its first part."""
-    read = design.compiled.reads.get(pattern)
-    conversation: Conversation[Any]
-    if read is not None and read.shape.kind is ShapeKind.ITERATOR:
-        bound = read.signature.bind((), arguments, strict=False)
-        answer = Answer(read, Target(design.store.table_name, design.compiled.table), b"")
-        conversation = _first_part(answer, bound)
-    else:
-        conversation = design.conversation(pattern, arguments)
+    conversation = bounded_conversation(design, pattern, arguments)
     return await converse_async(_logged(conversation, log), design.store.async_transport)
 
 
-def _first_part(answer: Answer, bound: dict[str, Any]) -> Conversation[list[Any]]:
+def bounded_conversation(design: Design, pattern: str, arguments: Mapping[str, Any]) -> Conversation[Any]:
+    """The conversation of a call; for an iterator, of its first part."""
+    read = design.compiled.reads.get(pattern)
+    if read is None or read.shape.kind is not ShapeKind.ITERATOR:
+        return (yield from design.conversation(pattern, arguments))
+    bound = read.signature.bind((), arguments, strict=False)
+    answer = Answer(read, Target(design.store.table_name, design.compiled.table), b"")
     items, _ = yield from answer.part(bound, None, 0)
     return items
 
