@@ -207,7 +207,6 @@ def _show_finding(out: Console, finding: Finding) -> None:
 
 
 def _indented(text: str, style: str = "", by: int = 2) -> Padding:
-    """Indent a text, no wider than its content."""
     from rich.padding import Padding
     from rich.text import Text
 

@@ -119,7 +119,6 @@ def _payers(
     files: Sequence[Path],
     pattern: str | None,
 ) -> list[list[Payer]]:
-    """The payers per region, for each design. Raises all errors together."""
     from keyplan.analysis.cost.bills import Payer
     from keyplan.analysis.cost.estimate import estimate
     from keyplan.analysis.cost.pricelist import price_list, read_price_list

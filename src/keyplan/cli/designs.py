@@ -80,7 +80,7 @@ def find_all(name: str) -> list[Found]:
 
 
 def _is_systems(name: str) -> bool:
-    """Whether a name is an installed system. A name with ``:`` or a path isn't looked up."""
+    """Whether a name is an installed system."""
     return ":" not in name and not name.endswith(".py") and name in system_names()
 
 
@@ -103,7 +103,7 @@ def apart(name: str) -> Generator[dict[str, ModuleType]]:
 
 
 def _stands_in(folder: Path, module: ModuleType) -> bool:
-    """Whether a module is in the folder, and not installed below it (``.venv``) or part of Keyplan."""
+    """Whether a module is in the folder, and neither installed below it (``.venv``) nor part of Keyplan."""
     file = getattr(module, "__file__", None)
     if file is None or module.__name__.partition(".")[0] == "keyplan":
         return False
@@ -112,7 +112,7 @@ def _stands_in(folder: Path, module: ModuleType) -> bool:
 
 
 def _imported(name: str) -> tuple[ModuleType, str, str]:
-    """The module of a name, the module's part of the name, and the class's."""
+    """The module of a name, and the names of module and class."""
     where, _, class_name = name.rpartition(":") if ":" in name else (name, "", "")
     if where.endswith(".py"):
         return _file(where), where, class_name

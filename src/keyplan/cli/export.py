@@ -164,7 +164,7 @@ def _inputs(result: Found, to: str, given: Mapping[str, Any], typed: set[str]) -
 
 
 def _made(make: Callable[[], T], faults: list[ErrorDetail]) -> T | None:
-    """The result of ``make``; None if it fails, with its errors appended to ``faults``."""
+    """The result of ``make``; None after a RequestError, whose errors are appended to ``faults``."""
     from keyplan.errors import RequestError
 
     try:
@@ -192,7 +192,6 @@ def _writes(result: Found) -> dict[str, tuple[str, ...]]:
 
 
 def _items(result: Found, count: int, db: str | None) -> Iterator[Any]:
-    """The items of a store, or of a system's sample data."""
     if db is not None:
         with result.open(db, create=False) as design:
             yield from islice(_scanned(design), _STORED_MAX)

@@ -65,7 +65,7 @@ def run_server(application: ASGIApp, listener: socket.socket, *, behind_proxy: b
 
 
 def _spare_the_collector() -> None:
-    """Exempt modules and designs from garbage collection, which would pause all requests for about 50 ms each time."""
+    """Exempt modules and designs from garbage collection, which would pause all requests for 50 ms."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(COLLECT_AFTER, 20, 100)

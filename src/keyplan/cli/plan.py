@@ -74,8 +74,8 @@ def command(
 
 
 def _verified(plans: list[Plan]) -> tuple[list[Plan], list[str], bool]:
-    """The plans that give right results on generated stores, messages about the others, and whether Ctrl-C stopped it.
-    Raises DesignError if no plan remains.
+    """The verified plans, messages about the others, and whether Ctrl-C stopped the verification. Raises DesignError if
+    no plan remains.
     """
     from keyplan.cli.show import progress
     from keyplan.errors import DesignError, ErrorDetail
@@ -103,7 +103,6 @@ def _verified(plans: list[Plan]) -> tuple[list[Plan], list[str], bool]:
 
 
 def _traffic(path: str | None, design: Any) -> Any:
-    """The traffic file, checked against the design's entities and access patterns."""
     if path is None:
         return None
     from keyplan.analysis.traffic.traffic_file import read_traffic
@@ -162,5 +161,4 @@ def _show(plans: list[Plan], spare: list[str]) -> None:
 
 
 def _purpose(key: PlannedKey) -> str:
-    """The access patterns that a key serves, and its shards."""
     return key.sentence + (f"; spread over {key.shards} shards" if key.shards > 1 else "")

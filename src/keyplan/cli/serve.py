@@ -106,7 +106,7 @@ def command(
 
 
 def _warn_of_readable(*paths: Path) -> None:
-    """Warn about existing files that other users of this machine can read. New files are private."""
+    """Warn about existing files that other users can read."""
     for path in paths if os.name == "posix" else ():
         if path.is_file() and path.stat().st_mode & 0o077:
             click.echo(f"Warning: other users can read {path}. Restrict it: chmod 600 {path}", err=True)
@@ -128,7 +128,6 @@ def _with_studio(
 
 
 def _origin(text: str, maker: SiteMaker | None) -> str:
-    """The public address, without a trailing slash."""
     parts = urlsplit(text)
     if parts.scheme not in {"http", "https"} or not parts.hostname or parts.path.strip("/") or parts.query:
         raise click.BadParameter("write an address such as https://blog.example.com", param_hint="--origin")

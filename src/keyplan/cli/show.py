@@ -93,7 +93,6 @@ def _fitting(names: list[str], items: Sequence[dict[str, Any]], width: int) -> l
 
 
 def _show_object(out: Console, result: dict[str, Any]) -> None:
-    """Print one entity; a collection as one block per member."""
     nested = {name: value for name, value in result.items() if _is_entity(value)}
     plain = {name: value for name, value in result.items() if name not in nested}
     if plain:
@@ -151,7 +150,7 @@ def typed_arguments(signature: Signature, texts: Iterable[str]) -> dict[str, Any
 
 @contextmanager
 def progress(what: str) -> Generator[Report]:
-    """Yields a function that reports progress. The bar is drawn only if standard error is a terminal."""
+    """A progress bar on standard error, if it is a terminal."""
     out = console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=out, transient=True, disable=not out.is_terminal) as bar:

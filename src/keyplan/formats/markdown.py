@@ -78,7 +78,6 @@ def _templates(attributes: Iterable[tuple[object, object]]) -> str:
 
 
 def _members(entity: CompiledEntity, key: CompiledKey) -> str:
-    """The items in a key, as text."""
     parts = [
         f"{code(name)} is {' or '.join(code(str(value)) for value in allowed)}" for name, allowed in key.when.items()
     ]

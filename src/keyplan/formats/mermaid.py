@@ -86,7 +86,6 @@ def _key(key: CompiledKey) -> str:
 
 
 def _lines_of(*lines: str) -> str:
-    """The lines of a node, without empty ones."""
     return "<br/>".join(_text(line) for line in lines if line)
 
 

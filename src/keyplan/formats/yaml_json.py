@@ -62,7 +62,6 @@ def _lines(tree: Any) -> Iterator[str]:
 
 
 def _entry(head: str, value: Any) -> Iterator[str]:
-    """A member of a mapping: on its line, or below it."""
     inline = _inline(value)
     if inline is not None:
         yield f"{head} {inline}"
@@ -72,7 +71,6 @@ def _entry(head: str, value: Any) -> Iterator[str]:
 
 
 def _element(value: Any) -> Iterator[str]:
-    """A member of a list, after its dash."""
     inline = _inline(value)
     lines = iter([inline] if inline is not None else _lines(value))
     yield f"- {next(lines)}"

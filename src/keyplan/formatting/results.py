@@ -106,7 +106,7 @@ def pretty(value: Any, indent: int = 0) -> str:
 
 
 def _flat(value: Any) -> bool:
-    """Whether a value contains only scalars or short lists of them, like an attribute value."""
+    """Whether a value contains only scalars or short lists of them."""
     parts = value.values() if isinstance(value, dict) else value
     return not any(isinstance(part, dict) and part for part in parts) and all(
         not isinstance(part, list) or not any(isinstance(inner, dict | list) for inner in part) for part in parts

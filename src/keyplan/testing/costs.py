@@ -38,8 +38,6 @@ class Metered:
 
 @dataclass
 class _Meter:
-    """A transport that records the consumed capacity of each request."""
-
     inner: Any
     metered: list[Metered] = field(default_factory=list[Metered])
 

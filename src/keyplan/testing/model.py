@@ -238,7 +238,7 @@ class Model:
         return len(self.items) > known
 
     def _try(self, text: str, call: Any) -> tuple[KeyplanError | None, Any]:
-        """The error of a call, if it is an expected one, and its result."""
+        """The expected error of a call, if any, and its result."""
         try:
             result = call()
         except (DynamoDBError, StoreError) as error:
@@ -258,7 +258,7 @@ class Model:
     def _check_refusal(
         self, entity: CompiledEntity, identity: Identity, instance: Entity, error: KeyplanError, *, stale: bool = False
     ) -> None:
-        """Raises AssertionError unless the rejection has a reason."""
+        """Raises AssertionError unless the rejection is justified."""
         if isinstance(error, RequestError) or (stale and isinstance(error, ConditionFailed)):
             return
         if isinstance(error, UniqueValueTaken) and self._taken(entity, identity, instance):
@@ -344,7 +344,6 @@ class Model:
         return best[picks[0] % len(best)]
 
     def _stored(self, name: str, annotation: Any, instances: Iterable[Entity]) -> list[Any]:
-        """The items, and the values of their fields with that name, that are valid for a parameter."""
         adapter = _adapter(annotation)
         result: list[Any] = []
         for instance in instances:
@@ -361,7 +360,6 @@ class Model:
 
 
 def _adapter(annotation: Any) -> TypeAdapter[Any]:
-    """What tells whether a value is of a parameter's type."""
     try:
         return _known_adapter(annotation)
     except TypeError:  # it can't be hashed
@@ -374,19 +372,19 @@ def _known_adapter(annotation: Any) -> TypeAdapter[Any]:
 
 
 def _version(entity: CompiledEntity, instance: Entity) -> Any:
-    """What its version field holds; begun anew where an item was deleted and made again."""
+    """The value of its version field."""
     return None if entity.version is None else getattr(instance, entity.version.name)
 
 
 def _is_one(variable: Variable, value: Any, other: Any) -> bool:
-    """Whether a key has two values as one: equal, or but for their case where it folds that."""
+    """Whether a key treats two values as equal, including folded case."""
     if variable.folds and value is not None and other is not None:
         return variable.folded(value) == variable.folded(other)
     return bool(value == other)
 
 
 def _plain(entity: CompiledEntity, instance: Entity) -> dict[str, Any]:
-    """The fields without the version, which a write counts by itself."""
+    """The fields without the version, which each write increments."""
     version = entity.version.name if entity.version is not None else None
     return {name: value for name, value in instance.__dict__.items() if name != version}
 
@@ -409,20 +407,20 @@ _KEYED = ("Update", "Delete", "ConditionCheck")
 
 
 class Missed:
-    """The primary keys that a conversation named: those found missing, and those that a failed write needed."""
+    """The primary keys in a conversation's requests: of missing items, and of failed writes."""
 
     def __init__(self) -> None:
         self.keys: list[Item] = []
 
     def answered(self, step: Request | list[Request], answer: Any) -> None:
-        """Note the keys of reads that found nothing."""
+        """Record the keys of reads that found nothing."""
         requests, answers = ([step], [answer]) if isinstance(step, Request) else (step, answer)
         for request, response in zip(requests, answers, strict=True):
             if request.operation == "GetItem" and "Item" not in response:
                 self.keys.append(request.parameters["Key"])
 
     def failed(self, step: Request | list[Request]) -> None:
-        """Note the keys of a write that was refused: any of them may be what it misses."""
+        """Record the keys of a rejected write: any of them may be missing."""
         for request in [step] if isinstance(step, Request) else step:
             self.keys.extend(_written_keys(request))
 
@@ -438,9 +436,7 @@ def _written_keys(request: Request) -> Iterator[Item]:
 
 
 def watched(conversation: Conversation[Any], missed: Missed) -> Conversation[Any]:
-    """The conversation, with what it misses noted, and without its pauses: nobody else writes here, so that waiting
-    changes nothing.
-    """
+    """The conversation with its missing keys recorded, without pauses: no other process writes here."""
 
     def observe(step: Request | list[Request], answer: Any, error: Exception | None) -> None:
         if error is None:
@@ -452,7 +448,7 @@ def watched(conversation: Conversation[Any], missed: Missed) -> Conversation[Any
 
 
 def key_fields_of(design: CompiledDesign, key: Item) -> tuple[CompiledEntity, Mapping[str, Any]] | None:
-    """The entity whose primary key this is, and the field values in it; None for a claim, or a stranger's key."""
+    """The entity with this primary key, and the field values in it; None for a claim or another program's key."""
     for entity in design.entities.values():
         if entity.primary.matches(key):
             values = entity.primary.values(key)

@@ -1,4 +1,4 @@
-"""Comparing the answers of one read pattern with the oracle's: in every shape, and over pages."""
+"""Compares the results of one read pattern with the oracle's, for every return type and over pages."""
 
 from __future__ import annotations
 
@@ -360,7 +360,6 @@ class Asker:
         return Range(**dict(zip(names, bounds, strict=True)))
 
     def _values(self, parameter: Parameter, rows: Sequence[Row]) -> list[Any]:
-        """The stored values of all fields with that name."""
         result = (self._own(parameter, row) for row in rows)
         return [value for value in result if value is not None]
 
@@ -377,7 +376,6 @@ class Asker:
 
 
 def _some_buckets_after(value: Any, buckets: Buckets) -> Any:
-    """A timestamp or date that is a few buckets later."""
     try:
         return value + BUCKETS_ASKED * buckets.step
     except OverflowError:
@@ -398,7 +396,7 @@ def _compared(plan: Plan) -> Iterator[tuple[str, str]]:
 
 
 def _after(value: Any, other: Any) -> bool:
-    """Whether a value comes after another; enum members in the order of their declaration."""
+    """Whether a value sorts after another; enum members in the order of their declaration."""
     if isinstance(value, enum.Enum) and not isinstance(value, int | str):
         members = list(type(value))
         return members.index(value) > members.index(other)

@@ -124,7 +124,7 @@ def _validator(annotation: Any) -> Any:
 
 
 def _valid(annotation: Any, candidates: Iterable[Any]) -> list[Any]:
-    """The candidates that the type takes, as it takes them, each once."""
+    """The distinct validated candidates that the type accepts."""
     validated = _validator(annotation)
     result = {repr(value): value for value in map(validated, candidates) if value is not _INVALID}
     return list(result.values())
@@ -139,7 +139,6 @@ def _hashable(value: Any) -> bool:
 
 
 def _marks(annotation: Any) -> Iterable[Any]:
-    """The constraints of a type."""
     return (mark for layer in layers(annotation) for mark in (layer, *getattr(layer, "metadata", ())))
 
 

@@ -332,7 +332,6 @@ def _simpler(steps: list[Step]) -> Iterator[list[Step]]:
 
 
 def _parts(step: Step) -> Iterator[Step]:
-    """Simpler forms of a step."""
     match step:
         case Family():
             yield Write(step.instance, create=bool(step.entity.claims))

@@ -150,7 +150,7 @@ def check_invariants(world: World) -> None:
 
 
 def _check_keys(row: Row) -> None:
-    """Check that key attributes match the fields, and are absent if the item isn't in a sparse index."""
+    """Key attributes must match the fields, and be absent if the item isn't in a sparse index."""
     entity, item = row.entity, row.item
     own = {field.attribute for field in entity.fields.values()}
     members = [entity.primary, *(key for key in entity.index_keys if key.member(row.values))]
@@ -182,7 +182,7 @@ def _shown(value: Any) -> str:
 
 
 def _check_claims(world: World) -> None:
-    """Check that each unique value has a claim, and each claim an owner."""
+    """Each unique value must have a claim, and each claim an owner."""
     held = {_key_text(item): item for item in world.claims}
     for row in world.rows:
         primary = row.entity.item_key(row.entity.primary, row.values)

@@ -1,8 +1,4 @@
-"""``verify``: hypothesis generates stores, every read of the design is compared with brute force on each.
-
-Here the parts meet: steps fill a store (``steps.py``, ``model.py``), what must hold of it is checked
-(``invariants.py``), and every pattern is asked (``questions.py``, ``checking.py``, ``oracle.py``).
-"""
+"""``verify`` fills generated stores with steps, checks their invariants, and compares every read with brute force."""
 
 from __future__ import annotations
 
@@ -122,7 +118,6 @@ def _examples(strategy: SearchStrategy[Entity], seed: int) -> list[Entity]:
 
 @contextmanager
 def _without_warnings() -> Generator[None]:
-    """Ignore hypothesis's warnings, which are for authors of hypothesis tests."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", HypothesisWarning)
         yield
@@ -235,13 +230,11 @@ class _Verifier:
             raise AssertionError(f"{failure}{again}\n\nrepeat it with seed={seed}") from failure.__cause__
 
     def _spare_instances(self, seed: int) -> dict[type[Entity], list[Entity]]:
-        """A few instances of each entity, for items that writes need."""
         return {
             cls: _examples(strategy, seed) for cls, strategy in self.steps.entities.items() if not strategy.is_empty
         }
 
     def _failure(self, steps: list[Step], number: int, runner: asyncio.Runner) -> AssertionError | None:
-        """The failure of one store, or None."""
         with self.open() as design:
             model = Model(design, self.tally, self.spares)
             try:
@@ -303,12 +296,11 @@ class _Verifier:
 
 
 def _asked_of(read: ReadPattern) -> list[type[Entity]]:
-    """The entities that a read returns or passes through."""
     return [value.cls for value in entities_of_plan(read.plan)]
 
 
 def _related(compiled: CompiledDesign) -> Iterator[list[CompiledEntity]]:
-    """The entities in groups; those of one read stay together."""
+    """The entities in groups; those of one read are in one group."""
     groups = {cls: {cls} for cls in compiled.entities}
     for read in compiled.reads.values():
         together = set[type[Entity]]().union(*(groups[cls] for cls in _asked_of(read)))
@@ -421,7 +413,7 @@ def check_invalid_item(
 
 
 def _invalid(design: Design, world: World, choice: Random) -> tuple[Row, Item] | None:
-    """A row, and its item with an attribute that its field can't read: of a field that no key and no filter uses."""
+    """A row, and its item with an invalid attribute that no key and no filter uses."""
     compiled = design.compiled
     used = {name for pattern in compiled.reads.values() for name in filtered_attributes(pattern)}
     for row in choice.sample(world.rows, len(world.rows)):
@@ -450,7 +442,7 @@ def _answer(design: Design, pattern: ReadPattern, arguments: dict[str, Any]) -> 
 
 
 def _with(got: Any, row: Row, pattern: ReadPattern) -> Any:
-    """The result with the item as it was in place of an InvalidItem."""
+    """The result, with the valid item in place of an InvalidItem."""
     valid = shrunk(row.instance, pattern.shape.views.get(type(row.instance)))
     if isinstance(got, InvalidItem):
         return valid

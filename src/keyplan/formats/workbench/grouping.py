@@ -125,7 +125,7 @@ def _split(items: Sequence[Item], table: TableModel, delimiter: str) -> Iterator
 
 
 def _is_kind(part: str, at: int, parts: Sequence[str], firsts: Counter[str]) -> bool:
-    """Whether a part of a key is a constant that distinguishes types of items."""
+    """Whether a key part is a constant that distinguishes types of items."""
     if not is_word(part):
         return False
     if at == 0 and len(parts) > 1:

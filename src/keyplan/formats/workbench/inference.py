@@ -123,7 +123,6 @@ class _Drafting:
                 self._add_field(attribute)
 
     def _is_plain(self, attribute: str) -> bool:
-        """Whether a key attribute is a field."""
         held = [key_text(item, attribute) for item in self.items if attribute in item]
         return not any(self.delimiter in text for text in held) and not any(text in attribute for text in "#|:/")
 
@@ -308,7 +307,6 @@ class _Drafting:
     def _added(
         self, wanted: str, values: Sequence[str], members: Sequence[int] = (), *, doubtful: bool = True
     ) -> Field:
-        """A field that no attribute holds."""
         existing = self.out.field(snake(wanted))
         held: list[Any] = [None] * len(self.items)
         for place, value in zip(members, values, strict=False):
@@ -368,12 +366,10 @@ def _text(value: Any) -> str | None:
 
 
 def _names(template: str) -> list[str]:
-    """The names of a template's fields; none if it is invalid."""
     return [name for name, _ in _variables(template)]
 
 
 def _variables(template: str) -> list[tuple[str, str]]:
-    """A template's fields with their formats."""
     try:
         pieces = split_template(template, raw=True)
     except Problem:

@@ -65,8 +65,6 @@ def made_module(model: Model, *, without: Collection[str] = (), merged: Collecti
 
 @dataclass
 class _Names:
-    """Unique names."""
-
     taken: set[str]
 
     def take(self, wanted: str) -> str:
@@ -384,7 +382,7 @@ def _item_key(design: CompiledDesign, item: Item) -> str:
 
 
 def _fault(design: CompiledDesign, name: str, item: Item) -> str | None:
-    """Why an item isn't read as its entity and written back unchanged; None if it is."""
+    """The reason why an item changes when it is read as its entity and written back; None if it doesn't."""
     entity = design.entity_of(item)
     if entity is None or entity.name != name:
         return f"the sample item can't be read: its key doesn't match the templates of {name}"

@@ -133,8 +133,6 @@ def read_model(text: str, where: str) -> Model:
 
 
 class _Reader:
-    """Reads a model, and collects notes and errors."""
-
     def __init__(self) -> None:
         self.faults: list[ErrorDetail] = []
         self._noticed: dict[str, list[str]] = {}
@@ -193,7 +191,7 @@ class _Reader:
         )
 
     def _name(self, given: Any, place: str, otherwise: str) -> str:
-        """The name, changed to a valid one."""
+        """The name with invalid characters replaced."""
         text = _text(given)
         if _NAME.fullmatch(text):
             return text

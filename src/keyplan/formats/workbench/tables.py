@@ -82,7 +82,6 @@ def _key(data: Json, types: Json) -> Json:
 
 
 def _put(item: Any) -> Any:
-    """An item, also in a PutRequest."""
     return _object(_object(item).get("PutRequest")).get("Item", item)
 
 
