@@ -1,4 +1,4 @@
-"""Accounts: registering, signing in, sessions, passwords, external identities, limits."""
+"""Accounts: registration, sign-in, sessions, passwords, external identities and limits."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PASSWORD = "seven quiet lamps"
 
 @pytest.fixture(autouse=True)
 def quick_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Hashes that take no time: their strength isn't tested here but for one test."""
+    """Fast password hashes, except in the test of their parameters."""
     monkeypatch.setattr(passwords, "_hasher", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
     passwords._nobodys_hash.cache_clear()
 
@@ -34,13 +34,13 @@ def uma(blog: Blog) -> User:
 
 
 def places(call: Callable[[], Any]) -> list[str]:
-    """The fields that a call refuses."""
+    """The fields of a rejected call's errors."""
     with pytest.raises(Refused) as raised:
         call()
     return [fault.place for fault in raised.value.errors]
 
 
-# Registering
+# Registration
 
 
 def test_a_registered_user_signs_in_by_email_and_by_username(blog: Blog, uma: User) -> None:
@@ -87,7 +87,7 @@ def test_signing_in_reads_with_strong_consistency(blog: Blog, uma: User) -> None
         ({"email": "", "username": "", "name": "", "password": ""}, ["email", "username", "name", "password"]),
     ],
 )
-def test_what_cannot_be_registered_is_told_field_by_field(
+def test_invalid_registrations_are_reported_by_field(
     blog: Blog, uma: User, fields: dict[str, Any], refused: list[str]
 ) -> None:
     before = scan(blog).size
@@ -96,7 +96,7 @@ def test_what_cannot_be_registered_is_told_field_by_field(
     assert scan(blog).size == before
 
 
-def test_neither_email_nor_hash_stands_in_what_is_shown(blog: Blog, uma: User) -> None:
+def test_public_profiles_contain_no_email_and_no_hash(blog: Blog, uma: User) -> None:
     assert {"email", "password_hash"}.isdisjoint(User.model_fields)
     for name, pattern in Blog.compiled.patterns.items():
         assert "Credential" not in str(pattern.signature.result), name
@@ -107,7 +107,7 @@ def test_neither_email_nor_hash_stands_in_what_is_shown(blog: Blog, uma: User) -
     assert PASSWORD not in str(items)
 
 
-def test_a_wrong_login_and_a_wrong_password_are_refused_alike(blog: Blog, uma: User) -> None:
+def test_a_wrong_login_and_a_wrong_password_have_the_same_error(blog: Blog, uma: User) -> None:
     result = []
     for login, password in [
         ("uma", "wrong password"),
@@ -126,7 +126,7 @@ def test_a_wrong_login_and_a_wrong_password_are_refused_alike(blog: Blog, uma: U
     assert len(set(result)) == 1
 
 
-def test_a_login_that_nobody_has_costs_a_hash_too(blog: Blog, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unknown_login_also_computes_a_hash(blog: Blog, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str | None] = []
     fits = accounts.password_fits
 
@@ -141,7 +141,7 @@ def test_a_login_that_nobody_has_costs_a_hash_too(blog: Blog, monkeypatch: pytes
     assert not accounts.password_fits("no hash at all", PASSWORD)
 
 
-def test_real_hashes_and_older_ones(blog: Blog, uma: User, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hashes_with_current_and_older_parameters(blog: Blog, uma: User, monkeypatch: pytest.MonkeyPatch) -> None:
     old = blog.get(Credential, user_id=uma.user_id)
     monkeypatch.setattr(passwords, "_hasher", PasswordHasher())
     assert old is not None
@@ -165,7 +165,7 @@ def test_a_credential_belongs_to_its_user(blog: Blog, uma: User) -> None:
     assert blog.user(user.user_id) is None
 
 
-# Sessions: those of all systems are tested in tests/systems/sites/test_sessions.py
+# Sessions: tests/systems/sites/test_sessions.py tests those of all systems
 
 
 @pytest.fixture
@@ -191,7 +191,7 @@ def test_a_suspension_ends_all_sessions(blog: Blog, uma: User, sessions: Session
     with pytest.raises(Refused, match="suspended"):
         accounts.sign_in(blog, "uma", PASSWORD)
     assert places(lambda: accounts.sign_in(blog, "uma", "wrong password")) == ["password"]
-    late = sessions.open(uma)  # by a sign-in that read the user before
+    late = sessions.open(uma)  # by a sign-in that read the user earlier
     blog.set_status(uma.user_id, "active")
     assert (sessions.of(token), sessions.of(late)) == (None, None)
     assert accounts.sign_in(blog, "uma", PASSWORD).user_id == uma.user_id
@@ -202,7 +202,7 @@ def test_a_suspension_ends_all_sessions(blog: Blog, uma: User, sessions: Session
 # Changes
 
 
-def test_a_password_is_changed_and_sessions_end(blog: Blog, uma: User, sessions: Sessions[User]) -> None:
+def test_changing_the_password_ends_sessions(blog: Blog, uma: User, sessions: Sessions[User]) -> None:
     token = sessions.open(uma)
     change = accounts.change_password
     assert places(lambda: change(blog, uma.user_id, "wrong", "another good one")) == ["old"]
@@ -216,10 +216,10 @@ def test_a_password_is_changed_and_sessions_end(blog: Blog, uma: User, sessions:
         change(blog, "nobody", "x", "another good one")
 
 
-def test_an_email_is_changed_and_the_old_one_is_free(blog: Blog, uma: User, eve: User) -> None:
+def test_changing_the_email_releases_the_old_one(blog: Blog, uma: User, eve: User) -> None:
     change, check = accounts.change_email, accounts.check_email_change
     assert places(lambda: check(blog, uma.user_id, "wrong", "none")) == ["email", "password"]
-    check(blog, uma.user_id, PASSWORD, "eve@example.com")  # whose it is, it doesn't say
+    check(blog, uma.user_id, PASSWORD, "eve@example.com")  # the error doesn't name the owner
     assert places(lambda: change(blog, uma.user_id, "eve@example.com")) == ["email"]
     change(blog, uma.user_id, "Uma@example.org")
     change(blog, uma.user_id, "uma@example.org")
@@ -230,7 +230,7 @@ def test_an_email_is_changed_and_the_old_one_is_free(blog: Blog, uma: User, eve:
     check_books(blog)
 
 
-def test_a_profile_and_a_role(blog: Blog, uma: User) -> None:
+def test_profile_and_role_are_updated(blog: Blog, uma: User) -> None:
     blog.edit_profile(uma.user_id, "U.", "About me")
     blog.set_role(uma.user_id, "moderator")
     user = blog.user(uma.user_id)

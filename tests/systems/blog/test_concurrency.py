@@ -1,4 +1,4 @@
-"""Many at once on one file, in threads and in processes: counters, tags, combinations and claims are exact."""
+"""Concurrent writers on one file, in threads and processes: counters, tags, combinations and claims stay exact."""
 
 from __future__ import annotations
 
@@ -69,14 +69,14 @@ def shared(tmp_path: Path) -> Iterator[Blog]:
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rankings may be refreshed at any time, and hashes take none."""
+    """Rankings without a rate limit, and fast hashes."""
     for name in ("RANKING_SECONDS", "TAG_SECONDS", "USER_SECONDS"):
         monkeypatch.setattr(counting, name, 0)
     monkeypatch.setattr(passwords, "_hasher", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
 
 
 def at_once(calls: Sequence[Callable[[], Any]]) -> list[Any]:
-    """What calls give that begin at the same moment: a result, or the error that was raised."""
+    """The results or errors of calls that start at the same time."""
     barrier = Barrier(len(calls))
 
     def run(call: Callable[[], Any]) -> Any:
@@ -91,7 +91,7 @@ def at_once(calls: Sequence[Callable[[], Any]]) -> list[Any]:
 
 
 def refused(outcomes: list[Any]) -> list[str]:
-    """The fields that the refusals name."""
+    """The fields of the errors."""
     assert all(isinstance(outcome, Refused) for outcome in outcomes if isinstance(outcome, Exception)), outcomes
     return [fault.place for outcome in outcomes if isinstance(outcome, Refused) for fault in outcome.errors]
 
@@ -100,10 +100,10 @@ def register(blog: Blog, email: str, username: str) -> Callable[[], User]:
     return lambda: accounts.register(blog, email=email, username=username, name="N", password="seven quiet lamps")
 
 
-# One wins, and the other is told
+# One call succeeds, the others are rejected
 
 
-def test_one_slug(shared: Blog) -> None:
+def test_one_of_concurrent_creates_gets_the_slug(shared: Blog) -> None:
     user = new_user(shared, "ada")
     outcomes = at_once([lambda: new_post(shared, user, "one", ("a",))] * THREADS)
     assert refused(outcomes) == ["slug"] * (THREADS - 1)
@@ -111,7 +111,7 @@ def test_one_slug(shared: Blog) -> None:
     check_books(shared)
 
 
-def test_one_slug_by_editing(shared: Blog) -> None:
+def test_one_of_concurrent_edits_gets_the_slug(shared: Blog) -> None:
     user = new_user(shared, "ada")
     posts = [new_post(shared, user, f"post-{number}") for number in range(THREADS)]
     outcomes = at_once(
@@ -121,21 +121,21 @@ def test_one_slug_by_editing(shared: Blog) -> None:
     check_books(shared)
 
 
-def test_one_email(shared: Blog) -> None:
+def test_one_of_concurrent_registrations_gets_the_email(shared: Blog) -> None:
     calls = [register(shared, "one@example.com", f"user-{number}") for number in range(THREADS)]
     assert refused(at_once(calls)) == ["email"] * (THREADS - 1)
     assert len(items_of(shared, User)) == len(items_of(shared, Credential)) == 1
     check_books(shared)
 
 
-def test_one_username(shared: Blog) -> None:
+def test_one_of_concurrent_registrations_gets_the_username(shared: Blog) -> None:
     calls = [register(shared, f"{number}@example.com", "one") for number in range(THREADS)]
     assert refused(at_once(calls)) == ["username"] * (THREADS - 1)
     assert len(items_of(shared, User)) == len(items_of(shared, Credential)) == 1
     check_books(shared)
 
 
-def test_one_version(shared: Blog) -> None:
+def test_one_of_concurrent_edits_of_a_version_is_saved(shared: Blog) -> None:
     user = new_user(shared, "ada")
     post = published(shared, user, "one", ("a", "b"))
     calls = [
@@ -158,17 +158,17 @@ def test_one_version(shared: Blog) -> None:
     check_books(shared)
 
 
-def test_one_external_identity(shared: Blog) -> None:
+def test_one_of_concurrent_sign_ins_links_an_external_identity(shared: Blog) -> None:
     users = [new_user(shared, f"user-{number}") for number in range(THREADS)]
     outcomes = at_once([partial(shared.link_provider, user.user_id, "github", "1") for user in users])
     assert sum(isinstance(outcome, Refused) for outcome in outcomes) == THREADS - 1
     assert sum(bool(value.providers) for value in items_of(shared, Credential)) == 1
 
 
-# Nothing is lost, nothing counts twice
+# Nothing is lost or counted twice
 
 
-def test_one_user_counts_once(shared: Blog) -> None:
+def test_concurrent_views_of_one_user_count_once(shared: Blog) -> None:
     user = new_user(shared, "ada")
     post = published(shared, user, "one").post_id
     for write in (shared.view_post, shared.like_post, shared.view_user):
@@ -179,7 +179,7 @@ def test_one_user_counts_once(shared: Blog) -> None:
     assert (totals.views, totals.likes) == (1, 0)
 
 
-def test_everybodys_views_count(shared: Blog) -> None:
+def test_concurrent_views_of_all_users_count(shared: Blog) -> None:
     user = new_user(shared, "ada")
     post = published(shared, user, "one", ("a",)).post_id
 
@@ -188,7 +188,7 @@ def test_everybodys_views_count(shared: Blog) -> None:
             shared.count_view(post)
             shared.view_post(post, f"u{number}-{turn}")
             shared.rate_post(post, f"u{turn}", 1 + (number + turn) % 5)
-            with suppress(WriteFailed):  # others refresh it at the same moment
+            with suppress(WriteFailed):  # other threads refresh it at the same time
                 shared.refresh_ranking(post)
 
     outcomes = at_once([partial(reader, number) for number in range(THREADS)])
@@ -204,7 +204,7 @@ def test_everybodys_views_count(shared: Blog) -> None:
     check_books(shared, anonymous_views=THREADS * 10)
 
 
-def test_authors_publish_and_edit_together(shared: Blog) -> None:
+def test_concurrent_publishing_and_editing_stays_consistent(shared: Blog) -> None:
     users = [new_user(shared, f"user-{number}") for number in range(2)]
     posts = [new_post(shared, users[number % 2], f"post-{number}", ("a", "b", "c")) for number in range(4)]
 
@@ -230,7 +230,7 @@ def test_authors_publish_and_edit_together(shared: Blog) -> None:
     check_books(shared)
 
 
-def test_a_user_who_is_suspended_while_signing_in_has_no_session(shared: Blog) -> None:
+def test_a_user_suspended_during_sign_in_has_no_session(shared: Blog) -> None:
     sessions = accounts.sessions_of(shared, Signer(b"a secret of the tests"))
     for number in range(5):
         user = new_user(shared, f"user-{number}")
@@ -240,7 +240,7 @@ def test_a_user_who_is_suspended_while_signing_in_has_no_session(shared: Blog) -
         assert [sessions.of(str(token)) for token in opened] == [None] * 3
 
 
-def test_processes_on_one_file(tmp_path: Path) -> None:
+def test_processes_sharing_one_file_stay_consistent(tmp_path: Path) -> None:
     path = tmp_path / "blog.db"
     with Blog.open(path) as blog:
         user = new_user(blog, "ada")

@@ -1,4 +1,4 @@
-"""Loading folders of Markdown posts, as Jekyll and Hugo keep them, into the blog."""
+"""Importing folders of Markdown posts from Jekyll and Hugo into the blog."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def one(blog: Blog, slug: str) -> Post:
     return post
 
 
-def test_a_jekyll_post(blog: Blog, tmp_path: Path) -> None:
+def test_a_jekyll_post_is_imported(blog: Blog, tmp_path: Path) -> None:
     text = "---\ntitle: Hello\nauthor: Ada Lovelace\ntags: [Web Design, c]\ncategories: news\n---\n\nFirst *words*.\n"
     report = loaded(blog, tmp_path, {"_posts/2024-03-05-hello-world.md": text})
     assert (report.loaded, report.errors) == (1, [])
@@ -62,7 +62,7 @@ def test_a_jekyll_post(blog: Blog, tmp_path: Path) -> None:
     check_books(blog)
 
 
-def test_a_hugo_bundle_a_draft_and_the_future(blog: Blog, tmp_path: Path) -> None:
+def test_a_hugo_bundle_a_draft_and_a_future_post_are_imported(blog: Blog, tmp_path: Path) -> None:
     report = loaded(
         blog,
         tmp_path,
@@ -98,7 +98,7 @@ def test_a_broken_post_does_not_stop_the_others(blog: Blog, tmp_path: Path) -> N
     check_books(blog)
 
 
-def test_loading_again_changes_nothing(blog: Blog, tmp_path: Path) -> None:
+def test_importing_again_changes_nothing(blog: Blog, tmp_path: Path) -> None:
     files = {
         f"2024-01-0{number}-p{number}.md": f"---\ntags: t{number}\n---\nText {number}.\n" for number in range(1, 6)
     }
@@ -110,7 +110,7 @@ def test_loading_again_changes_nothing(blog: Blog, tmp_path: Path) -> None:
     assert {str(row.item) for row in scan(blog).rows if "FRONT_PAGE" not in str(row.item["pk"])} == before
 
 
-def test_a_changed_file_changes_its_post_and_the_old_slug_leads_to_it(blog: Blog, tmp_path: Path) -> None:
+def test_a_changed_file_updates_its_post_and_redirects_the_old_slug(blog: Blog, tmp_path: Path) -> None:
     name = "2024-01-01-one.md"
     loaded(blog, tmp_path, {name: "---\ntitle: Old\ntags: [a, b]\n---\nOld.\n"})
     old = one(blog, "one")
@@ -121,7 +121,7 @@ def test_a_changed_file_changes_its_post_and_the_old_slug_leads_to_it(blog: Blog
     check_books(blog)
 
 
-def test_what_was_done_in_the_blog_stays_while_the_file_does(blog: Blog, tmp_path: Path) -> None:
+def test_changes_in_the_blog_are_kept_if_the_file_is_unchanged(blog: Blog, tmp_path: Path) -> None:
     names = ("2024-01-01-one.md", "2024-01-02-two.md", "2024-01-03-three.md")
     files = dict.fromkeys(names, "---\ntitle: T\n---\nText.\n")
     loaded(blog, tmp_path, files)
@@ -137,7 +137,7 @@ def test_what_was_done_in_the_blog_stays_while_the_file_does(blog: Blog, tmp_pat
     check_books(blog)
 
 
-def test_two_posts_of_one_slug_both_have_one(blog: Blog, tmp_path: Path) -> None:
+def test_posts_with_the_same_slug_get_different_ones(blog: Blog, tmp_path: Path) -> None:
     files = {
         "a/same.md": "---\ndate: 2024-01-01\n---\nA.\n",
         "b/same.md": "---\ndate: 2024-02-02\n---\nB.\n",
@@ -152,7 +152,7 @@ def test_two_posts_of_one_slug_both_have_one(blog: Blog, tmp_path: Path) -> None
     check_books(blog)
 
 
-def test_more_tags_than_a_post_may_have_are_told(blog: Blog, tmp_path: Path) -> None:
+def test_too_many_tags_are_reported(blog: Blog, tmp_path: Path) -> None:
     report = loaded(blog, tmp_path, {"2024-01-01-one.md": "---\ntitle: T\ntags: [g, f, e, d, c, b, a]\n---\nx\n"})
     assert report.loaded == 1
     assert faults(report) == ["2024-01-01-one.md:3"]
@@ -178,7 +178,7 @@ def test_authors_become_users(blog: Blog, tmp_path: Path, author: str, username:
 
 
 @pytest.mark.parametrize("author", ["Jo", "日本", "李 x"])
-def test_authors_whose_names_are_no_usernames(blog: Blog, tmp_path: Path, author: str) -> None:
+def test_author_names_are_converted_to_usernames(blog: Blog, tmp_path: Path, author: str) -> None:
     loaded(blog, tmp_path, {"2024-01-01-one.md": f"---\nauthor: {author}\n---\nx\n"})
     (user,) = items_of(blog, User)
     assert user.name == author
@@ -187,14 +187,14 @@ def test_authors_whose_names_are_no_usernames(blog: Blog, tmp_path: Path, author
     assert len(items_of(blog, User)) == 1
 
 
-def test_an_author_who_is_a_user_already_keeps_their_account(blog: Blog, tmp_path: Path) -> None:
+def test_an_author_with_an_account_keeps_it(blog: Blog, tmp_path: Path) -> None:
     ada = new_user(blog, "ada")
     loaded(blog, tmp_path, {"2024-01-01-one.md": "---\nauthor: Ada\n---\nx\n"})
     assert one(blog, "one").user_id == ada.user_id
     assert len(items_of(blog, User)) == 1
 
 
-def test_a_folder_that_is_not_there(blog: Blog, tmp_path: Path) -> None:
+def test_a_missing_folder_is_an_error(blog: Blog, tmp_path: Path) -> None:
     with pytest.raises(RequestError):
         load(blog, tmp_path / "nowhere", silent)
 
@@ -213,7 +213,7 @@ def content(blog: Blog, slug: str) -> str:
         ("permalinks: {blog: '/:year/:slug/'}", "content/blog/hello.md", "/2024/hello"),
     ],
 )
-def test_addresses_by_the_sites_pattern_lead_to_posts(
+def test_permalinks_of_the_site_redirect_to_posts(
     blog: Blog, tmp_path: Path, settings: str, place: str, address: str
 ) -> None:
     text = f"---\ndate: 2024-03-05\n---\nSee [itself]({address}/).\n"
@@ -232,7 +232,7 @@ def test_authors_are_named_as_in_the_site_s_list(blog: Blog, tmp_path: Path) -> 
     assert names == {"slorber": "Sébastien Lorber", "plain": "Ann Plain", "none": "none"}
 
 
-def test_links_lead_to_headings_whose_ids_had_underscores(blog: Blog, tmp_path: Path) -> None:
+def test_links_to_heading_ids_with_underscores_work(blog: Blog, tmp_path: Path) -> None:
     head = "---\ndate: 2024-01-01\n---\n"
     files = {"a.md": f"{head}## `answers_file`\n\n[x](#answers_file)", "b.md": f"{head}[a](a.md#answers_file)"}
     assert loaded(blog, tmp_path, files).errors == []
@@ -264,13 +264,13 @@ HEAD = "---\ndate: 2024-01-01\n---\n"
 
 
 def said(report: LoadReport) -> dict[str, str]:
-    """The kinds of a report's faults, each with what was counted of it."""
+    """The kinds of errors in a report, each with its count."""
     return {
         fault.message.partition(":")[0]: fault.message.rpartition(" (")[2].removesuffix(")") for fault in report.errors
     }
 
 
-def test_relative_links_start_from_the_address_that_a_text_had(blog: Blog, tmp_path: Path) -> None:
+def test_relative_links_are_resolved_from_the_original_address(blog: Blog, tmp_path: Path) -> None:
     files = {
         "_docs/first.md": "---\ndate: 2024-01-01\npermalink: /guide/first/\n---\n[It](../second/#why), [no](../no/)\n",
         "_docs/second.md": "---\ndate: 2024-01-01\npermalink: /guide/second/\n---\n## Why\n\nNote.[^1]\n\n[^1]: Text\n",
@@ -292,7 +292,7 @@ def test_links_to_missing_headings_are_reported_together(blog: Blog, tmp_path: P
     )
 
 
-def test_html_that_pages_do_not_show_is_reported_and_other_html_is_not(blog: Blog, tmp_path: Path) -> None:
+def test_only_removed_html_is_reported(blog: Blog, tmp_path: Path) -> None:
     shown = (
         '<img src="/a.png" alt="a > b" width=3>\n\n<!-- <p align="left"> -->\n\n<td colspan="2">x</td>\n\n'
         '`<p align="left">`\n\n    <center>\n\n```html\n<p style="x">\n```\n\n<https://example.com>, 1 < 2 > 0\n\n'
@@ -309,7 +309,7 @@ def test_html_that_pages_do_not_show_is_reported_and_other_html_is_not(blog: Blo
     )
 
 
-def test_texts_that_their_site_does_not_list_are_drafts(blog: Blog, tmp_path: Path) -> None:
+def test_unlisted_texts_are_drafts(blog: Blog, tmp_path: Path) -> None:
     hidden = ("password: x", "unlisted: true", "headless: true", "build:\n  render: never", "expiryDate: 2024-02-01")
     texts = {f"{number}.md": f"---\ndate: 2024-01-01\n{field}\n---\nText.\n" for number, field in enumerate(hidden)}
     texts["later.md"] = "---\ndate: 2124-01-01\n---\nText.\n"
@@ -320,7 +320,7 @@ def test_texts_that_their_site_does_not_list_are_drafts(blog: Blog, tmp_path: Pa
     assert report.counts["drafts, since their date is in the future"] == 1
 
 
-def test_translations_are_posts_of_their_own_and_reported(blog: Blog, tmp_path: Path) -> None:
+def test_translations_are_separate_posts_and_reported(blog: Blog, tmp_path: Path) -> None:
     names = ("a.md", "a.de.md", "b/index.md", "b/index.pt-br.md", "next.js.md", "v1.md", "v1.10.md")
     report = loaded(blog, tmp_path, dict.fromkeys(names, f"{HEAD}Text.\n"))
     assert [fault.place for fault in report.errors] == ["a.de.md", "b/index.pt-br.md"]
@@ -340,7 +340,7 @@ def test_tags_and_excerpts_that_change_are_reported(blog: Blog, tmp_path: Path) 
     }
 
 
-def test_an_import_names_co_authors_changes_them_and_reports_those_beyond(blog: Blog, tmp_path: Path) -> None:
+def test_co_authors_are_imported_updated_and_limited(blog: Blog, tmp_path: Path) -> None:
     def names(*authors: str) -> list[str]:
         (tmp_path / "a.md").write_text(
             f"---\ntitle: A\ndate: 2024-01-01\nauthors: [{', '.join(authors)}]\n---\nText.\n"

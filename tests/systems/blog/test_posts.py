@@ -1,4 +1,4 @@
-"""Authors' writes: what each leaves behind, and what it refuses."""
+"""Writes of authors: their results and errors."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_a_new_post_is_a_draft_with_its_text(blog: Blog, ada: User) -> None:
     check_books(blog)
 
 
-def test_a_slug_that_is_taken_is_told(blog: Blog, ada: User) -> None:
+def test_a_duplicate_slug_is_an_error(blog: Blog, ada: User) -> None:
     first = new_post(blog, ada, "one")
     with pytest.raises(Refused) as raised:
         new_post(blog, ada, "One")
@@ -53,14 +53,16 @@ def test_a_slug_that_is_taken_is_told(blog: Blog, ada: User) -> None:
         ({}, "é" * (CONTENT_BYTES_MAX // 2 + 1), ItemTooLarge),
     ],
 )
-def test_what_no_post_can_be(blog: Blog, ada: User, post: dict[str, Any], content: str, error: type[Exception]) -> None:
+def test_invalid_posts_are_rejected(
+    blog: Blog, ada: User, post: dict[str, Any], content: str, error: type[Exception]
+) -> None:
     with pytest.raises(error):
         blog.create_post(Post(**{"user_id": ada.user_id, "slug": "one", "title": "One", **post}), content)
     assert blog.slug_of("one") is None
     check_books(blog)
 
 
-def test_a_suspended_author_creates_and_publishes_nothing(blog: Blog, ada: User) -> None:
+def test_a_suspended_author_cannot_create_or_publish(blog: Blog, ada: User) -> None:
     draft = new_post(blog, ada, "one")
     blog.set_status(ada.user_id, "suspended")
     with pytest.raises(Refused):
@@ -79,7 +81,7 @@ def test_the_largest_text_fits(blog: Blog, ada: User) -> None:
     assert len(whole.content.content) == CONTENT_BYTES_MAX
 
 
-def test_publishing_lists_a_post_everywhere(blog: Blog, ada: User) -> None:
+def test_publishing_adds_a_post_to_every_list(blog: Blog, ada: User) -> None:
     post = published(blog, ada, "one", ("c", "a", "b"))
     assert post.tags == ("a", "b", "c")
     for listed in (
@@ -98,7 +100,7 @@ def test_publishing_lists_a_post_everywhere(blog: Blog, ada: User) -> None:
     check_books(blog)
 
 
-def test_unpublishing_takes_it_from_all_of_them(blog: Blog, ada: User) -> None:
+def test_unpublishing_removes_a_post_from_every_list(blog: Blog, ada: User) -> None:
     post = published(blog, ada, "one", ("a", "b"))
     back = blog.unpublish(post.post_id)
     assert (back.status, back.published_at) == ("unpublished", post.published_at)
@@ -113,7 +115,7 @@ def test_unpublishing_takes_it_from_all_of_them(blog: Blog, ada: User) -> None:
     check_books(blog)
 
 
-def test_the_way_through_the_statuses(blog: Blog, ada: User) -> None:
+def test_status_transitions(blog: Blog, ada: User) -> None:
     post = published(blog, ada, "one", ("a",))
     assert blog.archive(post.post_id).status == "archived"
     check_books(blog)
@@ -133,7 +135,7 @@ def test_the_way_through_the_statuses(blog: Blog, ada: User) -> None:
             missing("nowhere")
 
 
-def test_an_edit_changes_all_that_it_says(blog: Blog, ada: User) -> None:
+def test_an_edit_updates_every_field(blog: Blog, ada: User) -> None:
     post = published(blog, ada, "one", ("a", "b", "c"))
     after = edited(
         blog, post, 1, title="New", content="New *words* here.", slug="new", tags=("b", "d"), excerpt="Short"
@@ -147,7 +149,7 @@ def test_an_edit_changes_all_that_it_says(blog: Blog, ada: User) -> None:
     assert edited(blog, after.post, 2, content="Plain.").post.excerpt == "Plain."
 
 
-def test_a_stale_edit_is_told_and_overwrites_nothing(blog: Blog, ada: User) -> None:
+def test_a_stale_edit_is_rejected(blog: Blog, ada: User) -> None:
     post = new_post(blog, ada, "one")
     first = edited(blog, post, 1, content="first", slug="first")
     with pytest.raises(Refused) as raised:
@@ -167,7 +169,7 @@ def test_ranking_and_publishing_do_not_make_an_edit_stale(blog: Blog, ada: User)
     check_books(blog, anonymous_views=1)
 
 
-def test_an_old_slug_leads_to_the_post_and_can_be_taken_back(blog: Blog, ada: User) -> None:
+def test_an_old_slug_redirects_and_can_be_reused(blog: Blog, ada: User) -> None:
     post = published(blog, ada, "one")
     edited(blog, post, 1, slug="two")
     result = blog.post_by_slug("one")
@@ -182,7 +184,7 @@ def test_an_old_slug_leads_to_the_post_and_can_be_taken_back(blog: Blog, ada: Us
     check_books(blog)
 
 
-def test_anothers_slug_is_refused(blog: Blog, ada: User) -> None:
+def test_the_slug_of_another_post_is_rejected(blog: Blog, ada: User) -> None:
     post, _ = new_post(blog, ada, "one"), new_post(blog, ada, "two")
     with pytest.raises(Refused) as raised:
         edited(blog, post, 1, slug="two")
@@ -190,7 +192,7 @@ def test_anothers_slug_is_refused(blog: Blog, ada: User) -> None:
     assert blog.get(PostContent, post_id=post.post_id, consistent=True).version == 1  # type: ignore[union-attr]
 
 
-def test_bounds_are_told_all_at_once(blog: Blog, ada: User) -> None:
+def test_all_exceeded_limits_are_reported_together(blog: Blog, ada: User) -> None:
     post = new_post(blog, ada, "one")
     with pytest.raises(ArgumentError) as raised:
         edited(blog, post, 1, slug="", tags=tuple("abcdef"))
@@ -203,7 +205,7 @@ def test_bounds_are_told_all_at_once(blog: Blog, ada: User) -> None:
         blog.edit_post("nowhere", 1, "t", "c", "s", (), "u")
 
 
-def test_most_tags_changed_into_most_others_is_one_transaction(blog: Blog, ada: User) -> None:
+def test_replacing_the_maximum_number_of_tags_is_one_transaction(blog: Blog, ada: User) -> None:
     post = published(blog, ada, "one", tuple("abcde"))
     after = edited(blog, post, 1, slug="new", tags=tuple("fghij"))
     assert after.post.tags == tuple("fghij")
@@ -211,10 +213,10 @@ def test_most_tags_changed_into_most_others_is_one_transaction(blog: Blog, ada: 
     check_books(blog)
 
 
-def test_lists_are_in_the_order_of_publishing(blog: Blog, ada: User) -> None:
+def test_lists_are_sorted_by_publication_time(blog: Blog, ada: User) -> None:
     early, late = new_post(blog, ada, "early", ("t",)), new_post(blog, ada, "late", ("t",))
     blog.publish(late.post_id)
-    time.sleep(0.002)  # lists are in the order of milliseconds
+    time.sleep(0.002)  # lists are sorted by milliseconds
     blog.publish(early.post_id)
     wanted = ["early", "late"]
     assert [post.slug for post in blog.latest_posts()] == wanted

@@ -28,7 +28,7 @@ def section(heading: str) -> str:
 
 
 def rows(heading: str) -> list[list[str]]:
-    """The tables' rows of a section, as cells."""
+    """The rows of a section's tables, as cells."""
     return [
         [cell.strip() for cell in line.strip("|").split(" | ")]
         for line in section(heading).splitlines()
@@ -73,7 +73,7 @@ def test_indexes_are_listed_with_their_patterns() -> None:
     assert served == on_indexes
 
 
-def test_the_numbers_of_the_design_are_those_of_the_arithmetic() -> None:
+def test_numbers_in_the_calculation_match_the_design() -> None:
     text = section("Write sharding for viral posts")
     assert f"{COUNTER_SHARDS['post']} counter partitions, {COUNTER_SLOTS} items each" in text
     assert f"{READER_SHARDS} partitions by reader" in text

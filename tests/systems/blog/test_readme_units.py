@@ -1,5 +1,5 @@
-"""The units of the README's tables are what the store meters: in a sample of sixty posts and, in a nightly run, in one
-of 100,000 items.
+"""The units in the README's tables equal the metered ones, on a sample of 60 posts and, in nightly runs, of 100,000
+items.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def sampled(request: pytest.FixtureRequest) -> Iterator[Blog]:
 
 
 def bounds(text: str, count: int) -> tuple[float, float]:
-    """The least and the most that a cell of the table says."""
+    """The minimum and maximum in a cell."""
     match = re.match(rf"{NUMBER}(?: \+ {NUMBER})?( per \w+| for 4 KB|, more for longer texts)?", text)
     assert match is not None, text
     least, most = float(match[1]), float(match[2] or match[1])
@@ -49,7 +49,7 @@ def bounds(text: str, count: int) -> tuple[float, float]:
     return (0.5, most * count) if match[5] else (least, most)
 
 
-def test_each_read_costs_what_its_row_says(sampled: Blog) -> None:
+def test_each_read_costs_its_listed_units(sampled: Blog) -> None:
     cells = {match[1]: row[3] for row in rows("Read patterns") if (match := re.match(r"`(\w+)\(", row[1]))}
     wrong: dict[str, tuple[str, float]] = {}
     for name, given in arguments().items():
@@ -66,7 +66,7 @@ def test_each_read_costs_what_its_row_says(sampled: Blog) -> None:
 
 
 def writes(blog: Blog) -> dict[str, Callable[[], object]]:
-    """A call of the writes whose units the table says as a sum, by their ids, in an order in which they work."""
+    """Calls of writes that the table lists with a total, by id and in a working order."""
     ada, eve = new_user(blog, "ada", role="author"), new_user(blog, "eve")
     post = published(blog, ada, "one", ("a",))
     other = published(blog, ada, "two", ("a",))
@@ -99,7 +99,7 @@ def writes(blog: Blog) -> dict[str, Callable[[], object]]:
 READS = {"GetItem", "BatchGetItem", "Query"}
 
 
-def test_each_write_costs_what_its_row_says(blog: Blog) -> None:
+def test_each_write_costs_its_listed_units(blog: Blog) -> None:
     cells = {row[0]: row[3] for row in rows("Write patterns")}
     wrong: dict[str, tuple[str, float, float]] = {}
     for identity, call in writes(blog).items():
@@ -117,6 +117,6 @@ def test_each_write_costs_what_its_row_says(blog: Blog) -> None:
     assert wrong == {}
 
 
-def test_the_largest_posts_of_the_sample_are_of_the_size_that_the_table_speaks_of() -> None:
+def test_the_largest_sample_posts_have_the_listed_size() -> None:
     sizes = [len(whole_post(number).content.content.encode()) for number in range(20)]
     assert max(sizes) < TEXT_MAX * 2 * 4096

@@ -1,4 +1,6 @@
-"""The same answers and the same books on the embedded store, on our server over HTTP, and on DynamoDB Local."""
+"""The blog has the same results and consistency on the embedded store, on the server over HTTP, and on DynamoDB
+Local.
+"""
 
 from __future__ import annotations
 
@@ -39,19 +41,19 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Blog]:
 
 @pytest.fixture(autouse=True)
 def same_day(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All samples are of one moment."""
+    """All samples have the same timestamp."""
     monkeypatch.setattr("keyplan_systems.blog.sample.now", lambda: NEWEST)
 
 
 def filled(blog: Blog) -> Blog:
-    """The store with the sample, and what the sample lacks."""
+    """The store with the sample and additional items."""
     sample(blog, SAMPLED, silent)
     completed(blog)
     return blog
 
 
 def answers(blog: Blog) -> dict[str, Any]:
-    """What every read answers, and its further pages."""
+    """The result of every read, with its further pages."""
     result: dict[str, Any] = {}
     for name, given in arguments().items():
         answer = blog.call(name, given)
@@ -64,10 +66,10 @@ def answers(blog: Blog) -> dict[str, Any]:
     return result
 
 
-def test_every_read_answers_as_on_the_store_in_memory(
+def test_every_read_equals_that_of_the_memory_store(
     store: Blog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(FILES_VARIABLE, str(tmp_path / "files"))  # a store elsewhere has no place for pictures
+    monkeypatch.setenv(FILES_VARIABLE, str(tmp_path / "files"))  # a remote store has no image storage
     with Blog.open(":memory:") as memory:
         wanted = answers(filled(memory))
     result = answers(filled(store))
@@ -75,7 +77,7 @@ def test_every_read_answers_as_on_the_store_in_memory(
         assert result[name] == answer, name
 
 
-def test_the_books_balance_whoever_writes_at_once(store: Blog, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_concurrent_writes_stay_consistent(store: Blog, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(passwords, "_hasher", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
     user = new_user(store, "ada")
     posts = [new_post(store, user, f"post-{number}", ("a", "b")).post_id for number in range(2)]
@@ -100,7 +102,7 @@ def test_the_books_balance_whoever_writes_at_once(store: Blog, monkeypatch: pyte
     check_books(store, anonymous_views=9)
 
 
-def test_one_of_two_wins(store: Blog, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_of_two_concurrent_writes_succeeds(store: Blog, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(passwords, "_hasher", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
 
     def register(number: int, email: str, username: str) -> str:

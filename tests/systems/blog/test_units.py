@@ -1,7 +1,6 @@
-"""What each path costs, as the store meters it; and that the hot ones hold at 10,000 a second.
-
-README.md shows the same numbers. A partition takes 1,000 write units and 3,000 read units a second ("Best practices for
-designing and using partition keys", developer guide).
+"""Metered costs of each path, as in README.md, and capacity at 10,000 requests per second. A partition allows 1,000
+write units and 3,000 read units per second ("Best practices for designing and using partition keys", developer
+guide).
 """
 
 from __future__ import annotations
@@ -52,10 +51,10 @@ def spent(requests: Recorder) -> tuple[dict[str, int], dict[str, float]]:
     return dict(operations), {place: units for place, units in requests.units_by_place().items() if units}
 
 
-# What a view, a like, a rating costs
+# Costs of a view, a like, a rating
 
 
-def test_a_view_by_nobody_is_one_unit(blog: Blog, post: Post, requests: Recorder) -> None:
+def test_an_anonymous_view_is_one_unit(blog: Blog, post: Post, requests: Recorder) -> None:
     blog.count_view(post.post_id)
     assert spent(requests) == ({"UpdateItem": 1}, {"table": 1})
 
@@ -69,7 +68,7 @@ def test_a_view_by_nobody_is_one_unit(blog: Blog, post: Post, requests: Recorder
         lambda blog, post: blog.view_user("reader", post),
     ],
 )
-def test_what_counts_once_is_one_transaction_of_two(
+def test_counting_once_is_a_transaction_of_two_items(
     blog: Blog, post: Post, requests: Recorder, count: Callable[[Blog, str], bool]
 ) -> None:
     assert count(blog, post.post_id)
@@ -79,7 +78,7 @@ def test_what_counts_once_is_one_transaction_of_two(
 
 
 def hot_keys(requests: Recorder) -> set[str]:
-    """The partition keys that requests wrote."""
+    """The partition keys of write requests."""
     result: set[str] = set()
     for operation, parameters, _ in requests.made:
         if operation == "UpdateItem":
@@ -90,7 +89,7 @@ def hot_keys(requests: Recorder) -> set[str]:
     return result
 
 
-def test_a_viral_post_writes_no_key_that_others_share(blog: Blog, post: Post, requests: Recorder) -> None:
+def test_views_of_a_viral_post_write_no_shared_key(blog: Blog, post: Post, requests: Recorder) -> None:
     for number in range(400):
         blog.count_view(post.post_id)
         blog.view_post(post.post_id, f"reader-{number}")
@@ -100,23 +99,23 @@ def test_a_viral_post_writes_no_key_that_others_share(blog: Blog, post: Post, re
     readers = {key for key in written if key.startswith(f"POST#{post.post_id}#")}
     assert (len(counters), len(readers)) == (COUNTER_SHARDS["post"], READER_SHARDS)
     assert written == counters | readers
-    assert set(requests.units_by_place()) == {"table"}  # no index is touched
+    assert set(requests.units_by_place()) == {"table"}  # no index changes
 
 
-# The arithmetic
+# Capacity
 
 
-def test_ten_thousand_views_a_second_fit() -> None:
+def test_partitions_support_ten_thousand_views_per_second() -> None:
     shards = COUNTER_SHARDS["post"]
     alone = VIRAL_RATE * 1 / shards
     together = VIRAL_RATE * 2 / shards
     assert alone + together <= PARTITION_WRITE_UNITS
     assert VIRAL_RATE * 2 / READER_SHARDS <= 0.7 * PARTITION_WRITE_UNITS
-    # Transactions on one item wait for each other: few enough a second that they seldom meet
+    # Transactions on one item conflict: the rate must be low enough
     assert VIRAL_RATE / shards / COUNTER_SLOTS < 40
 
 
-def test_the_ranking_index_holds_what_is_refreshed(blog: Blog, ada: User, post: Post, requests: Recorder) -> None:
+def test_the_ranking_index_supports_the_refresh_rate(blog: Blog, ada: User, post: Post, requests: Recorder) -> None:
     blog.view_post(post.post_id, "reader")
     requests.made.clear()
     assert blog.refresh_ranking(post.post_id) == "refreshed"
@@ -131,12 +130,10 @@ def test_the_ranking_index_holds_what_is_refreshed(blog: Blog, ada: User, post: 
         "POSTS_BY_USER_STATUS_CREATED_AT": 1,
     }
     refreshes = STATUS_SHARDS * PARTITION_WRITE_UNITS * 0.7 / units["POSTS_BY_STATUS_RATING"]
-    assert refreshes == 1400  # a second: 14,000 posts that are viewed all the time
+    assert refreshes == 1400  # per second: 14,000 continuously viewed posts
 
 
-def test_a_refresh_that_comes_too_early_or_finds_nothing_writes_nothing(
-    blog: Blog, post: Post, requests: Recorder
-) -> None:
+def test_an_early_or_unneeded_refresh_writes_nothing(blog: Blog, post: Post, requests: Recorder) -> None:
     blog.refresh_ranking(post.post_id)
     assert set(requests.operations) == {"GetItem", "Query"}
     blog.view_post(post.post_id, "reader")
@@ -157,7 +154,7 @@ def test_tags_and_authors_are_refreshed_with_four_queries(blog: Blog, post: Post
     assert spent(requests) == (operations, {"table": 6, **USERS, "USERS_BY_STATUS_RATING": 2})
 
 
-def test_the_front_page_is_one_request_for_everybody(blog: Blog, ada: User, requests: Recorder) -> None:
+def test_the_front_page_is_one_request(blog: Blog, ada: User, requests: Recorder) -> None:
     for number in range(12):
         published(blog, ada, f"post-{number}", ("a", "b", "c"))
     blog.refresh_front_page(force=True)
@@ -169,19 +166,19 @@ def test_the_front_page_is_one_request_for_everybody(blog: Blog, ada: User, requ
     assert VIRAL_RATE * 1.5 / FRONT_PAGE_REPLICAS <= 0.7 * PARTITION_READ_UNITS
 
 
-# Authors' writes
+# Writes of authors
 
 
-def test_a_draft(blog: Blog, ada: User, requests: Recorder) -> None:
+def test_cost_of_a_draft(blog: Blog, ada: User, requests: Recorder) -> None:
     new_post(blog, ada, "one", ("a", "b"))
     posts = {"POSTS_BY_STATUS_CREATED_AT": 1, "POSTS_BY_STATUS_RATING": 1, "POSTS_BY_USER_STATUS_CREATED_AT": 1}
     operations, units = spent(requests)
     assert operations == {"GetItem": 3, "TransactWriteItems": 1}
-    assert units == {"table": 2 * 4 + 3, **posts, **USERS}  # absent items are read for a unit each
+    assert units == {"table": 2 * 4 + 3, **posts, **USERS}  # missing items are read for a unit each
 
 
 @pytest.mark.parametrize(("tags", "combos"), [(0, 0), (1, 1), (2, 3), (3, 7), (4, 15), (5, 31)])
-def test_publishing_costs_two_units_a_combination(
+def test_publishing_costs_two_units_per_tag_combination(
     blog: Blog, ada: User, requests: Recorder, tags: int, combos: int
 ) -> None:
     draft = new_post(blog, ada, "one", tuple("abcde"[:tags]))
@@ -203,12 +200,10 @@ def test_the_largest_edit_fits_one_transaction(blog: Blog, ada: User, requests: 
         for operation, parameters, _ in requests.made
         if operation == "TransactWriteItems"
     ]
-    assert (
-        actions == 1 + 1 + 2 + 10 + 62
-    )  # text, post, slug and note of the old one, tags, combinations: at most 100 are allowed
+    assert actions == 1 + 1 + 2 + 10 + 62  # text, post, slug, old slug, tags, combinations: at most 100 are allowed
 
 
-def test_registering(blog: Blog, requests: Recorder) -> None:
+def test_cost_of_a_registration(blog: Blog, requests: Recorder) -> None:
     user = User(username="uma", name="Uma")
     blog.register(user, Credential(user_id=user.user_id, email="uma@example.com"))
     assert spent(requests) == ({"TransactWriteItems": 1}, {"table": 2 * 4, **USERS})
@@ -224,7 +219,7 @@ def test_a_message(blog: Blog, requests: Recorder) -> None:
 
 @pytest.fixture
 def large(blog: Blog, ada: User, requests: Recorder) -> Blog:
-    """Twenty posts with long texts, each viewed by somebody."""
+    """Twenty posts with long texts, each viewed by a user."""
     for number in range(20):
         made = new_post(blog, ada, f"post-{number}", ("a", "b"), content="word " * 20_000)
         blog.publish(made.post_id)
@@ -252,19 +247,19 @@ READS: dict[str, tuple[Callable[[Blog, Any], Any], dict[str, int], float]] = {
 
 
 @pytest.mark.parametrize("name", READS)
-def test_no_list_reads_a_text(large: Blog, requests: Recorder, name: str) -> None:
+def test_lists_do_not_read_post_texts(large: Blog, requests: Recorder, name: str) -> None:
     post = next(iter(large.latest_posts()))
     requests.made.clear()
     ask, operations, most = READS[name]
     assert ask(large, post)
     done, units = spent(requests)
     assert done.keys() == operations.keys()
-    for operation, least in operations.items():  # a shard that has more than its share of a page is asked again
+    for operation, least in operations.items():  # a shard with more than its share of a page is queried again
         assert least <= done[operation] <= (least if least == 1 or operation != "Query" else 3 * least)
     assert sum(units.values()) <= most
 
 
-def test_a_whole_post_is_one_query_of_its_two_items(large: Blog, requests: Recorder) -> None:
+def test_a_post_with_text_is_one_query_of_two_items(large: Blog, requests: Recorder) -> None:
     post = next(iter(large.latest_posts()))
     requests.made.clear()
     whole = large.whole_post(post.post_id)

@@ -1,4 +1,4 @@
-"""Joining, signing in and out, accounts: passwords, addresses, sessions, tokens, identities from elsewhere."""
+"""Joining, signing in and out, and accounts: passwords, addresses, sessions, tokens, external identities."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ NEW = {"name": "Bea", "username": "bea", "email": "bea@example.com", "writes": "
 
 
 def follow(visit: Visit, box: Box, **fields: str) -> Response:
-    """Join by the letter that came last."""
+    """Join with the link in the last message."""
     letter = box.letters[-1]
     fields = {"username": "bea", "password": PASSWORD, **fields}
     return visit.send("/sign-up/finish", letter.link, token=letter.token, **fields)
 
 
-def test_somebody_joins_by_a_letter_and_is_signed_in(blog: Blog, anybody: Visit, box: Box) -> None:
+def test_joining_by_mail_signs_in(blog: Blog, anybody: Visit, box: Box) -> None:
     assert "A mail with a link was sent to bea@example.com" in text_of(anybody.send("/sign-up", **NEW))
     assert [letter.to for letter in box.letters] == ["bea@example.com"]
-    assert blog.user_by_username("bea") is None  # nothing is stored until then
+    assert blog.user_by_username("bea") is None  # nothing is stored before that
     answer = follow(anybody, box)
     assert (answer.status_code, answer.headers["location"]) == (303, "/?done=author-requested")
     user = blog.user_by_username("bea")
@@ -46,7 +46,7 @@ def test_somebody_joins_by_a_letter_and_is_signed_in(blog: Blog, anybody: Visit,
     assert again.status_code == 410
 
 
-def test_nobody_learns_who_has_an_address(ada: User, anybody: Visit, box: Box) -> None:
+def test_joining_does_not_reveal_registered_addresses(ada: User, anybody: Visit, box: Box) -> None:
     answers = [anybody.send("/sign-up", **{**NEW, "email": email}) for email in ("Ada@example.com", "new@example.com")]
     assert {answer.status_code for answer in answers} == {200}
     assert len({re.sub("(?i)(ada|new)@example.com", "", text_of(answer)) for answer in answers}) == 1
@@ -57,7 +57,9 @@ def test_nobody_learns_who_has_an_address(ada: User, anybody: Visit, box: Box) -
 
 
 @pytest.mark.parametrize("change", ["over", "forged", "another purpose"])
-def test_a_link_to_join_is_over_or_forged(anybody: Visit, box: Box, clock: Clock, site: Site, change: str) -> None:
+def test_an_expired_or_forged_join_link_is_rejected(
+    anybody: Visit, box: Box, clock: Clock, site: Site, change: str
+) -> None:
     anybody.send("/sign-up", **NEW)
     token = box.letters[-1].token
     match change:
@@ -81,7 +83,7 @@ def test_a_link_to_join_is_over_or_forged(anybody: Visit, box: Box, clock: Clock
         ("password", "aaaaaaaaaaaa", "too easy to guess"),
     ],
 )
-def test_what_is_wrong_at_the_end_is_told_too(
+def test_errors_of_the_last_step_are_reported(
     blog: Blog, ada: User, anybody: Visit, box: Box, field: str, value: str, told: str
 ) -> None:
     anybody.send("/sign-up", **NEW)
@@ -106,7 +108,7 @@ def test_what_is_wrong_at_the_end_is_told_too(
         ("name", "a\u0007b", "control character"),
     ],
 )
-def test_what_is_wrong_is_told_at_its_field_and_the_rest_is_kept(
+def test_errors_are_shown_at_their_field_and_input_is_kept(
     ada: User, anybody: Visit, box: Box, field: str, value: str, told: str
 ) -> None:
     fields = {**NEW, field: value}
@@ -120,7 +122,7 @@ def test_what_is_wrong_is_told_at_its_field_and_the_rest_is_kept(
     assert box.letters == []
 
 
-def test_of_two_at_once_one_wins_and_the_other_is_told(visit: Callable[[], Visit], box: Box) -> None:
+def test_one_of_two_concurrent_registrations_succeeds(visit: Callable[[], Visit], box: Box) -> None:
     visitors = [visit() for _ in range(4)]
     visitors[0].send("/sign-up", **NEW)
     letter = box.letters[0]
@@ -140,14 +142,14 @@ def test_of_two_at_once_one_wins_and_the_other_is_told(visit: Callable[[], Visit
 
 
 @pytest.mark.parametrize("login", ["ada", "ADA", "ada@example.com", " Ada@Example.com "])
-def test_signing_in_by_username_or_address(ada: User, anybody: Visit, login: str) -> None:
+def test_sign_in_by_username_or_address(ada: User, anybody: Visit, login: str) -> None:
     answer = anybody.send("/sign-in", login=login, password=PASSWORD, next="/desk")
     assert answer.headers["location"] == "/desk"
     assert "Ada Example" in anybody.get("/").text
 
 
 @pytest.mark.parametrize(("login", "password"), [("ada", "wrong"), ("nobody", PASSWORD), ("ada\x00", PASSWORD)])
-def test_a_wrong_password_and_an_unknown_login_are_told_alike(
+def test_a_wrong_password_and_an_unknown_login_have_the_same_message(
     ada: User, anybody: Visit, login: str, password: str
 ) -> None:
     answer = anybody.send("/sign-in", login=login, password=password)
@@ -156,7 +158,7 @@ def test_a_wrong_password_and_an_unknown_login_are_told_alike(
     assert "the login or the password is wrong" in text or "control character" in text
 
 
-def test_a_page_for_the_signed_in_leads_there_and_back(ada: User, anybody: Visit) -> None:
+def test_a_private_page_redirects_to_sign_in_and_back(ada: User, anybody: Visit) -> None:
     answer = anybody.get("/desk?status=published")
     where = answer.headers["location"]
     assert where == "/sign-in?next=%2Fdesk%3Fstatus%3Dpublished"
@@ -178,7 +180,7 @@ def test_a_new_password_signs_other_devices_out(
     assert visit().sign_in("ada", "another good password").get("/account").status_code == 200
 
 
-def test_another_address_needs_the_password(author: Visit, box: Box) -> None:
+def test_changing_the_address_needs_the_password(author: Visit, box: Box) -> None:
     def change(email: str, password: str) -> str:
         return text_of(author.send("/account/email", "/account", email=email, password=password))
 
@@ -187,7 +189,7 @@ def test_another_address_needs_the_password(author: Visit, box: Box) -> None:
     assert box.letters == []
 
 
-def test_the_profile_is_changed_and_escaped(author: Visit, anybody: Visit) -> None:
+def test_the_profile_is_updated_and_escaped(author: Visit, anybody: Visit) -> None:
     author.send("/account", name="<b>Ada</b>", bio="Writes.\r\n<script>alert(1)</script>")
     page = anybody.get("/authors/ada").text
     assert "&lt;b&gt;Ada&lt;/b&gt;" in page
@@ -195,7 +197,7 @@ def test_the_profile_is_changed_and_escaped(author: Visit, anybody: Visit) -> No
     assert author.send("/account", name="Ada", bio="x" * 501).status_code == 422
 
 
-def test_sessions_are_seen_and_ended(visit: Callable[[], Visit], blog: Blog, ada: User, author: Visit) -> None:
+def test_sessions_are_listed_and_ended(visit: Callable[[], Visit], blog: Blog, ada: User, author: Visit) -> None:
     other = visit().sign_in("ada")
     page = author.get("/account").text
     ids = [session.session_id for session in blog.sessions(ada.user_id)]
@@ -205,7 +207,7 @@ def test_sessions_are_seen_and_ended(visit: Callable[[], Visit], blog: Blog, ada
     assert author.get("/account").status_code == 200
 
 
-def test_somebody_elses_session_is_not_ended(blog: Blog, ada: User, author: Visit, reader: Visit) -> None:
+def test_sessions_of_other_users_cannot_be_ended(blog: Blog, ada: User, author: Visit, reader: Visit) -> None:
     (theirs,) = blog.sessions(ada.user_id)
     reader.send("/account/sessions", "/account", session=theirs.session_id)
     assert len(blog.sessions(ada.user_id)) == 1
@@ -218,7 +220,7 @@ def test_a_token_is_shown_once_and_works_for_the_api(author: Visit, beside: Besi
     assert "my script" in page.text
     assert token not in author.get("/account").text
     response = anybody.get("/api/latest_users?status=active", headers={"authorization": f"Bearer {token}"})
-    assert response.status_code == 403  # known, and no moderator
+    assert response.status_code == 403  # authenticated, but not a moderator
     assert anybody.client.post("/api/end_sessions", headers={"authorization": f"Bearer {token}"}, json={}).is_success
 
 
@@ -230,11 +232,11 @@ def test_neither_passwords_nor_secrets_are_stored(blog: Blog, ada: User, author:
     assert signature not in everything
 
 
-# From elsewhere
+# External identities
 
 
 def come_back(visitor: Visit, start: str, **answer: str) -> str:
-    """Go to the offline provider and come back; gives where its page would lead."""
+    """Go to the offline provider and return; the URL of the next page."""
     there = visitor.get(start).headers["location"]
     state = parse_qs(urlsplit(there).query)["state"][0]
     assert "Demo identity" in visitor.get(there).text
@@ -242,7 +244,7 @@ def come_back(visitor: Visit, start: str, **answer: str) -> str:
     return f"/sign-in/with/offline/callback?{query}"
 
 
-def test_an_identity_from_elsewhere_joins_and_signs_in_again(
+def test_an_external_identity_joins_and_signs_in_again(
     visit: Callable[[], Visit], blog: Blog, anybody: Visit, box: Box
 ) -> None:
     page = anybody.get(come_back(anybody, "/sign-in/with/offline", code="42", name="Bea", email="bea@example.com"))
@@ -277,7 +279,7 @@ def test_an_identity_is_linked_to_an_account(
     assert reader.get(come_back(reader, "/sign-in/with/offline", code="7")).status_code == 409
 
 
-def test_an_identity_is_unlinked_but_not_the_only_way_in(
+def test_the_only_sign_in_method_cannot_be_unlinked(
     visit: Callable[[], Visit], blog: Blog, author: Visit, anybody: Visit, box: Box
 ) -> None:
     author.get(come_back(author, "/sign-in/with/offline", code="7"))
@@ -294,14 +296,14 @@ def test_an_identity_is_unlinked_but_not_the_only_way_in(
     assert refused.status_code == 409
     assert "only way to sign in" in text_of(refused)
     assert blog.user_by_provider("offline", "8") is not None
-    assert "Set the password" in text_of(anybody.get("/account"))  # and then there is another way
+    assert "Set the password" in text_of(anybody.get("/account"))  # now there is another sign-in method
     assert anybody.send("/account/password", "/account", new="several quiet lamps").is_redirect
     assert anybody.send("/account/password", "/account", new="another quiet lamp").status_code == 422
     assert anybody.send("/account/unlink", "/account", provider="offline").is_redirect
     assert blog.user_by_provider("offline", "8") is None
 
 
-def test_an_answer_counts_only_in_the_browser_that_asked_and_not_for_long(
+def test_a_callback_is_valid_in_its_browser_for_a_limited_time(
     visit: Callable[[], Visit], clock: Clock, anybody: Visit
 ) -> None:
     callback = come_back(anybody, "/sign-in/with/offline", code="42")
@@ -312,14 +314,14 @@ def test_an_answer_counts_only_in_the_browser_that_asked_and_not_for_long(
     assert anybody.get("/sign-in/with/other").status_code == 404
 
 
-def test_a_forged_identity_registers_nobody(blog: Blog, anybody: Visit) -> None:
+def test_a_forged_identity_is_rejected(blog: Blog, anybody: Visit) -> None:
     forged = b'{"provider":"offline","id":"42","email":null,"name":"x","at":1800000000}'.hex() + ".x"
     answer = anybody.send("/sign-up", **NEW, identity=forged)
     assert answer.status_code == 400
     assert blog.user_by_provider("offline", "42") is None
 
 
-def test_no_identity_signs_in_a_suspended_user(
+def test_a_suspended_user_cannot_sign_in_by_identity(
     visit: Callable[[], Visit], blog: Blog, ada: User, author: Visit
 ) -> None:
     author.get(come_back(author, "/sign-in/with/offline", code="7"))

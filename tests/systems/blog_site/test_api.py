@@ -1,4 +1,4 @@
-"""The API beside the site: what is open to whom, as whom one writes, and that no input breaks it."""
+"""The API next to the site: permissions, the identity of writers, and robustness."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.systems.blog_site.support import Visit, make_post
 
 
 class Api:
-    """Somebody at the API, with a token or as nobody."""
+    """A client of the API, with a token or anonymous."""
 
     def __init__(self, site: Site, served: Beside, user: User | None) -> None:
         self.visit = Visit(served)
@@ -57,14 +57,14 @@ def as_mona(site: Site, beside: Beside, mona: User) -> Api:
     return Api(site, beside, mona)
 
 
-def test_the_policy_speaks_of_every_pattern() -> None:
+def test_the_policy_lists_every_pattern() -> None:
     assert set(WHO) == set(Blog.compiled.patterns)
     for name in BlogPolicy.patterns:
         filled = BlogPolicy.filled(None, name)  # type: ignore[arg-type]
         assert set(filled) <= {parameter.name for parameter in Blog.compiled.patterns[name].signature.parameters}
 
 
-def test_the_site_and_the_api_live_side_by_side(nobody: Api, post: Post) -> None:
+def test_the_site_and_the_api_share_a_server(nobody: Api, post: Post) -> None:
     assert "Marginalia" in nobody.visit.get("/").text
     assert "Access patterns" in nobody.visit.get("/docs").text
     paths = nobody.visit.get("/openapi.json").json()["paths"]
@@ -75,7 +75,7 @@ def test_the_site_and_the_api_live_side_by_side(nobody: Api, post: Post) -> None
     assert nobody.visit.get("/api/nothing").json()["error"]["code"] == "UnknownPattern"
 
 
-def test_patterns_of_credentials_and_sessions_are_not_there(as_mona: Api) -> None:
+def test_credential_and_session_patterns_are_404(as_mona: Api) -> None:
     client = as_mona.visit.client
     paths, page = as_mona.visit.get("/openapi.json").json()["paths"], as_mona.visit.get("/docs").text
     names = [name for name, who in WHO.items() if who == "internal"]
@@ -88,7 +88,7 @@ def test_patterns_of_credentials_and_sessions_are_not_there(as_mona: Api) -> Non
         assert f'data-pattern="{name}"' not in page
 
 
-def test_what_is_not_for_everybody_needs_a_caller(nobody: Api) -> None:
+def test_private_patterns_require_authentication(nobody: Api) -> None:
     names = [name for name, who in WHO.items() if who not in {"internal", "anyone"}]
     assert len(names) > 20
     for name in names:
@@ -100,7 +100,7 @@ def test_what_is_not_for_everybody_needs_a_caller(nobody: Api) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(name for name, who in WHO.items() if who == "moderator"))
-def test_what_moderators_do_is_refused_to_authors(as_ada: Api, name: str) -> None:
+def test_authors_cannot_call_moderator_patterns(as_ada: Api, name: str) -> None:
     arguments: dict[str, Any] = {"status": "active", "month": "2026-11", "email": "ada@example.com"}
     arguments |= {"at": "2026-11-01T00:00:00Z", "message_id": "1", "user_id": "1", "role": "reader", "post_id": "1"}
     arguments |= {"thread_id": "1", "comment_id": "1"}
@@ -114,7 +114,9 @@ def test_what_moderators_do_is_refused_to_authors(as_ada: Api, name: str) -> Non
     assert (status, result["error"]["code"]) == (403, "AccessDenied")
 
 
-def test_drafts_are_their_authors(nobody: Api, as_ada: Api, as_rita: Api, as_mona: Api, draft: Post) -> None:
+def test_drafts_are_visible_only_to_their_author(
+    nobody: Api, as_ada: Api, as_rita: Api, as_mona: Api, draft: Post
+) -> None:
     for asked in ({"name": "post", "post_id": draft.post_id}, {"name": "post_by_slug", "slug": draft.slug}):
         name = asked.pop("name")
         assert nobody.read(name, **asked)[0] == 404
@@ -138,7 +140,7 @@ def test_drafts_are_their_authors(nobody: Api, as_ada: Api, as_rita: Api, as_mon
     assert nobody.visit.get("/try/post_by_slug", params={"slug": draft.slug}).json()["requests"] == []
 
 
-def test_one_writes_as_oneself(as_ada: Api, as_rita: Api, ada: User, rita: User, blog: Blog) -> None:
+def test_writes_use_the_callers_identity(as_ada: Api, as_rita: Api, ada: User, rita: User, blog: Blog) -> None:
     post = {"slug": "by-api", "title": "By API", "tags": ["keys"], "user_id": ada.user_id, "rating": 10**6}
     status, made = as_ada.write("create_post", post=post, content="Text.")
     assert status == 200, made
@@ -158,20 +160,20 @@ def test_one_writes_as_oneself(as_ada: Api, as_rita: Api, ada: User, rita: User,
     assert status == 400
 
 
-def test_slugs_are_addresses(as_ada: Api, ada: User) -> None:
+def test_posts_are_read_by_slug(as_ada: Api, ada: User) -> None:
     for slug in ("a/b", "..", "A", "a b", "é%2f"):
         given = {"slug": slug, "title": "T", "user_id": ada.user_id}
         assert as_ada.write("create_post", post=given, content="x")[0] in {400, 409}, slug
 
 
-def test_moderators_do_not_suspend_each_other(as_mona: Api, mona: User, rita: User) -> None:
+def test_moderators_cannot_suspend_each_other(as_mona: Api, mona: User, rita: User) -> None:
     assert as_mona.write("set_status", user_id=mona.user_id, status="suspended")[0] == 403
-    assert as_mona.write("set_role", user_id=mona.user_id, role="reader")[0] == 403  # nor by that way
+    assert as_mona.write("set_role", user_id=mona.user_id, role="reader")[0] == 403  # nor with another pattern
     assert as_mona.write("set_role", user_id=rita.user_id, role="author")[0] == 204
     assert as_mona.write("set_status", user_id=rita.user_id, status="suspended")[0] == 200
 
 
-def test_what_cannot_be_shown_is_not_taken(as_ada: Api, as_rita: Api, ada: User, blog: Blog, draft: Post) -> None:
+def test_invisible_text_is_rejected(as_ada: Api, as_rita: Api, ada: User, blog: Blog, draft: Post) -> None:
     given = {"slug": "s", "title": "T", "user_id": ada.user_id, "tags": []}
     edit = {"post_id": draft.post_id, "version": 1, "title": "T", "content": "x", "slug": "s", "tags": []}
     for wrong in ({"tags": ["a,b"]}, {"tags": [".."]}, {"tags": [" "]}, {"title": "a\0b"}, {"title": "\u202ea"}):
@@ -190,9 +192,7 @@ def test_what_cannot_be_shown_is_not_taken(as_ada: Api, as_rita: Api, ada: User,
     assert blog.whole_post(draft.post_id).content.version == 1  # type: ignore[union-attr]
 
 
-def test_who_was_removed_is_there_for_moderators(
-    as_rita: Api, as_mona: Api, nobody: Api, ada: User, blog: Blog
-) -> None:
+def test_moderators_see_removed_users(as_rita: Api, as_mona: Api, nobody: Api, ada: User, blog: Blog) -> None:
     blog.set_status(ada.user_id, "deleted")
     for api, status, count in ((nobody, 404, 0), (as_rita, 404, 0), (as_mona, 200, 1)):
         assert api.read("user", user_id=ada.user_id)[0] == status
@@ -200,20 +200,20 @@ def test_who_was_removed_is_there_for_moderators(
         assert len(api.read("users", user_id=ada.user_id)[1]["items"]) == count
 
 
-def test_no_cache_keeps_an_answer(nobody: Api, as_ada: Api, draft: Post) -> None:
+def test_responses_are_not_cached(nobody: Api, as_ada: Api, draft: Post) -> None:
     asked = {"params": {"post_id": draft.post_id}}
     for visit, path in ((as_ada.visit, "/api/post"), (nobody.visit, "/api/post"), (as_ada.visit, "/try/post")):
         assert visit.get(path, **asked).headers["cache-control"] == "no-store"
 
 
-def test_a_call_takes_one_thread(nobody: Api, as_ada: Api, post: Post, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_call_uses_one_thread(nobody: Api, as_ada: Api, post: Post, monkeypatch: pytest.MonkeyPatch) -> None:
     jobs: list[str] = []
 
     async def counted(job: Any, *given: Any) -> Any:
         jobs.append(job.__name__)
         return await run_in_threadpool(job, *given)
 
-    for module in (endpoints, concurrency):  # a write's, and a read's, which is handed on in turn
+    for module in (endpoints, concurrency):  # of a write and of a read
         monkeypatch.setattr(module, "run_in_threadpool", counted)
     for asked in (nobody, as_ada):
         for pattern, given in (
@@ -229,7 +229,9 @@ def test_a_call_takes_one_thread(nobody: Api, as_ada: Api, post: Post, monkeypat
     assert jobs == ["_carried_out"]
 
 
-def test_somebody_elses_post_is_not_written(as_ada: Api, as_mona: Api, blog: Blog, visit: Any, post: Post) -> None:
+def test_posts_of_other_authors_cannot_be_changed(
+    as_ada: Api, as_mona: Api, blog: Blog, visit: Any, post: Post
+) -> None:
     from tests.systems.blog_site.support import make_user  # noqa: PLC0415
 
     other = make_post(blog, make_user(blog, "olga"), "Hers")
@@ -252,7 +254,7 @@ def test_a_cookie_needs_the_sessions_token_for_writes(beside: Beside, rita: User
 
 
 @pytest.mark.parametrize("claim", ["", "Bearer", "Bearer x", "Basic YTpi", "Bearer " + "x" * 5000, "bearer é"])
-def test_a_token_that_is_none_is_refused(nobody: Api, claim: str) -> None:
+def test_an_invalid_token_is_rejected(nobody: Api, claim: str) -> None:
     answer = nobody.visit.get("/api/latest_posts", headers={"authorization": claim.encode("latin-1")})
     assert (answer.status_code, answer.json()["error"]["code"]) == (403, "AccessDenied")
 
@@ -263,11 +265,11 @@ def test_a_token_ends_with_its_session(as_ada: Api, blog: Blog, ada: User) -> No
     assert as_ada.read("latest_posts")[0] == 403
 
 
-def test_nothing_that_is_stored_is_told_for_examples(nobody: Api, ada: User) -> None:
+def test_examples_contain_no_stored_values(nobody: Api, ada: User) -> None:
     assert nobody.visit.get("/examples.json").json() == {}
 
 
-def test_no_answer_has_an_address_or_a_hash(as_ada: Api, nobody: Api, post: Post, ada: User) -> None:
+def test_responses_contain_no_address_and_no_hash(as_ada: Api, nobody: Api, post: Post, ada: User) -> None:
     for name, given in (
         ("user_by_username", {"username": "ada"}),
         ("user", {"user_id": ada.user_id}),
@@ -280,7 +282,7 @@ def test_no_answer_has_an_address_or_a_hash(as_ada: Api, nobody: Api, post: Post
         assert "hash" not in text
 
 
-def test_writes_of_the_api_count_as_the_sites_forms_do(site: Site, as_ada: Api, as_rita: Api, post: Post) -> None:
+def test_api_writes_share_the_rate_limits_of_forms(site: Site, as_ada: Api, as_rita: Api, post: Post) -> None:
     for action in ("write", "respond"):
         site.limiters[action] = RateLimiter(Limit(attempts=2, seconds=600), site.settings.clock)
     begun = {"user_id": post.user_id, "slug": "s", "title": "T"}
@@ -293,7 +295,7 @@ def test_writes_of_the_api_count_as_the_sites_forms_do(site: Site, as_ada: Api, 
     assert as_ada.read("latest_posts")[0] == 200
 
 
-def test_the_editor_counts_what_it_has_to_render(site: Site, blog: Blog, ada: User, author: Visit) -> None:
+def test_previews_are_limited_by_rendering_work(site: Site, blog: Blog, ada: User, author: Visit) -> None:
     site.limiters["preview"] = RateLimiter(Limit(attempts=4, seconds=600), site.settings.clock)
     drafts = [make_post(blog, ada, f"T{number}", f"{number} ![" * 2_000, publish=False) for number in range(3)]
     statuses = [author.get(f"/write/{draft.post_id}").status_code for draft in drafts]
@@ -301,9 +303,7 @@ def test_the_editor_counts_what_it_has_to_render(site: Site, blog: Blog, ada: Us
     assert author.get(f"/write/{drafts[0].post_id}").status_code == 200
 
 
-def test_of_drafts_of_a_hundred_kilobytes_two_are_rendered_in_half_a_minute(
-    blog: Blog, ada: User, author: Visit
-) -> None:
+def test_large_previews_are_limited_to_two_per_30_seconds(blog: Blog, ada: User, author: Visit) -> None:
     drafts = [make_post(blog, ada, f"T{number}", f"{number} " + "![" * 49_000, publish=False) for number in range(8)]
     statuses = [author.get(f"/write/{draft.post_id}").status_code for draft in drafts for _ in range(5)]
-    assert statuses == [200] * 10 + [429] * 30  # what was rendered is kept
+    assert statuses == [200] * 10 + [429] * 30  # results are cached

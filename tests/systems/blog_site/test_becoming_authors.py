@@ -21,7 +21,7 @@ from tests.systems.letters import Box
 
 @pytest.fixture
 def visit_with(site: Site) -> Callable[[str], Visit]:
-    """A visitor of the site with a value of the setting."""
+    """A visitor of a site with a value of the setting."""
 
     def visit(authors: str) -> Visit:
         site.settings = replace(site.settings, file=BlogFile.model_validate({"authors": authors}))
@@ -100,7 +100,7 @@ def test_an_imported_author_is_assigned_by_mail(
 ) -> None:
     path = f"/moderation/users/{imported.user_id}"
     assert "email address of the imported author" in moderator.get("/moderation").text
-    assert moderator.send(path, "/moderation", email="ada@example.com").status_code == 409  # somebody's already
+    assert moderator.send(path, "/moderation", email="ada@example.com").status_code == 409  # another user's
     assert moderator.send(path, "/moderation", email="nowhere").status_code == 422
     answer = moderator.send(path, "/moderation", email="olga@example.com")
     assert answer.headers["location"] == "/moderation?order=newest&done=assigned"
@@ -109,7 +109,7 @@ def test_an_imported_author_is_assigned_by_mail(
 
     olga = visit()
     olga.send("/email/verify", letter.link, token=letter.token, address="olga@example.com")
-    assert [each.to for each in box.letters] == ["olga@example.com"]  # none to the import's address
+    assert [each.to for each in box.letters] == ["olga@example.com"]  # no message to the import's address
     olga.send("/password/forgotten", email="olga@example.com")
     reset = box.letters[-1]
     assert olga.send("/password/reset", reset.link, token=reset.token, new=PASSWORD).status_code == 303

@@ -1,4 +1,4 @@
-"""Feeds, sitemaps and robots.txt: sound XML, complete, and bounded."""
+"""Feeds, sitemaps and robots.txt: valid XML, complete, and limited in size."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_the_feed_has_the_latest_posts(blog: Blog, ada: User, post: Post, draft:
     assert feed.findtext(f"{ATOM}updated") == entries[0].findtext(f"{ATOM}updated")
 
 
-def test_robots_txt_leads_to_a_sitemap_for_each_year(blog: Blog, post: Post, anybody: Visit) -> None:
+def test_robots_txt_links_to_a_sitemap_per_year(blog: Blog, post: Post, anybody: Visit) -> None:
     blog.update(post, published_at=datetime(2025, 3, 1, 12, tzinfo=UTC))
     lines = anybody.get("/robots.txt").text.splitlines()
     maps = [line.removeprefix("Sitemap: http://testserver") for line in lines if line.startswith("Sitemap: ")]
@@ -33,7 +33,7 @@ def test_robots_txt_leads_to_a_sitemap_for_each_year(blog: Blog, post: Post, any
     assert "Disallow: /moderation" in lines
 
 
-def test_every_published_post_is_in_the_file_of_its_day(blog: Blog, ada: User, draft: Post, anybody: Visit) -> None:
+def test_every_published_post_is_in_its_sitemap(blog: Blog, ada: User, draft: Post, anybody: Visit) -> None:
     start = datetime(2025, 3, 1, 0, 0, tzinfo=UTC)
     for number in range(5):
         made = make_post(blog, ada, f"Post {number}")
@@ -54,7 +54,7 @@ def test_every_published_post_is_in_the_file_of_its_day(blog: Blog, ada: User, d
     assert anybody.get("/sitemap-2028.xml").status_code == 404
 
 
-def test_feeds_of_an_author_and_of_tags_have_whole_texts(blog: Blog, ada: User, rita: User, anybody: Visit) -> None:
+def test_feeds_of_authors_and_tags_contain_complete_texts(blog: Blog, ada: User, rita: User, anybody: Visit) -> None:
     text = 'One **two** ![It](/files/a.png) [there](/posts/x) [up](#top) [out](https://a.example/b)\n\n`<a href="/x">`'
     make_post(blog, ada, "Whole", text, ("c#",))
     make_post(blog, ada, "Other", "Text.", ("b",))
@@ -82,7 +82,7 @@ def test_feeds_of_an_author_and_of_tags_have_whole_texts(blog: Blog, ada: User, 
     assert b"<entry>" not in anybody.get("/tags/b/feed.atom").content
 
 
-def test_what_is_known_already_is_not_sent_again(blog: Blog, ada: User, post: Post, anybody: Visit) -> None:
+def test_unchanged_feeds_are_304(blog: Blog, ada: User, post: Post, anybody: Visit) -> None:
     for path in ("/feed.atom", "/authors/ada/feed.atom", "/latest", f"/posts/{post.slug}"):
         anybody.get(path)
         answer = anybody.get(path)
@@ -92,5 +92,5 @@ def test_what_is_known_already_is_not_sent_again(blog: Blog, ada: User, post: Po
         assert anybody.get(path, headers={"if-none-match": '"other"'}).status_code == 200
 
 
-def test_pages_for_somebody_have_no_mark(author: Visit) -> None:
+def test_personalized_pages_have_no_etag(author: Visit) -> None:
     assert "etag" not in author.get("/").headers

@@ -1,4 +1,4 @@
-"""Mail: a password that was forgotten, an address that is confirmed; links that work once, and tell nobody anything."""
+"""Mail for password resets and address confirmation: links work once and reveal nothing."""
 
 from __future__ import annotations
 
@@ -33,9 +33,7 @@ def forget(visit: Visit, email: str) -> str:
     return answer.headers["location"]
 
 
-def test_a_forgotten_password_is_set_by_a_link_that_works_once(
-    ada: User, author: Visit, visit: Callable[[], Visit], box: Box
-) -> None:
+def test_a_password_reset_link_works_once(ada: User, author: Visit, visit: Callable[[], Visit], box: Box) -> None:
     anybody = visit()
     forget(anybody, "Ada@example.com")
     (letter,) = box.letters
@@ -45,7 +43,7 @@ def test_a_forgotten_password_is_set_by_a_link_that_works_once(
     assert (short.status_code, "at least 10 characters" in text_of(short)) == (422, True)
     done = anybody.send("/password/reset", letter.link, token=letter.token, new=NEW_PASSWORD)
     assert done.headers["location"] == "/sign-in?done=reset"
-    assert author.get("/desk").status_code == 303  # everybody who was signed in is out
+    assert author.get("/desk").status_code == 303  # all sessions have ended
     visit().sign_in("ada", NEW_PASSWORD)
     assert anybody.get(letter.link).status_code == 410
     again = anybody.send("/password/reset", "/sign-in", token=letter.token, new="a third quiet sentence")
@@ -53,9 +51,7 @@ def test_a_forgotten_password_is_set_by_a_link_that_works_once(
     visit().sign_in("ada", NEW_PASSWORD)
 
 
-def test_a_reset_that_was_overtaken_changes_nothing(
-    blog: Blog, ada: User, anybody: Visit, box: Box, site: Site
-) -> None:
+def test_an_outdated_reset_link_is_rejected(blog: Blog, ada: User, anybody: Visit, box: Box, site: Site) -> None:
     forget(anybody, "ada@example.com")
     known = site.mailing.may_reset(box.letters[-1].token)
     assert known is not None
@@ -65,7 +61,7 @@ def test_a_reset_that_was_overtaken_changes_nothing(
     assert accounts.sign_in(blog, "ada", NEW_PASSWORD).user_id == ada.user_id
 
 
-def test_nobody_is_told_who_is_registered(blog: Blog, ada: User, anybody: Visit, box: Box) -> None:
+def test_reset_does_not_reveal_registered_addresses(blog: Blog, ada: User, anybody: Visit, box: Box) -> None:
     blog.set_status(make_user(blog, "sus").user_id, "suspended")
     answers = {forget(anybody, email) for email in ("ada@example.com", "nobody@example.com", "sus@example.com")}
     assert answers == {"/sign-in?done=sent"}
@@ -74,7 +70,7 @@ def test_nobody_is_told_who_is_registered(blog: Blog, ada: User, anybody: Visit,
 
 
 @pytest.mark.parametrize("change", ["over", "forged", "cut", "email", "address token"])
-def test_a_link_that_is_over_forged_or_of_another_kind_does_nothing(
+def test_expired_forged_and_unrelated_links_are_rejected(
     blog: Blog, ada: User, anybody: Visit, box: Box, clock: Clock, site: Site, change: str
 ) -> None:
     forget(anybody, "ada@example.com")
@@ -95,19 +91,18 @@ def test_a_link_that_is_over_forged_or_of_another_kind_does_nothing(
     assert anybody.send("/password/reset", "/sign-in", token=token, new=NEW_PASSWORD).status_code == 410
 
 
-def test_mail_is_counted_by_address_and_by_sender(ada: User, anybody: Visit, box: Box) -> None:
+def test_mail_is_rate_limited_by_address_and_client(ada: User, anybody: Visit, box: Box) -> None:
     statuses = [anybody.send("/password/forgotten", email="ada@example.com").status_code for _ in range(6)]
     assert statuses == [303] * 5 + [429]
     assert len(box.letters) == 5
 
 
-def test_another_address_is_taken_by_the_link_that_goes_there(
-    blog: Blog, ada: User, rita: User, author: Visit, box: Box
-) -> None:
+def test_a_new_address_is_set_by_its_link(blog: Blog, ada: User, rita: User, author: Visit, box: Box) -> None:
     def ask(email: str) -> str:
         return author.send("/account/email", "/account", email=email, password=PASSWORD).headers["location"]
 
-    assert {ask("Ada@example.org"), ask("rita@example.com")} == {"/account?done=email"}  # nobody learns who is there
+    # the message doesn't reveal whether the address is registered
+    assert {ask("Ada@example.org"), ask("rita@example.com")} == {"/account?done=email"}
     link, reminder = box.letters
     assert (link.to, reminder.to) == ("ada@example.org", "rita@example.com")
     assert "token=" not in reminder.text
@@ -118,7 +113,7 @@ def test_another_address_is_taken_by_the_link_that_goes_there(
     fields = {"token": link.token, "address": "ada@example.org"}
     assert author.send("/email/verify", link.link, **fields).headers["location"] == "/account?done=verified"
     assert credential(blog, ada).email == "ada@example.org"
-    assert box.letters[2].to == "ada@example.com"  # who reads the old one is told
+    assert box.letters[2].to == "ada@example.com"  # the old address is notified
     assert author.send("/email/verify", link.link, **fields).status_code == 410
 
 
@@ -139,14 +134,14 @@ def test_without_a_server_mail_is_logged(caplog: pytest.LogCaptureFixture) -> No
         ("smtp://host", "nobody", "mail_from"),
     ],
 )
-def test_settings_that_cannot_be_meant(smtp: str, sender: str | None, place: str) -> None:
+def test_invalid_mail_settings_are_rejected(smtp: str, sender: str | None, place: str) -> None:
     with pytest.raises(RequestError) as error:
         mail_of(smtp, sender)
     assert error.value.place == place
 
 
 def serve_once(listener: socket.socket, said: list[str]) -> None:
-    """Take one message as a mail server does, without TLS."""
+    """Receive one message as an SMTP server without TLS."""
     connection, _ = listener.accept()
     with connection, connection.makefile("rwb") as lines:
         lines.write(b"220 here\r\n")
@@ -165,7 +160,7 @@ def serve_once(listener: socket.socket, said: list[str]) -> None:
                 return
 
 
-def test_mail_goes_to_the_server_and_no_password_without_tls(caplog: pytest.LogCaptureFixture) -> None:
+def test_mail_is_sent_to_the_server_and_passwords_require_tls(caplog: pytest.LogCaptureFixture) -> None:
     said: list[str] = []
     with socket.create_server(("127.0.0.1", 0)) as listener:
         thread = threading.Thread(target=serve_once, args=(listener, said))

@@ -1,4 +1,4 @@
-"""What moderators see and do: users, posts, messages."""
+"""Moderation of users, posts and messages."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.systems.blog_site.support import PASSWORD, Visit, text_of
 MESSAGE = {"name": "Nina", "email": "nina@example.org", "subject": "A mistake", "text": "In the second line."}
 
 
-def test_a_user_is_suspended_and_made_active_again(
+def test_a_user_is_suspended_and_reactivated(
     blog: Blog, moderator: Visit, rita: User, reader: Visit, anybody: Visit
 ) -> None:
     assert "Rita Example" in text_of(moderator.get("/moderation"))
@@ -29,13 +29,13 @@ def test_a_user_is_suspended_and_made_active_again(
 
 
 @pytest.mark.parametrize("status", ["", "deleted", "moderator", "ACTIVE"])
-def test_other_statuses_are_refused(moderator: Visit, rita: User, blog: Blog, status: str) -> None:
+def test_other_statuses_are_rejected(moderator: Visit, rita: User, blog: Blog, status: str) -> None:
     answer = moderator.send(f"/moderation/users/{rita.user_id}", "/moderation", status=status)
     assert answer.status_code == 400
     assert blog.user(rita.user_id) == rita
 
 
-def test_moderators_suspend_neither_themselves_nor_nobody(moderator: Visit, mona: User) -> None:
+def test_moderators_cannot_suspend_themselves_or_unknown_users(moderator: Visit, mona: User) -> None:
     assert moderator.send(f"/moderation/users/{mona.user_id}", "/moderation", status="suspended").status_code == 409
     assert moderator.send("/moderation/users/nobody", "/moderation", status="suspended").status_code == 404
 
@@ -62,7 +62,7 @@ def test_a_suspended_authors_posts_and_page_are_hidden(
     assert "Keys and doors" in anybody.get("/").text
 
 
-def test_comments_are_said_answered_hidden_and_deleted(
+def test_comments_are_added_answered_hidden_and_deleted(
     reader: Visit, author: Visit, moderator: Visit, anybody: Visit, blog: Blog, post: Post
 ) -> None:
     page = "/posts/keys-and-doors"
@@ -89,7 +89,7 @@ def test_comments_are_said_answered_hidden_and_deleted(
     assert anybody.send(f"{page}/comments", "/sign-in", text="x").status_code == 403
 
 
-def test_a_message_comes_in_is_handled_and_removed(moderator: Visit, anybody: Visit, blog: Blog, clock: Clock) -> None:
+def test_a_message_is_received_handled_and_removed(moderator: Visit, anybody: Visit, blog: Blog, clock: Clock) -> None:
     assert anybody.send("/contact", **MESSAGE).headers["location"] == "/contact?done=message"
     assert "has been sent" in text_of(anybody.get("/contact?done=message"))
     (month,) = {contact_message.month for contact_message in _messages(blog)}
@@ -110,7 +110,7 @@ def _messages(blog: Blog) -> list[ContactMessage]:
     return list(blog.contact_messages(f"{now():%Y-%m}"))
 
 
-def test_programs_fill_in_what_people_do_not_see(anybody: Visit, blog: Blog) -> None:
+def test_a_honeypot_field_rejects_bots(anybody: Visit, blog: Blog) -> None:
     answer = anybody.send("/contact", **MESSAGE, website="https://spam.example")
     assert answer.status_code == 303
     assert _messages(blog) == []
@@ -120,9 +120,7 @@ def test_programs_fill_in_what_people_do_not_see(anybody: Visit, blog: Blog) -> 
     ("field", "value"),
     [("email", "nobody"), ("email", ""), ("name", ""), ("text", " \n "), ("text", "x" * 5001), ("subject", "a\nb")],
 )
-def test_what_is_wrong_with_a_message_is_told_and_the_rest_is_kept(
-    anybody: Visit, blog: Blog, field: str, value: str
-) -> None:
+def test_errors_of_a_message_are_shown_and_input_is_kept(anybody: Visit, blog: Blog, field: str, value: str) -> None:
     answer = anybody.send("/contact", **{**MESSAGE, field: value})
     assert answer.status_code == 422
     assert f'id="{field}-fault"' in answer.text
@@ -131,7 +129,7 @@ def test_what_is_wrong_with_a_message_is_told_and_the_rest_is_kept(
 
 
 @pytest.mark.parametrize("month", ["2026-13", "x", "2026-1", "9999-01", "1999-12", ""])
-def test_a_month_that_is_none_is_this_one(moderator: Visit, month: str) -> None:
+def test_an_invalid_month_is_the_current_one(moderator: Visit, month: str) -> None:
     assert moderator.get(f"/inbox?month={month}").status_code == 200
 
 
@@ -144,5 +142,5 @@ def test_a_month_that_is_none_is_this_one(moderator: Visit, month: str) -> None:
         {"month": "2026-11", "at": "2026-11-01T00:00:00+00:00", "message": ""},
     ],
 )
-def test_a_message_that_is_none_is_not_there(moderator: Visit, fields: dict[str, str]) -> None:
+def test_an_unknown_message_is_404(moderator: Visit, fields: dict[str, str]) -> None:
     assert moderator.send("/inbox", **fields, action="delete").status_code == 404

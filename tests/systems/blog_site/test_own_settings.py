@@ -28,7 +28,7 @@ client_secret = "b"
 """
 
 
-def test_a_site_has_its_own_name(blog: Blog, tmp_path: Path) -> None:
+def test_settings_appear_on_every_page(blog: Blog, tmp_path: Path) -> None:
     (tmp_path / "site.toml").write_text('title = "Notes"\ntagline = "From a desk."\n')
     made = make_site(blog, SiteOptions(SECRET, ("testserver",), None, tmp_path / "site.toml"))
     visit = Visit(made.application)

@@ -1,4 +1,4 @@
-"""What readers see, and what it costs the store: front page, lists, posts, authors, tags, search."""
+"""Pages for readers and their costs: front page, lists, posts, authors, tags and search."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from tests.systems.support import recorded
 
 PAGES = [
     ("/", 1),
-    ("/latest", 14),  # four shards of the index, one to three times, the authors, the trending tags
+    ("/latest", 14),  # four shards of the index, one to three requests each, the authors, the trending tags
     ("/popular", 14),
-    ("/posts/keys-and-doors", 5),  # slug, post with text, author, what else they wrote, comments
+    ("/posts/keys-and-doors", 5),  # slug, post with text, author, further posts, comments
     ("/authors/ada", 2),
     ("/tags", 1),
     ("/tags/keys", 3),
@@ -48,7 +48,7 @@ def many_posts(blog: Blog, user: User, count: int, start: int = 0) -> None:
     blog.refresh_front_page(force=True)
 
 
-def test_a_view_takes_a_thread_of_its_own_where_it_is_written(
+def test_views_are_written_in_a_separate_thread(
     site: Site, post: Post, rita: User, anybody: Visit, visit: Callable[[], Visit], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     left: list[int] = []
@@ -66,7 +66,7 @@ def test_a_view_takes_a_thread_of_its_own_where_it_is_written(
     assert left == [1]
 
 
-def test_what_stands_beside_a_page_is_read_once_in_two_seconds(
+def test_sidebars_are_cached_for_two_seconds(
     blog: Blog, site: Site, ada: User, post: Post, anybody: Visit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seconds = [0.0]
@@ -91,11 +91,11 @@ def test_what_stands_beside_a_page_is_read_once_in_two_seconds(
 
 
 @pytest.mark.parametrize(("path", "most"), PAGES)
-def test_a_page_costs_few_requests_and_no_more_with_more_posts(
+def test_requests_per_page_do_not_depend_on_the_number_of_posts(
     blog: Blog, site: Site, ada: User, post: Post, anybody: Visit, path: str, most: int
 ) -> None:
     many_posts(blog, ada, 12)
-    anybody.get("/")  # the first one makes the front page anew
+    anybody.get("/")  # the first one builds the front page
     recorder = recorded(blog)
     anybody.get(path)
     few = len(
@@ -117,14 +117,14 @@ def test_a_page_costs_few_requests_and_no_more_with_more_posts(
     assert len(response.content) < PAGE_BYTES_MAX
 
 
-def test_the_front_page_of_somebody_signed_in_costs_three_requests(blog: Blog, post: Post, author: Visit) -> None:
+def test_the_front_page_of_a_signed_in_user_costs_three_requests(blog: Blog, post: Post, author: Visit) -> None:
     author.get("/")
     recorder = recorded(blog)
     author.get("/")
     assert recorder.operations == ["GetItem"] * 3  # the session, its user, the front page
 
 
-def test_the_front_page_shows_what_is_there(blog: Blog, post: Post, draft: Post, anybody: Visit) -> None:
+def test_the_front_page_shows_posts_authors_and_tags(blog: Blog, post: Post, draft: Post, anybody: Visit) -> None:
     blog.refresh_front_page(force=True)
     page = text_of(anybody.get("/"))
     assert "Keys and doors" in page
@@ -133,9 +133,7 @@ def test_the_front_page_shows_what_is_there(blog: Blog, post: Post, draft: Post,
     assert "Half a thought" not in page
 
 
-def test_a_card_is_made_once_for_everybody_and_anew_when_its_post_changes(
-    blog: Blog, post: Post, anybody: Visit, reader: Visit
-) -> None:
+def test_a_card_is_cached_until_its_post_changes(blog: Blog, post: Post, anybody: Visit, reader: Visit) -> None:
     card: Any = blog_environment().globals["card"]
     anybody.get("/latest")
     made = card.cache_info().misses
@@ -151,7 +149,7 @@ def test_a_card_is_made_once_for_everybody_and_anew_when_its_post_changes(
     assert card.cache_info().misses == made + 1
 
 
-def test_an_empty_blog_has_its_pages_too(anybody: Visit) -> None:
+def test_pages_of_an_empty_blog_work(anybody: Visit) -> None:
     for path in ("/", "/latest", "/popular", "/tags", "/search", "/feed.atom", "/sitemap.xml"):
         assert anybody.get(path).status_code == 200, path
     assert "No posts have been published yet" in anybody.get("/").text
@@ -165,12 +163,12 @@ def test_a_post_is_rendered_with_its_author_and_its_tags(post: Post, anybody: Vi
     assert '<link rel="canonical" href="http://testserver/posts/keys-and-doors">' in page.text
 
 
-def test_a_heading_that_repeats_the_title_is_left_out(blog: Blog, ada: User, anybody: Visit) -> None:
+def test_a_heading_that_repeats_the_title_is_omitted(blog: Blog, ada: User, anybody: Visit) -> None:
     make_post(blog, ada, "Twice", "# Twice\n\nOnce is enough.")
     assert anybody.get("/posts/twice").text.count("Twice</h") == 1
 
 
-def test_an_old_address_leads_to_the_new_one(blog: Blog, post: Post, ada: User, anybody: Visit) -> None:
+def test_an_old_address_redirects_to_the_new_one(blog: Blog, post: Post, ada: User, anybody: Visit) -> None:
     blog.edit_post(post.post_id, 1, post.title, "Text", "doors-and-keys", post.tags, edited_by=ada.user_id)
     answer = anybody.get("/posts/keys-and-doors")
     assert answer.status_code == 301
@@ -178,7 +176,7 @@ def test_an_old_address_leads_to_the_new_one(blog: Blog, post: Post, ada: User, 
     assert anybody.get("/posts/doors-and-keys").status_code == 200
 
 
-def test_views_are_counted_once_a_reader_and_gathered_for_the_others(
+def test_views_count_once_per_reader_and_are_batched_if_anonymous(
     blog: Blog, site: Site, post: Post, rita: User, anybody: Visit, reader: Visit
 ) -> None:
     for _ in range(3):
@@ -187,14 +185,14 @@ def test_views_are_counted_once_a_reader_and_gathered_for_the_others(
     assert blog.post_seen(post.post_id, rita.user_id) is not None
     recorder = recorded(blog)
     site.views.flush()
-    assert recorder.operations == ["UpdateItem"]  # three views, one addition
+    assert recorder.operations == ["UpdateItem"]  # three views, one request
     blog.refresh_ranking(post.post_id)
     result = blog.post(post.post_id)
     assert result is not None
     assert result.views == 4
 
 
-def test_authors_own_views_and_heads_of_pages_do_not_count(
+def test_views_by_the_author_and_head_requests_do_not_count(
     blog: Blog, site: Site, post: Post, author: Visit, anybody: Visit
 ) -> None:
     author.get("/posts/keys-and-doors")
@@ -204,7 +202,7 @@ def test_authors_own_views_and_heads_of_pages_do_not_count(
     assert recorder.operations == []
 
 
-def test_a_reader_likes_and_takes_it_back(blog: Blog, post: Post, rita: User, reader: Visit) -> None:
+def test_a_reader_likes_and_unlikes_a_post(blog: Blog, post: Post, rita: User, reader: Visit) -> None:
     path = "/posts/keys-and-doors"
     assert reader.send(f"{path}/like", path).headers["location"] == f"{path}#page_response"
     seen = blog.post_seen(post.post_id, rita.user_id)
@@ -227,7 +225,7 @@ def test_a_rating_has_one_to_five_stars(
     assert (seen.stars if seen else None) == (4 if status == 303 else None)
 
 
-def test_lists_go_on_with_a_cursor(blog: Blog, ada: User, anybody: Visit) -> None:
+def test_lists_continue_with_a_cursor(blog: Blog, ada: User, anybody: Visit) -> None:
     many_posts(blog, ada, 12)
     first = anybody.get("/latest")
     following = first.text.split('rel="next" href="')[1].split('"')[0].replace("&amp;", "&")
@@ -239,7 +237,7 @@ def test_lists_go_on_with_a_cursor(blog: Blog, ada: User, anybody: Visit) -> Non
     assert anybody.get(following.replace("/latest", "/popular")).status_code == 400
 
 
-def test_several_tags_at_once(blog: Blog, ada: User, post: Post, anybody: Visit) -> None:
+def test_posts_with_several_tags_are_listed(blog: Blog, ada: User, post: Post, anybody: Visit) -> None:
     make_post(blog, ada, "Only keys", tags=("keys",))
     both = text_of(anybody.get("/tags/keys"))
     assert "Only keys" in both
@@ -252,13 +250,13 @@ def test_several_tags_at_once(blog: Blog, ada: User, post: Post, anybody: Visit)
 
 
 @pytest.mark.parametrize("tag", ["c++", "c#", "a/b", "50%", "q?", "über", "日本"])
-def test_the_link_of_a_tag_leads_to_its_posts(blog: Blog, ada: User, anybody: Visit, tag: str) -> None:
+def test_the_link_of_a_tag_lists_its_posts(blog: Blog, ada: User, anybody: Visit, tag: str) -> None:
     about = make_post(blog, ada, "Signs", tags=(tag,))
     (link,) = re.findall(r'<li><a href="(/tags/[^"]+)"', anybody.get(f"/posts/{about.slug}").text)
     assert f"/posts/{about.slug}" in anybody.get(link).text
 
 
-def test_a_search_that_finds_nothing_offers_what_there_is(post: Post, anybody: Visit) -> None:
+def test_a_search_without_results_suggests_posts(post: Post, anybody: Visit) -> None:
     page = anybody.get("/search?q=nothing+of+the+kind").text
     assert "No post contains all of these words." in page
     assert 'href="/tags/keys"' in page
@@ -280,13 +278,13 @@ def test_a_deleted_author_has_no_page(blog: Blog, post: Post, ada: User, anybody
 
 
 @pytest.mark.parametrize("path", ["/nothing", "/posts/nothing", "/authors/nobody", "/static/none.css"])
-def test_what_is_not_there_is_a_page_that_says_so(anybody: Visit, path: str) -> None:
+def test_unknown_pages_are_404(anybody: Visit, path: str) -> None:
     answer = anybody.get(path)
     assert answer.status_code == 404
     assert "Page not found" in answer.text
 
 
-def test_a_wrong_method_is_told(visit: Callable[[], Visit], post: Post) -> None:
+def test_a_wrong_method_is_405(visit: Callable[[], Visit], post: Post) -> None:
     for path in ("/", "/latest", "/posts/keys-and-doors"):
         answer = visit().client.delete(path)
         assert answer.status_code == 405

@@ -1,4 +1,4 @@
-"""Search: words, ranked, as one types; kept by the writes, and never a draft."""
+"""Search: ranked words and prefixes, kept up to date by writes, without drafts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from keyplan_systems.site.searching import Document, Search, search_beside
 from tests.systems.blog_site.support import Visit, make_post, text_of
 
 
-def test_what_weighs_more_comes_first(site: Site, blog: Blog, ada: User) -> None:
+def test_results_are_sorted_by_weight(site: Site, blog: Blog, ada: User) -> None:
     texts = [("Of doors", "A lantern hangs there."), ("Lantern", "Light."), ("Three", "Nothing."), ("Four", "x")]
     tags: list[tuple[str, ...]] = [(), (), ("lantern",), ()]
     posts = [make_post(blog, ada, title, text, tag) for (title, text), tag in zip(texts, tags, strict=True)]
@@ -45,9 +45,7 @@ def test_writes_keep_the_index(author: Visit, anybody: Visit, blog: Blog, ada: U
     assert "No post contains all of these words." in text_of(anybody.get(page))
 
 
-def test_ten_posts_are_shown_at_first_and_more_when_asked_for(
-    anybody: Visit, site: Site, blog: Blog, ada: User
-) -> None:
+def test_search_shows_ten_posts_and_more_on_request(anybody: Visit, site: Site, blog: Blog, ada: User) -> None:
     for number in range(11):
         make_post(blog, ada, f"Heliotrope {number}", "Blue.", ())
     rebuild(blog, site.search)
@@ -57,14 +55,14 @@ def test_ten_posts_are_shown_at_first_and_more_when_asked_for(
     assert (whole.count("<article"), "more=yes" in whole) == (11, False)
 
 
-def test_an_index_that_lags_shows_no_draft(site: Site, blog: Blog, post: Post) -> None:
+def test_a_lagging_index_shows_no_draft(site: Site, blog: Blog, post: Post) -> None:
     rebuild(blog, site.search)
-    blog.unpublish(post.post_id)  # by another process, which keeps another index
+    blog.unpublish(post.post_id)  # by another process with its own index
     assert site.search.find("keys", 5) == [post.post_id]
     assert found_posts(blog, site.search, "keys", 5) == []
 
 
-def test_an_index_beside_the_store_is_shared_and_made_anew(tmp_path: Path) -> None:
+def test_an_index_file_is_shared_and_rebuilt(tmp_path: Path) -> None:
     with Blog.open(tmp_path / "blog.db") as blog:
         first, second = search_of(blog), search_of(blog)
         first.put(Document("1", "Title", "", "", "Some *text*"))
@@ -76,7 +74,7 @@ def test_an_index_beside_the_store_is_shared_and_made_anew(tmp_path: Path) -> No
     assert (tmp_path / "blog.search").exists()
 
 
-def test_of_a_common_word_the_latest_are_ranked_and_titles(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_common_word_ranks_the_latest_posts_and_titles(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(searching, "RANKED_MAX", 3)
     search = Search(None)
     texts = [
@@ -93,7 +91,7 @@ def test_of_a_common_word_the_latest_are_ranked_and_titles(monkeypatch: pytest.M
     search.close()
 
 
-def test_documents_that_were_removed_or_changed_are_found_no_longer() -> None:
+def test_removed_and_changed_documents_are_not_found() -> None:
     search = Search(None)
     search.replace_all(Document(str(number), "Lantern", "", "", "lantern") for number in range(3))
     search.put(Document("0", "Torch", "", "", "no more"))
@@ -107,7 +105,7 @@ def test_documents_that_were_removed_or_changed_are_found_no_longer() -> None:
 
 
 def test_an_index_of_another_format_is_rebuilt(tmp_path: Path) -> None:
-    """Several processes may open it together."""
+    """Several processes may open it at the same time."""
     place = tmp_path / "blog.search"
     old = apsw.Connection(str(place))
     old.execute("CREATE TABLE ids (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE)")
@@ -125,19 +123,19 @@ def test_an_index_of_another_format_is_rebuilt(tmp_path: Path) -> None:
         each.close()
 
 
-def test_rare_words_weigh_more_and_whole_ones_come_first() -> None:
+def test_rare_and_complete_words_rank_higher() -> None:
     search = Search(None)
     texts = ["the the the old sea", "the sea sea", "the old", "the seaside", "the x", "a x"]
     search.replace_all(Document(str(number), "", "", "", text) for number, text in enumerate(texts))
     assert search.find("the sea", 5) == ["1", "0", "3"]
     assert search.find("seas", 5) == ["3"]
-    assert search.find("s", 5) == []  # a letter alone is a word
+    assert search.find("s", 5) == []  # a single letter is a word
     search.put(Document("7", "", "", "", "日本語"))
-    assert search.find("日", 5) == ["7"]  # and here it may begin one
+    assert search.find("日", 5) == ["7"]  # and here may start one
     search.close()
 
 
-def test_what_was_answered_is_kept_until_somebody_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_results_are_cached_until_a_write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(searching, "ANSWERS_MAX", 2)
     search, other = Search(tmp_path / "a.search"), Search(tmp_path / "a.search")
     search.put(Document("1", "the sea", "", "", ""))
@@ -158,7 +156,7 @@ def test_what_was_answered_is_kept_until_somebody_writes(tmp_path: Path, monkeyp
     assert [asked("sea"), asked("sea")] == [(["2"], True), (["2"], False)]
     asked("a")
     asked("sea")
-    asked("of")  # more than are kept: what was asked longest ago goes
+    asked("of")  # more than the cache holds: the least recently used query is evicted
     assert [asked("sea"), asked("a")] == [(["2"], False), (["2"], True)]
     search.close()
     other.close()
@@ -168,7 +166,7 @@ def test_what_was_answered_is_kept_until_somebody_writes(tmp_path: Path, monkeyp
     "query",
     ['"', "AND", "title:x", "a*b", "NEAR(a b)", "-x", "^a", "''", "(", "\x00", "é" * 300, "_ a", "\U0001e4d0 a"],
 )
-def test_nothing_that_is_typed_is_an_operator(query: str) -> None:
+def test_query_operators_are_plain_text(query: str) -> None:
     search = Search(None)
     search.put(Document("1", "and near title x a b", "", "", ""))
     search.find(query, 5)
@@ -176,14 +174,14 @@ def test_nothing_that_is_typed_is_an_operator(query: str) -> None:
 
 
 @given(st.text(max_size=50))
-def test_any_query_can_be_asked(query: str) -> None:
+def test_random_queries_raise_no_error(query: str) -> None:
     search = Search(None)
     search.put(Document("1", query.replace("\x00", ""), "", "", ""))
     assert set(search.find(query, 5)) <= {"1"}
     search.close()
 
 
-def test_tags_with_signs_have_addresses_in_words(anybody: Visit, blog: Blog, ada: User) -> None:
+def test_tags_with_symbols_have_readable_addresses(anybody: Visit, blog: Blog, ada: User) -> None:
     make_post(blog, ada, "Sharp", "x", ("c#",))
     assert 'href="/tags/c-sharp"' in anybody.get("/posts/sharp").text
     for path in ("/tags/c-sharp", "/tags/c%23"):

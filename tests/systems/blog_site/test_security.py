@@ -1,4 +1,4 @@
-"""What keeps the site safe: cookies, forms of other sites, limits, headers, hosts, sizes, encodings, redirects."""
+"""Security of the site: cookies, cross-site forms, limits, headers, hosts, sizes, encodings, redirects."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ def set_cookies(response: object) -> dict[str, str]:
     return {text.partition("=")[0]: text for text in result}
 
 
-def test_the_sessions_cookie_is_signed_http_only_and_stays_on_this_site(ada: User, anybody: Visit) -> None:
+def test_the_session_cookie_is_signed_http_only_and_same_site(ada: User, anybody: Visit) -> None:
     cookies = set_cookies(anybody.send("/sign-in", login="ada", password=PASSWORD))
     cookie = cookies["blog_session"]
     assert "httponly" in cookie
     assert "samesite=lax" in cookie
     assert "path=/" in cookie
     assert "domain" not in cookie
-    assert "httponly" not in cookies["blog_form_token"]  # scripts of the API's page send it along
+    assert "httponly" not in cookies["blog_form_token"]  # scripts of the API's page send it
     assert "samesite=strict" in cookies["blog_form_token"]
 
 
-def test_over_https_cookies_go_over_nothing_else(blog: Blog, ada: User) -> None:
+def test_cookies_are_secure_over_https(blog: Blog, ada: User) -> None:
     settings = Settings(secret=SECRET, hosts=("blog.example",), origin="https://blog.example")
     visitor = Visit(site_application(Site(blog, settings)), "https://blog.example")
     answer = visitor.send("/sign-in", login="ada", password=PASSWORD)
@@ -53,14 +53,14 @@ def test_over_https_cookies_go_over_nothing_else(blog: Blog, ada: User) -> None:
     assert visitor.get("/desk").status_code == 200
 
 
-def test_a_cookie_planted_before_the_sign_in_is_worth_nothing_after_it(ada: User, anybody: Visit) -> None:
+def test_signing_in_replaces_the_session_cookie(ada: User, anybody: Visit) -> None:
     planted = anybody.token("/sign-in")
     anybody.client.post("/sign-in", data={"csrf": planted, "login": "ada", "password": PASSWORD})
     assert anybody.client.post("/sign-out", data={"csrf": planted}).status_code == 403
 
 
 @pytest.mark.parametrize("how", ["changed", "cut", "unsigned", "empty", "long", "foreign", "binary"])
-def test_a_forged_session_is_none(author: Visit, visit: Callable[[], Visit], how: str) -> None:
+def test_a_forged_session_is_rejected(author: Visit, visit: Callable[[], Visit], how: str) -> None:
     cookie = author.client.cookies["blog_session"]
     forged = {
         "changed": cookie.replace(cookie[30], "x" if cookie[30] != "x" else "y", 1),
@@ -77,14 +77,14 @@ def test_a_forged_session_is_none(author: Visit, visit: Callable[[], Visit], how
     assert answer.headers["location"].startswith("/sign-in")
 
 
-def test_a_session_that_is_over_is_none_and_its_form_is_kept(blog: Blog, ada: User, author: Visit) -> None:
+def test_an_expired_session_is_rejected_and_form_input_kept(blog: Blog, ada: User, author: Visit) -> None:
     token = author.token("/write")
     (session,) = blog.sessions(ada.user_id)
     blog.put(Session(**{**session.model_dump(), "expires_at": now() - timedelta(seconds=1)}))
     assert author.get("/desk").status_code == 303
     answer = author.client.post("/write", data={"csrf": token, "title": "Long work", "content": "All of it."})
     assert answer.status_code == 403
-    assert "All of it." in answer.text  # to be copied
+    assert "All of it." in answer.text  # the input can be copied
 
 
 def test_a_suspended_users_session_ends_at_once(blog: Blog, ada: User, author: Visit) -> None:
@@ -92,7 +92,7 @@ def test_a_suspended_users_session_ends_at_once(blog: Blog, ada: User, author: V
     assert author.get("/desk").status_code == 303
 
 
-# Forms of other sites
+# Cross-site forms
 
 FORMS = [
     "/sign-in",
@@ -127,11 +127,11 @@ FORMS = [
 
 def test_every_form_of_the_site_is_in_the_list(served: Starlette) -> None:
     forms = [route.path for route in served.routes if "POST" in route.methods]  # type: ignore[attr-defined]
-    assert len(forms) == len(FORMS) + 1  # a picture is no form: its token is in a header
+    assert len(forms) == len(FORMS) + 1  # image upload has no form: its token is in a header
 
 
 @pytest.mark.parametrize("path", FORMS)
-def test_a_form_without_its_token_does_nothing(blog: Blog, moderator: Visit, post: Post, ada: User, path: str) -> None:
+def test_a_form_without_its_token_is_rejected(blog: Blog, moderator: Visit, post: Post, ada: User, path: str) -> None:
     where = path.format(post=post.post_id, user=ada.user_id)
     for body in (b"", b"csrf=", b"csrf=x", b"csrf=" + b"A" * 43, b"csrf=%C3%A9"):
         answer = moderator.client.post(where, content=body, headers=FORM)
@@ -151,7 +151,7 @@ def test_a_form_without_its_token_does_nothing(blog: Blog, moderator: Visit, pos
         {"sec-fetch-site": "cross-site"},
     ],
 )
-def test_a_form_of_another_site_is_refused_even_with_a_token(author: Visit, headers: dict[str, str]) -> None:
+def test_a_cross_site_form_is_rejected_even_with_a_token(author: Visit, headers: dict[str, str]) -> None:
     token = author.token("/account")
     answer = author.client.post("/account", data={"csrf": token, "name": "Evil"}, headers=headers)
     assert answer.status_code == 403
@@ -160,7 +160,7 @@ def test_a_form_of_another_site_is_refused_even_with_a_token(author: Visit, head
     ).is_redirect
 
 
-def test_a_token_is_worth_nothing_in_another_browser(author: Visit, reader: Visit) -> None:
+def test_a_form_token_is_valid_only_in_its_browser(author: Visit, reader: Visit) -> None:
     token = author.token("/account")
     assert reader.client.post("/account", data={"csrf": token, "name": "Evil"}).status_code == 403
 
@@ -168,7 +168,7 @@ def test_a_token_is_worth_nothing_in_another_browser(author: Visit, reader: Visi
 # Limits
 
 
-def test_sign_ins_are_limited_for_an_address_and_a_login(ada: User, anybody: Visit, clock: Clock) -> None:
+def test_sign_ins_are_limited_by_address_and_login(ada: User, anybody: Visit, clock: Clock) -> None:
     for _ in range(LIMITS["sign-in"].attempts):
         assert anybody.send("/sign-in", login="ada", password="wrong").status_code == 422
     answer = anybody.send("/sign-in", login="ADA", password=PASSWORD)
@@ -178,7 +178,7 @@ def test_sign_ins_are_limited_for_an_address_and_a_login(ada: User, anybody: Vis
     assert anybody.send("/sign-in", login="ada", password=PASSWORD).status_code == 303
 
 
-def test_a_login_is_limited_wherever_it_is_tried(site: Site, served: Starlette, ada: User) -> None:
+def test_a_login_is_limited_across_addresses(site: Site, served: Starlette, ada: User) -> None:
     def send(number: int, login: str) -> int:
         visit = Visit(served)
         visit.client = TestClient(served, client=(f"192.0.2.{number}", 1), follow_redirects=False)
@@ -190,7 +190,7 @@ def test_a_login_is_limited_wherever_it_is_tried(site: Site, served: Starlette, 
     assert send(1, "rita") == 422
 
 
-def test_a_network_of_one_is_one_address(served: Starlette, ada: User) -> None:
+def test_an_ipv6_network_counts_as_one_address(served: Starlette, ada: User) -> None:
     statuses: list[int] = []
     for number in range(LIMITS["sign-in"].attempts + 1):
         visit = Visit(served)
@@ -209,10 +209,10 @@ def test_long_previews_are_limited_in_every_form(author: Visit) -> None:
 
     assert [status(number) for number in (1, 2, 3)] == [200] * 3
     assert [status(4), status(5, "/write/preview")] == [429] * 2
-    assert status(1) == 200  # what is known takes no work
+    assert status(1) == 200  # cached results need no rendering
 
 
-def test_messages_are_limited_and_what_was_typed_is_kept(anybody: Visit) -> None:
+def test_messages_are_limited_and_input_is_kept(anybody: Visit) -> None:
     fields = {"name": "A", "email": "a@example.com", "subject": "S", "text": "Hello there"}
     for _ in range(LIMITS["contact"].attempts):
         assert anybody.send("/contact", **fields).status_code == 303
@@ -237,7 +237,7 @@ def test_every_response_has_its_headers(anybody: Visit, path: str) -> None:
     assert headers["cross-origin-opener-policy"] == "same-origin"
 
 
-def test_no_page_needs_what_the_policy_forbids(author: Visit, moderator: Visit, post: Post) -> None:
+def test_pages_satisfy_the_content_security_policy(author: Visit, moderator: Visit, post: Post) -> None:
     paths = ["/", "/posts/keys-and-doors", "/write", "/account", "/desk", "/search?q=keys", "/tags"]
     for visitor, path in [*((author, path) for path in paths), (moderator, "/moderation"), (moderator, "/inbox")]:
         page = visitor.get(path).text
@@ -247,7 +247,7 @@ def test_no_page_needs_what_the_policy_forbids(author: Visit, moderator: Visit, 
         assert page.count("<script") == page.count('<script src="/static/')
 
 
-def test_what_is_made_for_somebody_is_kept_by_nobody(author: Visit, anybody: Visit, post: Post) -> None:
+def test_personalized_responses_are_not_cached(author: Visit, anybody: Visit, post: Post) -> None:
     assert author.get("/").headers["cache-control"] == "private, no-store"
     assert anybody.get("/").headers["cache-control"] == "private, no-cache"
     assert "set-cookie" not in anybody.get("/posts/keys-and-doors").headers
@@ -257,18 +257,18 @@ def test_what_is_made_for_somebody_is_kept_by_nobody(author: Visit, anybody: Vis
     "host",
     ["evil.example", "testserver.evil.example", "", "testserver:80:80", "testserver:²".encode("latin-1"), "[::1]"],
 )
-def test_another_host_is_refused(anybody: Visit, host: str | bytes) -> None:
+def test_an_unknown_host_is_rejected(anybody: Visit, host: str | bytes) -> None:
     assert anybody.get("/", headers={"host": host}).status_code == 421
 
 
 @pytest.mark.parametrize("path", ["/robots.txt", "/openapi.json"])
 @pytest.mark.parametrize("hosts", [("evil.example", "testserver"), ("testserver", "evil.example")])
-def test_of_two_hosts_neither_is_answered(beside: Beside, path: str, hosts: tuple[str, str]) -> None:
+def test_two_host_headers_are_rejected(beside: Beside, path: str, hosts: tuple[str, str]) -> None:
     headers = [("host", host) for host in hosts]
     assert TestClient(beside).get(path, headers=headers).status_code == 421
 
 
-def test_behind_another_server_its_address_is_the_sites_own(blog: Blog, ada: User) -> None:
+def test_behind_a_proxy_the_public_address_is_used(blog: Blog, ada: User) -> None:
     settings = Settings(secret=SECRET, hosts=("127.0.0.1", "blog.example"), origin="https://blog.example")
     visitor = Visit(site_application(Site(blog, settings)), "https://127.0.0.1:8000")
     form = {"csrf": visitor.token("/sign-in"), "login": "ada", "password": PASSWORD}
@@ -276,7 +276,7 @@ def test_behind_another_server_its_address_is_the_sites_own(blog: Blog, ada: Use
     assert visitor.client.post("/sign-in", data=form, headers={"origin": "https://blog.example"}).status_code == 303
 
 
-def test_a_body_that_is_too_large_is_refused(author: Visit) -> None:
+def test_a_too_large_body_is_rejected(author: Visit) -> None:
     big = b"csrf=x&content=" + b"a" * BODY_BYTES_MAX
     assert author.client.post("/write", content=big, headers=FORM).status_code == 413
 
@@ -300,13 +300,13 @@ def test_a_body_that_is_too_large_is_refused(author: Visit) -> None:
         (b"", FORM["content-type"], 403),
     ],
 )
-def test_a_body_that_cannot_be_read_is_told(anybody: Visit, body: bytes, kind: str, status: int) -> None:
+def test_an_undecodable_body_is_rejected(anybody: Visit, body: bytes, kind: str, status: int) -> None:
     anybody.get("/sign-in")
     assert anybody.client.post("/sign-in", content=body, headers={"content-type": kind}).status_code == status
 
 
 @pytest.mark.parametrize("path", ["/search?q=%ff", "/latest?cursor=%ed%a0%80", f"/search?q={'x' * 9000}"])
-def test_an_address_that_cannot_be_read_is_told(anybody: Visit, path: str) -> None:
+def test_an_undecodable_url_is_rejected(anybody: Visit, path: str) -> None:
     assert anybody.get(path).status_code in {400, 414}
 
 
@@ -333,11 +333,11 @@ def test_an_address_that_cannot_be_read_is_told(anybody: Visit, path: str) -> No
         "/latest?cursor=" + "A" * 2000,
     ],
 )
-def test_strange_addresses_get_answers_and_never_an_error_of_the_server(anybody: Visit, path: str) -> None:
+def test_random_urls_cause_no_server_error(anybody: Visit, path: str) -> None:
     assert anybody.get(path).status_code in {200, 400, 404}
 
 
-# Going on
+# Redirects
 
 
 @pytest.mark.parametrize(
@@ -357,7 +357,7 @@ def test_strange_addresses_get_answers_and_never_an_error_of_the_server(anybody:
         "//[",
     ],
 )
-def test_nobody_is_sent_elsewhere(ada: User, anybody: Visit, target: str) -> None:
+def test_redirects_stay_on_the_site(ada: User, anybody: Visit, target: str) -> None:
     answer = anybody.send("/sign-in", login="ada", password=PASSWORD, next=target)
     assert answer.status_code == 303
     where = answer.headers["location"]
@@ -367,7 +367,7 @@ def test_nobody_is_sent_elsewhere(ada: User, anybody: Visit, target: str) -> Non
     assert "evil.example" not in where
 
 
-def test_a_texts_html_is_escaped_everywhere(blog: Blog, author: Visit, moderator: Visit, anybody: Visit) -> None:
+def test_html_in_text_is_escaped_everywhere(blog: Blog, author: Visit, moderator: Visit, anybody: Visit) -> None:
     bad = "<img src=x onerror=alert(1)>\"'"
     author.send("/account", name=bad, bio=bad)
     author.send("/write", title=bad, content=bad, tags="a", action="publish")
@@ -381,7 +381,7 @@ def test_a_texts_html_is_escaped_everywhere(blog: Blog, author: Visit, moderator
         assert "<img" not in moderator.get(page).text
 
 
-def test_roles_are_kept_apart(reader: Visit, author: Visit, anybody: Visit, mona: User, rita: User) -> None:
+def test_each_role_has_only_its_pages(reader: Visit, author: Visit, anybody: Visit, mona: User, rita: User) -> None:
     for path in ("/moderation", "/moderation/posts", "/inbox"):
         assert reader.get(path).status_code == 404
         assert author.get(path).status_code == 404
@@ -391,7 +391,7 @@ def test_roles_are_kept_apart(reader: Visit, author: Visit, anybody: Visit, mona
     assert answer.status_code == 404
 
 
-def test_a_store_that_does_not_answer_is_told(site: Site, blog: Blog, anybody: Visit) -> None:
+def test_an_unreachable_store_is_reported(site: Site, blog: Blog, anybody: Visit) -> None:
     blog.close()
     answer = anybody.get("/latest")
     assert answer.status_code == 503
