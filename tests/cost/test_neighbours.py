@@ -38,7 +38,7 @@ class Through(Design):
     def of_day(self, day: date) -> list[Letter | Parcel]: ...
 
 
-def test_one_item_between_is_read_through_and_found() -> None:
+def test_one_item_between_is_read_and_reported() -> None:
     assert len(explain(Through, "letters_and_parcels").requests) == 1
     result = {finding.place: finding.message for finding in check(Through).findings if finding.code == "KP207"}
     assert "one query reads Letter and Parcel in the table, and also Middle" in result["Through.letters_and_parcels"]

@@ -1,4 +1,4 @@
-"""Which files of a folder are posts, and what their names and fields say."""
+"""Post files of a folder, and the meaning of their names and fields."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def with_fields(folder: Path, fields: str, body: str = "Text\n") -> Post:
 # Names and titles
 
 
-def test_jekyll_s_name(tmp_path: Path) -> None:
+def test_jekylls_file_names(tmp_path: Path) -> None:
     post = read(tmp_path, "2013-05-06-jekyll-1-0-0-released.markdown", "---\n---\nText\n")
     assert (post.slug, post.date) == ("jekyll-1-0-0-released", datetime(2013, 5, 6, tzinfo=UTC))
     assert post.title == "Jekyll 1 0 0 released"
@@ -77,7 +77,7 @@ def test_slug_of_fields(tmp_path: Path, fields: str, slug: str) -> None:
         ("title: ''", "#hashtag\n", "Post"),
     ],
 )
-def test_title(tmp_path: Path, fields: str, body: str, title: str) -> None:
+def test_titles_of_posts(tmp_path: Path, fields: str, body: str, title: str) -> None:
     assert with_fields(tmp_path, fields, body).title == title
 
 
@@ -96,7 +96,7 @@ def test_title(tmp_path: Path, fields: str, body: str, title: str) -> None:
         ("Mon, 06 May 2013 02:12:52 +0200", datetime(2013, 5, 6, 0, 12, 52, tzinfo=UTC)),
     ],
 )
-def test_date(tmp_path: Path, date: str, expected: datetime) -> None:
+def test_dates_of_posts(tmp_path: Path, date: str, expected: datetime) -> None:
     assert with_fields(tmp_path, f"date: {date}").date == expected
 
 
@@ -104,14 +104,14 @@ def test_date(tmp_path: Path, date: str, expected: datetime) -> None:
     "date",
     ["soon", "2013-13-45", "2013-05-06 25:00", "20130506", "2013-05-06 02:12 Mars", "06.05.2013", "[1]", "{a: b}"],
 )
-def test_no_date(tmp_path: Path, date: str) -> None:
+def test_invalid_dates_are_ignored(tmp_path: Path, date: str) -> None:
     with pytest.raises(FrontMatterError, match="isn't a date") as caught:
         with_fields(tmp_path, f"title: A\ndate: {date}")
     assert caught.value.line == 3
 
 
-def test_lists_that_double_are_not_written_out(tmp_path: Path) -> None:
-    """Forty lists, each holding the one before twice: two to the power of forty texts if anything spelt them out."""
+def test_nested_lists_are_not_expanded(tmp_path: Path) -> None:
+    """40 lists, each containing the previous one twice, would expand to 2**40 strings."""
     doubled = "\n".join(f"k{number}: &k{number} [*k{number - 1}, *k{number - 1}]" for number in range(1, 40))
     fields = f"k0: &k0 [x]\n{doubled}\ntags: *k39\nauthor: *k39\ntitle: *k39\nslug: *k39"
     post = with_fields(tmp_path, fields)
@@ -120,7 +120,7 @@ def test_lists_that_double_are_not_written_out(tmp_path: Path) -> None:
         with_fields(tmp_path, f"{fields}\ndate: *k39")
 
 
-def test_field_goes_before_name(tmp_path: Path) -> None:
+def test_fields_override_the_file_name(tmp_path: Path) -> None:
     post = read(tmp_path, "2013-05-06-a.md", "---\ndate: 2014-01-01\n---\n")
     assert post.date == datetime(2014, 1, 1, tzinfo=UTC)
     hugo = read(tmp_path, "b.md", "+++\npublishDate = 2014-01-01T10:00:00+01:00\n+++\n")
@@ -144,7 +144,7 @@ def test_field_goes_before_name(tmp_path: Path) -> None:
         ("_drafts/a.md", "a: 1", True),
     ],
 )
-def test_draft(tmp_path: Path, name: str, fields: str, draft: bool) -> None:
+def test_draft_fields(tmp_path: Path, name: str, fields: str, draft: bool) -> None:
     assert read(tmp_path, name, f"---\n{fields}\n---\nText.\n").draft is draft
 
 
@@ -162,12 +162,12 @@ def test_draft(tmp_path: Path, name: str, fields: str, draft: bool) -> None:
         ("tags: &t [*t, a]", ("a",)),
     ],
 )
-def test_tags(tmp_path: Path, fields: str, tags: tuple[str, ...]) -> None:
+def test_tags_of_posts(tmp_path: Path, fields: str, tags: tuple[str, ...]) -> None:
     assert with_fields(tmp_path, fields).tags == tags
     assert with_fields(tmp_path, fields.replace("tags:", "categories:").replace("tag:", "category:")).categories == tags
 
 
-def test_taxonomies_of_toml(tmp_path: Path) -> None:
+def test_taxonomies_in_toml(tmp_path: Path) -> None:
     assert read(tmp_path, "a.md", '+++\n[taxonomies]\ntags = ["a", "b"]\n+++\n').tags == ("a", "b")
 
 
@@ -182,11 +182,11 @@ def test_taxonomies_of_toml(tmp_path: Path) -> None:
         ("author:", ()),
     ],
 )
-def test_authors(tmp_path: Path, fields: str, authors: tuple[str, ...]) -> None:
+def test_authors_of_posts(tmp_path: Path, fields: str, authors: tuple[str, ...]) -> None:
     assert with_fields(tmp_path, fields).authors == authors
 
 
-def test_excerpt(tmp_path: Path) -> None:
+def test_excerpts_of_posts(tmp_path: Path) -> None:
     assert with_fields(tmp_path, "description: Said").excerpt == "Said"
     assert first_paragraph("# T\n\nFirst *words*\nhere.\n\nMore\n") == "First words here."
     assert with_fields(tmp_path, "a: 1", "").excerpt is None
@@ -197,11 +197,11 @@ def test_excerpt(tmp_path: Path) -> None:
     ["# Heading", "Heading\n===", "- a\n- b", "> quote", "```\ncode\n```", "    code", "<div>x</div>", "{% raw %}",
      "![](a.png)", "[a]: http://x", "---", "<!-- no\n\nno -->", "| a |\n|---|\n| b |"],
 )  # fmt: skip
-def test_first_paragraph_passes_over(skipped: str) -> None:
+def test_markup_before_the_first_paragraph_is_skipped(skipped: str) -> None:
     assert first_paragraph(f"{skipped}\n\nThe text.\n") == "The text."
 
 
-def test_first_paragraph_is_cut_at_a_word() -> None:
+def test_the_first_paragraph_is_truncated_at_a_word() -> None:
     cut = first_paragraph("A [link](http://x) and `code`, " + "word " * 100)
     assert cut is not None
     assert cut.startswith("A link and code, word")
@@ -212,7 +212,7 @@ def test_first_paragraph_is_cut_at_a_word() -> None:
 # Files
 
 
-def test_found_files(tmp_path: Path) -> None:
+def test_post_files_are_found(tmp_path: Path) -> None:
     wanted = ["a.md", "b/_index.md", "b/_posts/c.markdown", "b/index.md", "d.MD"]
     others = [".git/x.md", "_site/x.md", "node_modules/p/README.md", ".hidden.md", "e.png", "f.css"]
     for name in (*wanted, *others):
@@ -223,7 +223,7 @@ def test_found_files(tmp_path: Path) -> None:
     assert faults == []
 
 
-def test_links_are_not_followed(tmp_path: Path) -> None:
+def test_symbolic_links_are_not_followed(tmp_path: Path) -> None:
     inside, outside = tmp_path / "in", tmp_path / "out"
     for folder in (inside, outside):
         folder.mkdir()
@@ -239,7 +239,7 @@ def test_links_are_not_followed(tmp_path: Path) -> None:
     assert {fault.place for fault in faults} == {"link.md", "folder", "same.md", "round", "circle.md", "loop"}
 
 
-def test_odd_files_are_not_opened(tmp_path: Path) -> None:
+def test_special_files_are_not_opened(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.md")
     with pytest.raises(FrontMatterError, match="not a file"):
         read_post(tmp_path, tmp_path / "pipe.md")
@@ -251,7 +251,7 @@ def test_odd_files_are_not_opened(tmp_path: Path) -> None:
         read_post(tmp_path, tmp_path / "missing.md")
 
 
-def test_no_folder(tmp_path: Path) -> None:
+def test_a_missing_folder_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(RequestError, match="does not exist"):
         find_posts(tmp_path / "missing")
     (tmp_path / "file").write_text("")
@@ -259,16 +259,16 @@ def test_no_folder(tmp_path: Path) -> None:
         find_posts(tmp_path / "file")
 
 
-def test_half_a_character(tmp_path: Path) -> None:
+def test_a_truncated_character_is_reported(tmp_path: Path) -> None:
     with pytest.raises(FrontMatterError, match="title") as caught:
         with_fields(tmp_path, 'title: "\\ud800"')
     assert caught.value.line == 2
 
 
-def test_stable_id() -> None:
+def test_ids_of_posts_are_stable() -> None:
     moment = datetime(2016, 7, 30, 23, 54, 10, 259000, tzinfo=UTC)
     made = stable_id("a.md", moment)
-    assert made.startswith("01ARZ3NDEK")  # the moment of the ULID specification's example
+    assert made.startswith("01ARZ3NDEK")  # the timestamp of the example in the ULID specification
     assert len(made) == 26
     assert made == stable_id("a.md", moment)
     assert made != stable_id("b.md", moment)
@@ -283,7 +283,7 @@ def test_stable_id() -> None:
 # Texts without front matter
 
 
-def test_documentation_does_without_front_matter(tmp_path: Path) -> None:
+def test_documentation_needs_no_front_matter(tmp_path: Path) -> None:
     post = read(tmp_path, "usage.md", "\n# How to use it\n\nText.\n")
     assert (post.title, post.slug, post.body) == ("How to use it", "usage", "Text.\n")
     badges = read(tmp_path, "badges.md", "[badge]\n\n# `use` it {: #x }\n\nText.\n")
@@ -296,11 +296,11 @@ def test_documentation_does_without_front_matter(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("status", "draft"), [("draft", True), ("Hidden", True), ("published", False), ("", False)])
-def test_a_status_may_say_draft(tmp_path: Path, status: str, draft: bool) -> None:
+def test_a_draft_status_is_recognized(tmp_path: Path, status: str, draft: bool) -> None:
     assert with_fields(tmp_path, f"status: {status}").draft is draft
 
 
-# What isn't read is reported
+# Omitted files are reported
 
 
 def test_files_that_are_not_read_are_reported(tmp_path: Path) -> None:

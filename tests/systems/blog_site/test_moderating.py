@@ -57,7 +57,7 @@ def test_a_suspended_authors_posts_and_page_are_hidden(
         assert moderator.get(path).status_code == 200
     for path in ("/", "/latest", "/popular", "/tags/keys", "/feed.atom", "/search?q=keys"):
         assert "Keys and doors" not in anybody.get(path).text
-    assert "Add a tag" not in text_of(anybody.get("/tags/keys"))  # by tags of posts that nobody sees
+    assert "Add a tag" not in text_of(anybody.get("/tags/keys"))  # by tags of hidden posts
     moderator.send(f"/moderation/users/{ada.user_id}", "/moderation?status=suspended", status="active")
     assert "Keys and doors" in anybody.get("/").text
 

@@ -1,4 +1,4 @@
-"""A folder's history in git as the versions of its articles."""
+"""Importing a folder's git history as the versions of its articles."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LONG = "".join(f"Line {number} of a text that is long enough to be known again.\
 
 
 class Repository:
-    """A git repository that knows nothing of the machine's settings."""
+    """A git repository that ignores the machine's settings."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -93,7 +93,7 @@ def test_each_commit_of_a_file_is_a_version(cms: Cms, repository: Repository) ->
     assert article.created_at == article.published_at == datetime(2021, 2, 1, tzinfo=UTC)
 
 
-def test_a_folder_within_the_work_tree(cms: Cms, repository: Repository) -> None:
+def test_a_folder_within_the_work_tree_is_imported(cms: Cms, repository: Repository) -> None:
     write(repository.folder, "deep/posts/ä b.md", post("One\n"))
     repository.commit()
     write(repository.folder, "deep/posts/ä b.md", post("Two\n"))
@@ -120,7 +120,7 @@ def test_a_renamed_file_keeps_its_history(cms: Cms, repository: Repository) -> N
     ]
 
 
-def test_a_file_that_is_moved_stays_its_article(cms: Cms, repository: Repository) -> None:
+def test_a_moved_file_keeps_its_article(cms: Cms, repository: Repository) -> None:
     write(repository.folder, "drafts/a.md", post("Outside\n" + LONG))
     repository.commit()
     (repository.folder / "posts").mkdir()
@@ -143,7 +143,7 @@ def test_a_file_that_is_moved_stays_its_article(cms: Cms, repository: Repository
     assert cms.article_by_slug("a") == cms.article_by_slug("b") == moved
 
 
-def test_loaded_again_after_more_commits(cms: Cms, repository: Repository) -> None:
+def test_importing_again_adds_new_commits(cms: Cms, repository: Repository) -> None:
     write(repository.folder, "a.md", post("One\n"))
     repository.commit()
     load(cms, repository.folder, silent)
@@ -159,7 +159,7 @@ def test_loaded_again_after_more_commits(cms: Cms, repository: Repository) -> No
         assert versions(cms) == [("One\n", "Ann", at(1)), ("Two\n", "Ben", at(2)), ("One\n", "Ann", at(3))]
 
 
-def test_what_is_not_committed_is_the_newest_version(cms: Cms, repository: Repository) -> None:
+def test_uncommitted_changes_are_the_newest_version(cms: Cms, repository: Repository) -> None:
     path = write(repository.folder, "a.md", post("One\n", author="ann"))
     repository.commit()
     write(repository.folder, "a.md", post("Two\n", author="ann"))
@@ -172,7 +172,7 @@ def test_what_is_not_committed_is_the_newest_version(cms: Cms, repository: Repos
     assert versions(cms) == [("One\n", "Ann", at(1)), worked_on]
 
 
-def test_more_commits_than_one_transaction_holds(cms: Cms, repository: Repository) -> None:
+def test_more_commits_than_a_transaction_allows(cms: Cms, repository: Repository) -> None:
     stream = ["blob\nmark :1\ndata 0\n\n"]
     for number in range(1, 131):
         text = post(f"Text {number}\n", tags=f"[{', '.join(f't{one}' for one in range(40))}]")
@@ -190,8 +190,8 @@ def test_more_commits_than_one_transaction_holds(cms: Cms, repository: Repositor
     assert only_article(cms).updated_at == datetime.fromtimestamp(1_620_000_130, UTC)
 
 
-def test_odd_old_texts(cms: Cms, repository: Repository) -> None:
-    """What can't be a version is left out; an old text with broken front matter still is one."""
+def test_invalid_old_versions(cms: Cms, repository: Repository) -> None:
+    """Invalid versions are omitted; an old text with invalid front matter is imported."""
     for text in (
         "plain\n",
         "---\ntitle: [\n---\nbroken\n",
@@ -209,7 +209,7 @@ def test_odd_old_texts(cms: Cms, repository: Repository) -> None:
     assert report.loaded == 1
 
 
-def test_without_repository_or_git(cms: Cms, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_repository_or_git_is_reported(cms: Cms, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path, "a.md", post("One\n", author="ann"))
     assert History.of(tmp_path) is None
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -217,16 +217,16 @@ def test_without_repository_or_git(cms: Cms, tmp_path: Path, monkeypatch: pytest
     assert versions(cms) == [("One\n", "ann", datetime(2021, 2, 1, tzinfo=UTC))]
 
 
-def test_repository_without_commits(cms: Cms, repository: Repository) -> None:
+def test_a_repository_without_commits(cms: Cms, repository: Repository) -> None:
     write(repository.folder, "a.md", post("One\n"))
     assert load(cms, repository.folder, silent) == LoadReport(1, [])
     assert len(versions(cms)) == 1
 
 
-def test_the_environment_s_repository_is_not_taken(
+def test_git_environment_variables_are_ignored(
     repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As within a git hook: GIT_DIR names another repository than the folder's."""
+    """As in a git hook: GIT_DIR names another repository."""
     write(repository.folder, "a.md", post("One\n"))
     repository.commit()
     monkeypatch.setenv("GIT_DIR", str(repository.folder / ".git"))
@@ -236,7 +236,9 @@ def test_the_environment_s_repository_is_not_taken(
 
 
 @pytest.mark.parametrize("when", ["log", "texts"])
-def test_git_that_fails(cms: Cms, repository: Repository, monkeypatch: pytest.MonkeyPatch, when: str) -> None:
+def test_a_failing_git_is_reported(
+    cms: Cms, repository: Repository, monkeypatch: pytest.MonkeyPatch, when: str
+) -> None:
     for name in ("a.md", "b.md"):
         write(repository.folder, name, post("One\n", author="ann"))
     repository.commit()
@@ -255,8 +257,8 @@ def fail_to_read(history: History, name: str) -> bytes | None:
     raise HistoryError("git ended before its texts were read")
 
 
-def test_the_repository_s_settings_run_nothing(cms: Cms, repository: Repository, tmp_path: Path) -> None:
-    """A downloaded repository can name programs in its settings; importing it runs none of them."""
+def test_repository_settings_run_no_program(cms: Cms, repository: Repository, tmp_path: Path) -> None:
+    """A downloaded repository's settings can name programs; the import runs none of them."""
     write(repository.folder, "a.md", post("One\n"))
     write(repository.folder, ".gitattributes", "*.md diff=trap filter=trap\n")
     repository.commit()

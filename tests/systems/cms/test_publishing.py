@@ -29,7 +29,7 @@ def new(cms: Cms, slug: str, *tags: str) -> Article:
 
 
 def assert_lists_agree(cms: Cms) -> None:
-    """Every list has what the articles say, and nothing else: a plain oracle over all that is stored."""
+    """Each list equals a filter over all stored items."""
     items = stored(cms)
     articles = [there(cms, item["articleId"]["S"]) for item in items if item["sk"]["S"] == "#METADATA"]
     wanted = {(f"STATE#{element.status}", element.article_id) for element in articles}
@@ -59,7 +59,7 @@ def assert_lists_agree(cms: Cms) -> None:
 # Addresses
 
 
-def test_a_slug_leads_to_one_article(cms: Cms, article: Article) -> None:
+def test_a_slug_identifies_one_article(cms: Cms, article: Article) -> None:
     assert cms.article_by_slug("keys") == article
     assert cms.article_by_slug("nothing") is None
     before = stored(cms)
@@ -72,7 +72,7 @@ def test_a_slug_leads_to_one_article(cms: Cms, article: Article) -> None:
     assert_lists_agree(cms)
 
 
-def test_of_many_who_want_a_slug_one_gets_it(tmp_path: Path) -> None:
+def test_one_of_concurrent_writers_gets_a_slug(tmp_path: Path) -> None:
     with Cms.open(tmp_path / "cms.db") as cms, ThreadPoolExecutor(8) as pool:
 
         def wants(number: int) -> bool:
@@ -86,14 +86,14 @@ def test_of_many_who_want_a_slug_one_gets_it(tmp_path: Path) -> None:
         assert_lists_agree(cms)
 
 
-def test_old_slugs_lead_to_the_article(cms: Cms, article: Article) -> None:
+def test_old_slugs_redirect_to_the_article(cms: Cms, article: Article) -> None:
     name = article.article_id
     for number in range(FORMER_SLUGS_MAX + 2):
         cms.edit(name, "Keys", f"keys-{number}")
     assert cms.article_by_slug("keys-2") == cms.article_by_slug("keys-11") == there(cms, name)
-    assert cms.article_by_slug("keys") is cms.article_by_slug("keys-0") is None  # given up, and free
+    assert cms.article_by_slug("keys") is cms.article_by_slug("keys-0") is None  # released, and available
     assert_lists_agree(cms)
-    cms.edit(name, "Keys", "keys-5")  # one that it had
+    cms.edit(name, "Keys", "keys-5")  # its own earlier slug
     assert there(cms, name).former_slugs == [f"keys-{number}" for number in (1, 2, 3, 4, 6, 7, 8, 9, 10, 11)]
     new(cms, "keys")
     assert_lists_agree(cms)
@@ -102,7 +102,7 @@ def test_old_slugs_lead_to_the_article(cms: Cms, article: Article) -> None:
     assert_lists_agree(cms)
 
 
-# Drafts beside what readers see
+# Drafts of published articles
 
 
 def test_a_published_article_has_a_draft(cms: Cms, article: Article) -> None:
@@ -126,7 +126,7 @@ def test_a_published_article_has_a_draft(cms: Cms, article: Article) -> None:
     assert_lists_agree(cms)
 
 
-def test_saved_over_somebody_else_s_version(cms: Cms, article: Article) -> None:
+def test_saving_over_a_newer_version_is_rejected(cms: Cms, article: Article) -> None:
     name = article.article_id
     assert cms.save_draft(name, "one", "u_01", based_on=0).version == 1
     before = stored(cms)
@@ -136,7 +136,7 @@ def test_saved_over_somebody_else_s_version(cms: Cms, article: Article) -> None:
     assert stored(cms) == before
 
 
-def test_an_earlier_version_is_shown_again(cms: Cms, article: Article) -> None:
+def test_an_earlier_version_is_published_again(cms: Cms, article: Article) -> None:
     name = article.article_id
     for body in ("one", "two", "three"):
         cms.publish(name, body, "u_01")
@@ -152,7 +152,7 @@ def test_an_earlier_version_is_shown_again(cms: Cms, article: Article) -> None:
             wrong()
 
 
-def test_taken_back_and_published_again(cms: Cms, article: Article) -> None:
+def test_an_article_is_unpublished_and_published_again(cms: Cms, article: Article) -> None:
     name = article.article_id
     first = cms.publish(name, "one", "u_01")
     cms.save_draft(name, "two", "u_01")
@@ -177,7 +177,7 @@ def test_taken_back_and_published_again(cms: Cms, article: Article) -> None:
 # Lists
 
 
-def test_lists_of_readers_hold_what_is_published(cms: Cms) -> None:
+def test_public_lists_contain_published_articles(cms: Cms) -> None:
     made = [new(cms, f"a{number}", "aws", *({"odd"} if number % 2 else {})) for number in range(7)]
     for number, article in enumerate(made):
         cms.publish(article.article_id, "text", "u_01") if number != 3 else cms.save_draft(
@@ -199,7 +199,7 @@ def test_lists_of_readers_hold_what_is_published(cms: Cms) -> None:
     assert recorder.operations == ["Query"]
 
 
-def test_edits_and_tags_reach_the_lists(cms: Cms, article: Article) -> None:
+def test_edits_and_tags_update_the_lists(cms: Cms, article: Article) -> None:
     name = article.article_id
     cms.publish(name, "one", "u_01")
     cms.edit(name, "New", "new", "Short")
@@ -213,7 +213,7 @@ def test_edits_and_tags_reach_the_lists(cms: Cms, article: Article) -> None:
     }
 
 
-def test_as_many_tags_as_a_transaction_has_room_for(cms: Cms, article: Article) -> None:
+def test_the_maximum_number_of_tags_fits_one_transaction(cms: Cms, article: Article) -> None:
     name = article.article_id
     cms.retag(name, {f"a{number}" for number in range(TAGS_MAX)})
     cms.publish(name, "one", "u_01")
@@ -231,7 +231,7 @@ def test_as_many_tags_as_a_transaction_has_room_for(cms: Cms, article: Article) 
     assert keys(cms) == set()
 
 
-def test_version_cards_have_no_bodies_and_cost_little(cms: Cms, article: Article) -> None:
+def test_version_summaries_have_no_bodies(cms: Cms, article: Article) -> None:
     name = article.article_id
     for number in range(10):
         cms.publish(name, "long " * 11_000 + str(number), "u_01")
@@ -248,7 +248,7 @@ def test_version_cards_have_no_bodies_and_cost_little(cms: Cms, article: Article
 # Previews
 
 
-def test_a_preview_shows_one_version_for_some_hours(cms: Cms, article: Article) -> None:
+def test_a_preview_shows_one_version_until_it_expires(cms: Cms, article: Article) -> None:
     name = article.article_id
     cms.save_draft(name, "one", "u_01")
     token = cms.share_preview(name, "u_01", hours=2)

@@ -14,7 +14,7 @@ README = (Path(keyplan_systems.cms.__file__).parent / "README.md").read_text(enc
 
 
 def rows(heading: str) -> list[list[str]]:
-    """The tables' rows of a section, as cells without their marks of code."""
+    """The rows of a section's tables, as cells without code markup."""
     section = README.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
     return [
         [cell.strip().replace("`", "") for cell in line.strip("|").split(" | ")]
@@ -23,7 +23,7 @@ def rows(heading: str) -> list[list[str]]:
     ]
 
 
-def test_rows_are_stored(sampled: Cms) -> None:
+def test_listed_items_are_stored(sampled: Cms) -> None:
     shown = [row for row in rows("Key table") if "01KPZ33YY0NHSEMGHPPRVG99EN" in str(row)]
     items = [item for item in stored(sampled) if "01KPZ33YY0NHSEMGHPPRVG99EN" in f"{item['pk']}{item['sk']}"]
     result = {tuple(item.get(key, {"S": "–"})["S"] for key in ("pk", "sk", "gsi1pk", "gsi1sk")): item for item in items}
@@ -41,6 +41,6 @@ def test_patterns_are_listed() -> None:
     assert listed == {pattern.id: name for name, pattern in Cms.compiled.patterns.items()}
 
 
-def test_limits_are_named() -> None:
+def test_limits_are_documented() -> None:
     for number in (f"{BODY_BYTES_MAX:,} bytes", f"{TAGS_MAX} tags", f"{EXCERPT_MAX:,} characters"):
         assert number in README

@@ -1,6 +1,4 @@
-"""What the README says that each pattern asks and costs is what the store meters, among 10 articles and, in a nightly
-run, among 100,000 items.
-"""
+"""The requests and units in the README equal the metered ones on 10 articles and, in nightly runs, on 100,000 items."""
 
 from __future__ import annotations
 
@@ -27,7 +25,7 @@ BODY = "word " * 1600
 
 @pytest.fixture(params=[10, *([LARGE] if NEW else [])])
 def cms(request: pytest.FixtureRequest) -> Iterator[Cms]:
-    """The sample, and ten articles of our own with texts of 8 KB, of which one has ten versions."""
+    """The sample and ten articles with texts of 8 KB, one of them with ten versions."""
     with Cms.open(":memory:") as opened:
         sample(opened, request.param, silent)
         for number in range(10):
@@ -39,13 +37,13 @@ def cms(request: pytest.FixtureRequest) -> Iterator[Cms]:
 
 
 def article(name: str, *tags: str) -> Article:
-    """An article that stands before all of the sample in every list."""
+    """An article that is first in every list."""
     at = datetime(2028, 1, 1, tzinfo=UTC)
     return Article(article_id=name, title="A title", slug=name, author_id="u_m", tags=set(tags), created_at=at)
 
 
 def calls(cms: Cms) -> dict[str, Callable[[], object]]:
-    """A call of each read and of each write about an article, by its id."""
+    """A call of each read and write about an article, by pattern id."""
     return {
         "AP1": lambda: cms.article("m0"),
         "AP2": lambda: cms.article_with_latest("m0"),
@@ -95,7 +93,7 @@ def calls_of_members(cms: Cms) -> dict[str, Callable[[], object]]:
     }
 
 
-def test_what_each_pattern_costs(cms: Cms) -> None:
+def test_each_pattern_costs_its_listed_units(cms: Cms) -> None:
     check_rows(cms, README, "Access patterns", {**calls(cms), **calls_of_members(cms)})
 
 

@@ -38,7 +38,7 @@ def cms(path: Path) -> Iterator[Cms]:
 
 
 def arguments(cms: Cms) -> dict[str, dict[str, Any]]:
-    """Arguments by pattern id, of an article that has all there is to ask for."""
+    """Arguments by pattern id, of an article with results for every read."""
     articles = [element for number in range(1, 9) for element in cms.articles_by_author(f"u_{number:02d}", limit=100)]
     article = max(articles, key=lambda article: (len(article.tags), article.current_version))
     assert article.tags
@@ -60,7 +60,7 @@ def by_command(path: Path, name: str, given: dict[str, Any]) -> Any:
 
 
 @pytest.mark.parametrize("identity", READS)
-def test_a_read_answers_alike_in_every_way(cms: Cms, path: Path, identity: str) -> None:
+def test_reads_have_the_same_result_in_each_interface(cms: Cms, path: Path, identity: str) -> None:
     name = next(pattern.name for pattern in Cms.compiled.reads.values() if pattern.id == identity)
     given = arguments(cms)[identity]
     bound = getattr(cms, name)
@@ -74,7 +74,7 @@ def test_a_read_answers_alike_in_every_way(cms: Cms, path: Path, identity: str) 
     assert by_command(path, name, given) == wanted
 
 
-def test_ap8_publishes_in_every_way(path: Path, cms: Cms) -> None:
+def test_publishing_works_in_each_interface(path: Path, cms: Cms) -> None:
     article_id = arguments(cms)["AP1"]["article_id"]
     before = cms.article(article_id)
     assert before is not None
@@ -96,7 +96,7 @@ def test_ap8_publishes_in_every_way(path: Path, cms: Cms) -> None:
 
 
 def a_week(cms: Cms) -> list[Any]:
-    """What is asked and answered in a week; moments are left out."""
+    """The results of a week's calls, without timestamps."""
     for number, name in enumerate("abc"):
         at = datetime(2026, 5, 4 + number, tzinfo=UTC)
         cms.create_article(
@@ -134,7 +134,7 @@ def a_week(cms: Cms) -> list[Any]:
 
 
 @pytest.mark.parametrize("store", STORES)
-def test_a_week_is_the_same_on_every_store(store: str, tmp_path: Path) -> None:
+def test_calls_have_the_same_results_on_every_store(store: str, tmp_path: Path) -> None:
     with Cms.open(":memory:", secret="s") as cms:
         wanted = a_week(cms)
     with open_on(Cms, store, tmp_path) as cms:

@@ -1,4 +1,4 @@
-"""The writes: what each leaves, what it refuses, and what a failure leaves behind."""
+"""Writes of the CMS: results, errors, and the state after a failure."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ def junction(cms: Cms, article_id: str) -> set[str]:
     return {article.tag for article in cms.tags_of_article(article_id)}
 
 
-# Creating
+# Creation
 
 
-def test_created_is_a_draft_without_version(cms: Cms) -> None:
+def test_a_new_article_is_a_draft_without_versions(cms: Cms) -> None:
     given = Article(title="T", slug="t", author_id="u", status="published", current_version=7, tags={"a"})
     made = cms.create_article(given)
     assert (made.status, made.current_version, made.published_at) == ("draft", 0, None)
@@ -31,7 +31,7 @@ def test_created_is_a_draft_without_version(cms: Cms) -> None:
     assert junction(cms, made.article_id) == {"a"}
 
 
-def test_created_twice(cms: Cms, article: Article) -> None:
+def test_creating_an_existing_article_is_an_error(cms: Cms, article: Article) -> None:
     before = stored(cms)
     with pytest.raises(ItemExists) as caught:
         cms.create_article(article.model_copy(update={"title": "Another", "tags": {"other"}}))
@@ -39,7 +39,7 @@ def test_created_twice(cms: Cms, article: Article) -> None:
     assert stored(cms) == before
 
 
-def test_created_asynchronously(cms: Cms) -> None:
+def test_an_article_is_created_asynchronously(cms: Cms) -> None:
     async def write() -> Article:
         made = await cms.create_article.aio(Article(title="T", slug="t", author_id="u", tags={"a"}))
         await cms.publish.aio(made.article_id, "text", "u")
@@ -53,15 +53,15 @@ def test_created_asynchronously(cms: Cms) -> None:
 
 
 @pytest.mark.parametrize("wrong", [{"title": ""}, {"author_id": ""}, {"article_id": ""}, {"tags": {" "}}])
-def test_bad_articles(wrong: dict[str, Any]) -> None:
+def test_invalid_articles_are_rejected(wrong: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=next(iter(wrong))):
         Article(**{"title": "T", "slug": "t", "author_id": "u", **wrong})
 
 
-# Publishing
+# Publication
 
 
-def test_published(cms: Cms, article: Article) -> None:
+def test_publishing_stores_a_version(cms: Cms, article: Article) -> None:
     first = cms.publish(article.article_id, "one two three", "u_02")
     assert (first.version, first.word_count, first.created_by) == (1, 3, "u_02")
     second = cms.publish(article.article_id, "four", "u_01")
@@ -72,7 +72,7 @@ def test_published(cms: Cms, article: Article) -> None:
     assert cms.article_version(article.article_id, 1) == first
 
 
-def test_draft_saved_then_published(cms: Cms, article: Article) -> None:
+def test_a_saved_draft_is_published(cms: Cms, article: Article) -> None:
     cms.save_draft(article.article_id, "draft", "u_01")
     saved = cms.article(article.article_id)
     assert saved is not None
@@ -85,7 +85,7 @@ def test_draft_saved_then_published(cms: Cms, article: Article) -> None:
 
 
 @pytest.mark.parametrize("write", ["publish", "save_draft"])
-def test_body_too_large_is_told_before_any_request(cms: Cms, article: Article, write: str) -> None:
+def test_a_too_large_body_is_rejected_before_any_request(cms: Cms, article: Article, write: str) -> None:
     before = stored(cms)
     recorder = recorded(cms)
     body = "é" * (BODY_BYTES_MAX // 2 + 1)
@@ -110,7 +110,7 @@ def test_largest_body_fits(cms: Cms) -> None:
 # Tags
 
 
-def test_retagged(cms: Cms, article: Article) -> None:
+def test_tags_are_replaced(cms: Cms, article: Article) -> None:
     changed = cms.retag(article.article_id, {"c#", "new", "  padded "})
     assert changed.tags == {"c#", "new", "padded"}
     assert cms.article(article.article_id) == changed
@@ -122,7 +122,7 @@ def test_retagged(cms: Cms, article: Article) -> None:
     assert cms.retag(article.article_id, {"again"}).tags == {"again"}
 
 
-def test_as_many_tags_as_there_may_be(cms: Cms, article: Article) -> None:
+def test_the_number_of_tags_is_limited(cms: Cms, article: Article) -> None:
     cms.retag(article.article_id, {f"a{number}" for number in range(TAGS_MAX)})
     other = {f"b{number}" for number in range(TAGS_MAX)}
     cms.retag(article.article_id, other)
@@ -134,7 +134,7 @@ def test_as_many_tags_as_there_may_be(cms: Cms, article: Article) -> None:
     assert keys(cms) == set()
 
 
-def test_retag_mends_a_stray_junction_item(cms: Cms, article: Article) -> None:
+def test_replacing_tags_repairs_an_orphaned_junction(cms: Cms, article: Article) -> None:
     cms.put(TagArticle(tag="stray", article_id=article.article_id))
     cms.retag(article.article_id, {"stray"})
     assert junction(cms, article.article_id) == {"stray"}
@@ -143,7 +143,7 @@ def test_retag_mends_a_stray_junction_item(cms: Cms, article: Article) -> None:
 # Editing and archiving
 
 
-def test_edited(cms: Cms, article: Article) -> None:
+def test_an_article_is_edited(cms: Cms, article: Article) -> None:
     changed = cms.edit(article.article_id, "New", "new", "Short")
     assert (changed.title, changed.slug, changed.excerpt) == ("New", "new", "Short")
     assert cms.article(article.article_id) == changed
@@ -154,7 +154,7 @@ def test_edited(cms: Cms, article: Article) -> None:
         cms.edit(article.article_id, "New", "new", "x" * 1001)
 
 
-def test_archived_refuses_every_change(cms: Cms, article: Article) -> None:
+def test_an_archived_article_rejects_every_change(cms: Cms, article: Article) -> None:
     cms.publish(article.article_id, "text", "u_01")
     archived = cms.archive(article.article_id)
     before = stored(cms)
@@ -173,8 +173,8 @@ def test_archived_refuses_every_change(cms: Cms, article: Article) -> None:
     assert keys(cms) == set()
 
 
-def test_archived_between_the_read_and_the_write(cms: Cms, article: Article) -> None:
-    """Whoever archives in between wins: the write reads again, and is refused."""
+def test_archiving_during_a_write_rejects_it(cms: Cms, article: Article) -> None:
+    """The concurrent archiving wins: the write reads again and is rejected."""
     recorder = recorded(cms)
     archived = False
 
@@ -217,7 +217,7 @@ def test_archived_between_the_read_and_the_write(cms: Cms, article: Article) -> 
         ("archive", {}),
     ],
 )
-def test_no_such_article(cms: Cms, write: str, arguments: dict[str, Any]) -> None:
+def test_an_unknown_article_is_an_error(cms: Cms, write: str, arguments: dict[str, Any]) -> None:
     with pytest.raises(ItemNotFound, match="01HW"):
         getattr(cms, write)("01HW", **arguments)
     assert keys(cms) == set()
@@ -226,7 +226,7 @@ def test_no_such_article(cms: Cms, write: str, arguments: dict[str, Any]) -> Non
 # Deleting
 
 
-def test_deleted_with_more_than_100_versions(cms: Cms, article: Article) -> None:
+def test_an_article_with_more_than_100_versions_is_deleted(cms: Cms, article: Article) -> None:
     other = cms.create_article(Article(title="Other", slug="other", author_id="u_01", tags={"aws"}))
     cms.publish(other.article_id, "stays", "u_01")
     gone = {key for key in keys(cms) if any(article.article_id in part for part in key)} | {("SLUG#keys", "ARTICLE")}
@@ -265,8 +265,8 @@ def test_delete_is_finished_after_a_crash(cms: Cms, article: Article) -> None:
     assert keys(cms) == set()
 
 
-def test_deleted_while_published(cms: Cms, article: Article) -> None:
-    """A version published between the delete's read and its transaction is deleted too."""
+def test_deleting_during_publication_deletes_the_new_version(cms: Cms, article: Article) -> None:
+    """A version published between the delete's read and its transaction is deleted as well."""
     recorder = recorded(cms)
     published = False
 
@@ -285,7 +285,7 @@ def test_deleted_while_published(cms: Cms, article: Article) -> None:
 # The sample
 
 
-def test_sampled_again_changes_nothing(tmp_path: Path) -> None:
+def test_adding_the_sample_again_changes_nothing(tmp_path: Path) -> None:
     with Cms.open(tmp_path / "cms.db") as cms:
         assert sample(cms, 60, silent) == 60
         name = cms.articles_by_author("u_01").items[0].article_id

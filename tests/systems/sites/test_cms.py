@@ -44,7 +44,7 @@ def visit(site: ServedSite, who: str | None = None) -> Visit:
 
 
 def begun(member: Visit, title: str, text: str = "") -> str:
-    """Begin an article, and write its first text; gives its address."""
+    """Create an article with its first text; returns its URL."""
     member.get("/new")
     assert member.send("/new", title=title) == 200
     path = member.path
@@ -107,7 +107,7 @@ def test_the_largest_body_that_an_item_holds_is_saved_unchanged(site: ServedSite
     assert editor.says(f"a version holds at most {BODY_BYTES_MAX:,}")
 
 
-def test_of_two_who_save_the_second_is_asked(site: ServedSite) -> None:
+def test_the_second_of_two_concurrent_saves_is_rejected(site: ServedSite) -> None:
     author, editor = visit(site, "author"), visit(site, "editor")
     path = begun(author, "Two at once", "First.")
     editor.get(path)
@@ -129,7 +129,7 @@ def test_of_two_who_save_the_second_is_asked(site: ServedSite) -> None:
         assert editor.get(f"{path}/versions/{wrong}") == 404
 
 
-def test_a_preview_s_link_shows_a_draft_until_it_is_over(cms: Cms, site: ServedSite) -> None:
+def test_a_preview_link_shows_a_draft_until_it_expires(cms: Cms, site: ServedSite) -> None:
     author, anyone = visit(site, "author"), visit(site)
     path = begun(author, "Secret plans", "For **your** eyes.")
     assert author.send(f"{path}/share") == 200
@@ -159,7 +159,7 @@ def test_an_article_is_unpublished_before_it_is_deleted(cms: Cms, site: ServedSi
     assert_lists_agree(cms)
 
 
-def test_an_address_is_one_article_s(site: ServedSite) -> None:
+def test_addresses_are_unique(site: ServedSite) -> None:
     author = visit(site, "author")
     begun(author, "Taken")
     author.get("/new")
@@ -168,7 +168,7 @@ def test_an_address_is_one_article_s(site: ServedSite) -> None:
     assert author.send("/new", title="Taken", slug="free") == 200
 
 
-def test_who_joins_waits_until_an_administrator_says_what_they_are(site: ServedSite) -> None:
+def test_new_members_wait_for_a_role(site: ServedSite) -> None:
     somebody, admin = visit(site), visit(site, "admin")
     somebody.get("/sign-up")
     assert somebody.send("/sign-up", login="nobody", name="N") == 422
@@ -187,7 +187,7 @@ def test_who_joins_waits_until_an_administrator_says_what_they_are(site: ServedS
         assert visit(site, other).get("/members") == 404
 
 
-def test_the_first_who_joins_administers() -> None:
+def test_the_first_member_is_an_administrator() -> None:
     with Cms.open(":memory:") as empty:
         site = make_site(empty, OPTIONS)
         assert any("becomes the administrator" in line for line in site.told)
@@ -197,7 +197,7 @@ def test_the_first_who_joins_administers() -> None:
             assert (somebody.get("/members") == 200) is founder
 
 
-def test_forms_of_other_sites_are_refused(site: ServedSite) -> None:
+def test_cross_site_forms_are_rejected(site: ServedSite) -> None:
     editor = visit(site, "editor")
     path = begun(editor, "Foreign", "x")
     fields = {"csrf": editor.csrf()}
@@ -227,8 +227,8 @@ def bearer(member: Visit) -> dict[str, str]:
     return {"authorization": f"Bearer {token}"}
 
 
-def test_an_author_lists_no_drafts_of_others(cms: Cms, site: ServedSite, client: TestClient) -> None:
-    """Titles and excerpts of others' drafts are for editors."""
+def test_authors_cannot_list_drafts_of_others(cms: Cms, site: ServedSite, client: TestClient) -> None:
+    """Only editors see titles and excerpts of others' drafts."""
     cms.create_article(Article(title="A secret title", slug="hidden", author_id="u_99", tags={"hush"}))
     author, editor = (bearer(visit(site, literal)) for literal in ("author", "editor"))
     lists = (
@@ -241,7 +241,7 @@ def test_an_author_lists_no_drafts_of_others(cms: Cms, site: ServedSite, client:
         assert "secret" in client.get(f"/api/{pattern}", headers=editor).text, pattern
 
 
-def test_drafts_never_go_over_the_public_api(cms: Cms, site: ServedSite, client: TestClient) -> None:
+def test_the_public_api_returns_no_drafts(cms: Cms, site: ServedSite, client: TestClient) -> None:
     draft = cms.create_article(Article(title="Draft", slug="hush", author_id="u_02", tags={"hush"}))
     cms.save_draft(draft.article_id, "a secret text", "u_02", title="A secret title")
     shown = cms.create_article(Article(title="Shown", slug="shown", author_id="u_02", tags={"hush"}))
@@ -267,7 +267,7 @@ def test_drafts_never_go_over_the_public_api(cms: Cms, site: ServedSite, client:
         assert result.json()["version"]["body"] == "a secret text"
 
 
-def test_the_api_knows_who_asks(cms: Cms, site: ServedSite, client: TestClient) -> None:
+def test_the_api_authenticates_callers(cms: Cms, site: ServedSite, client: TestClient) -> None:
     made = cms.create_article(Article(title="Of the editor", slug="of-the-editor", author_id="u_01"))
     author, editor = (bearer(visit(site, literal)) for literal in ("author", "editor"))
     given = {"article_id": made.article_id, "body": "x"}
@@ -295,7 +295,7 @@ def test_the_api_knows_who_asks(cms: Cms, site: ServedSite, client: TestClient) 
     assert client.post("/api/create_article", json={"article": article}, headers=author).status_code == 409
 
 
-def test_attacks_on_the_api_are_answered(cms: Cms, site: ServedSite, client: TestClient) -> None:
+def test_attacks_on_the_api_are_rejected(cms: Cms, site: ServedSite, client: TestClient) -> None:
     name = cms.create_article(Article(title="Attacked", slug="attacked", author_id="u_01")).article_id
     cms.save_draft(name, "x", "u_01")
     editor = bearer(visit(site, "editor"))
@@ -341,7 +341,7 @@ def test_attacks_on_the_api_are_answered(cms: Cms, site: ServedSite, client: Tes
 # Differences
 
 
-def test_what_differs() -> None:
+def test_differences_of_two_texts() -> None:
     before = "\n".join(f"line {number}" for number in range(20))
     lines = differences(before, before.replace("line 10\n", "").replace("line 12", "twelve"))
     assert lines is not None

@@ -17,11 +17,11 @@ HOME = PostalAddress(name="Nora Brook", street="1 Mill Lane", city="Bristol", co
 
 
 def kinds(design: Shop, *texts: str) -> set[str]:
-    """The kinds of items that hold one of these texts."""
+    """The kinds of items that contain one of these strings."""
     return {type(row.instance).__name__ for row in scan(design).rows if any(text in str(row.item) for text in texts)}
 
 
-def test_a_customer_takes_their_data_along_and_leaves_when_nothing_is_on_its_way() -> None:
+def test_a_customer_exports_data_and_leaves_without_open_orders() -> None:
     with Shop.open(":memory:", secret="s") as shop:
         shop.add_merchant(Merchant(merchant_id="m", name="M"))
         for name in ("tea", "cup"):
@@ -53,10 +53,11 @@ def test_a_customer_takes_their_data_along_and_leaves_when_nothing_is_on_its_way
         assert nora.path == "/sign-in"
         with pytest.raises(ItemNotFound):
             shop.leave(user.user_id)
-        assert Visit(make_shop(shop, OPTIONS).application).join("nora@example.org") == 200  # the address is free
+        # the address can be used again
+        assert Visit(make_shop(shop, OPTIONS).application).join("nora@example.org") == 200
 
 
-def test_a_seller_stays() -> None:
+def test_a_seller_cannot_leave() -> None:
     with Shop.open(":memory:") as shop:
         shop.register(User(user_id="s", email="s@example.org", name="S", merchant_id="m"))
         with pytest.raises(Refused):
