@@ -18,6 +18,7 @@ from keyplan import Design, Entity
 from keyplan.testing import verify
 from tests.contract.design import Everything
 from tests.contract.remote import dynamodb_local, our_server
+from tests.seeds import NEW
 
 __all__ = [
     "CALLERS",
@@ -167,7 +168,7 @@ def generated(memory: int, server: int, local: int) -> list[Any]:
         pytest.param(name, count, marks=pytest.mark.nightly)
         for name, count in (("server", server), ("dynamodb-local", local))
     ]
-    return [("memory", memory), *nightly]
+    return [("memory", memory if NEW else memory // 2), *nightly]
 
 
 def check_generated(design: type[Design], store: str, stores: int, folder: Path) -> None:

@@ -36,7 +36,7 @@ def test_results_agree_with_brute_force_on_every_store(design: type[Design], sto
     address = STORES[store]()
     verify(
         design,
-        stores=15 if NEW else 8,
+        stores=15 if NEW else 4,
         seed=seed(20261121),
         open=lambda: design.open(f"dynamodb+http://{address}/{new_table()}", create=True),
         strategies=STRATEGIES.get(design),

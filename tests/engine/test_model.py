@@ -207,4 +207,4 @@ class Store(RuleBasedStateMachine):
 
 
 TestStore = Store.TestCase
-TestStore.settings = settings(max_examples=examples(20, 30), stateful_step_count=20, deadline=None)
+TestStore.settings = settings(max_examples=examples(12, 30), stateful_step_count=20, deadline=None)

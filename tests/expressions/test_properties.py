@@ -67,7 +67,7 @@ def test_printed_path_parses_to_the_same_tree(path: tree.Path) -> None:
     assert parse_projection(to_text(path)) == tree.Projection((path,))
 
 
-@settings(max_examples=examples(150, 1000))
+@settings(max_examples=examples(100, 1000))
 @given(conditions, items, given_values)
 def test_conditions_agree_with_a_naive_evaluator(
     condition: tree.Condition, item: dict[str, Any], values: dict[str, Any]

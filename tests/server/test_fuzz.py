@@ -99,7 +99,7 @@ def contents(raw: Raw) -> list[Any]:
     return [(name, raw.ask(request("Scan", {"TableName": name})).json()["Items"]) for name in names]
 
 
-@settings(max_examples=examples(150, 400), deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(80, 400), deadline=None, suppress_health_check=list(HealthCheck))
 @given(requests=st.lists(REQUESTS, min_size=1, max_size=4))
 def test_rejected_random_requests_have_no_effect(target: Server, requests: list[tuple[str, Any]]) -> None:
     with target.raw() as raw:
@@ -133,7 +133,7 @@ SPLICES = st.sampled_from(
 )
 
 
-@settings(max_examples=examples(150, 400), deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(80, 400), deadline=None, suppress_health_check=list(HealthCheck))
 @given(good=st.sampled_from(GOOD_BODIES), cuts=st.lists(st.tuples(st.integers(0, 300), st.integers(0, 9), SPLICES)))
 def test_rejected_corrupted_bodies_have_no_effect(
     target: Server, good: tuple[str, Any], cuts: list[tuple[int, int, bytes]]
@@ -177,7 +177,7 @@ PIECES = st.sampled_from(
 )
 
 
-@settings(max_examples=examples(120, 300), deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(60, 300), deadline=None, suppress_health_check=list(HealthCheck))
 @given(pieces=st.lists(PIECES | st.binary(max_size=30), max_size=12), cut=st.integers(0, 40))
 def test_random_bytes_are_answered(target: Server, pieces: list[bytes], cut: int) -> None:
     data = b"".join(pieces)
