@@ -42,8 +42,10 @@ MODERATED = ("/moderation", "/moderation/posts", "/inbox?month=2026-11")
 
 
 @pytest.fixture(scope="module")
-def served() -> Iterator[tuple[Blog, str]]:
-    with serving("blog", POSTS) as (blog, address):
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Blog, str]]:
+    settings = tmp_path_factory.mktemp("blog") / "site.toml"
+    settings.write_text('authors = "open"\n')
+    with serving("blog", POSTS, settings) as (blog, address):
         yield blog, address
 
 
@@ -163,7 +165,7 @@ def test_tags_are_suggested_and_chosen_by_keyboard(visitor: Arrive) -> None:
 def test_an_author_writes_previews_publishes_and_edits_in_two_windows(visitor: Arrive) -> None:
     page = visitor()
     join(page, "Otto Author")
-    page.get_by_text("This is your desk").wait_for()
+    page.get_by_text("Your posts are listed here").wait_for()
     page.get_by_role("link", name="New post").click()
     page.get_by_label("Title").fill("Bread & butter <notes>")
     page.get_by_label("Text").fill("Some **strong** words.\n\n| a | b |\n|---|---|\n| 1 | 2 |")
@@ -193,7 +195,7 @@ def test_an_author_writes_previews_publishes_and_edits_in_two_windows(visitor: A
     other.get_by_text("Saved.").wait_for()
     page.get_by_label("Text").fill("The slower text.")
     page.get_by_role("button", name="Save").click()
-    page.get_by_text("This post was changed since you opened it").wait_for()
+    page.get_by_text("This post has changed since you opened it").wait_for()
     assert "The quicker text." in page.locator(".versions").inner_text()
     assert "The slower text." in page.locator(".versions").inner_text()
     page.get_by_role("button", name="Save").click()
@@ -285,16 +287,16 @@ def test_a_phone_in_dark_mode_comments_moderates_and_deletes_a_post(
     reader.goto(place)
     reader.get_by_text("This comment was hidden by a moderator.").wait_for()
     moderator.goto("/moderation/posts")
-    moderator.get_by_role("button", name="Take down Night bus").press("Enter")
-    moderator.get_by_text("The post is taken down.").wait_for()
+    moderator.get_by_role("button", name="Unpublish Night bus").press("Enter")
+    moderator.get_by_text("The post is no longer published.").wait_for()
     reader.goto(place)
     assert "404" in reader.get_by_role("main").inner_text()
     author.goto(place)
-    author.get_by_text("a moderator took this post down").wait_for()
+    author.get_by_text("only its author can see this page").wait_for()
     author.get_by_role("link", name="Edit", exact=True).click()
     author.get_by_role("link", name="Delete…").press("Enter")
     author.get_by_label("Type its title").fill("Night bus")
-    author.get_by_role("button", name="Delete it for good").press("Enter")
+    author.get_by_role("button", name="Delete permanently").press("Enter")
     author.get_by_text("The post is deleted.").wait_for()
     assert blog.slug_of("night-bus") is None
 
