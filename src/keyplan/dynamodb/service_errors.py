@@ -11,10 +11,16 @@ from typing import Any
 from keyplan.errors import DynamoDBError
 
 
-class ValidationException(DynamoDBError):
-    """The request violates a rule of the API."""
+class _ServiceError(DynamoDBError):
+    """An error whose class has the name of its type; subclasses of such a class share its type."""
 
-    type = "ValidationException"
+    def __init_subclass__(cls) -> None:
+        if _ServiceError in cls.__bases__:
+            cls.type = cls.__name__
+
+
+class ValidationException(_ServiceError):
+    """The request violates a rule of the API."""
 
 
 class RequestFault(ValidationException):
@@ -31,172 +37,118 @@ class CountFault(ValidationException):
     """There are more members than the maximum. No other error of the request is reported."""
 
 
-class SerializationException(DynamoDBError):
+class SerializationException(_ServiceError):
     """A member of the request has the wrong JSON type."""
 
-    type = "SerializationException"
 
-
-class UnknownOperationException(DynamoDBError):
+class UnknownOperationException(_ServiceError):
     """The operation doesn't exist or isn't supported."""
 
-    type = "UnknownOperationException"
 
-
-class ResourceNotFoundException(DynamoDBError):
+class ResourceNotFoundException(_ServiceError):
     """The table or index doesn't exist."""
 
-    type = "ResourceNotFoundException"
 
-
-class TableNotFoundException(DynamoDBError):
+class TableNotFoundException(_ServiceError):
     """The table doesn't exist, in operations on backups."""
 
-    type = "TableNotFoundException"
 
-
-class AccessDeniedException(DynamoDBError):
+class AccessDeniedException(_ServiceError):
     """The caller isn't authorized, or the change would prevent the caller from changing the policy again."""
 
-    type = "AccessDeniedException"
 
-
-class PolicyNotFoundException(DynamoDBError):
+class PolicyNotFoundException(_ServiceError):
     """The resource has no policy."""
 
-    type = "PolicyNotFoundException"
 
-
-class GlobalTableNotFoundException(DynamoDBError):
+class GlobalTableNotFoundException(_ServiceError):
     """The global table (version 2017.11.29) doesn't exist."""
 
-    type = "GlobalTableNotFoundException"
 
-
-class GlobalTableAlreadyExistsException(DynamoDBError):
+class GlobalTableAlreadyExistsException(_ServiceError):
     """The global table (version 2017.11.29) already exists."""
 
-    type = "GlobalTableAlreadyExistsException"
 
-
-class ReplicaAlreadyExistsException(DynamoDBError):
+class ReplicaAlreadyExistsException(_ServiceError):
     """The region already has a replica."""
 
-    type = "ReplicaAlreadyExistsException"
 
-
-class ReplicaNotFoundException(DynamoDBError):
+class ReplicaNotFoundException(_ServiceError):
     """The region has no replica."""
 
-    type = "ReplicaNotFoundException"
 
-
-class TableAlreadyExistsException(DynamoDBError):
+class TableAlreadyExistsException(_ServiceError):
     """The table already exists, in restore operations."""
 
-    type = "TableAlreadyExistsException"
 
-
-class TableInUseException(DynamoDBError):
+class TableInUseException(_ServiceError):
     """A table of this name is being restored."""
 
-    type = "TableInUseException"
 
-
-class BackupNotFoundException(DynamoDBError):
+class BackupNotFoundException(_ServiceError):
     """The backup doesn't exist."""
 
-    type = "BackupNotFoundException"
 
-
-class BackupInUseException(DynamoDBError):
+class BackupInUseException(_ServiceError):
     """A restore from the backup is in progress."""
 
-    type = "BackupInUseException"
 
-
-class ContinuousBackupsUnavailableException(DynamoDBError):
+class ContinuousBackupsUnavailableException(_ServiceError):
     """Continuous backups aren't enabled for the table."""
 
-    type = "ContinuousBackupsUnavailableException"
 
-
-class PointInTimeRecoveryUnavailableException(DynamoDBError):
+class PointInTimeRecoveryUnavailableException(_ServiceError):
     """Point-in-time recovery isn't enabled for the table."""
 
-    type = "PointInTimeRecoveryUnavailableException"
 
-
-class InvalidRestoreTimeException(DynamoDBError):
+class InvalidRestoreTimeException(_ServiceError):
     """The restore time is outside the recovery period."""
 
-    type = "InvalidRestoreTimeException"
 
-
-class InvalidExportTimeException(DynamoDBError):
+class InvalidExportTimeException(_ServiceError):
     """The export time is outside the recovery period."""
 
-    type = "InvalidExportTimeException"
 
-
-class ExportNotFoundException(DynamoDBError):
+class ExportNotFoundException(_ServiceError):
     """The export doesn't exist."""
 
-    type = "ExportNotFoundException"
 
-
-class ExportConflictException(DynamoDBError):
+class ExportConflictException(_ServiceError):
     """A ClientToken was reused for a different export."""
 
-    type = "ExportConflictException"
 
-
-class ImportNotFoundException(DynamoDBError):
+class ImportNotFoundException(_ServiceError):
     """The import doesn't exist."""
 
-    type = "ImportNotFoundException"
 
-
-class ImportConflictException(DynamoDBError):
+class ImportConflictException(_ServiceError):
     """A ClientToken was reused for a different import."""
 
-    type = "ImportConflictException"
 
-
-class ResourceInUseException(DynamoDBError):
+class ResourceInUseException(_ServiceError):
     """The table already exists, or is being created, updated or deleted."""
 
-    type = "ResourceInUseException"
 
-
-class LimitExceededException(DynamoDBError):
+class LimitExceededException(_ServiceError):
     """Too many concurrent table operations."""
 
-    type = "LimitExceededException"
 
-
-class ConditionalCheckFailedException(DynamoDBError):
+class ConditionalCheckFailedException(_ServiceError):
     """The condition is false. ``fields["Item"]`` is the current item if the request asked for it."""
-
-    type = "ConditionalCheckFailedException"
 
     def __init__(self, item: Mapping[str, Any] | None = None) -> None:
         super().__init__("The conditional request failed", fields={"Item": item} if item is not None else None)
 
 
-class DuplicateItemException(DynamoDBError):
+class DuplicateItemException(_ServiceError):
     """The key of an inserted item already exists (PartiQL)."""
-
-    type = "DuplicateItemException"
 
     def __init__(self) -> None:
         super().__init__("Duplicate primary key exists in table")
 
 
-class TransactionCanceledException(DynamoDBError):
+class TransactionCanceledException(_ServiceError):
     """The transaction was canceled. ``fields["CancellationReasons"]`` has one reason per action, in order."""
-
-    type = "TransactionCanceledException"
 
     def __init__(self, reasons: Sequence[Mapping[str, Any]]) -> None:
         codes = ", ".join(reason["Code"] for reason in reasons)
@@ -206,50 +158,38 @@ class TransactionCanceledException(DynamoDBError):
         )
 
 
-class IdempotentParameterMismatchException(DynamoDBError):
+class IdempotentParameterMismatchException(_ServiceError):
     """A ClientRequestToken was reused for a different request."""
 
-    type = "IdempotentParameterMismatchException"
 
-
-class ItemCollectionSizeLimitExceededException(DynamoDBError):
+class ItemCollectionSizeLimitExceededException(_ServiceError):
     """An item collection of a table with local secondary indexes exceeds 10 GB."""
 
-    type = "ItemCollectionSizeLimitExceededException"
 
-
-class TransactionConflictException(DynamoDBError):
+class TransactionConflictException(_ServiceError):
     """Another transaction is changing the item."""
-
-    type = "TransactionConflictException"
 
 
 ThrottlingReasons = Sequence[Mapping[str, str]]
 """Each has ``reason`` (``TableWriteKeyRangeThroughputExceeded``) and ``resource``, the ARN of a table or index."""
 
 
-class ProvisionedThroughputExceededException(DynamoDBError):
+class ProvisionedThroughputExceededException(_ServiceError):
     """The throughput of a provisioned table, an index or a partition was exceeded."""
-
-    type = "ProvisionedThroughputExceededException"
 
     def __init__(self, message: str, reasons: ThrottlingReasons = ()) -> None:
         super().__init__(message, fields={"ThrottlingReasons": list(reasons)})
 
 
-class ThrottlingException(DynamoDBError):
+class ThrottlingException(_ServiceError):
     """The throughput of an on-demand table, an index or a partition was exceeded."""
-
-    type = "ThrottlingException"
 
     def __init__(self, message: str, reasons: ThrottlingReasons = ()) -> None:
         super().__init__(message, fields={"throttlingReasons": list(reasons)})
 
 
-class RequestLimitExceeded(DynamoDBError):
+class RequestLimitExceeded(_ServiceError):
     """The account's throughput quota was exceeded."""
-
-    type = "RequestLimitExceeded"
 
     def __init__(self, message: str, reasons: ThrottlingReasons = ()) -> None:
         super().__init__(message, fields={"ThrottlingReasons": list(reasons)})
@@ -264,22 +204,16 @@ THROTTLING_CODES = frozenset({PROVISIONED_THROUGHPUT_CODE, THROTTLING_CODE})
 """Throttling codes in the results of a transaction's actions and a batch's statements."""
 
 
-class ExpiredIteratorException(DynamoDBError):
+class ExpiredIteratorException(_ServiceError):
     """The shard iterator is older than 15 minutes."""
 
-    type = "ExpiredIteratorException"
 
-
-class TrimmedDataAccessException(DynamoDBError):
+class TrimmedDataAccessException(_ServiceError):
     """The stream records are older than 24 hours."""
 
-    type = "TrimmedDataAccessException"
 
-
-class InternalServerError(DynamoDBError):
+class InternalServerError(_ServiceError):
     """An internal error of the store."""
-
-    type = "InternalServerError"
 
 
 def one_or_more(message: str) -> ValidationException:

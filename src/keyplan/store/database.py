@@ -140,11 +140,8 @@ class Database:
         self.storage.region = name
 
     def table(self, name: str, key: dict[str, Any] | None = None) -> Table:
-        """The table of an operation on items.
-
-        Raises:
-            ResourceNotFoundException: the table doesn't exist.
-            ValueFault: ``key`` is invalid as well, which is reported first.
+        """The table of an operation on items. Raises ResourceNotFoundException if the table doesn't exist, or
+        ValueFault if ``key`` is invalid as well, which is reported first.
         """
         table = self._settled.get(name) or self._find_usable(name)
         if table is None:
@@ -154,10 +151,8 @@ class Database:
         return table
 
     def described_table(self, name: str) -> Table:
-        """The current table of an operation on tables.
-
-        Raises:
-            ResourceNotFoundException: it doesn't exist, or is being restored; the message names it.
+        """The current table of an operation on tables. Raises ResourceNotFoundException if it doesn't exist, or is
+        being restored; the message names it.
         """
         table = self.shown_table(name)
         if not table.is_settled and self.states(table).restoring:
@@ -165,10 +160,8 @@ class Database:
         return table
 
     def shown_table(self, name: str) -> Table:
-        """The table for DescribeTable, including one that is being restored.
-
-        Raises:
-            ResourceNotFoundException: it doesn't exist; the message names it.
+        """The table for DescribeTable, including one that is being restored. Raises ResourceNotFoundException if it
+        doesn't exist; the message names it.
         """
         table = self.find(name)
         if table is not None and self.goes_on_with(table):

@@ -99,11 +99,8 @@ def _plan_key(target: Target, request: Mapping[str, Any]) -> tuple[object, ...]:
 
 
 def bound_condition(target: Target, expression: Expression, given: Placeholders) -> KeyCondition:
-    """A key condition, bound to the target's key.
-
-    Raises:
-        ExpressionFault: it isn't a key condition.
-        ValidationException: a value is empty.
+    """A key condition, bound to the target's key. Raises ExpressionFault if it isn't a key condition, or
+    ValidationException if a value is empty.
     """
     attributes = (*target.partition, *target.sort)
     condition = bind_key_condition(
@@ -257,10 +254,8 @@ class Target:
 
 
 def target_of(database: Database, table: Table, request: Request, operation: str) -> Target:
-    """The target of a request.
-
-    Raises:
-        ValidationException: the index doesn't exist, or can't be read with strong consistency.
+    """The target of a request. Raises ValidationException if the index doesn't exist, or can't be read with strong
+    consistency.
     """
     name = request.get("IndexName")
     if name is None:
@@ -302,10 +297,8 @@ def check_select(target: Target, request: Request, *, enveloped: bool = True) ->
 
 
 def check_paths(target: Target, filter_: BoundCondition | None, projection: BoundProjection | None) -> None:
-    """Reject paths into key attributes of the table or its indexes, first in the projection, then in the filter.
-
-    Raises:
-        ValidationException: there is such a path.
+    """Reject paths into key attributes of the table or its indexes, first in the projection, then in the filter. Raises
+    ValidationException.
     """
     for expression in (projection, filter_):
         if expression is not None:
@@ -315,11 +308,8 @@ def check_paths(target: Target, filter_: BoundCondition | None, projection: Boun
 def fetches_items(
     target: Target, request: Request, filter_: BoundCondition | None, projection: BoundProjection | None
 ) -> bool:
-    """Whether a local secondary index must fetch unprojected attributes from the table.
-
-    Raises:
-        ValidationException: the filter needs unprojected attributes, or a global secondary index would have to
-            fetch.
+    """Whether a local secondary index must fetch unprojected attributes from the table. Raises ValidationException if
+    the filter needs unprojected attributes, or a global secondary index would have to fetch.
     """
     index = target.index
     if index is None or not index.projected:
@@ -341,10 +331,8 @@ def fetches_items(
 
 
 def start_of(target: Target, start: Item | None) -> tuple[KeyText, ...] | None:
-    """The position of an ExclusiveStartKey from ``checked_start``.
-
-    Raises:
-        ValidationException: it isn't a key of the target.
+    """The position of an ExclusiveStartKey from ``checked_start``. Raises ValidationException if it isn't a key of the
+    target.
     """
     if start is None:
         return None
@@ -366,10 +354,7 @@ def start_of(target: Target, start: Item | None) -> tuple[KeyText, ...] | None:
 
 def checked_start(request: Request) -> Item | None:
     """The normalized ExclusiveStartKey, independent of the table. The service validates it after legacy parameters and
-    before expressions.
-
-    Raises:
-        ValueFault: a value is invalid.
+    before expressions. Raises ValueFault if a value is invalid.
     """
     start: Item | None = request.get("ExclusiveStartKey")
     if start is None:
@@ -383,11 +368,7 @@ def checked_start(request: Request) -> Item | None:
 
 
 def check_start_partition(target: Target, start: Item | None) -> None:
-    """Reject a start key with a wrong number of attributes, or without the partition key.
-
-    Raises:
-        ValidationException: it has such an error.
-    """
+    """Reject a start key with a wrong number of attributes, or no partition key. Raises ValidationException."""
     if start is not None:
         if len(start) != len({attribute.name for attribute in target.position}):
             raise ValidationException(_INVALID_START)
@@ -395,10 +376,8 @@ def check_start_partition(target: Target, start: Item | None) -> None:
 
 
 def check_own_start(target: Target, start: Item | None) -> None:
-    """Reject a start key without the index's key attributes; those of the table are checked later.
-
-    Raises:
-        ValidationException: an attribute is missing.
+    """Reject a start key without the index's key attributes; those of the table are checked later. Raises
+    ValidationException.
     """
     if start is not None:
         check_start_partition(target, start)

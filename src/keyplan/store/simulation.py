@@ -200,19 +200,14 @@ class Meter:
         self._resources: dict[tuple[int, int | None, Direction], _Resource] = {}
 
     def read(self, table: Table, index: Index | None, partition: Partition | None, units: float) -> None:
-        """Charge a read. Local secondary indexes share their table's throughput.
-
-        Raises:
-            one of ``THROTTLING``: no units are left.
+        """Charge a read. Local secondary indexes share their table's throughput. Raises one of ``THROTTLING`` if no
+        units are left.
         """
         self._charge(table, "Read", [_Charge(None if index is None or index.is_local else index, partition, units)])
 
     def write(self, table: Table, key: Key, outcome: Outcome, *, transactional: bool = False) -> None:
         """Charge a write before it is executed: on the table, and on each global secondary index, which must have units
-        left even if its entry doesn't change.
-
-        Raises:
-            one of ``THROTTLING``: no units are left.
+        left even if its entry doesn't change. Raises one of ``THROTTLING`` if no units are left.
         """
         consumed = Consumed(table.name, "Write")
         add_units(consumed, table, outcome, transactional=transactional)

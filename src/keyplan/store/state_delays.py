@@ -353,11 +353,8 @@ def already_there(name: str, definition: Mapping[str, Any], now_s: float) -> Res
 
 
 def check_changeable(name: str, states: States) -> None:
-    """Reject changes of a table that is being created or deleted.
-
-    Raises:
-        ResourceNotFoundException: it is being restored.
-        ResourceInUseException: it is being created or deleted.
+    """Reject changes of a table that is being created or deleted. Raises ResourceNotFoundException if it is being
+    restored, or ResourceInUseException if it is being created or deleted.
     """
     if states.restoring:
         raise table_not_found(name)
@@ -365,11 +362,8 @@ def check_changeable(name: str, states: States) -> None:
 
 
 def check_expiring(name: str, states: States) -> None:
-    """Reject changing the TTL of a table that is being created or deleted.
-
-    Raises:
-        ResourceNotFoundException: it is being restored.
-        ResourceInUseException: it is being created or deleted.
+    """Reject changing the TTL of a table that is being created or deleted. Raises ResourceNotFoundException if it is
+    being restored, or ResourceInUseException if it is being created or deleted.
     """
     if states.table == "CREATING" and not states.restoring:
         raise ResourceInUseException(f"{_IN_USE}Table {name} is being created")
@@ -393,11 +387,8 @@ def _check_there(name: str, states: States) -> None:
 
 
 def check_backups(name: str, states: States) -> None:
-    """Reject backups and point-in-time recovery of a new table.
-
-    Raises:
-        TableNotFoundException: it is being created.
-        ContinuousBackupsUnavailableException: it is very new, or is being imported.
+    """Reject backups and point-in-time recovery of a new table. Raises TableNotFoundException if it is being created,
+    or ContinuousBackupsUnavailableException if it is very new, or is being imported.
     """
     if states.lacks_backups:
         raise ContinuousBackupsUnavailableException(
@@ -423,11 +414,8 @@ def check_deletable(name: str, states: States, *, is_copied: bool) -> None:
 
 
 def check_update(name: str, states: States, request: Mapping[str, Any]) -> None:
-    """Reject an UpdateTable that conflicts with pending changes.
-
-    Raises:
-        ResourceInUseException: it conflicts.
-        LimitExceededException: an index is being created or deleted.
+    """Reject an UpdateTable that conflicts with pending changes. Raises ResourceInUseException if it conflicts, or
+    LimitExceededException if an index is being created or deleted.
     """
     check_changeable(name, states)
     changed = [index for index, state in states.indexes.items() if state.status in {"CREATING", "DELETING"}]

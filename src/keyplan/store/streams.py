@@ -334,12 +334,7 @@ class Iterator:
 
 
 def decode_iterator(text: str, now_s: float) -> Iterator:
-    """Decode an iterator.
-
-    Raises:
-        ValidationException: invalid.
-        ExpiredIteratorException: too old.
-    """
+    """Decode an iterator. Raises ValidationException if it is invalid, or ExpiredIteratorException if it is too old."""
     arn, _, rest = text.partition("|1|")
     named = _ARN.fullmatch(arn)
     try:
@@ -357,11 +352,8 @@ def decode_iterator(text: str, now_s: float) -> Iterator:
 
 
 def find_stream(changes: Changes, arn: str, now_s: float) -> StoredStream:
-    """The stream of an ARN, in any region and account.
-
-    Raises:
-        ValidationException: it isn't the ARN of a stream.
-        ResourceNotFoundException: the stream doesn't exist or has expired.
+    """The stream of an ARN, in any region and account. Raises ValidationException if it isn't the ARN of a stream, or
+    ResourceNotFoundException if the stream doesn't exist or has expired.
     """
     named = check_arn(arn)
     for stream in changes.streams():
@@ -385,11 +377,7 @@ def shown_shards(changes: Changes, stream: StoredStream, now_s: float) -> list[S
 
 
 def find_shard(changes: Changes, stream: StoredStream, name: str, now_s: float) -> StoredShard:
-    """A shard by id.
-
-    Raises:
-        ResourceNotFoundException: it doesn't exist or has expired.
-    """
+    """A shard by id. Raises ResourceNotFoundException if it doesn't exist or has expired."""
     for shard in shown_shards(changes, stream, now_s):
         if shard_id(shard) == name:
             return shard

@@ -56,10 +56,8 @@ def check_warm(wanted: Mapping[str, int], mode: str, provisioned: Mapping[str, i
 
 
 def raised_warm(settings: Settings, wanted: Mapping[str, int], mode: str, place: str) -> dict[str, int]:
-    """The warm throughput after an update; missing members don't change.
-
-    Raises:
-        ValidationException: it is empty, or lower than before.
+    """The warm throughput after an update; missing members don't change. Raises ValidationException if it is empty, or
+    lower than before.
     """
     if not wanted:
         subject = "" if place == "table" else f" for {place.replace('index ', 'index: ')}"
@@ -77,10 +75,8 @@ def raised_warm(settings: Settings, wanted: Mapping[str, int], mode: str, place:
 
 
 def check_quotas(wanted: Settings, region: str, index: str | None = None) -> None:
-    """Reject throughput of a table or the named index beyond the default quotas of an account (DescribeLimits).
-
-    Raises:
-        LimitExceededException: it exceeds a quota.
+    """Reject throughput of a table or the named index beyond the default quotas of an account (DescribeLimits). Raises
+    LimitExceededException.
     """
     of = "" if index is None else f" for index {index}"
     for name, units in (wanted.get("ProvisionedThroughput") or {}).items():

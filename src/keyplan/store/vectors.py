@@ -43,11 +43,9 @@ class VectorEntry:
 
 
 def check_vectors(table: Table, item: Item, touched: frozenset[str] | None = None) -> None:
-    """Reject an item with invalid attributes for a vector index; for an update, only changed ones.
-
-    Raises:
-        ValidationException: a vector has the wrong size or a component that isn't a 32-bit float; or a search
-            schema attribute has the wrong type, or its HASH attribute is empty.
+    """Reject an item with invalid attributes for a vector index; for an update, only changed ones. Raises
+    ValidationException if a vector has the wrong size or a component that isn't a 32-bit float; or a search schema
+    attribute has the wrong type, or its HASH attribute is empty.
     """
     for index in table.vector_indexes:
         for number, attribute in enumerate(index.schema):
@@ -310,11 +308,8 @@ def printed_schema(schema: Indexes, types: Mapping[str, str]) -> str:
 
 
 def one_vector_change(updates: Indexes, *, has_other: bool) -> Mapping[str, Any] | None:
-    """The only creation or deletion in an UpdateTable; ``has_other``: whether it also changes another index.
-
-    Raises:
-        ValidationException: an update is empty, or has several changes.
-        LimitExceededException: there are several.
+    """The only creation or deletion in an UpdateTable; ``has_other``: whether it also changes another index. Raises
+    ValidationException if an update is empty, or has several changes, or LimitExceededException if there are several.
     """
     for update in updates:
         actions = [kind for kind in ("Create", "Delete") if update.get(kind)]
@@ -332,11 +327,8 @@ def one_vector_change(updates: Indexes, *, has_other: bool) -> Mapping[str, Any]
 def with_vector_change(
     definition: Definition, change: Mapping[str, Any], attributes: Sequence[Mapping[str, str]]
 ) -> Definition:
-    """The definition with an added or removed vector index.
-
-    Raises:
-        ValidationException: the new index is invalid.
-        LimitExceededException: the table has the maximum number of vector indexes.
+    """The definition with an added or removed vector index. Raises ValidationException if the new index is invalid, or
+    LimitExceededException if the table has the maximum number of vector indexes.
     """
     indexes: list[Mapping[str, Any]] = list(definition.get("VectorIndexes") or [])
     numbers: dict[str, int] = dict(definition["IndexNumbers"])

@@ -64,11 +64,7 @@ this_thread = _Effort()
 
 
 def spend(count: float) -> None:
-    """Spend as much as decoding ``count`` bytes of items.
-
-    Raises:
-        LongError: it exceeds the thread's budget.
-    """
+    """Spend as much as decoding ``count`` bytes of items. Raises LongError if it exceeds the thread's budget."""
     this_thread.left -= count
     if this_thread.left < 0:
         raise LongError

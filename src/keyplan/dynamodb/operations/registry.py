@@ -187,11 +187,9 @@ class Operation:
         object.__setattr__(self, "old_names", frozenset(self.legacy))
 
     def validate(self, params: Any) -> None:
-        """Validate the parameters by their shape, and raise the error that AWS would.
-
-        Raises:
-            SerializationException: a member has the wrong JSON type.
-            ValidationException: a member violates its constraints, or belongs to an unsupported feature.
+        """Validate the parameters by their shape, and raise the error that AWS would. Raises SerializationException if
+        a member has the wrong JSON type, or ValidationException if a member violates its constraints, or belongs to an
+        unsupported feature.
         """
         if not self.check(params):
             if self.table_first and isinstance(params, dict) and params.get("TableName") is None:
@@ -205,18 +203,13 @@ class Operation:
 
     def check_types(self, params: Any) -> None:
         """Reject members of the wrong JSON type, including those in attribute values, which ``validate`` doesn't
-        inspect. AWS reports them before other errors.
-
-        Raises:
-            SerializationException: a member has the wrong JSON type.
+        inspect. AWS reports them before other errors. Raises SerializationException.
         """
         check_types(self.request, params)
 
     def check_old_count(self, params: Mapping[str, Any]) -> None:
-        """Reject legacy parameters with more conditions, updates and values than the supported maximum.
-
-        Raises:
-            ValidationException: there are more.
+        """Reject legacy parameters with more conditions, updates and values than the supported maximum. Raises
+        ValidationException.
         """
         for name in self.legacy:
             members = params.get(name)
@@ -231,10 +224,7 @@ class Operation:
 
     def check_mixture(self, params: Mapping[str, Any]) -> None:
         """Reject legacy parameters combined with expressions. Only KeyConditions can be combined with a filter
-        expression.
-
-        Raises:
-            RequestFault: the request has both.
+        expression. Raises RequestFault.
         """
         expressions = [name for name in self.expressions if params.get(name) is not None]
         alone = "KeyConditionExpression" not in expressions

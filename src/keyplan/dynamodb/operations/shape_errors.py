@@ -507,11 +507,8 @@ def _lower_first(name: str) -> str:
 
 
 def refuse_unreadable(shape: Structure, request: Any) -> None:
-    """Reject a request with an unreadable member, or without a required member.
-
-    Raises:
-        SerializationException: a member has the wrong JSON type.
-        ValidationException: a required member is missing.
+    """Reject a request with an unreadable member, or without a required member. Raises SerializationException if a
+    member has the wrong JSON type, or ValidationException if a required member is missing.
     """
     if type(request) is not dict:
         return

@@ -59,10 +59,8 @@ T = TypeVar("T")
 
 @lru_cache(_CACHED_TEXTS_MAX)
 def parse(text: str) -> syntax.Statement:
-    """The tree of a statement.
-
-    Raises:
-        StatementFault: the statement is invalid, or has a form that DynamoDB doesn't support.
+    """The tree of a statement. Raises StatementFault if the statement is invalid, or has a form that DynamoDB doesn't
+    support.
     """
     return _Parser(text).statement()
 

@@ -77,11 +77,7 @@ class Lowering:
         return tree.Path((placeholder,))
 
     def path(self, node: Node) -> tree.Path:
-        """A document path.
-
-        Raises:
-            StatementFault: it isn't a path, or has an empty name.
-        """
+        """A document path. Raises StatementFault if it isn't a path, or has an empty name."""
         if not isinstance(node, syntax.Path):
             raise StatementFault(f"Unexpected path component at {node.place}")
         parts: list[str | int] = []
@@ -97,10 +93,8 @@ class Lowering:
     # --- values
 
     def item(self, node: Node) -> dict[str, AttributeValue]:
-        """The item of an INSERT. Each attribute is validated separately, and is the root of its contents.
-
-        Raises:
-            StatementFault, ValueFault: the item is invalid.
+        """The item of an INSERT. Each attribute is validated separately, and is the root of its contents. Raises
+        StatementFault or ValueFault if the item is invalid.
         """
         if not isinstance(node, syntax.MapOf):
             raise StatementFault(
@@ -369,10 +363,8 @@ class Template(Lowering):
             self.path(path)
 
     def value(self, node: Node) -> AttributeValue:
-        """The normalized attribute value of a literal; a stand-in for a parameter.
-
-        Raises:
-            StatementFault, ValueFault: the value is invalid, or can't be converted before the parameters are known.
+        """The normalized attribute value of a literal; a stand-in for a parameter. Raises StatementFault or ValueFault
+        if the value is invalid, or can't be converted before the parameters are known.
         """
         if isinstance(node, syntax.Parameter):
             return {_PARAMETER: node.number}

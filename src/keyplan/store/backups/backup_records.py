@@ -87,11 +87,8 @@ def _note_copying(writer: Writer, table: Table, running: Mapping[str, Any]) -> N
 
 
 def finish_backup(database: Database, copying: Copying) -> Backup:
-    """Copy the remaining items. On failure the backup is removed.
-
-    Raises:
-        TableNotFoundException: the table was deleted.
-        StoreError: the store failed.
+    """Copy the remaining items. On failure the backup is removed. Raises TableNotFoundException if the table was
+    deleted, or StoreError if the store failed.
     """
     next_piece = partial(database.write, partial(_copy_next, database, copying))
     return finish(database, copying.worker, next_piece, partial(_give_up, database, copying))
@@ -140,11 +137,8 @@ def _give_up(database: Database, copying: Copying, writer: Writer) -> None:
 
 
 def go_on_backing_up(database: Database) -> None:
-    """Finish abandoned backups.
-
-    Raises:
-        TableNotFoundException: a table was deleted.
-        StoreError: the store failed.
+    """Finish abandoned backups. Raises TableNotFoundException if a table was deleted, or StoreError if the store
+    failed.
     """
     go_on(database, _take_over, finish_backup)
 
@@ -254,11 +248,8 @@ def _features(table: Table) -> Answer:
 
 
 def find_backup(reader: Reader, arn: str) -> Backup:
-    """A backup by its ARN, in any region.
-
-    Raises:
-        ValidationException: it isn't the ARN of a backup.
-        BackupNotFoundException: the backup doesn't exist.
+    """A backup by its ARN, in any region. Raises ValidationException if it isn't the ARN of a backup, or
+    BackupNotFoundException if the backup doesn't exist.
     """
     match = _ARN.fullmatch(arn)
     if match is None:
@@ -273,11 +264,7 @@ def find_backup(reader: Reader, arn: str) -> Backup:
 
 
 def latest_backup(database: Database, arn: str) -> Backup:
-    """``find_backup`` on the current state. An abandoned backup is finished first.
-
-    Raises:
-        ValidationException, BackupNotFoundException: as ``find_backup``.
-    """
+    """``find_backup`` on the current state. An abandoned backup is finished first. Raises the same errors."""
     backup = database.storage.read(lambda reader: find_backup(reader, arn))
     if backup["Details"]["BackupStatus"] != "CREATING" or not _goes_on(database, backup):
         return backup

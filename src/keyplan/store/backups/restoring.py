@@ -57,11 +57,8 @@ def begin_restored(
     summary: Mapping[str, Any],
 ) -> TableWork | None:
     """Create a table with the first items; returns the remaining restore, if any. ``summary`` is its
-    ``RestoreSummary``.
-
-    Raises:
-        TableAlreadyExistsException: the table exists.
-        TableInUseException: the table is being restored.
+    ``RestoreSummary``. Raises TableAlreadyExistsException if the table exists, or TableInUseException if the table is
+    being restored.
     """
     check_free(database, writer, name)
     begun = begin_restore(definition, summary, database.clock(), database.state_delay_s)
@@ -80,10 +77,8 @@ def begin_restored(
 
 
 def _restore_piece(database: Database, writer: Writer, table: Table, progress: Progress) -> Progress | None:
-    """Restore the next items; returns the progress, or None at the end.
-
-    Raises:
-        TableNotFoundException: the source table was deleted.
+    """Restore the next items; returns the progress, or None at the end. Raises TableNotFoundException if the source
+    table was deleted.
     """
     writes = 1 + len(table.indexes) + len(table.vector_indexes)
     if "Backup" in progress:
@@ -142,12 +137,8 @@ def _fill(writer: Writer, table: Table, rows: list[Written]) -> None:
 
 
 def finish_restoring(database: Database, restoring: TableWork) -> None:
-    """Finish the restore. On failure the table is removed.
-
-    Raises:
-        TableNotFoundException: the source table was deleted.
-        JSONDecodeError: an item is damaged.
-        StoreError: the store failed.
+    """Finish the restore. On failure the table is removed. Raises TableNotFoundException if the source table was
+    deleted; JSONDecodeError if an item is damaged; StoreError if the store failed.
     """
     next_piece = partial(database.write, partial(_restore_next, database, restoring))
     finish(database, restoring.worker, next_piece, partial(_give_up, database, restoring))
@@ -184,11 +175,7 @@ def _forget(writer: Writer, restoring: TableWork) -> None:
 
 
 def go_on_restoring(database: Database) -> None:
-    """Finish abandoned restores.
-
-    Raises:
-        TableNotFoundException: a source table was deleted.
-        JSONDecodeError: an item is damaged.
-        StoreError: the store failed.
+    """Finish abandoned restores. Raises TableNotFoundException if a source table was deleted; JSONDecodeError if an
+    item is damaged; StoreError if the store failed.
     """
     go_on(database, partial(take_over_table, restorer_of, with_restorer), finish_restoring)

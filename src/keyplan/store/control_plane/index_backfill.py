@@ -94,11 +94,8 @@ def _fill_piece(writer: Writer, stored: StoredTable, index: Index | VectorIndex,
 
 
 def finish_filling(database: Database, filling: Filling) -> None:
-    """Fill an index to the end, unless it is removed meanwhile. On failure the index is removed.
-
-    Raises:
-        JSONDecodeError: an item is damaged.
-        StoreError: the store failed.
+    """Fill an index to the end, unless it is removed meanwhile. On failure the index is removed. Raises JSONDecodeError
+    if an item is damaged, or StoreError if the store failed.
     """
     next_piece = partial(database.write, partial(_fill_next, database, filling))
     finish(database, filling.worker, next_piece, partial(_give_up, database, filling))
@@ -142,12 +139,7 @@ def _still_filled(database: Database, writer: Writer, filling: Filling) -> Table
 
 
 def go_on_filling(database: Database) -> None:
-    """Finish abandoned backfills.
-
-    Raises:
-        JSONDecodeError: an item is damaged.
-        StoreError: the store failed.
-    """
+    """Finish abandoned backfills. Raises JSONDecodeError if an item is damaged, or StoreError if the store failed."""
     go_on(database, _take_over, finish_filling)
 
 

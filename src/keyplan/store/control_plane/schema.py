@@ -39,10 +39,8 @@ _INDEX_ACTIONS = ("Create", "Update", "Delete")
 
 
 def new_definition(request: Mapping[str, Any], now_s: float) -> Definition:
-    """The definition of a table for a CreateTable request whose shape is validated.
-
-    Raises:
-        ValidationException: keys, attributes, indexes or throughput are inconsistent.
+    """The definition of a table for a CreateTable request whose shape is validated. Raises ValidationException if keys,
+    attributes, indexes or throughput are inconsistent.
     """
     defined = _defined_names(request["AttributeDefinitions"])
     check_bounds(request.get("ProvisionedThroughput"))
@@ -94,10 +92,8 @@ def _check_settings(settings: Mapping[str, Any], mode: str, index: str | None = 
 
 
 def keep_encryption(definition: Definition, request: Mapping[str, Any], *, updates: bool = False) -> None:
-    """Store the requested encryption.
-
-    Raises:
-        ValidationException: its members are inconsistent, or nothing would change.
+    """Store the requested encryption. Raises ValidationException if its members are inconsistent, or nothing would
+    change.
     """
     wanted: Mapping[str, Any] | None = request.get("SSESpecification")
     if wanted is None:
@@ -129,11 +125,8 @@ def _new_stream(specification: Mapping[str, Any] | None) -> bool:
 
 
 def check_stream_change(request: Mapping[str, Any], name: str, *, is_enabled: bool) -> None:
-    """Validate enabling or disabling a stream by UpdateTable.
-
-    Raises:
-        ValidationException: nothing would change, the view type is missing or superfluous, or the request has other
-            changes that can't be combined with it.
+    """Validate enabling or disabling a stream by UpdateTable. Raises ValidationException if nothing would change, the
+    view type is missing or superfluous, or the request has other changes that can't be combined with it.
     """
     specification = request["StreamSpecification"]
     if specification["StreamEnabled"] and not specification.get("StreamViewType"):
@@ -151,11 +144,7 @@ def check_stream_change(request: Mapping[str, Any], name: str, *, is_enabled: bo
 
 
 def keep_settings(definition: Definition, request: Mapping[str, Any]) -> None:
-    """Store the settings that are only described.
-
-    Raises:
-        ValidationException: unknown table class.
-    """
+    """Store the settings that are only described. Raises ValidationException for an unknown table class."""
     if request.get("TableClass") not in {None, *_CLASSES}:
         raise ValidationException(
             "Invalid table-class parameter provided. Please try again with a valid table-class value: "
@@ -167,11 +156,7 @@ def keep_settings(definition: Definition, request: Mapping[str, Any]) -> None:
 
 
 def with_index(definition: Definition, create: Mapping[str, Any], attributes: Schema) -> Definition:
-    """The definition with an additional global secondary index.
-
-    Raises:
-        ValidationException: the index is invalid.
-    """
+    """The definition with an additional global secondary index. Raises ValidationException if the index is invalid."""
     name = create["IndexName"]
     if name in definition["IndexNumbers"]:
         raise ValidationException("Attempting to create an index which already exists")
@@ -236,11 +221,8 @@ def _used_names(definition: Mapping[str, Any]) -> list[str]:
 
 
 def one_index_change(updates: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
-    """The only creation or deletion among the index updates of an UpdateTable.
-
-    Raises:
-        ValidationException: an update is empty, or an index occurs twice.
-        LimitExceededException: there are several creations or deletions.
+    """The only creation or deletion among the index updates of an UpdateTable. Raises ValidationException if an update
+    is empty, or an index occurs twice, or LimitExceededException if there are several creations or deletions.
     """
     changes: list[Mapping[str, Any]] = []
     names: set[str] = set()
@@ -269,10 +251,8 @@ def one_index_change(updates: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] 
 
 
 def with_billing(definition: Mapping[str, Any], mode: str, now_s: float, updated: Collection[str]) -> Definition:
-    """The definition with another billing mode; ``updated`` are the indexes whose throughput the request sets.
-
-    Raises:
-        ValidationException: an index would have no throughput, or a vector index would be in a provisioned table.
+    """The definition with another billing mode; ``updated`` are the indexes whose throughput the request sets. Raises
+    ValidationException if an index would have no throughput, or a vector index would be in a provisioned table.
     """
     before = definition["BillingMode"]
     check_on_demand(definition.get("VectorIndexes") or (), mode)

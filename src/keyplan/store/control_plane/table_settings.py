@@ -57,11 +57,7 @@ DEFAULT_MODE = "ACCESSED_AND_THROTTLED_KEYS"
 
 
 def check_insights_index(table: Table, name: str | None) -> None:
-    """Reject an index that can't have insights: a missing or local one.
-
-    Raises:
-        ResourceNotFoundException: the index is missing or local.
-    """
+    """Reject an index that can't have insights: a missing or local one. Raises ResourceNotFoundException."""
     if name is None:
         return
     index = table.index_by_name.get(name)

@@ -29,10 +29,8 @@ _RESERVED = "aws:"
 
 
 def tagged_table(arn: str) -> str:
-    """The name of the table in an ARN of any region and account; indexes can't be tagged.
-
-    Raises:
-        ValidationException: it isn't the ARN of a table.
+    """The name of the table in an ARN of any region and account; indexes can't be tagged. Raises ValidationException if
+    it isn't the ARN of a table.
     """
     if not arn.startswith("arn:"):
         raise one_or_more(f"ARNs must start with 'arn:': {arn}")
@@ -56,11 +54,7 @@ def not_found(arn: str) -> ResourceNotFoundException:
 
 
 def check_tags(tags: Sequence[Tag]) -> None:
-    """Validate tags.
-
-    Raises:
-        ValidationException: too many tags, an invalid key or value, or a duplicate key.
-    """
+    """Validate tags. Raises ValidationException for too many tags, an invalid key or value, or a duplicate key."""
     check_count(len(tags))
     for tag in tags:
         check_key(tag.get("Key"))
@@ -73,10 +67,8 @@ def check_tags(tags: Sequence[Tag]) -> None:
 
 
 def with_tags(before: Sequence[Tag], tags: Sequence[Tag]) -> list[Tag]:
-    """The existing tags with new, validated tags, which replace those with the same key.
-
-    Raises:
-        ValidationException: too many tags.
+    """The existing tags with new, validated tags, which replace those with the same key. Raises ValidationException for
+    too many tags.
     """
     after = {tag["Key"]: tag for tag in (*before, *tags)}
     check_count(len(after))
@@ -84,10 +76,8 @@ def with_tags(before: Sequence[Tag], tags: Sequence[Tag]) -> list[Tag]:
 
 
 def check_key(key: str | None) -> None:
-    """Validate a tag key, also one to remove.
-
-    Raises:
-        ValidationException: the key is reserved, too long, or has invalid characters.
+    """Validate a tag key, also one to remove. Raises ValidationException if the key is reserved, too long, or has
+    invalid characters.
     """
     if key is None or not 1 <= len(key) <= TAG_KEY_MAX or not _is_plain(key):
         raise ValidationException(f"The Tag Key provided is invalid, Key: {'null' if key is None else key}")
@@ -106,11 +96,8 @@ def _is_plain(text: str) -> bool:
 
 
 def change_tags(database: Database, arn: str, change: Callable[[Sequence[Tag]], list[Tag]]) -> None:
-    """Change a table's tags.
-
-    Raises:
-        ValidationException: invalid ARN or tags.
-        ResourceNotFoundException: the table doesn't exist.
+    """Change a table's tags. Raises ValidationException for an invalid ARN or tag, or ResourceNotFoundException if the
+    table doesn't exist.
     """
     name = tagged_table(arn)
 

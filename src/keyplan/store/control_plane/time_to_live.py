@@ -71,10 +71,8 @@ def begin_expiry(
 
 
 def finish_expiring(database: Database, expiring: TableWork) -> None:
-    """Search the rest of a table, in chunks. After a failure, the next start continues.
-
-    Raises:
-        StoreError: the store failed.
+    """Search the rest of a table, in chunks. After a failure, the next start continues. Raises StoreError if the store
+    failed.
     """
     finish(database, expiring.worker, partial(database.write, partial(_look_through, database, expiring)), None)
 
@@ -102,10 +100,8 @@ def _keep(writer: Writer, expiring: TableWork, row: int, last: int) -> None:
 
 
 def go_on_expiring(database: Database) -> None:
-    """Finish abandoned searches, and search tables of older files, which have only the setting.
-
-    Raises:
-        StoreError: the store failed.
+    """Finish abandoned searches, and search tables of older files, which have only the setting. Raises StoreError if
+    the store failed.
     """
     while database.storage.read(partial(_left, database)) is not None:
         expiring = database.write(partial(_take_over, database))

@@ -27,11 +27,7 @@ def damaged(fault: Exception, place: str) -> KeyplanError:
 
 
 def decode(body: bytes) -> dict[str, Any]:
-    """The item of stored bytes.
-
-    Raises:
-        JSONDecodeError: damaged, not a JSON object.
-    """
+    """The item of stored bytes. Raises JSONDecodeError if they are damaged or not a JSON object."""
     item = _loads(body)
     if item.__class__ is dict:  # for each read item; three times as fast as isinstance
         return item
@@ -39,10 +35,8 @@ def decode(body: bytes) -> dict[str, Any]:
 
 
 def encode(item: Mapping[str, Any]) -> bytes:
-    """The stored bytes of an item.
-
-    Raises:
-        SerializationException: a string isn't valid Unicode, or a name isn't a string.
+    """The stored bytes of an item. Raises SerializationException if a string isn't valid Unicode, or a name isn't a
+    string.
     """
     try:
         return orjson.dumps(item)

@@ -109,10 +109,7 @@ def checked_size(item: Item) -> int:
 
 def prepare_put(table: Table, item: Item, size_bytes: int | None = None) -> Put:
     """Validate a whole, normalized item and convert it to its stored form. ``size_bytes`` is its size if already
-    computed.
-
-    Raises:
-        ValidationException: it is too large, or has an invalid index key attribute.
+    computed. Raises ValidationException if it is too large, or has an invalid index key attribute.
     """
     size = checked_size(item) if size_bytes is None else size_bytes
     if table.indexes:
@@ -123,11 +120,8 @@ def prepare_put(table: Table, item: Item, size_bytes: int | None = None) -> Put:
 
 
 def judged(write: Write, result: Found | None) -> Judged:
-    """Evaluate a write.
-
-    Raises:
-        LongError: it takes longer than this thread is allowed to.
-        JSONDecodeError: the stored item is damaged, and the write reads it.
+    """Evaluate a write. Raises LongError if it takes longer than this thread is allowed to, or JSONDecodeError if the
+    stored item is damaged, and the write reads it.
     """
     if result is not None:
         condition = write.condition
@@ -144,11 +138,7 @@ def _cost_bytes(write: Write, body: bytes) -> float:
 
 
 def _judge(write: Write, result: Found | None) -> Judged:
-    """Evaluate a write on the existing item.
-
-    Raises:
-        JSONDecodeError: the item is damaged, and the write reads it.
-    """
+    """Evaluate a write on the existing item. Raises JSONDecodeError if the item is damaged, and the write reads it."""
     old: Item | None = None
     size = 0
     put, condition, change = write.put, write.condition, write.change

@@ -108,12 +108,9 @@ def _check_specification(request: Request) -> None:
 
 
 def _accepted(table: Table, request: Request, number: str, now_s: float) -> tuple[Answer, Span]:
-    """The description of the new export, and what it contains.
-
-    Raises:
-        ValidationException: an incremental export with an export time.
-        PointInTimeRecoveryUnavailableException: point-in-time recovery is disabled.
-        InvalidExportTimeException: the time is outside the recovery period.
+    """The description of the new export, and what it contains. Raises ValidationException for an incremental export
+    with an export time; PointInTimeRecoveryUnavailableException if point-in-time recovery is disabled;
+    InvalidExportTimeException if the time is outside the recovery period.
     """
     if request.get("ExportType") == INCREMENTAL:
         _check_period(table, request, now_s)

@@ -79,11 +79,8 @@ def _check_moment(wanted_s: float | None, *, latest: bool) -> None:
 
 
 def _moment(source: Table, wanted_s: float | None, now_s: float) -> float:
-    """The time to restore.
-
-    Raises:
-        PointInTimeRecoveryUnavailableException: point-in-time recovery is disabled.
-        InvalidRestoreTimeException: the time is outside the recovery period.
+    """The time to restore. Raises PointInTimeRecoveryUnavailableException if point-in-time recovery is disabled, or
+    InvalidRestoreTimeException if the time is outside the recovery period.
     """
     reach = window(source, now_s)
     if reach is None:

@@ -44,10 +44,8 @@ def transact_write_items(database: Database, request: Request) -> Answer:
 
 
 def _steps(database: Database, actions: list[tuple[str, Request]]) -> list[Write]:
-    """The writes of all actions. An invalid action is reported before a missing table.
-
-    Raises:
-        TransactionCanceledException: an action doesn't match its table's schema.
+    """The writes of all actions. An invalid action is reported before a missing table. Raises
+    TransactionCanceledException if an action doesn't match its table's schema.
     """
     steps: list[Write | Reason] = []
     missing: ResourceNotFoundException | None = None

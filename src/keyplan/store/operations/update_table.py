@@ -103,11 +103,7 @@ def _check_only_replicas(request: Request) -> None:
 
 
 def _check_alone(request: Request) -> None:
-    """Reject changes that can't be combined.
-
-    Raises:
-        ValidationException: a change must be the only one.
-    """
+    """Reject changes that can't be combined. Raises ValidationException if a change must be the only one."""
     given = {member for member in _SETTINGS if request.get(member) not in (None, [])}
     if len(given) < 2:
         return
@@ -130,10 +126,8 @@ def _check_alone(request: Request) -> None:
 
 
 def _check_index_updates(request: Request) -> None:
-    """Validate index updates independently of the table.
-
-    Raises:
-        ValidationException: the list is empty, or an update sets no warm throughput.
+    """Validate index updates independently of the table. Raises ValidationException if the list is empty, or an update
+    sets no warm throughput.
     """
     updates = request.get("GlobalSecondaryIndexUpdates")
     if updates == []:

@@ -27,10 +27,8 @@ _ROLE = (
 
 
 def describe_scaling(database: Database, name: str) -> Answer:
-    """The ``TableAutoScalingDescription``.
-
-    Raises:
-        ResourceNotFoundException: the table has no replicas or doesn't exist.
+    """The ``TableAutoScalingDescription``. Raises ResourceNotFoundException if the table has no replicas or doesn't
+    exist.
     """
     table = database.find(name)
     replication = None if table is None else replication_of(table)
@@ -67,11 +65,9 @@ def _settings(prefix: str, kept: dict[str, Settings]) -> Answer:
 
 
 def change_scaling(database: Database, request: Request) -> None:
-    """Store the settings of an UpdateTableReplicaAutoScaling.
-
-    Raises:
-        ResourceNotFoundException: the table has no replicas, none in a region, or no such index.
-        ValidationException: settings are incomplete, or the table is on-demand.
+    """Store the settings of an UpdateTableReplicaAutoScaling. Raises ResourceNotFoundException if the table has no
+    replicas, none in a region, or no such index, or ValidationException if settings are incomplete, or the table is
+    on-demand.
     """
     name = plain_name(request["TableName"])
     for update in _given(request):
@@ -132,10 +128,8 @@ def _given(request: Request) -> Iterator[Settings]:
 
 
 def _check_complete(name: str, update: Settings) -> None:
-    """Reject incomplete or superfluous settings, before the table is looked up, as in the service.
-
-    Raises:
-        ValidationException: they are incomplete or superfluous.
+    """Reject incomplete or superfluous settings, before the table is looked up, as in the service. Raises
+    ValidationException.
     """
     if update.get("AutoScalingDisabled"):
         if "MinimumUnits" in update or "MaximumUnits" in update:

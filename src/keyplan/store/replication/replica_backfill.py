@@ -47,10 +47,8 @@ class _Piece:
 
 
 def begin_replica(target: Database, name: str, definition: Definition, source: str, last: int) -> TableWork:
-    """Create an empty replica to fill from a region whose last write so far has the number ``last``.
-
-    Raises:
-        TableAlreadyExistsException: the table exists.
+    """Create an empty replica to fill from a region whose last write so far has the number ``last``. Raises
+    TableAlreadyExistsException if the table exists.
     """
 
     def work(writer: Writer) -> TableWork:
@@ -71,11 +69,8 @@ def begin_replica(target: Database, name: str, definition: Definition, source: s
 
 
 def finish_joining(target: Database, joining: TableWork) -> None:
-    """Fill a replica to the end. On failure the replica is removed.
-
-    Raises:
-        JSONDecodeError: an item is damaged.
-        StoreError: a store failed.
+    """Fill a replica to the end. On failure the replica is removed. Raises JSONDecodeError if an item is damaged, or
+    StoreError if a store failed.
     """
     finish(target, joining.worker, partial(_join_next, target, joining), partial(_give_up, target, joining))
 
@@ -167,11 +162,8 @@ def _keep(writer: Writer, table_id: int, progress: Mapping[str, Any]) -> None:
 
 
 def go_on_joining(target: Database) -> None:
-    """Finish abandoned backfills, if the other regions are available.
-
-    Raises:
-        JSONDecodeError: an item is damaged.
-        StoreError: a store failed.
+    """Finish abandoned backfills, if the other regions are available. Raises JSONDecodeError if an item is damaged, or
+    StoreError if a store failed.
     """
     if target.group is not None:
         go_on(target, partial(take_over_table, joiner_of, begin_joining), finish_joining)

@@ -67,10 +67,8 @@ def others_of(database: Database, table: Table) -> list[str]:
 
 
 def change_replicas(database: Database, name: str, request: Request) -> None:
-    """Add or remove a replica, or several for strong consistency.
-
-    Raises:
-        ValidationException: the changes are invalid.
+    """Add or remove a replica, or several for strong consistency. Raises ValidationException if the changes are
+    invalid.
     """
     table = database.described_table(name)
     check_changeable(name, database.states(table))
@@ -154,10 +152,8 @@ def _witness(request: Request, kind: str) -> str:
 
 
 def _disassociate(database: Database, table: Table, request: Request) -> None:
-    """Disassociate the replica in this region: it becomes a separate table with all writes so far.
-
-    Raises:
-        ValidationException: it isn't the only change, is for another region, or the table is protected.
+    """Disassociate the replica in this region: it becomes a separate table with all writes so far. Raises
+    ValidationException if it isn't the only change, is for another region, or the table is protected.
     """
     updates = request["ReplicaUpdates"]
     replication = replication_of(table)
@@ -333,10 +329,8 @@ def has_witness(update: Mapping[str, Any]) -> bool:
 def check_consistency(
     table: Table, wanted: str | None, changes: Changes, own_region: str, supported: Collection[str]
 ) -> None:
-    """Reject incompatible changes of replicas and witnesses; ``wanted`` is the requested consistency.
-
-    Raises:
-        ValidationException: the changes are incompatible.
+    """Reject incompatible changes of replicas and witnesses; ``wanted`` is the requested consistency. Raises
+    ValidationException.
     """
     replication = replication_of(table)
     if wanted is not None and (changes.updates or changes.deletes or not changes.creates):

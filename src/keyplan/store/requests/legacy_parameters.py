@@ -88,11 +88,7 @@ def filtered(request: Request, member: str) -> BoundCondition | None:
 
 
 def key_conditions(request: Request) -> Translated:
-    """The condition of ``KeyConditions``.
-
-    Raises:
-        RequestFault, ValueFault: it isn't a key condition for any key.
-    """
+    """The condition of ``KeyConditions``. Raises RequestFault or ValueFault if it isn't a key condition for any key."""
     plain = _checked(request["KeyConditions"])
     if not plain:
         raise RequestFault("Conditions can be of length 1 or 2 only")
@@ -102,20 +98,16 @@ def key_conditions(request: Request) -> Translated:
 
 
 def check_indexable(request: Request) -> None:
-    """Reject ``KeyConditions`` with operators that keys don't support. The service checks this last.
-
-    Raises:
-        RequestFault: there is one.
+    """Reject ``KeyConditions`` with operators that keys don't support. The service checks this last. Raises
+    RequestFault.
     """
     if any(condition["ComparisonOperator"] not in _INDEXABLE for condition in request["KeyConditions"].values()):
         raise RequestFault("Attempted conditional constraint is not an indexable operation")
 
 
 def attribute_updates(request: Request) -> BoundUpdate | None:
-    """The update of ``AttributeUpdates``; None if it is empty.
-
-    Raises:
-        RequestFault, ValueFault: an action doesn't match its value.
+    """The update of ``AttributeUpdates``; None if it is empty. Raises RequestFault or ValueFault if an action doesn't
+    match its value.
     """
     names = _Names()
     actions: list[tree.Action] = []

@@ -43,10 +43,8 @@ def placeholders(request: Request, expressions: tuple[str, ...], projection: str
 
 
 def check_needed(request: Request, expressions: tuple[str, ...], projection: str | None = None) -> None:
-    """Reject placeholders without an expression that could use them. The service checks this before values.
-
-    Raises:
-        RequestFault: there are such placeholders.
+    """Reject placeholders without an expression that could use them. The service checks this before values. Raises
+    RequestFault.
     """
     if _NAMES not in request and _VALUES not in request:
         return
@@ -84,10 +82,8 @@ def only_projection(request: Request) -> BoundProjection | None:
 
 
 def attributes_to_get(request: Request) -> BoundProjection | None:
-    """The projection of the legacy parameter ``AttributesToGet``.
-
-    Raises:
-        RequestFault: a name is empty or a duplicate.
+    """The projection of the legacy parameter ``AttributesToGet``. Raises RequestFault if a name is empty or a
+    duplicate.
     """
     wanted: Sequence[str] | None = request.get("AttributesToGet")
     if wanted is None:
@@ -113,11 +109,7 @@ def consumed_list(units: Mapping[str, Consumed], level: str, *, by_direction: bo
 
 
 def old_or_none(request: Request) -> bool:
-    """Whether a put or delete returns the old item.
-
-    Raises:
-        RequestFault: ReturnValues isn't ALL_OLD or NONE.
-    """
+    """Whether a put or delete returns the old item. Raises RequestFault if ReturnValues isn't ALL_OLD or NONE."""
     wanted = request.get("ReturnValues")
     if wanted is None or wanted == "NONE":
         return False

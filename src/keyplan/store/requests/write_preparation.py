@@ -49,10 +49,8 @@ _IDLE = frozenset({"ExpressionAttributeNames", "ExpressionAttributeValues"})
 
 
 def check_form(request: Request) -> None:
-    """Validate the parts of a transaction's action that are checked before values: names and expression syntax.
-
-    Raises:
-        RequestFault, ExpressionFault: there is such an error.
+    """Validate the parts of a transaction's action that are checked before values: names and expression syntax. Raises
+    RequestFault or ExpressionFault if there is such an error.
     """
     check_names(request.get("Item") or {})
     for member in ("ExpressionAttributeNames", "ExpressionAttributeValues"):
@@ -159,12 +157,9 @@ def _check_statement(text: str, bound: BoundUpdate, given: Placeholders) -> None
 
 
 def change_of(table: Table, bound: BoundUpdate | None, key_item: Item, *, old_words: bool = False) -> Change:
-    """The change that a bound update makes to an item of this table with this key; None changes nothing.
-
-    Raises:
-        SchemaFault: it would change the key, use a path into a key of the table or its indexes, or give an index
-            key attribute another type.
-        ValidationException: it would give an index key attribute an empty value.
+    """The change that a bound update makes to an item of this table with this key; None changes nothing. Raises
+    SchemaFault if it would change the key, use a path into a key of the table or its indexes, or give an index key
+    attribute another type, or ValidationException if it would give an index key attribute an empty value.
     """
     updated = bound.first_of(table.key_names) if bound is not None else None
     if updated is not None:

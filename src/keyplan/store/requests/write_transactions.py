@@ -38,10 +38,8 @@ class _Cancelled(Exception):
 
 
 def check_together(writes: Sequence[Write]) -> None:
-    """Reject writes that can't be in one transaction.
-
-    Raises:
-        ValidationException: two are of one item, or the total size is too large.
+    """Reject writes that can't be in one transaction. Raises ValidationException if two are of one item, or the total
+    size is too large.
     """
     if len({(write.table.name, write.key) for write in writes}) < len(writes):
         raise ValidationException("Transaction request cannot include multiple operations on one item")

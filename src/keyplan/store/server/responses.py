@@ -223,11 +223,8 @@ class TooLargeError(Exception):
 
 
 def unpacked(body: bytes, encoding: bytes, bytes_max: int) -> bytes:
-    """The decompressed body: ``deflate``, or ``gzip`` with up to 100 members.
-
-    Raises:
-        TooLargeError: it exceeds ``bytes_max``.
-        zlib.error: invalid, truncated, or followed by other data.
+    """The decompressed body: ``deflate``, or ``gzip`` with up to 100 members. Raises TooLargeError if it exceeds
+    ``bytes_max``, or zlib.error if it is invalid, truncated, or followed by other data.
     """
     window, members_max = (_GZIP_WINDOW, 100) if encoding == b"gzip" else (zlib.MAX_WBITS, 1)
     result = b""

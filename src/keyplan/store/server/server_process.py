@@ -40,11 +40,8 @@ _log = logging.getLogger("keyplan.server")
 
 
 def serve(settings: Settings, ready: Callable[[int], None] = lambda _: None) -> None:
-    """Serve until SIGTERM or SIGINT. ``ready`` is called with the port once connections are accepted.
-
-    Raises:
-        StoreError: the file can't be opened.
-        RequestError: the address can't be listened on.
+    """Serve until SIGTERM or SIGINT. ``ready`` is called with the port once connections are accepted. Raises StoreError
+    if the file can't be opened, or RequestError if the address can't be listened on.
     """
     _allow_many_files()
     with _listen(settings) as listening:
@@ -262,11 +259,7 @@ class _Workers:
         """Nothing is written to this pipe: it closes when this process ends for any reason."""
 
     def run(self, ready: Callable[[], None]) -> None:
-        """Start the workers and wait for termination.
-
-        Raises:
-            StoreError: a worker couldn't start.
-        """
+        """Start the workers and wait for termination. Raises StoreError if a worker couldn't start."""
         before = {number: signal.signal(number, self._stop) for number in _SIGNALS}
         failed = False
         try:

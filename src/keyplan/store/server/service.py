@@ -178,11 +178,8 @@ class Service:
         return answer
 
     def _read(self, request: Incoming) -> tuple[str, bool, dict[str, Any], int]:
-        """The operation, whether it only reads, its parameters, and their size in bytes.
-
-        Raises:
-            DynamoDBError: invalid protocol or signature.
-            TooLargeError: the decompressed body is too large.
+        """The operation, whether it only reads, its parameters, and their size in bytes. Raises DynamoDBError for an
+        invalid protocol or signature, or TooLargeError if the decompressed body is too large.
         """
         headers = request.headers
         body = request.body

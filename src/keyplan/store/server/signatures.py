@@ -52,10 +52,8 @@ def query_of(url: str) -> dict[str, str]:
 
 
 def check_presence(headers: Headers, asked: Mapping[str, str]) -> None:
-    """Reject a request without credentials, or with credentials in both places; ``asked`` is its query.
-
-    Raises:
-        DynamoDBError: MissingAuthenticationToken- or InvalidSignatureException.
+    """Reject a request without credentials, or with credentials in both places; ``asked`` is its query. Raises
+    DynamoDBError for MissingAuthenticationToken- or InvalidSignatureException.
     """
     authorization = headers.get("authorization", "")
     if _ALGORITHM_IN_QUERY in asked:
@@ -75,11 +73,8 @@ class Verifier:
         self._now = now
 
     def verify(self, method: str, url: str, headers: Headers, body: bytes) -> None:
-        """Return if the request is signed with a known key.
-
-        Raises:
-            DynamoDBError: MissingAuthenticationToken-, IncompleteSignature-, InvalidSignature- or
-                UnrecognizedClientException, with the service's text.
+        """Return if the request is signed with a known key. Raises DynamoDBError for MissingAuthenticationToken-,
+        IncompleteSignature-, InvalidSignature- or UnrecognizedClientException, with the service's text.
         """
         path, _, query = url.partition("?")
         asked = query_of(url)

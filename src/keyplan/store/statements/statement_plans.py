@@ -135,11 +135,7 @@ class Read:
     """Whether the condition consists only of the key."""
 
     def key(self) -> Key | None:
-        """The key of the single item, if it reads only one.
-
-        Raises:
-            ValidationException: invalid key.
-        """
+        """The key of the single item, if it reads only one. Raises ValidationException for an invalid key."""
         return None if self.key_values is None else key_of_request(self.target.table, dict(self.key_values))
 
     def shown(self, item: Item) -> Item | None:
@@ -158,11 +154,8 @@ class Written:
 
 
 def given_of(text: str, parameters: Sequence[AttributeValue] | None) -> Given:
-    """A statement with its parameters.
-
-    Raises:
-        StatementFault: invalid, or a wrong number of parameters.
-        ValueFault: a parameter isn't an attribute value.
+    """A statement with its parameters. Raises StatementFault for an invalid statement or a wrong number of parameters,
+    or ValueFault if a parameter isn't an attribute value.
     """
     spend(len(text) * _READ_PER_CHARACTER)
     values = tuple([check_value(value) for value in parameters or ()])
@@ -212,11 +205,8 @@ def _at(item: Item, steps: tuple[str | int, ...]) -> AttributeValue | None:
 
 
 def read_of(database: Database, given: Given, *, consistent: bool = False) -> Read:
-    """The pages of a SELECT.
-
-    Raises:
-        StatementFault, ExpressionFault, ValidationException: it is invalid or doesn't match its table's schema.
-        ResourceNotFoundException: the table doesn't exist.
+    """The pages of a SELECT. Raises StatementFault, ExpressionFault or ValidationException if it is invalid or doesn't
+    match its table's schema, or ResourceNotFoundException if the table doesn't exist.
     """
     select = given.statement
     assert isinstance(select, Select)  # noqa: S101 - it reads
@@ -389,12 +379,9 @@ def _repeats(term: KeyTerm | None, values: Mapping[str, AttributeValue]) -> bool
 
 
 def write_of(database: Database, given: Given, *, tells_item: bool) -> Written:
-    """The write of an INSERT, an UPDATE or a DELETE, or the check of an EXISTS.
-
-    Raises:
-        StatementFault, ExpressionFault, ValueFault, ValidationException: it is invalid or doesn't match its table's
-            schema.
-        ResourceNotFoundException: the table doesn't exist.
+    """The write of an INSERT, an UPDATE or a DELETE, or the check of an EXISTS. Raises StatementFault, ExpressionFault,
+    ValueFault or ValidationException if it is invalid or doesn't match its table's schema, or ResourceNotFoundException
+    if the table doesn't exist.
     """
     lowering = given.lowering()
     match given.statement:

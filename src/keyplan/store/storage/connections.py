@@ -177,10 +177,7 @@ class FilePool:
 
     def verify(self, connection: apsw.Connection | None = None) -> None:
         """Check that the paths still name the open files. After a commit of ``connection``, the content of a removed
-        WAL is saved in the file.
-
-        Raises:
-            StoreError: one was removed or replaced.
+        WAL is saved in the file. Raises StoreError if one was removed or replaced.
         """
         # Runs with every write.
         stat = os.stat  # a Path takes several times as long
@@ -204,18 +201,14 @@ class FilePool:
 
     def check_locks(self) -> None:
         """Check that this store and newly opened ones use the same locks. Otherwise they overwrite each other's WAL.
-
-        Raises:
-            LocksRemovedError: the ``-shm`` file was removed or replaced.
+        Raises LocksRemovedError if the ``-shm`` file was removed or replaced.
         """
         if _inode(self._shared) != self._shared_inode and not self._is_read_only:
             raise faults.files_removed(self.place, faults.LocksRemovedError)
 
     def refresh(self) -> None:
-        """Reopen the file if its ``-wal`` or ``-shm`` file was removed.
-
-        Raises:
-            StoreError: it can't be reopened, or it is unknown whether the last writes are stored.
+        """Reopen the file if its ``-wal`` or ``-shm`` file was removed. Raises StoreError if it can't be reopened, or
+        it is unknown whether the last writes are stored.
         """
         self._verify_s = time.monotonic() + _VERIFY_EVERY_S
         if self._is_reopening or self._lacks_files():
@@ -264,10 +257,8 @@ class FilePool:
                     self._verify_s = 0.0
 
     def _save(self, connection: apsw.Connection) -> None:
-        """Copy the content of a removed WAL into the file.
-
-        Raises:
-            StoreError: another process has the file open with another WAL.
+        """Copy the content of a removed WAL into the file. Raises StoreError if another process has the file open with
+        another WAL.
         """
         try:
             with nullcontext() if self._guard is None else self._guard.newcomers_waiting():

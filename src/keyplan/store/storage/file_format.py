@@ -33,10 +33,8 @@ def create(connection: apsw.Connection) -> None:
 
 
 def is_current(connection: apsw.Connection, place: str) -> bool:
-    """Whether the file has this version's format; False if it must be migrated.
-
-    Raises:
-        StoreError: it has the format of a later version, or one that is too old.
+    """Whether the file has this version's format; False if it must be migrated. Raises StoreError if it has the format
+    of a later version, or one that is too old.
     """
     version = cast("int", connection.pragma("user_version"))
     if version > sql.FORMAT_VERSION or version < sql.FORMAT_VERSION - 1:

@@ -111,10 +111,8 @@ class Storage(Medium):
     def file(
         cls, path: str, *, create: bool = True, busy_timeout_s: float = 10.0, synchronous: str = "FULL"
     ) -> Storage:
-        """Open a file, and create it if ``create``.
-
-        Raises:
-            StoreError: the file can't be opened or created, or is of another program.
+        """Open a file, and create it if ``create``. Raises StoreError if the file can't be opened or created, or is of
+        another program.
         """
         pool = FilePool(path, create=create, busy_timeout_s=busy_timeout_s, synchronous=synchronous)
         return cls(pool, busy_timeout_s)
@@ -137,10 +135,8 @@ class Storage(Medium):
 
     @classmethod
     def read_only(cls, path: str) -> Storage:
-        """Open a file without write access. If it has a WAL or an older format, open a copy.
-
-        Raises:
-            StoreError: the file can't be opened, or is of another program.
+        """Open a file without write access. If it has a WAL or an older format, open a copy. Raises StoreError if the
+        file can't be opened, or is of another program.
         """
         wal = Path(path + "-wal")
         if not wal.exists() or wal.stat().st_size == 0:

@@ -163,10 +163,8 @@ class Writer(Reader):
     __slots__ = ()
 
     def nested(self, work: Callable[[Writer], T]) -> T:
-        """Run ``work`` in this transaction; if it raises, only its writes are undone.
-
-        Raises:
-            StoreError: the whole transaction is lost.
+        """Run ``work`` in this transaction; if it raises, only its writes are undone. Raises StoreError if the whole
+        transaction is lost.
         """
         self._run("SAVEPOINT one")
         try:
@@ -259,11 +257,7 @@ class Writer(Reader):
             self._drop_entries(layout, index)
 
     def define(self, table_id: int, definition: str) -> None:
-        """Store a table's definition.
-
-        Raises:
-            UnicodeEncodeError: it has an unpaired surrogate.
-        """
+        """Store a table's definition. Raises UnicodeEncodeError if it has an unpaired surrogate."""
         _check_unicode(definition)
         self._run(sql.DEFINE, (definition, table_id))
 

@@ -77,11 +77,7 @@ class StoredTable:
         return row
 
     def verify(self, rows: Iterable[Row]) -> None:
-        """Compare rows with their checksums.
-
-        Raises:
-            StoreError: one is damaged.
-        """
+        """Compare rows with their checksums. Raises StoreError."""
         for _, body, checksum in cast("Iterable[tuple[int, bytes, int]]", rows):
             if crc32(body) != checksum:
                 raise unreadable(self.storage.place, "its checksum differs")

@@ -60,11 +60,7 @@ def _unfit(message: str) -> SchemaFault:
 
 
 def key_of_request(table: Table, key: dict[str, Any]) -> Key:
-    """The storage form of a request's ``Key``.
-
-    Raises:
-        ValidationException: it doesn't match the table's key.
-    """
+    """The storage form of a request's ``Key``. Raises ValidationException if it doesn't match the table's key."""
     sort = table.sort
     first = _plain(key.get(table.partition.name), table.partition.type)
     if first is not None:
@@ -79,10 +75,8 @@ def key_of_request(table: Table, key: dict[str, Any]) -> Key:
 
 
 def check_key_values(key: Mapping[str, Any]) -> None:
-    """Validate the attribute values in a request's ``Key``, independently of the table.
-
-    Raises:
-        ValueFault: a value is invalid.
+    """Validate the attribute values in a request's ``Key``, independently of the table. Raises ValueFault if a value is
+    invalid.
     """
     for value in key.values():
         if _plain(value, "S") is None:
@@ -110,10 +104,8 @@ def _checked_key(table: Table, key: dict[str, Any]) -> Key:
 
 
 def key_of_item(table: Table, item: Item) -> Key:
-    """The storage form of the key in a whole, validated item.
-
-    Raises:
-        ValidationException: a key attribute is missing or invalid.
+    """The storage form of the key in a whole, validated item. Raises ValidationException if a key attribute is missing
+    or invalid.
     """
     sort = table.sort
     first = _plain(item.get(table.partition.name), table.partition.type)
@@ -154,10 +146,7 @@ def _length_bytes(text: KeyText) -> int:
 
 def check_not_empty(attribute: KeyAttribute, value: Mapping[str, Any], index: str | None = None) -> None:
     """Reject an empty string or binary as a key attribute of a table or an index. In a transaction, too, it is an error
-    of the request rather than a cancellation reason.
-
-    Raises:
-        ValidationException: it is empty.
+    of the request rather than a cancellation reason. Raises ValidationException.
     """
     if not value[attribute.type]:
         words = _EMPTY if index is None else _EMPTY_INDEX
@@ -172,10 +161,8 @@ def _check_length(text: KeyText, bytes_max: int) -> None:
 
 
 def check_index_keys(table: Table, item: Item) -> None:
-    """Reject an item with an invalid index key attribute.
-
-    Raises:
-        ValidationException: the attribute has the wrong type, is empty, or is too long.
+    """Reject an item with an invalid index key attribute. Raises ValidationException if the attribute has the wrong
+    type, is empty, or is too long.
     """
     for index in table.indexes_in_order:
         for attribute in index.keys:
@@ -194,10 +181,8 @@ def check_index_keys(table: Table, item: Item) -> None:
 
 
 def check_updated_index_keys(table: Table, item: Item, touched: frozenset[str]) -> None:
-    """Reject an update that makes an index key attribute invalid.
-
-    Raises:
-        ValidationException: the updated attribute has the wrong type, is empty, or is too long.
+    """Reject an update that makes an index key attribute invalid. Raises ValidationException if the updated attribute
+    has the wrong type, is empty, or is too long.
     """
     for index in table.indexes_in_order:
         for attribute in index.keys:
@@ -217,11 +202,8 @@ def check_updated_index_keys(table: Table, item: Item, touched: frozenset[str]) 
 
 def check_assigned(table: Table, assigned: Mapping[str, Mapping[str, Any]]) -> None:
     """Reject an update that gives an index key attribute another type or an empty value, independently of the item;
-    ``assigned`` are the values assigned to whole attributes.
-
-    Raises:
-        SchemaFault: another type.
-        ValidationException: an empty value.
+    ``assigned`` are the values assigned to whole attributes. Raises SchemaFault for another type, or
+    ValidationException for an empty value.
     """
     for index in table.indexes_in_order:
         for attribute in index.keys:
@@ -240,10 +222,8 @@ def check_updated_not_empty(attribute: KeyAttribute, value: Mapping[str, Any]) -
 
 
 def check_scalars(table: Table, nested: Collection[str]) -> None:
-    """Reject paths into key attributes of the table or its indexes; ``nested`` are the attributes of the paths.
-
-    Raises:
-        SchemaFault: there is such a path.
+    """Reject paths into key attributes of the table or its indexes; ``nested`` are the attributes of the paths. Raises
+    SchemaFault.
     """
     if not nested:
         return

@@ -33,10 +33,8 @@ _STREAM_ACTIONS = frozenset(
 
 
 def canonical_policy(text: str, *, of_stream: bool = False) -> str:
-    """The canonical policy document of a table or its stream.
-
-    Raises:
-        ValidationException: it is too large, invalid, public, or has actions that tables don't support.
+    """The canonical policy document of a table or its stream. Raises ValidationException if it is too large, invalid,
+    public, or has actions that tables don't support.
     """
     if len(text.encode()) > POLICY_BYTES_MAX:
         raise one_or_more(f"Maximum policy size of {POLICY_BYTES_MAX} bytes exceeded")
@@ -79,11 +77,7 @@ def canonical_policy(text: str, *, of_stream: bool = False) -> str:
 
 
 def check_lockout(policy: str) -> None:
-    """Reject a policy that prevents all further changes.
-
-    Raises:
-        AccessDeniedException: it denies everyone to put another policy.
-    """
+    """Reject a policy that prevents all further changes. Raises AccessDeniedException."""
     for statement in json.loads(policy)["Statement"]:
         actions = [str(each).lower() for each in _listed(statement.get("Action", []))]
         if (

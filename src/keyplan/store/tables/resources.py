@@ -38,11 +38,7 @@ class Resource(NamedTuple):
 
 
 def resource_of(arn: str) -> Resource:
-    """The table or stream of an ARN, in any region and account.
-
-    Raises:
-        ValidationException: it is the ARN of neither.
-    """
+    """The table or stream of an ARN, in any region and account. Raises ValidationException for another ARN."""
     if not arn.startswith("arn:"):
         raise one_or_more(f"ARNs must start with 'arn:': {arn}")
     match = _RESOURCE.fullmatch(arn)
@@ -95,10 +91,8 @@ def forget_table(writer: Writer, table: Table) -> None:
 
 
 def clear_waste(storage: Storage) -> None:
-    """Remove discarded data in chunks of one transaction each. Other processes can do the same concurrently.
-
-    Raises:
-        StoreError: the store failed. Remaining data is removed by the next call.
+    """Remove discarded data in chunks of one transaction each. Other processes can do the same concurrently. Raises
+    StoreError if the store failed. Remaining data is removed by the next call.
     """
     is_left = storage.read(lambda reader: reader.has_waste())
     while is_left:

@@ -79,11 +79,7 @@ class Bucket:
         )
 
     def read(self, key: str, compression: Compression) -> AbstractContextManager[IO[bytes]]:
-        """An object's decompressed content.
-
-        Raises:
-            S3Error: it doesn't exist, or can't be decompressed.
-        """
+        """An object's decompressed content. Raises S3Error if it doesn't exist, or can't be decompressed."""
         path = self._place(key)
         if path is None or not os.path.isfile(path):  # noqa: PTH113
             raise S3Error("S3NoSuchKey", f"The specified key does not exist: {key}")
@@ -96,10 +92,7 @@ class Bucket:
     @contextmanager
     def writing(self, key: str, written: list[Written], *, packed: bool) -> Generator[IO[bytes]]:
         """A file to write an object, optionally compressed with gzip. On close, the object appears under its key and is
-        appended to ``written``.
-
-        Raises:
-            S3Error: invalid key.
+        appended to ``written``. Raises S3Error for an invalid key.
         """
         path = self._place(key)
         if path is None:
@@ -136,11 +129,7 @@ class Bucket:
             path.unlink(missing_ok=True)
 
     def put(self, key: str, body: bytes) -> Written:
-        """Write a whole object.
-
-        Raises:
-            S3Error: invalid key.
-        """
+        """Write a whole object. Raises S3Error for an invalid key."""
         written: list[Written] = []
         with self.writing(key, written, packed=False) as file:
             file.write(body)

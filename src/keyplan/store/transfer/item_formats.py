@@ -50,10 +50,8 @@ class Csv:
 
 
 def read_records(file: IO[bytes], format_: Format, how: Csv) -> Iterator[Fields]:
-    """The records of an object: the fields of each, such as ``Item``.
-
-    Raises:
-        UnreadableError: the next record can't be read; the previous ones are valid.
+    """The records of an object: the fields of each, such as ``Item``. Raises UnreadableError if the next record can't
+    be read; the previous ones are valid.
     """
     try:
         if format_ == "CSV":
@@ -161,11 +159,8 @@ _SETS = {"$dynamodb_SS": "SS", "$dynamodb_NS": "NS", "$dynamodb_BS": "BS"}
 
 
 def _attribute(value: Any) -> dict[str, Any]:
-    """The attribute value of an Ion value.
-
-    Raises:
-        ValueError: no attribute value corresponds: a timestamp, a clob, a symbol, a repeated field, an unknown
-            annotation.
+    """The attribute value of an Ion value. Raises ValueError if no attribute value corresponds: a timestamp, a clob, a
+    symbol, a repeated field, an unknown annotation.
     """
     annotations = [annotation.text for annotation in getattr(value, "ion_annotations", ())]
     kind = getattr(getattr(value, "ion_type", None), "name", "")

@@ -124,10 +124,7 @@ def described_jobs(database: Database, kind: Kind, status: str) -> list[dict[str
 
 def described_job(database: Database, kind: Kind, arn: str, title: str) -> dict[str, Any] | None:
     """The description of a job by ARN, in any region; None if it doesn't exist. ``title`` is the prefix of its members:
-    ``ExportArn``, ``ExportStatus``.
-
-    Raises:
-        ValidationException: it isn't the ARN of such a job.
+    ``ExportArn``, ``ExportStatus``. Raises ValidationException if it isn't the ARN of such a job.
     """
     check_job_arn(arn, kind, title)
     job = database.storage.read(lambda reader: find_job(reader, kind, arn.rpartition("/")[2]))
