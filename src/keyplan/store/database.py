@@ -151,18 +151,14 @@ class Database:
         return table
 
     def described_table(self, name: str) -> Table:
-        """The current table of an operation on tables. Raises ResourceNotFoundException if it doesn't exist, or is
-        being restored; the message names it.
-        """
+        """The current table of an operation on tables. Raises ResourceNotFoundException."""
         table = self.shown_table(name)
         if not table.is_settled and self.states(table).restoring:
             raise table_not_found(plain_name(name))
         return table
 
     def shown_table(self, name: str) -> Table:
-        """The table for DescribeTable, including one that is being restored. Raises ResourceNotFoundException if it
-        doesn't exist; the message names it.
-        """
+        """The table for DescribeTable, including one that is being restored. Raises ResourceNotFoundException."""
         table = self.find(name)
         if table is not None and self.goes_on_with(table):
             table = self.find(name)

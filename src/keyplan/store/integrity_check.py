@@ -37,9 +37,7 @@ class Finding:
 
 
 def check_file(path: str | PathLike[str]) -> list[Finding]:
-    """Check the store in a file. No findings means that all is well. Raises StoreError if the file can't be opened as a
-    store.
-    """
+    """Check the store in a file. No findings means that all is well. Raises StoreError."""
     storage = _opened(fspath(path))
     try:
         return check_storage(storage)

@@ -99,9 +99,7 @@ def _plan_key(target: Target, request: Mapping[str, Any]) -> tuple[object, ...]:
 
 
 def bound_condition(target: Target, expression: Expression, given: Placeholders) -> KeyCondition:
-    """A key condition, bound to the target's key. Raises ExpressionFault if it isn't a key condition, or
-    ValidationException if a value is empty.
-    """
+    """A key condition, bound to the target's key. Raises ExpressionFault or ValidationException."""
     attributes = (*target.partition, *target.sort)
     condition = bind_key_condition(
         expression,
@@ -254,9 +252,7 @@ class Target:
 
 
 def target_of(database: Database, table: Table, request: Request, operation: str) -> Target:
-    """The target of a request. Raises ValidationException if the index doesn't exist, or can't be read with strong
-    consistency.
-    """
+    """The target of a request. Raises ValidationException."""
     name = request.get("IndexName")
     if name is None:
         return Target(table, None)
@@ -308,9 +304,7 @@ def check_paths(target: Target, filter_: BoundCondition | None, projection: Boun
 def fetches_items(
     target: Target, request: Request, filter_: BoundCondition | None, projection: BoundProjection | None
 ) -> bool:
-    """Whether a local secondary index must fetch unprojected attributes from the table. Raises ValidationException if
-    the filter needs unprojected attributes, or a global secondary index would have to fetch.
-    """
+    """Whether a local secondary index must fetch unprojected attributes from the table. Raises ValidationException."""
     index = target.index
     if index is None or not index.projected:
         return False
@@ -331,9 +325,7 @@ def fetches_items(
 
 
 def start_of(target: Target, start: Item | None) -> tuple[KeyText, ...] | None:
-    """The position of an ExclusiveStartKey from ``checked_start``. Raises ValidationException if it isn't a key of the
-    target.
-    """
+    """The position of an ExclusiveStartKey from ``checked_start``. Raises ValidationException."""
     if start is None:
         return None
     check_own_start(target, start)

@@ -352,9 +352,7 @@ def decode_iterator(text: str, now_s: float) -> Iterator:
 
 
 def find_stream(changes: Changes, arn: str, now_s: float) -> StoredStream:
-    """The stream of an ARN, in any region and account. Raises ValidationException if it isn't the ARN of a stream, or
-    ResourceNotFoundException if the stream doesn't exist or has expired.
-    """
+    """The stream of an ARN, in any region and account. Raises ValidationException or ResourceNotFoundException."""
     named = check_arn(arn)
     for stream in changes.streams():
         if (stream.table, stream.label) == named and not is_over(stream, now_s):

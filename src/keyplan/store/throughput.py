@@ -56,9 +56,7 @@ def check_warm(wanted: Mapping[str, int], mode: str, provisioned: Mapping[str, i
 
 
 def raised_warm(settings: Settings, wanted: Mapping[str, int], mode: str, place: str) -> dict[str, int]:
-    """The warm throughput after an update; missing members don't change. Raises ValidationException if it is empty, or
-    lower than before.
-    """
+    """The warm throughput after an update; missing members don't change. Raises ValidationException."""
     if not wanted:
         subject = "" if place == "table" else f" for {place.replace('index ', 'index: ')}"
         raise one_or_more(

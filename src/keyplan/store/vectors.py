@@ -327,9 +327,7 @@ def one_vector_change(updates: Indexes, *, has_other: bool) -> Mapping[str, Any]
 def with_vector_change(
     definition: Definition, change: Mapping[str, Any], attributes: Sequence[Mapping[str, str]]
 ) -> Definition:
-    """The definition with an added or removed vector index. Raises ValidationException if the new index is invalid, or
-    LimitExceededException if the table has the maximum number of vector indexes.
-    """
+    """The definition with an added or removed vector index. Raises ValidationException or LimitExceededException."""
     indexes: list[Mapping[str, Any]] = list(definition.get("VectorIndexes") or [])
     numbers: dict[str, int] = dict(definition["IndexNumbers"])
     known = {each["AttributeName"]: each for each in definition["AttributeDefinitions"]}

@@ -59,9 +59,7 @@ T = TypeVar("T")
 
 @lru_cache(_CACHED_TEXTS_MAX)
 def parse(text: str) -> syntax.Statement:
-    """The tree of a statement. Raises StatementFault if the statement is invalid, or has a form that DynamoDB doesn't
-    support.
-    """
+    """The tree of a statement. Raises StatementFault."""
     return _Parser(text).statement()
 
 

@@ -67,9 +67,7 @@ class Token(NamedTuple):
 
 
 def tokenize(text: str) -> list[Token]:
-    """The tokens of a statement, with an end token. Raises StatementFault for an unterminated quote or comment, an
-    invalid character, or a number beyond Java's range.
-    """
+    """The tokens of a statement, with an end token. Raises StatementFault."""
     tokens: list[Token] = []
     position = 0
     while True:

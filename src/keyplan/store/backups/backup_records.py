@@ -87,9 +87,7 @@ def _note_copying(writer: Writer, table: Table, running: Mapping[str, Any]) -> N
 
 
 def finish_backup(database: Database, copying: Copying) -> Backup:
-    """Copy the remaining items. On failure the backup is removed. Raises TableNotFoundException if the table was
-    deleted, or StoreError if the store failed.
-    """
+    """Copy the remaining items. On failure the backup is removed. Raises TableNotFoundException or StoreError."""
     next_piece = partial(database.write, partial(_copy_next, database, copying))
     return finish(database, copying.worker, next_piece, partial(_give_up, database, copying))
 
@@ -137,9 +135,7 @@ def _give_up(database: Database, copying: Copying, writer: Writer) -> None:
 
 
 def go_on_backing_up(database: Database) -> None:
-    """Finish abandoned backups. Raises TableNotFoundException if a table was deleted, or StoreError if the store
-    failed.
-    """
+    """Finish abandoned backups. Raises TableNotFoundException or StoreError."""
     go_on(database, _take_over, finish_backup)
 
 
@@ -248,9 +244,7 @@ def _features(table: Table) -> Answer:
 
 
 def find_backup(reader: Reader, arn: str) -> Backup:
-    """A backup by its ARN, in any region. Raises ValidationException if it isn't the ARN of a backup, or
-    BackupNotFoundException if the backup doesn't exist.
-    """
+    """A backup by its ARN, in any region. Raises ValidationException or BackupNotFoundException."""
     match = _ARN.fullmatch(arn)
     if match is None:
         raise ValidationException("Invalid Backup ARN")

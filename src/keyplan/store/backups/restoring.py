@@ -10,7 +10,7 @@ correct items copied too late. Later writes don't matter.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -26,11 +26,13 @@ from keyplan.store.control_plane.schema import Definition
 from keyplan.store.database import Database
 from keyplan.store.items.item_writes import perform
 from keyplan.store.items.write_outcome import Write
-from keyplan.store.state_delays import begin_restore, begin_restoring, end_restoring, restorer_of, with_restorer
+from keyplan.store.requests.request_expressions import Answer
+from keyplan.store.state_delays import States, begin_restore, begin_restoring, end_restoring, restorer_of, with_restorer
 from keyplan.store.storage.history_rows import Kept, Written
 from keyplan.store.storage.storage_transactions import Writer
 from keyplan.store.tables.resources import forget_table
 from keyplan.store.tables.table import Table
+from keyplan.store.tables.table_description import describe
 
 _KIND = "restore"
 """The kind of the records with a restore's source and progress."""
@@ -77,9 +79,7 @@ def begin_restored(
 
 
 def _restore_piece(database: Database, writer: Writer, table: Table, progress: Progress) -> Progress | None:
-    """Restore the next items; returns the progress, or None at the end. Raises TableNotFoundException if the source
-    table was deleted.
-    """
+    """Restore the next items; returns the progress, or None at the end. Raises TableNotFoundException."""
     writes = 1 + len(table.indexes) + len(table.vector_indexes)
     if "Backup" in progress:
         rows_max = effort.piece_rows(writes)
@@ -136,6 +136,16 @@ def _fill(writer: Writer, table: Table, rows: list[Written]) -> None:
     fill_table(writer, table, kept)
 
 
+def restored(database: Database, name: str, work: Callable[[Writer], tuple[Answer, TableWork | None]]) -> Answer:
+    """Begin and finish a restore; returns the response. ``work`` returns the summary and the remaining restore."""
+    database.goes_on_with_all()
+    summary, restoring = database.write(work)
+    if restoring is not None:
+        finish_restoring(database, restoring)
+    description = describe(database.shown_table(name), None, States("CREATING"))
+    return {"TableDescription": {**description, "RestoreSummary": summary}}
+
+
 def finish_restoring(database: Database, restoring: TableWork) -> None:
     """Finish the restore. On failure the table is removed. Raises TableNotFoundException if the source table was
     deleted; JSONDecodeError if an item is damaged; StoreError if the store failed.
@@ -175,7 +185,5 @@ def _forget(writer: Writer, restoring: TableWork) -> None:
 
 
 def go_on_restoring(database: Database) -> None:
-    """Finish abandoned restores. Raises TableNotFoundException if a source table was deleted; JSONDecodeError if an
-    item is damaged; StoreError if the store failed.
-    """
+    """Finish abandoned restores. Raises TableNotFoundException, JSONDecodeError or StoreError."""
     go_on(database, partial(take_over_table, restorer_of, with_restorer), finish_restoring)

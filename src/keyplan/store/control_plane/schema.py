@@ -39,9 +39,7 @@ _INDEX_ACTIONS = ("Create", "Update", "Delete")
 
 
 def new_definition(request: Mapping[str, Any], now_s: float) -> Definition:
-    """The definition of a table for a CreateTable request whose shape is validated. Raises ValidationException if keys,
-    attributes, indexes or throughput are inconsistent.
-    """
+    """The definition of a table for a CreateTable request whose shape is validated. Raises ValidationException."""
     defined = _defined_names(request["AttributeDefinitions"])
     check_bounds(request.get("ProvisionedThroughput"))
     _check_throughput(request.get("BillingMode"), request.get("ProvisionedThroughput"))
@@ -92,9 +90,7 @@ def _check_settings(settings: Mapping[str, Any], mode: str, index: str | None = 
 
 
 def keep_encryption(definition: Definition, request: Mapping[str, Any], *, updates: bool = False) -> None:
-    """Store the requested encryption. Raises ValidationException if its members are inconsistent, or nothing would
-    change.
-    """
+    """Store the requested encryption. Raises ValidationException."""
     wanted: Mapping[str, Any] | None = request.get("SSESpecification")
     if wanted is None:
         return
@@ -125,9 +121,7 @@ def _new_stream(specification: Mapping[str, Any] | None) -> bool:
 
 
 def check_stream_change(request: Mapping[str, Any], name: str, *, is_enabled: bool) -> None:
-    """Validate enabling or disabling a stream by UpdateTable. Raises ValidationException if nothing would change, the
-    view type is missing or superfluous, or the request has other changes that can't be combined with it.
-    """
+    """Validate enabling or disabling a stream by UpdateTable. Raises ValidationException."""
     specification = request["StreamSpecification"]
     if specification["StreamEnabled"] and not specification.get("StreamViewType"):
         raise one_or_more("If stream is being enabled then UpdateViewType is required")

@@ -27,13 +27,8 @@ def change_definition(
     change: Callable[[Table], Members],
     missing: Callable[[str], DynamoDBError] = table_not_found,
 ) -> Table:
-    """Change members of a table's definition to those that ``change`` returns, if any. A member of None is removed.
-
-    Returns:
-        The current table.
-
-    Raises:
-        DynamoDBError: the error of ``missing`` for a missing table, or of ``change``.
+    """Change members of a table's definition to those that ``change`` returns; None removes one. Returns the current
+    table. Raises the error of ``missing`` for a missing table.
     """
     name = plain_name(name)
 
@@ -112,20 +107,15 @@ def destinations(database: Database, name: str) -> list[Destination]:
 
 def add_destination(database: Database, name: str, arn: str, precision: str | None) -> None:
     """Store a failed destination, replacing one with the same stream."""
-    name = plain_name(name)
     destination = {"StreamArn": arn, **_FAILED}
     if precision is not None:
         destination["ApproximateCreationDateTimePrecision"] = precision
 
-    def work(writer: Writer) -> None:
-        table = database.fresh(writer).get(name)
-        if table is None:
-            raise table_not_found(name)
+    def change(table: Table) -> Members:
         others = [each for each in table.definition.get(DESTINATIONS) or [] if each["StreamArn"] != arn]
-        writer.define(table.stored.layout.id, json.dumps({**table.definition, DESTINATIONS: [destination, *others]}))
+        return {DESTINATIONS: [destination, *others]}
 
-    database.write(work)
-    database.refresh()
+    change_definition(database, name, change)
 
 
 def not_active(what: str) -> ValidationException:

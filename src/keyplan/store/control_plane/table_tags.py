@@ -5,16 +5,16 @@ Limits: the developer guide, "Tagging restrictions in DynamoDB". Texts are AWS's
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 from keyplan.dynamodb.limits import NAME_PATTERN, TAG_KEY_MAX, TAG_VALUE_MAX, TAGS_MAX
 from keyplan.dynamodb.service_errors import ResourceNotFoundException, ValidationException, one_or_more
+from keyplan.store.control_plane.table_settings import Members, change_definition
 from keyplan.store.database import Database
 from keyplan.store.state_delays import check_changeable, states_of
-from keyplan.store.storage.storage_transactions import Writer
+from keyplan.store.tables.table import Table
 
 Tag = Mapping[str, str]
 
@@ -67,18 +67,14 @@ def check_tags(tags: Sequence[Tag]) -> None:
 
 
 def with_tags(before: Sequence[Tag], tags: Sequence[Tag]) -> list[Tag]:
-    """The existing tags with new, validated tags, which replace those with the same key. Raises ValidationException for
-    too many tags.
-    """
+    """The existing tags with new, validated tags, which replace those with the same key. Raises ValidationException."""
     after = {tag["Key"]: tag for tag in (*before, *tags)}
     check_count(len(after))
     return list(after.values())
 
 
 def check_key(key: str | None) -> None:
-    """Validate a tag key, also one to remove. Raises ValidationException if the key is reserved, too long, or has
-    invalid characters.
-    """
+    """Validate a tag key, also one to remove. Raises ValidationException."""
     if key is None or not 1 <= len(key) <= TAG_KEY_MAX or not _is_plain(key):
         raise ValidationException(f"The Tag Key provided is invalid, Key: {'null' if key is None else key}")
     if key.lower().startswith(_RESERVED):
@@ -96,23 +92,13 @@ def _is_plain(text: str) -> bool:
 
 
 def change_tags(database: Database, arn: str, change: Callable[[Sequence[Tag]], list[Tag]]) -> None:
-    """Change a table's tags. Raises ValidationException for an invalid ARN or tag, or ResourceNotFoundException if the
-    table doesn't exist.
-    """
-    name = tagged_table(arn)
+    """Change a table's tags. Raises ValidationException or ResourceNotFoundException."""
 
-    def work(writer: Writer) -> None:
-        table = database.fresh(writer).get(name)
-        if table is None:
-            raise not_found(arn)
-        states = states_of(table.definition, database.clock())
-        if states.restoring:
-            raise not_found(arn)
+    def changed(table: Table) -> Members:
         before = table.definition.get("Tags") or []
         tags = change(before)
         if tags != before:
-            check_changeable(name, states)
-        writer.define(table.stored.layout.id, json.dumps({**table.definition, "Tags": tags}))
+            check_changeable(table.name, states_of(table.definition, database.clock()))
+        return {"Tags": tags}
 
-    database.write(work)
-    database.refresh()
+    change_definition(database, tagged_table(arn), changed, lambda _: not_found(arn))

@@ -71,9 +71,7 @@ def begin_expiry(
 
 
 def finish_expiring(database: Database, expiring: TableWork) -> None:
-    """Search the rest of a table, in chunks. After a failure, the next start continues. Raises StoreError if the store
-    failed.
-    """
+    """Search the rest of a table, in chunks. After a failure, the next start continues. Raises StoreError."""
     finish(database, expiring.worker, partial(database.write, partial(_look_through, database, expiring)), None)
 
 
@@ -100,9 +98,7 @@ def _keep(writer: Writer, expiring: TableWork, row: int, last: int) -> None:
 
 
 def go_on_expiring(database: Database) -> None:
-    """Finish abandoned searches, and search tables of older files, which have only the setting. Raises StoreError if
-    the store failed.
-    """
+    """Finish abandoned searches, and search tables of older files, which have only the setting. Raises StoreError."""
     while database.storage.read(partial(_left, database)) is not None:
         expiring = database.write(partial(_take_over, database))
         if expiring is not None:

@@ -35,9 +35,7 @@ def decode(body: bytes) -> dict[str, Any]:
 
 
 def encode(item: Mapping[str, Any]) -> bytes:
-    """The stored bytes of an item. Raises SerializationException if a string isn't valid Unicode, or a name isn't a
-    string.
-    """
+    """The stored bytes of an item. Raises SerializationException."""
     try:
         return orjson.dumps(item)
     except TypeError as error:

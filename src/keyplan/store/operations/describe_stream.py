@@ -18,9 +18,7 @@ SHARDS_MAX = 100
 
 
 def describe_stream(database: Database, request: Request) -> Answer:
-    """Describe a stream and list its shards in creation order. Raises ValidationException if ``ShardFilter`` has no
-    ``Type``.
-    """
+    """Describe a stream and list its shards in creation order. Raises ValidationException."""
     wanted = request.get("ShardFilter")
     if wanted is not None and wanted.get("Type") is None:
         raise ValidationException(

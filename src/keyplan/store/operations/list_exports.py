@@ -8,15 +8,14 @@ from keyplan.store.requests.request_expressions import Answer, Request
 from keyplan.store.tables.resources import resource_of
 from keyplan.store.tables.table_description import table_id
 from keyplan.store.transfer.table_exports import FULL, KIND
-from keyplan.store.transfer.transfer_jobs import LISTED_S, described_jobs
+from keyplan.store.transfer.transfer_jobs import described_jobs
 
 _RESULTS_MAX = 25
 
 
 def list_exports(database: Database, request: Request) -> Answer:
     """The exports of the last 90 days, newest first: of all tables, or of an existing one."""
-    since_s = database.clock() - LISTED_S
-    result = [each for each in described_jobs(database, KIND, "ExportStatus") if each["StartTime"] >= since_s]
+    result = described_jobs(database, KIND, "ExportStatus")
     arn = request.get("TableArn")
     if arn is not None:
         table = database.find(resource_of(arn).table)

@@ -7,7 +7,7 @@ from keyplan.store.operations.common import page_answer
 from keyplan.store.requests.request_expressions import Answer, Request
 from keyplan.store.tables.resources import resource_of
 from keyplan.store.transfer.table_imports import KIND
-from keyplan.store.transfer.transfer_jobs import LISTED_S, described_jobs
+from keyplan.store.transfer.transfer_jobs import described_jobs
 
 _RESULTS = 10
 _TOKEN_GROUPS = 7
@@ -26,8 +26,7 @@ _SUMMARY = (
 
 def list_imports(database: Database, request: Request) -> Answer:
     """The imports of the last 90 days, newest first: all, or those into a table."""
-    since_s = database.clock() - LISTED_S
-    result = [each for each in described_jobs(database, KIND, "ImportStatus") if each["StartTime"] >= since_s]
+    result = described_jobs(database, KIND, "ImportStatus")
     arn = request.get("TableArn")
     if arn is not None:
         name = resource_of(arn).table

@@ -190,9 +190,7 @@ def _check_filter(target: Target, filter_: BoundCondition | None, kind: str) -> 
 
 
 def _after_start(target: Target, begin: Item | None, bounds: Bounds) -> Bounds:
-    """The bounds after the ExclusiveStartKey, if there is one. Raises ValidationException if it isn't a key of this
-    query.
-    """
+    """The bounds after the ExclusiveStartKey, if there is one. Raises ValidationException."""
     start = None if begin is None else start_of(target, begin)
     if start is None:
         return bounds

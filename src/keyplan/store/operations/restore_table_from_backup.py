@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from keyplan.store.backups.backup_records import Backup, check_made, find_backup, items_name, latest_backup
-from keyplan.store.backups.restoring import begin_restored, finish_restoring, of_backup
+from keyplan.store.backups.restoring import begin_restored, of_backup, restored
 from keyplan.store.backups.table_copies import check_free, check_unused, copied_definition
 from keyplan.store.chunked_work import TableWork
 from keyplan.store.database import Database
 from keyplan.store.requests.request_expressions import Answer, Request
-from keyplan.store.state_delays import States
 from keyplan.store.storage.storage_transactions import Writer
-from keyplan.store.tables.table_description import describe
 
 
 def restore_table_from_backup(database: Database, request: Request) -> Answer:
@@ -27,12 +25,7 @@ def restore_table_from_backup(database: Database, request: Request) -> Answer:
         return summary, begin_restored(database, writer, name, definition, of_backup(items_name(backup)), summary)
 
     latest_backup(database, request["BackupArn"])
-    database.goes_on_with_all()
-    summary, restoring = database.write(work)
-    if restoring is not None:
-        finish_restoring(database, restoring)
-    description = describe(database.shown_table(name), None, States("CREATING"))
-    return {"TableDescription": {**description, "RestoreSummary": summary}}
+    return restored(database, name, work)
 
 
 def _summary(backup: Backup) -> Answer:

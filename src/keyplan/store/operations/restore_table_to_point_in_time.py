@@ -10,16 +10,14 @@ from keyplan.dynamodb.service_errors import (
 )
 from keyplan.store.arns import arn_of
 from keyplan.store.backups.point_in_time import latest_time, no_history, shown_moment, window
-from keyplan.store.backups.restoring import begin_restored, finish_restoring, of_history
+from keyplan.store.backups.restoring import begin_restored, of_history, restored
 from keyplan.store.backups.table_copies import copied_definition
 from keyplan.store.chunked_work import TableWork
 from keyplan.store.database import Database
 from keyplan.store.requests.request_expressions import Answer, Request
-from keyplan.store.state_delays import States
 from keyplan.store.storage.storage_transactions import Writer
 from keyplan.store.tables.resources import resource_of
 from keyplan.store.tables.table import Table
-from keyplan.store.tables.table_description import describe
 
 
 def restore_table_to_point_in_time(database: Database, request: Request) -> Answer:
@@ -45,12 +43,7 @@ def restore_table_to_point_in_time(database: Database, request: Request) -> Answ
         }
         return summary, begin_restored(database, writer, name, definition, progress, summary)
 
-    database.goes_on_with_all()
-    summary, restoring = database.write(work)
-    if restoring is not None:
-        finish_restoring(database, restoring)
-    description = describe(database.shown_table(name), None, States("CREATING"))
-    return {"TableDescription": {**description, "RestoreSummary": summary}}
+    return restored(database, name, work)
 
 
 def _source(request: Request) -> str:
@@ -79,9 +72,7 @@ def _check_moment(wanted_s: float | None, *, latest: bool) -> None:
 
 
 def _moment(source: Table, wanted_s: float | None, now_s: float) -> float:
-    """The time to restore. Raises PointInTimeRecoveryUnavailableException if point-in-time recovery is disabled, or
-    InvalidRestoreTimeException if the time is outside the recovery period.
-    """
+    """The time to restore. Raises PointInTimeRecoveryUnavailableException or InvalidRestoreTimeException."""
     reach = window(source, now_s)
     if reach is None:
         raise no_history(source.name)

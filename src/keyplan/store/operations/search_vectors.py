@@ -102,9 +102,7 @@ def _parsed(request: Request) -> tree.Condition | None:
 
 
 def _terms(condition: tree.Condition | None, given: Placeholders) -> dict[str, Mapping[str, Any]]:
-    """The attributes and values of a condition. Raises ValidationException if it isn't equalities of attributes joined
-    by AND.
-    """
+    """The attributes and values of a condition. Raises ValidationException."""
     terms: dict[str, Mapping[str, Any]] = {}
     stack = [] if condition is None else [condition]
 

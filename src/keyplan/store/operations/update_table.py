@@ -126,9 +126,7 @@ def _check_alone(request: Request) -> None:
 
 
 def _check_index_updates(request: Request) -> None:
-    """Validate index updates independently of the table. Raises ValidationException if the list is empty, or an update
-    sets no warm throughput.
-    """
+    """Validate index updates independently of the table. Raises ValidationException."""
     updates = request.get("GlobalSecondaryIndexUpdates")
     if updates == []:
         raise one_or_more("List of GlobalSecondaryIndexUpdates is empty")

@@ -69,9 +69,7 @@ def begin_replica(target: Database, name: str, definition: Definition, source: s
 
 
 def finish_joining(target: Database, joining: TableWork) -> None:
-    """Fill a replica to the end. On failure the replica is removed. Raises JSONDecodeError if an item is damaged, or
-    StoreError if a store failed.
-    """
+    """Fill a replica to the end. On failure the replica is removed. Raises JSONDecodeError or StoreError."""
     finish(target, joining.worker, partial(_join_next, target, joining), partial(_give_up, target, joining))
 
 
@@ -162,8 +160,6 @@ def _keep(writer: Writer, table_id: int, progress: Mapping[str, Any]) -> None:
 
 
 def go_on_joining(target: Database) -> None:
-    """Finish abandoned backfills, if the other regions are available. Raises JSONDecodeError if an item is damaged, or
-    StoreError if a store failed.
-    """
+    """Finish abandoned backfills, if the other regions are available. Raises JSONDecodeError or StoreError."""
     if target.group is not None:
         go_on(target, partial(take_over_table, joiner_of, begin_joining), finish_joining)

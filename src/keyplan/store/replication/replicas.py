@@ -67,9 +67,7 @@ def others_of(database: Database, table: Table) -> list[str]:
 
 
 def change_replicas(database: Database, name: str, request: Request) -> None:
-    """Add or remove a replica, or several for strong consistency. Raises ValidationException if the changes are
-    invalid.
-    """
+    """Add or remove a replica, or several for strong consistency. Raises ValidationException."""
     table = database.described_table(name)
     check_changeable(name, database.states(table))
     if any(update.get("Disassociate") is not None for update in request.get("ReplicaUpdates") or []):

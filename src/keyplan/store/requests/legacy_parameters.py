@@ -106,9 +106,7 @@ def check_indexable(request: Request) -> None:
 
 
 def attribute_updates(request: Request) -> BoundUpdate | None:
-    """The update of ``AttributeUpdates``; None if it is empty. Raises RequestFault or ValueFault if an action doesn't
-    match its value.
-    """
+    """The update of ``AttributeUpdates``; None if it is empty. Raises RequestFault or ValueFault."""
     names = _Names()
     actions: list[tree.Action] = []
     for name, update in (request.get("AttributeUpdates") or {}).items():

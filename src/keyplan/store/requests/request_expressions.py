@@ -82,9 +82,7 @@ def only_projection(request: Request) -> BoundProjection | None:
 
 
 def attributes_to_get(request: Request) -> BoundProjection | None:
-    """The projection of the legacy parameter ``AttributesToGet``. Raises RequestFault if a name is empty or a
-    duplicate.
-    """
+    """The projection of the legacy parameter ``AttributesToGet``. Raises RequestFault."""
     wanted: Sequence[str] | None = request.get("AttributesToGet")
     if wanted is None:
         return None

@@ -154,9 +154,7 @@ class Written:
 
 
 def given_of(text: str, parameters: Sequence[AttributeValue] | None) -> Given:
-    """A statement with its parameters. Raises StatementFault for an invalid statement or a wrong number of parameters,
-    or ValueFault if a parameter isn't an attribute value.
-    """
+    """A statement with its parameters. Raises StatementFault or ValueFault."""
     spend(len(text) * _READ_PER_CHARACTER)
     values = tuple([check_value(value) for value in parameters or ()])
     statement = parse(text)

@@ -111,9 +111,7 @@ class Storage(Medium):
     def file(
         cls, path: str, *, create: bool = True, busy_timeout_s: float = 10.0, synchronous: str = "FULL"
     ) -> Storage:
-        """Open a file, and create it if ``create``. Raises StoreError if the file can't be opened or created, or is of
-        another program.
-        """
+        """Open a file, and create it if ``create``. Raises StoreError."""
         pool = FilePool(path, create=create, busy_timeout_s=busy_timeout_s, synchronous=synchronous)
         return cls(pool, busy_timeout_s)
 
@@ -135,9 +133,7 @@ class Storage(Medium):
 
     @classmethod
     def read_only(cls, path: str) -> Storage:
-        """Open a file without write access. If it has a WAL or an older format, open a copy. Raises StoreError if the
-        file can't be opened, or is of another program.
-        """
+        """Open a file without write access. If it has a WAL or an older format, open a copy. Raises StoreError."""
         wal = Path(path + "-wal")
         if not wal.exists() or wal.stat().st_size == 0:
             pool = FilePool(path, create=False, busy_timeout_s=0.0, synchronous="OFF", read_only=True)

@@ -75,9 +75,7 @@ def key_of_request(table: Table, key: dict[str, Any]) -> Key:
 
 
 def check_key_values(key: Mapping[str, Any]) -> None:
-    """Validate the attribute values in a request's ``Key``, independently of the table. Raises ValueFault if a value is
-    invalid.
-    """
+    """Validate the attribute values in a request's ``Key``, independently of the table. Raises ValueFault."""
     for value in key.values():
         if _plain(value, "S") is None:
             check_item(dict(key))
@@ -104,9 +102,7 @@ def _checked_key(table: Table, key: dict[str, Any]) -> Key:
 
 
 def key_of_item(table: Table, item: Item) -> Key:
-    """The storage form of the key in a whole, validated item. Raises ValidationException if a key attribute is missing
-    or invalid.
-    """
+    """The storage form of the key in a whole, validated item. Raises ValidationException."""
     sort = table.sort
     first = _plain(item.get(table.partition.name), table.partition.type)
     if first is not None:
@@ -161,9 +157,7 @@ def _check_length(text: KeyText, bytes_max: int) -> None:
 
 
 def check_index_keys(table: Table, item: Item) -> None:
-    """Reject an item with an invalid index key attribute. Raises ValidationException if the attribute has the wrong
-    type, is empty, or is too long.
-    """
+    """Reject an item with an invalid index key attribute. Raises ValidationException."""
     for index in table.indexes_in_order:
         for attribute in index.keys:
             value = item.get(attribute.name)
@@ -181,9 +175,7 @@ def check_index_keys(table: Table, item: Item) -> None:
 
 
 def check_updated_index_keys(table: Table, item: Item, touched: frozenset[str]) -> None:
-    """Reject an update that makes an index key attribute invalid. Raises ValidationException if the updated attribute
-    has the wrong type, is empty, or is too long.
-    """
+    """Reject an update that makes an index key attribute invalid. Raises ValidationException."""
     for index in table.indexes_in_order:
         for attribute in index.keys:
             value = item.get(attribute.name)

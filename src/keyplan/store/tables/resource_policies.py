@@ -33,9 +33,7 @@ _STREAM_ACTIONS = frozenset(
 
 
 def canonical_policy(text: str, *, of_stream: bool = False) -> str:
-    """The canonical policy document of a table or its stream. Raises ValidationException if it is too large, invalid,
-    public, or has actions that tables don't support.
-    """
+    """The canonical policy document of a table or its stream. Raises ValidationException."""
     if len(text.encode()) > POLICY_BYTES_MAX:
         raise one_or_more(f"Maximum policy size of {POLICY_BYTES_MAX} bytes exceeded")
     try:

@@ -70,9 +70,7 @@ def fail_export(database: Database, number: str, code: str, message: str) -> Non
 
 
 def _written(database: Database, number: str, table_name: str, span: Span, shown: Shown) -> dict[str, Any]:
-    """Write all files; returns additional members of the export's description. Raises S3Error if the bucket doesn't
-    exist or isn't writable.
-    """
+    """Write all files; returns additional members of the export's description. Raises S3Error."""
     description = _description(database, number)
     bucket = Bucket(database.s3, description["S3Bucket"])
     prefix: str = description.get("S3Prefix") or ""

@@ -135,9 +135,7 @@ def _import_object(
 
 
 def _items(records: Iterator[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
-    """The records with an item, valid or not. Raises UnreadableError if a record has no item, which ends its object
-    like an unreadable record.
-    """
+    """The records with an item, valid or not. Raises UnreadableError."""
     for record in records:
         if "ErrorDetail" not in record and not isinstance(record.get("Item"), dict):
             raise UnreadableError("The record has no Item")
@@ -145,9 +143,7 @@ def _items(records: Iterator[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
 
 
 def item_of(table: Table, record: Mapping[str, Any]) -> dict[str, Any]:
-    """The item of a record, validated as by PutItem. Raises DynamoDBError or ValueFault if the item is invalid, or
-    doesn't match the table's schema.
-    """
+    """The item of a record, validated as by PutItem. Raises DynamoDBError or ValueFault."""
     if "ErrorDetail" in record:
         raise ValueFault(record["ErrorDetail"])
     item = check_item(record["Item"])

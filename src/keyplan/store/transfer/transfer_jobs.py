@@ -28,7 +28,7 @@ Job = dict[str, Any]
 
 TOKEN_LIFETIME_S = 8 * 3600.0
 """How long a ClientToken makes the request idempotent."""
-LISTED_S = 90 * 86_400.0
+_LISTED_S = 90 * 86_400.0
 """How long a job is listed."""
 
 _log = logging.getLogger("keyplan.engine")
@@ -118,8 +118,10 @@ def job_not_found(arn: str) -> ResourceNotFoundException:
 
 
 def described_jobs(database: Database, kind: Kind, status: str) -> list[dict[str, Any]]:
-    """The descriptions of all jobs of a kind, newest first; ``status`` is the status member."""
-    return [_told(job, status) for job in reversed(database.storage.read(lambda reader: all_jobs(reader, kind)))]
+    """The descriptions of a kind's jobs of the last 90 days, newest first; ``status`` is the status member."""
+    since_s = database.clock() - _LISTED_S
+    jobs = reversed(database.storage.read(lambda reader: all_jobs(reader, kind)))
+    return [_told(job, status) for job in jobs if job["Description"]["StartTime"] >= since_s]
 
 
 def described_job(database: Database, kind: Kind, arn: str, title: str) -> dict[str, Any] | None:
