@@ -415,7 +415,7 @@ def pages_of(place: Place, name: str) -> Iterator[tuple[str, Page]]:
         archived = design.articles_by_state("archived").items[0].article_id
         own = design.articles_by_author("u_02", limit=1).items[0].article_id
         seen = [
-            (stranger, ("/sign-in", f"/preview/{token}")),
+            (stranger, ("/", "/sign-in", f"/preview/{token}")),
             (author, ("/", f"/articles/{own}", "/token")),
             (editor, ("/?state=published", "/new", path, f"{path}/versions", f"{path}/versions/2")),
             (admin, (f"/articles/{archived}", "/members")),

@@ -159,6 +159,16 @@ def test_an_article_is_unpublished_before_it_is_deleted(cms: Cms, site: ServedSi
     assert_lists_agree(cms)
 
 
+def test_the_front_page_shows_published_articles_only(cms: Cms, site: ServedSite) -> None:
+    anyone = visit(site)
+    assert anyone.get("/") == 200
+    newest = cms.published_articles(limit=1).items[0]
+    draft = cms.articles_by_state("draft", limit=1).items[0]
+    assert anyone.says(newest.title)
+    assert f"/content/{newest.slug}" in anyone.text
+    assert draft.slug not in anyone.text
+
+
 def test_addresses_are_unique(site: ServedSite) -> None:
     author = visit(site, "author")
     begun(author, "Taken")

@@ -23,8 +23,12 @@ SLUG_CHARACTERS_MAX = 200
 
 
 def desk(turn: CmsTurn) -> Response:
-    """The articles with a status; authors see their own."""
-    cms, person = turn.design, turn.person
+    """The articles with a status; authors see their own, and the public sees published articles."""
+    cms, person = turn.design, turn.visitor.person
+    if person is None:
+        cards = cms.published_articles(limit=12, cursor=turn.cursor)
+        names = names_of(cms, (card.author_id for card in cards))
+        return turn.page("front.html", cards=cards.items, names=names, cursor=cards.cursor)
     if "author" not in person.roles:
         return turn.page("waiting.html")
     state = turn.query.get("state", "")

@@ -62,7 +62,7 @@ def make_site(cms: Cms, options: SiteOptions) -> ServedSite:
     application = small_application(
         site,
         pages=(
-            ("/", desk.desk, "person"),
+            ("/", desk.desk, "anyone"),
             ("/new", desk.new, "author"),
             ("/articles/{article_id}", editor.edit, "author"),
             ("/articles/{article_id}/versions", versions.versions, "author"),
