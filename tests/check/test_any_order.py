@@ -16,7 +16,7 @@ from keyplan.analysis.traffic import traffic_from
 from keyplan.analysis.traffic.traffic_file import Traffic, traffic_of
 from keyplan.errors import TrafficError
 from keyplan.model.compiled.compiled_design import CompiledDesign
-from tests.check import test_planted
+from tests.check import test_flaws_in_writes
 from tests.contract.design import Everything
 from tests.cost.random_traffic import drawn
 from tests.cost.test_estimates import Books
@@ -25,7 +25,7 @@ from tests.studio.school import School
 
 DESIGNS: dict[str, type[Design]] = {
     "everything": Everything, "school": School, "blog": blog.Blog, "cms": cms.Cms, "books": Books,
-    "exams": test_planted.Exams, "club": test_planted.Club, "social": social.Social,
+    "exams": test_flaws_in_writes.Exams, "club": test_flaws_in_writes.Club, "social": social.Social,
 }  # fmt: skip
 
 

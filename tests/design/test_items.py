@@ -1,4 +1,4 @@
-"""Conversion of instances to items and back, for every type of field. See test_items_of_others.py for items that other
+"""Conversion of instances to items and back, for every type of field. See test_foreign_items.py for items that other
 programs write.
 """
 

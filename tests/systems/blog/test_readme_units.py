@@ -15,7 +15,7 @@ from keyplan_systems.blog.design import Blog
 from keyplan_systems.blog.entities import ContactMessage
 from keyplan_systems.blog.sample import sample, whole_post
 from tests.seeds import NEW
-from tests.systems.blog.asked import SAMPLED, arguments, completed
+from tests.systems.blog.read_arguments import SAMPLED, arguments, completed
 from tests.systems.blog.support import new_user, published, recorded, silent
 from tests.systems.blog.test_readme import rows
 from tests.systems.measuring import session_calls
@@ -24,7 +24,7 @@ LARGE = 5_000
 """Posts that are 100,000 items together."""
 NUMBER = r"([\d.]+)(?:–([\d.]+))?"
 EACH = {"posts_by_tags": 10, "users": 2, "tags": 5, "counters": 2, "posts": 1}
-"""How many posts, users, tags, shards or authors a call of ``asked.py`` is about, where the table counts them."""
+"""The number of posts, users, tags, shards or authors in a call, for rows with costs per item."""
 TEXT_MAX = 2.5
 """Units that the longest text of the sample takes, which the table leaves open."""
 

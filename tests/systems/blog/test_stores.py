@@ -23,7 +23,7 @@ from keyplan_systems.blog.sample import NEWEST, sample
 from keyplan_systems.site import passwords
 from keyplan_systems.site.signing import Signer
 from tests.contract.remote import local_address, new_table, server_address
-from tests.systems.blog.asked import SAMPLED, arguments, completed
+from tests.systems.blog.read_arguments import SAMPLED, arguments, completed
 from tests.systems.blog.support import check_books, new_post, new_user, silent
 
 STORES: dict[str, Callable[[Path], Blog]] = {

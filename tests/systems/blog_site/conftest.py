@@ -19,7 +19,7 @@ from keyplan_systems.blog.site.settings import Settings
 from keyplan_systems.blog.site.site import Site
 from keyplan_systems.site import passwords
 from tests.systems.blog_site.support import Visit, make_post, make_user
-from tests.systems.letters import Box
+from tests.systems.mailbox import Box
 
 SECRET = b"a secret of the tests, and nobody else's"
 

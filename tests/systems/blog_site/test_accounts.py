@@ -16,7 +16,7 @@ from keyplan_systems.blog.entities import Credential, User
 from keyplan_systems.blog.site.site import Site
 from tests.systems.blog_site.conftest import Clock
 from tests.systems.blog_site.support import PASSWORD, Visit, text_of
-from tests.systems.letters import Box
+from tests.systems.mailbox import Box
 from tests.systems.support import stored
 
 NEW = {"name": "Bea", "username": "bea", "email": "bea@example.com", "writes": "yes"}

@@ -16,7 +16,7 @@ from keyplan_systems.blog.site.settings import BlogFile
 from keyplan_systems.blog.site.site import Site
 from tests.systems.blog_site.support import PASSWORD, Visit, text_of
 from tests.systems.blog_site.test_accounts import NEW, follow
-from tests.systems.letters import Box
+from tests.systems.mailbox import Box
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from keyplan_systems.blog.site.site import Site
 from keyplan_systems.site.mail import LoggedMail, SmtpMail, mail_of
 from tests.systems.blog_site.conftest import Clock
 from tests.systems.blog_site.support import PASSWORD, Visit, make_user, text_of
-from tests.systems.letters import Box
+from tests.systems.mailbox import Box
 
 NEW_PASSWORD = "another quiet sentence"
 

@@ -28,7 +28,7 @@ from keyplan_systems.site.settings import read_settings
 from tests.systems.blog_site.conftest import SECRET
 from tests.systems.blog_site.support import Visit, text_of
 from tests.systems.blog_site.test_accounts import follow
-from tests.systems.letters import Box
+from tests.systems.mailbox import Box
 
 CLIENT, CLIENT_SECRET = "blog", "p:ss word"
 

@@ -7,7 +7,7 @@ from html import unescape
 from typing import Any
 
 from keyplan.systems import SiteOptions
-from tests.systems.letters import Box
+from tests.systems.mailbox import Box
 from tests.web.support import TestClient
 
 __all__ = ["OPTIONS", "Visit"]

@@ -28,7 +28,7 @@ from keyplan_systems.shop.sample import DEMO_PASSWORD, DEMO_USERS, sample
 from keyplan_systems.shop.searching import found_products, keep_found, rebuild, search_of
 from keyplan_systems.shop.site.making import make_site
 from keyplan_systems.shop.site.selling import cents_of
-from tests.systems.letters import Box
+from tests.systems.mailbox import Box
 from tests.systems.shop.support import assert_consistent, edit
 from tests.systems.sites.support import OPTIONS, Visit
 from tests.systems.support import silent

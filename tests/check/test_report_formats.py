@@ -52,7 +52,7 @@ def test_json_report_contains_every_member() -> None:
     assert value["counts"] == {"error": 1, "warning": 1, "info": 0}
     assert value["silenced"] == 1
     first, second, _ = value["findings"]
-    assert (first["file"], first["line"]) == ("check/test_forms.py", 7)
+    assert (first["file"], first["line"]) == ("check/test_report_formats.py", 7)
     assert (second["file"], second["line"]) == (None, None)
     assert json.loads(json.dumps(value)) == value
 
@@ -105,7 +105,7 @@ def test_sarif_has_the_members_that_its_schema_requires() -> None:
 def test_sarif_places_and_suppressions() -> None:
     first, second, third = as_sarif([SHOWN])["runs"][0]["results"]
     physical = first["locations"][0]["physicalLocation"]
-    assert physical["artifactLocation"] == {"uri": "check/test_forms.py", "uriBaseId": "%SRCROOT%"}
+    assert physical["artifactLocation"] == {"uri": "check/test_report_formats.py", "uriBaseId": "%SRCROOT%"}
     assert physical["region"] == {"startLine": 7}
     assert "physicalLocation" not in second["locations"][0]
     assert third["suppressions"] == [{"kind": "inSource", "justification": "names are the document's"}]
@@ -146,8 +146,8 @@ def test_fingerprints_do_not_depend_on_wording() -> None:
 def test_annotations_are_escaped_and_exclude_ignored_findings() -> None:
     first, second = as_github([SHOWN]).splitlines()
     assert first == (
-        "::warning file=check/test_forms.py,line=7,title=KP201 fixed-partition::Message.primary: 100%25 of it, "
-        "in one: partition%0A1 × 2 = 2%0A→ spread it,%0Asomehow"
+        "::warning file=check/test_report_formats.py,line=7,title=KP201 fixed-partition::Message.primary: 100%25 of it"
+        ", in one: partition%0A1 × 2 = 2%0A→ spread it,%0Asomehow"
     )
     assert second.startswith("::error title=KP303 fixed-partition::")
 

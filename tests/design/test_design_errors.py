@@ -21,7 +21,7 @@ from typing import Any, Literal, NamedTuple
 
 from keyplan import *
 from tests.design.refused import GSI1, GSI2, KEYS_ONLY, LOCAL, NATIVE, OTHER, TABLE, Article, Version, WithVersion
-from tests.design.test_faults import Level
+from tests.design.test_design_errors import Level
 
 SEVERAL = Index("SEVERAL", ["one", "two"], "three")
 NUMBERED, BINARY = Index("NUMBERED", "npk", Number("nsk")), Index("BINARY", "bpk", Binary("bsk"))
