@@ -216,7 +216,7 @@ def test_cursor_depends_on_the_direction(caller: Caller) -> None:
     assert [value.job_id for value in following] == ["1"]
 
 
-@pytest.mark.parametrize(("store", "stores"), generated(12, 6, 4))
+@pytest.mark.parametrize(("store", "stores"), generated(12, 6, 6))
 def test_generated_stores_agree_with_brute_force(store: str, stores: int, tmp_path: Path) -> None:
     check_generated(Asking, store, stores, tmp_path)
 
