@@ -250,4 +250,4 @@ def test_an_invalid_offer_file_is_reported(tmp_path: Path, capsys: pytest.Captur
     assert main([str(wrong), str(tmp_path)]) == 2
     assert main([str(tmp_path / "missing.json")]) == 1
     assert main([]) == 2
-    assert "no offer file of AmazonDynamoDB" in capsys.readouterr().err
+    assert "isn't an offer file of AmazonDynamoDB" in capsys.readouterr().err
