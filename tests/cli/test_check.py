@@ -67,7 +67,7 @@ def test_findings_have_no_trailing_spaces(inbox: Path) -> None:
     inbox.write_text(INBOX.replace("(Design)", '(Design, ignore={"KP201 Message.primary": "some twenty a day"})'))
     assert run("check", "inbox.py", "--write-baseline", "known.json").exit_code == 0
     output = run("check", "inbox.py", "--all", "--baseline", "known.json").output
-    assert "silenced: some twenty a day" in output
+    assert "ignored: some twenty a day" in output
     assert [line for line in output.splitlines() if line != line.rstrip()] == []
 
 
@@ -80,8 +80,8 @@ def test_the_exit_status_follows_the_highest_severity(least: str, status: int) -
 def test_all_shows_ignored_findings_with_their_reasons(inbox: Path) -> None:
     inbox.write_text(INBOX.replace("(Design)", '(Design, ignore={"KP201 Message.primary": "some twenty a day"})'))
     result = run("check", "inbox.py")
-    assert (result.exit_code, "Nothing found (1 silenced: --all shows them)." in result.output) == (0, True)
-    assert "silenced: some twenty a day" in run("check", "inbox.py", "--all").output
+    assert (result.exit_code, "Nothing found (1 ignored: --all shows them)." in result.output) == (0, True)
+    assert "ignored: some twenty a day" in run("check", "inbox.py", "--all").output
 
 
 @pytest.mark.usefixtures("inbox")

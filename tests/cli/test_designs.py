@@ -59,7 +59,7 @@ def test_the_database_file_is_named_for_the_class(notes: Path) -> None:
         ("nowhere.py:Class", "file not found: nowhere.py"),
         ("no_such_module:Class", "module not found: no_such_module"),
         ("tests.web.library:Libary", "did you mean Library?"),
-        ("tests.web.library:Book", "Book is no design"),
+        ("tests.web.library:Book", "Book in tests.web.library isn't a design"),
         ("tests.web.no_such:Library", "module not found: tests.web.no_such"),
         ("tests.cli.support:Cms", "the designs in it: none"),
         (":", "NAME is an installed system"),

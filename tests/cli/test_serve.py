@@ -97,7 +97,7 @@ class Store(Design):
     ("text", "message", "views", "line"),
     [
         (STORE, "invalid design: 3 errors", ["plan"], None),
-        ("", "Store isn't there in store.py", ["map", "data"], None),
+        ("", "Store in store.py doesn't exist", ["map", "data"], None),
         ("import keyplan\n\nclass Store(keyplan.Design:\n", "SyntaxError", ["map", "data"], 3),
         (SMALL + "1 / 0\n", "ZeroDivisionError", ["map", "data"], SMALL.count("\n") + 1),
     ],

@@ -290,7 +290,7 @@ def test_items_of_no_entity_are_edited_by_attribute(school: School) -> None:
     assert call("GetItem", {"TableName": "school", "Key": key})["Item"] == {**key, "n": {"N": "2"}}
     edit_json(of_design(school), [{"do": "delete", "key": key}], save=True)
     assert "Item" not in call("GetItem", {"TableName": "school", "Key": key})
-    with pytest.raises(RequestError, match="isn't there"):
+    with pytest.raises(RequestError, match="no longer exists"):
         edit_json(of_design(school), [change(key, n={"N": "2"})], save=True)
 
 

@@ -164,7 +164,7 @@ def test_every_error_has_a_line_number(subject: Subject, form: str, text: Any, s
 
 
 def test_rows_of_no_entity_are_rejected(subject: Subject) -> None:
-    with pytest.raises(RequestError, match="brought in"):
+    with pytest.raises(RequestError, match="can't be imported"):
         brought_json(subject, {"form": "csv", "text": "a\n1\n"})
 
 

@@ -113,7 +113,7 @@ def _checked(names: Sequence[str], traffic: Path | None) -> list[Report]:
     result = [element for name in names for element in collector.step(partial(_found, name, others)) or ()]
     designs = [element for element in result if not isinstance(element, Report)]
     loads: dict[type[Design], Traffic | None] = dict.fromkeys(designs)
-    # One traffic file serves all designs. It isn't read beside an invalid design, whose names it may contain
+    # One traffic file serves all designs. It isn't read if a design is invalid, because it may contain its names
     if traffic is not None and len(designs) == len(result):
         compiled = [design.compiled for design in designs]
         for design in designs:
@@ -201,7 +201,7 @@ def _show_finding(out: Console, finding: Finding) -> None:
         out.print(_indented(line, "cyan", 4))
     out.print(_indented(f"→ {finding.hint}", "green"))
     if finding.silenced is not None:
-        out.print(_indented(f"silenced: {finding.silenced}", "dim"))
+        out.print(_indented(f"ignored: {finding.silenced}", "dim"))
     elif finding.known:
         out.print(_indented("recorded in the baseline", "dim"))
 
@@ -223,7 +223,7 @@ def _summary(report: Report) -> str:
     )
     silenced = sum(finding.silenced is not None for finding in report.findings)
     known = sum(finding.known for finding in report.findings)
-    more = [f"{silenced} silenced"] * bool(silenced) + [f"{known} recorded in the baseline"] * bool(known)
+    more = [f"{silenced} ignored"] * bool(silenced) + [f"{known} recorded in the baseline"] * bool(known)
     gone = f" The baseline has {len(report.unmet)} that no longer occur." if report.unmet else ""
     hidden = f" ({', '.join(more)}: --all shows them)" if more else ""
     return f"{text or 'Nothing found'}{hidden}.{gone}"

@@ -197,12 +197,12 @@ def _design_in(module: ModuleType, where: str, class_name: str) -> type[Design]:
     if class_name:
         near = difflib.get_close_matches(class_name, own)
         known = f"did you mean {near[0]}?" if near else f"the designs in it: {', '.join(own) or 'none'}"
-        what = "is no design" if hasattr(module, class_name) else "isn't there"
-        raise UnknownDesign(f"{class_name} {what} in {where}", hint=known)
+        what = "isn't a design" if hasattr(module, class_name) else "doesn't exist"
+        raise UnknownDesign(f"{class_name} in {where} {what}", hint=known)
     local = [value for value in own.values() if value.__module__ == module.__name__]
     if len(local) == 1:
         return local[0]
     known = (
         f"the designs in it: {', '.join(design_class.__name__ for design_class in local)}" if local else "it has none"
     )
-    raise UnknownDesign(f"{where}: which design?", hint=f"write {where}:Class; {known}")
+    raise UnknownDesign(f"{where} doesn't have exactly one design", hint=f"write {where}:Class; {known}")

@@ -133,7 +133,7 @@ def _show_pattern(out: Console, result: Explained) -> None:
         ("order", explanation.direction),
         ("limit", None if explanation.limit is None else f"{explanation.limit} items"),
         ("consistency", explanation.consistency if explanation.kind == "read" else None),
-        ("asks first", ", ".join(explanation.asks)),
+        ("reads first", ", ".join(explanation.asks)),
         ("takes", "\n".join([result.takes, *result.arithmetic, *result.estimate.notes])),
     )
     grid = Table.grid(padding=(0, 2))

@@ -103,9 +103,9 @@ def _section(result: Explained) -> Iterator[str]:
         ("condition", "<br>".join(code(step) for step in explanation.key_condition.split(" → ") if step)),
         ("filter", code(explanation.filter) if explanation.filter else ""),
         ("order", explanation.direction or ""),
-        ("asks first", ", ".join(code(name) for name in explanation.asks)),
+        ("reads first", ", ".join(code(name) for name in explanation.asks)),
         ("cost of a typical call", result.takes),
-        ("since", "<br>".join(map(cell, result.arithmetic))),
+        ("calculation", "<br>".join(map(cell, result.arithmetic))),
     ]
     yield from ("", markdown_table(["", ""], ([name, text] for name, text in facts if text)))
     if explanation.others:

@@ -31,7 +31,7 @@ __all__ = ["ACTIONS", "Studio", "run", "start_json"]
 
 ROWS_MAX = 50
 EACH_MAX = 10
-"""Collections of one kind that the map can be asked for."""
+"""Maximum number of collections of one kind on the map."""
 SEEN_MAX = 30_000
 VIEWS = ("map", "questions", "run", "data", "cost", "check", "plan", "change")
 """The views of a design."""
@@ -87,7 +87,7 @@ class Studio:
         if table is None or (table == self.subject.table_name and not (refresh and self.endpoint)):
             return self
         if self.endpoint is None or not (self.endpoint.others or table == self.endpoint.table):
-            raise RequestError("this studio looks at one table", hint="leave table= out of the address")
+            raise RequestError("this studio shows one table", hint="omit table= in the address")
         if refresh or table not in self._others:
             self._others[table] = Studio(self.endpoint.subject(table), endpoint=self.endpoint)
         return self._others[table]
@@ -282,7 +282,7 @@ def _add(studio: Studio, given: Given) -> dict[str, Any]:
 def _source_of(given: Given) -> str:
     text = given.get("text")
     if not isinstance(text, str):
-        raise _wrong("text", "isn't a text")
+        raise _wrong("text", "isn't a string")
     return text
 
 
@@ -342,7 +342,7 @@ def _item(studio: Studio, given: Given) -> dict[str, Any]:
     key = key_of(known, subject.table)
     result = subject.transport.call("GetItem", {"TableName": subject.table_name, "Key": key, "ConsistentRead": True})
     if "Item" not in result:
-        raise ItemNotFound("the item isn't there any more", hint="it was deleted, or it is a key that would be written")
+        raise ItemNotFound("the item doesn't exist", hint="it was deleted, or isn't written yet")
     return item_json(subject, result["Item"])
 
 
@@ -353,7 +353,7 @@ def text_of(given: Given, name: str) -> str | None:
     """A string, or None if it is missing. Raises RequestError."""
     value = given.get(name)
     if value is not None and not isinstance(value, str):
-        raise _wrong(name, "isn't a text")
+        raise _wrong(name, "isn't a string")
     return value or None
 
 

@@ -98,7 +98,7 @@ def change_made(source: Source, opened: str, text: str) -> dict[str, Any]:
         return {"error": made}
     before = made if text == opened else loaded(source, opened)
     if not isinstance(before, type):
-        message = f"the module as it was opened can't be compiled any more: {before['message']}"
+        message = f"the module as it was opened can no longer be compiled: {before['message']}"
         return {"error": {**before, "message": message, "hint": "restart the studio", "line": None}}
     compared = difference(before.compiled, made.compiled)
     return {

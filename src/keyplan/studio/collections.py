@@ -69,9 +69,9 @@ class Entry:
     template: str
     gap: bool = False
     badge: int | None = None
-    """Its number in the answer of the question that is selected."""
+    """Its number in the result of the selected access pattern."""
     mark: str = ""
-    """What a write would do to it: put, update, delete or check."""
+    """The effect of a write: put, update, delete or check."""
 
 
 @dataclass
@@ -85,7 +85,7 @@ class Collection:
     entries: list[Entry]
     count: Count | None
     condition: str = ""
-    """The key condition of the question that is selected, where it reads this collection."""
+    """The key condition of the selected access pattern, if it reads this collection."""
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ class Picture:
     kinds: list[Kind] = field(default_factory=list[Kind])
     items: dict[str, Item] = field(default_factory=dict[str, Item])
     symbolic: bool = False
-    """Whether it shows templates, since there are no items."""
+    """Whether it shows key templates instead of items."""
 
 
 def picture(
@@ -319,7 +319,7 @@ def _add_templates(made: Picture, table: Table, entities: Iterable[CompiledEntit
             )
             result.entries.append(_template_entry(number, entity, key, index))
             entries[number, entity.name, key.name] = result.entries[-1].id
-        # Collections of several entities say most about a table
+        # Collections of several entities come first
         place.collections.extend(sorted(groups.values(), key=lambda collection: -len(collection.entries)))
     rows = {name: entry for (number, name, _), entry in entries.items() if number == "t"}
     for (number, name, _), entry in entries.items():

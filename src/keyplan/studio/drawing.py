@@ -53,9 +53,9 @@ SIGNS = "●■▲▼★"
 MONO = 7.25
 """The width of a character of the keys' font at 12 pixels."""
 SANS = 6.3
-"""The usual width of a character of the other font at 11 pixels, a little more than most have."""
+"""The usual width of a character of the other font at 11 pixels, rounded up."""
 FACT_WIDTH_MIN = 60
-"""Where less room is left, no further attribute is begun."""
+"""Minimum width for another attribute."""
 
 
 def drawing(picture: Picture, layout: Layout) -> str:

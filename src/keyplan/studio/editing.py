@@ -66,7 +66,7 @@ def undo_json(subject: Subject, name: str, journal: Journal) -> dict[str, Any]:
     """
     require_writable(subject)
     if name not in journal.saved:
-        raise RequestError("this change can't be undone any more", hint="edit the items again")
+        raise RequestError("this change can no longer be undone", hint="edit the items again")
     old, new = journal.saved[name]
     keys = {identity: key_of(item, subject.table) for identity, item in {**new, **old}.items()}
     before = stored_items(subject, keys.values())
@@ -112,7 +112,7 @@ def edit_json(subject: Subject, edits: Any, *, save: bool, journal: Journal | No
     """
     require_writable(subject)
     if not isinstance(edits, list) or not 1 <= len(edits) <= EDITS_MAX:
-        raise RequestError(f"1 to {EDITS_MAX} edits go into one transaction", hint="save some of them first")
+        raise RequestError(f"a transaction has 1 to {EDITS_MAX} edits", hint="save some of them first")
     made = _made(subject, edits)
     raw = [operation for each in made for operation in each.operations]
     if len(raw) > EDITS_MAX:
@@ -176,14 +176,14 @@ def _one(subject: Subject, edit: Any) -> _Made:
             return _created_item(subject, edit["item"])
         entity = None if design is None else design.by_name.get(str(edit.get("entity")))
         if entity is None:
-            raise RequestError("there is no such entity", hint="choose one of the design's")
+            raise RequestError("unknown entity", hint="choose one of the design's")
         return _created(subject, entity, edit.get("fields"))
     key = edit.get("key")
     if not isinstance(key, dict):
         raise RequestError("the edit names no item")
     answer = subject.transport.call("GetItem", {"TableName": subject.table_name, "Key": key, "ConsistentRead": True})
     if "Item" not in answer:
-        raise RequestError("the item isn't there any more", hint="discard this edit")
+        raise RequestError("the item no longer exists", hint="discard this edit")
     item: Item = answer["Item"]
     kind = kind_of(item, design, subject.table)
     entity = kind.entity if kind.role == "entity" else None
@@ -207,7 +207,7 @@ def _instance(entity: CompiledEntity, item: Item) -> Entity | None:
         return None
 
 
-# By the write compiler
+# Items of an entity
 
 
 def _operations(subject: Subject, *actions: Action) -> list[Operation]:
@@ -235,7 +235,7 @@ def _changed(
     new = entity.checked(instance.model_copy(update=values))
     own = identity(key_of(item, subject.table))
     name, after = _after(subject, entity, new)
-    if name != own:  # its primary key is another: the item moves
+    if name != own:  # its primary key changes: the item moves
         return _Made(_operations(subject, Delete(instance).only_if(**before), Create(new)), {own: None, name: after})
     plain = {text: value for text, value in values.items() if value != before[text]}
     if not plain:
@@ -294,13 +294,13 @@ def _after(subject: Subject, entity: CompiledEntity, instance: Entity) -> tuple[
     return identity(key_of(item, subject.table)), item
 
 
-# Attribute by attribute
+# Items without an entity
 
 
 def _created_item(subject: Subject, item: Any) -> _Made:
     """An item in DynamoDB JSON: written by the write compiler if it belongs to an entity, otherwise unchanged."""
     if not isinstance(item, dict) or not all(isinstance(value, dict) and len(value) == 1 for value in item.values()):
-        raise RequestError("the new item isn't one as DynamoDB has it", hint='write {"pk": {"S": "text"}, ...}')
+        raise RequestError("the new item isn't DynamoDB JSON", hint='write {"pk": {"S": "text"}, ...}')
     _check_values(item)
     keys = [item.get(name, {}) for name in subject.table.key_names]
     if any(not isinstance(next(iter(key.values()), None), str) for key in keys):
@@ -309,7 +309,7 @@ def _created_item(subject: Subject, item: Any) -> _Made:
         raise RequestError("the new item has a masked secret", hint="replace it with its value")
     kind = kind_of(item, subject.compiled, subject.table)
     if kind.role == "claim":
-        raise RequestError("a claim is written with its item", hint="leave this one out")
+        raise RequestError("a claim is written with its item", hint="omit it")
     instance = _instance(kind.entity, item) if kind.role == "entity" and kind.entity is not None else None
     if instance is not None and kind.entity is not None:
         return _Made(_operations(subject, Create(instance)), dict([_after(subject, kind.entity, instance)]))
@@ -352,7 +352,7 @@ def _raw_change(subject: Subject, item: Item, changes: Mapping[str, Any], was: A
     for name, value in changes.items():
         if name in subject.table.key_names:
             raise RequestError(
-                f"{name} is of the key, which can't be changed", hint="delete the item, and write another"
+                f"{name} is a key attribute, which can't be changed", hint="delete the item, and create another"
             )
         if value is not None and (not isinstance(value, dict) or len(value) != 1):
             raise RequestError(f"{name} isn't an attribute value", hint='write {"S": "text"} or {"N": "1"}')

@@ -32,7 +32,7 @@ FORMS = ("jsonl", "csv")
 _Created: TypeAlias = tuple[dict[str, Any], Item | None, Item | None]
 """An edit that creates an item, with the key and the item; None if a row doesn't have them in full."""
 ROWS_MAX = 1_000
-"""Rows of a file that are compared with what is there: each costs a read."""
+"""Rows of a file that are compared with existing items: each costs a read."""
 
 
 def taken_json(subject: Subject, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -54,7 +54,7 @@ def taken_json(subject: Subject, given: Mapping[str, Any]) -> dict[str, Any]:
 
 def _form(given: Mapping[str, Any]) -> str:
     if given.get("form") not in FORMS:
-        raise RequestError(f"items go out and come in as {' or '.join(FORMS)}", place="form")
+        raise RequestError(f"the format is {' or '.join(FORMS)}", place="form")
     return str(given["form"])
 
 
@@ -85,7 +85,7 @@ def _cell(value: Any) -> str:
     return _quoted(value) if isinstance(value, str) else json_text(value)
 
 
-_FORMULA = re.compile(r"'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")  # Excel accepts the full-width signs, too
+_FORMULA = re.compile(r"'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")  # Excel also accepts the full-width signs
 _NUMBER = re.compile(r"-?\d+(\.\d+)?([eE][+-]?\d+)?")
 
 
@@ -131,7 +131,7 @@ def brought_json(subject: Subject, given: Mapping[str, Any]) -> dict[str, Any]:
     form = _form(given)
     text = given.get("text")
     if not isinstance(text, str):
-        raise RequestError("there is no text to bring in", place="text")
+        raise RequestError("there is no text to import", place="text")
     entity = None if subject.compiled is None else subject.compiled.by_name.get(str(given.get("entity")))
     faults: list[ErrorDetail] = []
     rows = list(_json_rows(text, faults) if form == "jsonl" else _csv_rows(text, entity, faults))
@@ -146,8 +146,8 @@ def brought_json(subject: Subject, given: Mapping[str, Any]) -> dict[str, Any]:
         else:
             created.append(made)
     if faults:
-        raise RequestError("this can't be brought in", errors=faults[:50])
-    if len(rows) > ROWS_MAX:  # before any of them is compared with what is there
+        raise RequestError("the file can't be imported", errors=faults[:50])
+    if len(rows) > ROWS_MAX:  # before they are compared with existing items
         raise _too_many(len(rows))
     edits = _beside_what_is_there(subject, created)
     if len(edits) > EDITS_MAX or not created:
@@ -157,8 +157,8 @@ def brought_json(subject: Subject, given: Mapping[str, Any]) -> dict[str, Any]:
 
 def _too_many(number: int) -> RequestError:
     return RequestError(
-        f"{number} items; 1 to {EDITS_MAX} go into one transaction",
-        hint="bring them in parts, or write them with a program: design.batch(...)",
+        f"{number} items; a transaction has 1 to {EDITS_MAX}",
+        hint="import them in parts, or write them with a program: design.batch(...)",
     )
 
 
@@ -233,12 +233,12 @@ def _edit(subject: Subject, entity: CompiledEntity | None, row: Mapping[str, Any
             key = key_of(item, subject.table)
             name = identity(key)
         except (AttributeError, TypeError, ValueError):
-            return ErrorDetail("", "isn't an item as DynamoDB has it", '{"Item": {"pk": {"S": "text"}, ...}}')
+            return ErrorDetail("", "isn't an item in DynamoDB JSON", '{"Item": {"pk": {"S": "text"}, ...}}')
         if kind.role == "claim":
             return None
         return {"do": "create", "kind": kind.label, "key": key, "id": name, "item": item}, key, item
     if entity is None:
-        return ErrorDetail("", "says no entity", 'choose one, or bring lines of {"Item": {"pk": {"S": "text"}, ...}}')
+        return ErrorDetail("", "names no entity", 'choose one, or import lines of {"Item": {"pk": {"S": "text"}, ...}}')
     fields = exact({name: value for name, value in row.items() if value != MASK})
     try:
         whole = entity.to_item(entity.cls.model_validate_json(json.dumps(fields)))

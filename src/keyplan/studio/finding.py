@@ -36,7 +36,7 @@ REQUESTS_AWAY = 3
 WHOLE_MAX = 2**53 - 1
 ORPHANS = "orphans"
 LOOK = 400
-"""Items that one request looks at."""
+"""Items that one request evaluates."""
 
 
 _PATH = re.compile(r"([^.\[\]]+)(?:\[\d+\])*(?:\.[^.\[\]]+(?:\[\d+\])*)*")
@@ -257,7 +257,7 @@ def _start(subject: Subject, index: Index | None, item: Item) -> dict[str, Any]:
     }
 
 
-# What the page gave
+# Input of the page
 
 
 def _checked(
@@ -282,15 +282,15 @@ def _checked(
     if given.get("only") not in (None, ORPHANS):
         faults.append(ErrorDetail("only", f"takes {ORPHANS!r}"))
     elif given.get("only") and index is not None and index.projection != "ALL":
-        faults.append(ErrorDetail("only", "takes the table, or an index that has whole items"))
+        faults.append(ErrorDetail("only", "requires the table, or an index that projects all attributes"))
     limit = given.get("limit", PAGE)
     if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= most:
         faults.append(ErrorDetail("limit", f"isn't a whole number from 1 to {most}"))
     start = given.get("start")
     if start is not None and not isinstance(start, dict):
-        faults.append(ErrorDetail("start", "isn't where a page ended"))
+        faults.append(ErrorDetail("start", "isn't the end of a page"))
     if faults:
-        raise RequestError("these items can't be looked for", errors=faults)
+        raise RequestError("invalid query", errors=faults)
     return index, partition, entity, conditions, limit
 
 
@@ -308,7 +308,7 @@ def _partition(
     values = given if isinstance(given, list) else [given]
     if len(values) != len(attributes):
         names = " and ".join(key_attribute.name for key_attribute in attributes)
-        faults.append(ErrorDetail("partition", f"takes {len(attributes)} values: of {names}"))
+        faults.append(ErrorDetail("partition", f"requires {len(attributes)} values: of {names}"))
         return None
     result: list[dict[str, Any]] = []
     for attribute, value in zip(attributes, values, strict=True):
@@ -328,7 +328,7 @@ def _condition(at: int, given: Any, faults: list[ErrorDetail]) -> Condition | No
         faults.append(ErrorDetail(place, "names no attribute"))
         return None
     if given.get("operator") not in OPERATORS:
-        faults.append(ErrorDetail(place, f"has no such operator; there are {', '.join(OPERATORS)}"))
+        faults.append(ErrorDetail(place, f"unknown operator; the operators are {', '.join(OPERATORS)}"))
         return None
     operator = str(given["operator"])
     values = given.get("values") or []
@@ -369,8 +369,8 @@ def _request(
             continue
         if partition is not None and condition.name in keys:
             raise RequestError(
-                f"DynamoDB filters by no key attribute in a query: {condition.name} {condition.operator}",
-                hint="give one condition on the sort key, or look in the whole table",
+                f"DynamoDB can't filter a query by a key attribute: {condition.name} {condition.operator}",
+                hint="use one condition on the sort key, or search the whole table",
             )
         made.filters.append(_filter(subject, made, condition))
     if entity is not None and partition is None:
@@ -473,7 +473,7 @@ def orphans(subject: Subject, items: Sequence[Item]) -> dict[str, str]:
     for name, groups in wanted.items():
         lacking = [group for group in groups if not any(key in there for _, key in group)]
         if lacking:
-            result[name] = "; ".join(f"its {' or '.join(owner for owner, _ in group)} isn't there" for group in lacking)
+            result[name] = "; ".join(f"its {' or '.join(owner for owner, _ in group)} is missing" for group in lacking)
     return result
 
 
@@ -504,9 +504,9 @@ def _identified(design: CompiledDesign, entity: CompiledEntity) -> list[list[Com
         fields = frozenset(compiled_entity.key_fields)
         if fields and fields < own and compiled_entity is not entity:
             groups.setdefault(fields, []).append(compiled_entity)
-    # Unknown where an entity outside the group has these fields in an index: the owner may be that one
+    # Unknown if an entity outside the group has these fields in an index, because it can be the owner
     known = {fields: group for fields, group in groups.items() if not _is_by_index(design, fields, group)}
-    # An owner's owner is the owner's own affair
+    # An owner's owner is checked with the owner
     return [group for fields, group in known.items() if not any(fields < other for other in known)]
 
 

@@ -103,7 +103,7 @@ class Home(Generic[Opened]):
         if isinstance(given.get("model"), str):
             made, _, error = working_module(read_model(given["model"], "the model"))
             if error is not None:
-                raise RequestError(f"the model can't work as a design: {error.message}", errors=error.errors)
+                raise RequestError(f"the model isn't a valid design: {error.message}", errors=error.errors)
             text = made.text
         try:
             with path.open("x", encoding="utf-8") as file:

@@ -41,7 +41,7 @@ __all__ = [
 
 Item: TypeAlias = Mapping[str, Mapping[str, Any]]
 SHOWN_MAX = 400
-"""Characters of one attribute that are shown where the whole value isn't asked for."""
+"""Characters of one attribute that are shown by default."""
 SOME = 8
 """Members of a list or a map that are shown."""
 NO_ENTITY = "fits no entity"
@@ -77,7 +77,7 @@ def kind_of(item: Item, design: CompiledDesign | None, table: Table) -> Kind:
         return Kind(_prefix(item, table), "prefix")
     entity = design.entity_of(item)
     if entity is None and item.keys() <= set(table.key_names):
-        # A bare key has no labels; where several entities have such keys, it is ambiguous
+        # A bare key has no labels; if several entities have such keys, it is ambiguous
         fitting = [
             compiled_entity
             for compiled_entity in design.entities.values()

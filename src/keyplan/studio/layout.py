@@ -28,7 +28,7 @@ MARGIN = 32
 FOOT_HEIGHT = 26
 CAPTION_HEIGHT = 24
 SHAPE = 1.7
-"""Width to height that the table's part of the map comes close to."""
+"""Target ratio of width to height of the table's part."""
 COLUMNS_MAX = 8
 LANES = 5
 
@@ -101,8 +101,8 @@ def laid_out(picture: Picture) -> Layout:
     x, y, width = right + GAP_PLACES, MARGIN, 0
     for place in indexes:
         heights = [_height(collection, place.index) for collection in place.collections]
-        # An index beside a short table would be the tallest thing on the map: it gets a second column. Short indexes
-        # are placed below each other, up to the height of the table
+        # An index that is taller than the table gets a second column. Short indexes are placed below each other, up to
+        # the height of the table
         columns = 1 if sum(heights) <= max(tallest, 500) * 1.25 else 2
         need = TITLE_HEIGHT + max(_bottoms(heights, columns))
         if y > MARGIN and y + need > max(tallest, 700) + MARGIN + TITLE_HEIGHT:

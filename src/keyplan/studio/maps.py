@@ -25,14 +25,14 @@ __all__ = ["lit_picture", "map_json", "partitions_json", "question_path", "templ
 ITEMS_MAX = 200
 """Items of one response that the page gets."""
 LIT_ROWS = 14
-"""Items of an answer that are put on the map."""
+"""Items of a result that are added to the map."""
 TRIES = 6
 """Examples that are tried on this machine until an access pattern finds several items; elsewhere one."""
 SEARCH_PAGES = 20
 """Pages (of 1 MB) that a search for partition keys reads."""
 FOUND_MAX = 20
 FOUND_ENOUGH = 2
-"""Of an example that finds more items than these no other is tried."""
+"""An example that finds more items is used."""
 
 
 def map_json(
@@ -68,7 +68,7 @@ def templates_json(subject: Subject) -> dict[str, Any]:
     Refused without a design.
     """
     if subject.compiled is None:
-        raise Refused("this table is browsed without a design", hint="ask for the map of its items")
+        raise Refused("this table is browsed without a design", hint="open the map of its items")
     empty = not subject.transport.call("Scan", {"TableName": subject.table_name, "Limit": 1})["Items"]
     return {**_drawn_json(template_picture(subject.name, subject.compiled)), "empty": empty, "path": None}
 
@@ -204,7 +204,7 @@ def _with(subject: Subject, stretches: Sequence[CollectionPart], items: Iterable
     return list(result.values())
 
 
-# What is lit
+# Highlighting
 
 
 def _light(subject: Subject, drawn: Picture, path: Path) -> None:
@@ -216,7 +216,7 @@ def _light(subject: Subject, drawn: Picture, path: Path) -> None:
         condition = _condition(step)
         for item in step.items:
             number += 1
-            if step.operation == "BatchGetItem":  # each item is asked for by its own key
+            if step.operation == "BatchGetItem":  # each item has its own key
                 condition = key_condition(Request("GetItem", {"Key": key_of(item, subject.table)}))
             _badge(subject, drawn, index, item, number, condition)
         for mark, item in step.touched:
@@ -227,7 +227,7 @@ def _condition(step: Step) -> str:
     """The key condition of a request as text."""
     if step.operation in {"Query", "GetItem", "BatchGetItem"}:
         return key_condition(Request(step.operation, step.parameters))
-    return "reads every entry" if step.operation == "Scan" else ""
+    return "reads all entries" if step.operation == "Scan" else ""
 
 
 def _badge(subject: Subject, drawn: Picture, index: Index | None, item: Item, number: int, condition: str) -> None:

@@ -24,13 +24,13 @@ from keyplan.web.tracing import bounded_conversation
 __all__ = ["KEY", "Path", "Step", "actions", "example_arguments", "followed", "read_path", "write_path"]
 
 REQUESTS_MAX = 40
-"""Requests of one call that are followed. An answer that takes more is shown as far as it came."""
+"""Maximum number of requests of one call; further results aren't shown."""
 LIMIT = 10
 """The limit of a page if the access pattern has one and the caller sets none."""
 KEY = "$key"
 """The member of an argument that refers to an existing item by its key."""
 EACH = 3
-"""Values that are taken of a parameter that has many."""
+"""Values for a parameter with many."""
 WRITES = {"PutItem", "UpdateItem", "DeleteItem", "TransactWriteItems", "BatchWriteItem"}
 
 
@@ -100,7 +100,7 @@ def write_path(design: Design, name: str, arguments: Mapping[str, Any], *, send:
     except Exception as error:
         if send:
             raise
-        # Nothing was sent, so what follows in the write's own code may miss what a store would have answered
+        # Nothing was sent, so the write's code may lack responses that it needs
         path.error = Refused(f"the dry run ends here: {type(error).__name__}: {error}", place=name)
     path.milliseconds = round((time.perf_counter() - began) * 1000, 1)
     return path
@@ -210,7 +210,7 @@ def example_arguments(
     if not any(value.required for value in given) and not first:
         yield _defaults(pattern)
         return
-    # By name: a view's plan has the entity as the view sees it
+    # By name: a view's plan has the view's form of the entity
     asked = _asked_for(pattern.plan) if isinstance(pattern, ReadPattern) else design.entities.values()
     names = {compiled_entity.name for compiled_entity in asked}
     seen: set[str] = set()

@@ -20,15 +20,15 @@ __all__ = ["CollectionPart", "Count", "Sample", "count", "counter", "sample", "s
 LOCAL_ITEMS = 4000
 SEGMENTS = 8
 SEGMENT_ITEMS = 40
-"""So many items of so many parts of a table elsewhere: some 40 read units for items of 1 KB."""
+"""Items per segment of a remote table: about 40 read units for items of 1 KB."""
 ROWS = 7
 """Items of one collection that are shown at first."""
 COUNT_PAGES = 8
-"""Pages (of 1 MB) that a count on this machine goes through; elsewhere one."""
+"""Pages (of 1 MB) that are counted in a local table; in a remote one, a single page."""
 _ROLES = ("entity", "claim", "none", "prefix")
 """The roles of items, in the order in which the map has them."""
 GROUPS = ((4, 3), (10, 2))
-"""Up to so many kinds of collections, so many of each are shown; with more kinds, one."""
+"""Up to this many kinds of collections, this many of each are shown; with more kinds, one."""
 
 
 @dataclass(frozen=True, slots=True)

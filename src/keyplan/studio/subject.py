@@ -22,7 +22,7 @@ __all__ = ["NO_TABLE", "Endpoint", "Subject", "browsed", "described", "of_design
 
 
 NO_TABLE = "no-table"
-"""The table's name where there is nothing to look at."""
+"""The table's name if there is no table."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class _Nowhere:
     """The store of a design that can't be opened."""
 
     def call(self, operation: str, _parameters: dict[str, Any], /) -> dict[str, Any]:
-        raise StoreError(f"there is no store to ask for {operation}", hint="fix the design's module first")
+        raise StoreError(f"there is no store for {operation}", hint="fix the design's module first")
 
     def call_all(self, requests: list[Request], /) -> list[dict[str, Any]]:
         return [self.call(operation, parameters) for operation, parameters in requests]
@@ -129,9 +129,7 @@ class Endpoint:
         """One of the tables. Raises StoreError if it doesn't exist."""
         result = converse(describe_table(name), self.transport)
         if result is None:
-            raise StoreError(
-                f"{self.url} has no table {name}", hint="another region or account has it, or it has yet to be made"
-            )
+            raise StoreError(f"{self.url} has no table {name}", hint="check the region and account, or create it")
         return Subject(name, described(result), name, self.transport, self.url, self.local, self.writable)
 
 
@@ -146,7 +144,7 @@ def browsed(url: str, *, writable: bool | None = None) -> Generator[Endpoint]:
         if others:
             names = _names(backend.transport)
             if not names:
-                raise StoreError(f"{url} has no table", hint="make a table there first, or name another endpoint")
+                raise StoreError(f"{url} has no table", hint="create a table there, or use another endpoint")
             name = names[0]
         may_write = location.local if writable is None else writable
         yield Endpoint(url, backend.transport, location.local, may_write, name, others)
