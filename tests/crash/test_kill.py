@@ -328,7 +328,7 @@ def test_killed_export_leaves_no_partial_object(tmp_path: Path) -> None:
 @pytest.mark.nightly
 @pytest.mark.parametrize("seed", range(2))
 def test_reported_lines_are_the_stored_writes(tmp_path: Path, seed: int) -> None:
-    """Tests the test: nothing differs without a kill, and a missing write is detected."""
+    """Check this test: nothing differs without a kill, and a missing write is detected."""
     path = str(tmp_path / "store.db")
     create(path)
     lines = run_and_kill(path, seed, 50)

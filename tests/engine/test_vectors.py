@@ -278,7 +278,7 @@ def test_vector_index_is_added_and_deleted(engine: Engine) -> None:
     assert engine.check() == []
 
 
-def test_write_bytes_of_a_vector_index(engine: Engine) -> None:
+def test_vector_index_bills_written_bytes(engine: Engine) -> None:
     keys = {"ProjectionType": "KEYS_ONLY"}
     large = vectors("plain", Dimensions=1000, Projection=keys, SearchSchema=TENANTS["SearchSchema"][1:])
     create(engine, VectorIndexes=[large])

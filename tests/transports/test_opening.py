@@ -238,7 +238,7 @@ print(*(name for name in sorted(declared) if not name.startswith(("keyplan", "py
 
 
 def test_importing_and_declaring_imports_few_modules() -> None:
-    """Besides pydantic's: the first design imports the compiler, and nothing that opens or checks one."""
+    """Besides pydantic, the first design imports the compiler, but nothing that opens or checks a design."""
     run = subprocess.run([sys.executable, "-c", DECLARES], capture_output=True, text=True, check=True, cwd=Path.cwd())
     counts, foreign = run.stdout.splitlines()
     plain, declared = map(int, counts.split())

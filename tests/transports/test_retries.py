@@ -49,7 +49,7 @@ def test_pauses_grow_over_four_attempts() -> None:
 
 
 def test_permanent_failures_are_not_retried() -> None:
-    """Raised immediately, without using the quota."""
+    """The error is raised immediately, without using the quota."""
     assert (QUOTA, COST, COST_THROTTLED) == (500, 14, 5)
     quota = Quota()
     error = DynamoDBError("no", type="ValidationException")
