@@ -173,7 +173,7 @@ def test_resolved_findings_are_reported(tmp_path: Path) -> None:
     assert not result.fails(Severity.INFO)
 
 
-def test_a_baseline_is_sorted_json_one_finding_a_line(tmp_path: Path) -> None:
+def test_a_baseline_is_sorted_json_with_a_line_per_finding(tmp_path: Path) -> None:
     path = tmp_path / "baseline.json"
     write_baseline(path, [report(finding("KP303", "b"), finding("KP201", "ä"))])
     text = path.read_text(encoding="utf-8")

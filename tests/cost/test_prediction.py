@@ -91,7 +91,7 @@ def metered(result: Iterable[Metered]) -> list[Units]:
 
 
 def predicted(requests: Iterable[Request]) -> list[Units]:
-    """The predicted requests in that form."""
+    """The predicted requests in the same format."""
     result: list[Units] = []
     for request in requests:
         units: dict[str, float] = {}

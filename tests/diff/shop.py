@@ -89,7 +89,7 @@ _numbers = count()
 
 
 def loaded(text: str) -> type[Design]:
-    """The design in a text."""
+    """The design in a source text."""
     module = ModuleType(f"shop_{next(_numbers)}")
     sys.modules[module.__name__] = module
     linecache.cache[module.__name__] = (len(text), None, text.splitlines(keepends=True), module.__name__)

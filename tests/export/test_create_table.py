@@ -48,7 +48,7 @@ def test_the_requests_create_the_designs_table(name: str, tmp_path: Path) -> Non
     assert expiry["TimeToLiveDescription"].get("AttributeName") == cls.compiled.ttl_attribute
 
 
-def test_update_requests_follow() -> None:
+def test_update_requests_enable_ttl_and_backups() -> None:
     assert list(requests(design("Odd").compiled, WHOLE)) == [
         "CreateTable",
         "UpdateTimeToLive",

@@ -48,7 +48,7 @@ class AsyncRecorder:
 
 
 def recorded(cms: Cms) -> Recorder:
-    """From here on the design's requests are recorded."""
+    """Record the design's requests from now on."""
     recorder = Recorder(cms.store.transport)
     cms.store.transport = recorder
     return recorder
