@@ -136,7 +136,7 @@ def test_an_invalid_file_shows_its_error_and_opens_once_corrected(browser: Brows
         page.get_by_role("alert").get_by_text(f"{file}:3").wait_for()
         assert page.locator(".at").inner_text().split() == ["3", "class", "School(keyplan.Design:"]
         file.write_text("", encoding="utf-8")
-        page.get_by_role("alert").get_by_text("School is missing").wait_for()
+        page.get_by_role("alert").get_by_text("doesn't exist").wait_for()
         file.write_text(VALID, encoding="utf-8")
         page.locator(".card").first.wait_for()
         page.get_by_role("link", name="Change", exact=True).wait_for()
