@@ -28,12 +28,8 @@ _KIND = "expiring"
 
 
 def sweep(database: Database, items_max: int) -> int:
-    """Remove up to ``items_max`` expired items with their index entries, in one transaction per table.
-
-    If nothing has expired, no transaction starts.
-
-    Returns:
-        The number of removed items.
+    """Remove up to ``items_max`` expired items with their index entries, in one transaction per table; returns their
+    number. If nothing has expired, no transaction starts.
     """
     until_s = database.clock()
     removed = 0

@@ -92,7 +92,7 @@ class Archives(Part):
         name = history_name(table_id)
         size, body = (None, None) if old is None else old
         self._run(
-            f"INSERT INTO {name} (made_us, pk, sk, size, body) VALUES "  # noqa: S608 - names of our making
+            f"INSERT INTO {name} (made_us, pk, sk, size, body) VALUES "  # noqa: S608 - generated names
             f"(max(?, coalesce((SELECT made_us FROM {name} ORDER BY id DESC LIMIT 1), 0)), ?, ?, ?, ?)",
             (made_us, *key, size, body),
         )
@@ -131,7 +131,7 @@ class Archives(Part):
     def writes_between(self, table_id: int, first: int, last: int, rows_max: int) -> tuple[list[Written], bool]:
         """Some writes between two numbers; returns whether there can be more."""
         text = (
-            f"SELECT id, pk, sk, size, body FROM {history_name(table_id)} "  # noqa: S608 - names of our making
+            f"SELECT id, pk, sk, size, body FROM {history_name(table_id)} "  # noqa: S608 - generated names
             "WHERE id >= ? AND id <= ? ORDER BY id LIMIT ?"
         )
         return self._some(text, (first, last), rows_max)
@@ -376,7 +376,7 @@ class Replicas(Part):
         """Record a write of this region, later than the one that it replaces."""
         name = _replicated(table_id)
         self._run(
-            f"INSERT OR REPLACE INTO {name} (pk, sk, at_us, region) VALUES (?1, ?2, "  # noqa: S608 - our names
+            f"INSERT OR REPLACE INTO {name} (pk, sk, at_us, region) VALUES (?1, ?2, "  # noqa: S608 - generated names
             f"max(?3, coalesce((SELECT at_us + 1 FROM {name} WHERE pk = ?1 AND sk = ?2), 0)), ?4)",
             (*key, *version),
         )

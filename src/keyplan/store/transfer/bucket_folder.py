@@ -45,11 +45,7 @@ class Written:
 
 
 class Bucket:
-    """One bucket.
-
-    Raises:
-        S3Error: it doesn't exist.
-    """
+    """One bucket. Raises S3Error if it doesn't exist."""
 
     def __init__(self, folder: str | None, name: str) -> None:
         self.name = name

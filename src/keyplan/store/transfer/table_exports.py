@@ -111,7 +111,7 @@ def _full(reader: Reader, table: Table, span: Span, shown: Shown) -> Iterator[Ma
 
 
 def _changes(reader: Reader, table: Table, span: Span, shown: Shown) -> Iterator[Mapping[str, Any]]:
-    assert span.from_us is not None  # noqa: S101 - so it was asked for
+    assert span.from_us is not None  # noqa: S101 - an incremental export has a start
     for changed in reader.archives.changed_between(table.stored, span.from_us, span.until_us):
         old, new = (None if row is None else shown(decode(row[1])) for row in (changed.before, changed.after))
         if old is None and new is None:

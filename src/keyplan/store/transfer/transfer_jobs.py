@@ -101,7 +101,7 @@ def run_job(database: Database, work: Callable[[], None], failed: Callable[[Exce
     def guarded() -> None:
         try:
             work()
-        except Exception as fault:  # noqa: BLE001 - nobody waits for it: the job's record says so
+        except Exception as fault:  # noqa: BLE001 - no caller waits; the job stores the error
             error = damaged(fault, database.storage.place) if isinstance(fault, SIGNS_OF_DAMAGE) else fault
             _log.error("A job failed: %s", error, exc_info=None if isinstance(fault, KeyplanError) else fault)
             try:
