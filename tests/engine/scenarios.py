@@ -1,4 +1,3 @@
-# ruff: noqa: E501 - each case is on one line
 """Scenarios: sequences of operations on a new store, whose responses were recorded from DynamoDB Local.
 
 A step is ``(operation, parameters)``. An optional third member is DynamoDB's response where DynamoDB Local's is known
@@ -58,9 +57,15 @@ def index(name: str, *names: str, partition: int = 1, projection: Any = "ALL") -
 def created(table: str = "orders", **more: Any) -> Step:
     return (
         "CreateTable",
-        {"TableName": table, "KeySchema": schema("pk", "sk"), "AttributeDefinitions": attributes(pk="S", sk="S"), "BillingMode": "PAY_PER_REQUEST", **more},
+        {
+            "TableName": table,
+            "KeySchema": schema("pk", "sk"),
+            "AttributeDefinitions": attributes(pk="S", sk="S"),
+            "BillingMode": "PAY_PER_REQUEST",
+            **more,
+        },
         "ignore",
-    )  # fmt: skip
+    )
 
 
 INDEXED = created(
@@ -237,9 +242,14 @@ SCENARIOS: dict[str, list[Step]] = {
         put({**KEY, "x": s("")}, **INDEXES),
         put({**KEY, "x": s("")}, ReturnValues="ALL_OLD"),
         with_answer(put({**KEY, "x": n("")}), enveloped("The parameter cannot be converted to a numeric value: ")),
-        with_answer(put({**KEY, "x": n("abc")}), enveloped("The parameter cannot be converted to a numeric value: abc")),
+        with_answer(
+            put({**KEY, "x": n("abc")}), enveloped("The parameter cannot be converted to a numeric value: abc")
+        ),
         put({**KEY, "x": {"SS": []}}),
-        with_answer(put({**KEY, "x": {"SS": ["a", "a"]}}), enveloped('One or more parameter values were invalid: Input collection ["a", "a"] contains duplicates.')),
+        with_answer(
+            put({**KEY, "x": {"SS": ["a", "a"]}}),
+            enveloped('One or more parameter values were invalid: Input collection ["a", "a"] contains duplicates.'),
+        ),
         put({**KEY, "x": {"NULL": False}}),
         put({**KEY, "x": {}}),
         put({**KEY, "": s("x")}),
@@ -315,7 +325,9 @@ SCENARIOS: dict[str, list[Step]] = {
         update("SET g = :n", **using(n="")),
         update("SET big = :n", **using(n="x" * 409_600)),
         update("SET a = :v", ConditionExpression="attribute_not_exists(pk)", **using(v="1"), **OLD_ITEM),
-        update("SET a = :v", {"pk": s("new"), "sk": s("b")}, ConditionExpression="attribute_exists(pk)", **using(v="1")),
+        update(
+            "SET a = :v", {"pk": s("new"), "sk": s("b")}, ConditionExpression="attribute_exists(pk)", **using(v="1")
+        ),
         update("SET a = :v", {"pk": s("new"), "sk": s("b")}, **using(v="1"), ReturnValues="ALL_NEW", **TOTAL),
         update(None, **using(v="1")),
         update("SET a = :v", **using(v="1"), AttributeUpdates={"a": {"Action": "DELETE"}}),
@@ -352,7 +364,9 @@ SCENARIOS: dict[str, list[Step]] = {
         query("pk = :p", {"p": "a"}, Select="SPECIFIC_ATTRIBUTES"),
         query("pk = :p", {"p": "a"}, Select="ALL_ATTRIBUTES", ProjectionExpression="sk"),
         with_answer(query("sk = :p", {"p": "a"}), fault("Query condition missed key schema element: pk")),
-        with_answer(query("pk = :p AND more = :s", {"p": "a", "s": "b"}), fault("Query condition missed key schema element: sk")),
+        with_answer(
+            query("pk = :p AND more = :s", {"p": "a", "s": "b"}), fault("Query condition missed key schema element: sk")
+        ),
         query("pk > :p", {"p": "a"}),
         query("pk = :p AND sk <> :s", {"p": "a", "s": "b"}),
         query("pk = :p", {"p": n(1)}),
@@ -378,8 +392,14 @@ SCENARIOS: dict[str, list[Step]] = {
                 "ConsumedCapacity": {"TableName": "orders", "CapacityUnits": 0.5},
             },
         ),
-        with_answer(query("pk = :p", {"p": "a"}, ExclusiveStartKey={"pk": s("a")}), fault("The provided starting key is invalid")),
-        with_answer(query("pk = :p", {"p": "a"}, ExclusiveStartKey={"pk": s("z"), "sk": s("0")}), fault("The provided starting key is outside query boundaries based on provided conditions")),
+        with_answer(
+            query("pk = :p", {"p": "a"}, ExclusiveStartKey={"pk": s("a")}),
+            fault("The provided starting key is invalid"),
+        ),
+        with_answer(
+            query("pk = :p", {"p": "a"}, ExclusiveStartKey={"pk": s("z"), "sk": s("0")}),
+            fault("The provided starting key is outside query boundaries based on provided conditions"),
+        ),
         with_answer(query("pk = :p", {"p": "a"}, ExclusiveStartKey={"pk": s("a"), "sk": n(0)}), MISMATCH),
         query("pk = :p AND sk > :s", {"p": "a", "s": "1"}, ExclusiveStartKey={"pk": s("a"), "sk": s("0")}),
         query("pk = :p AND sk > :s", {"p": "a", "s": "1"}, ExclusiveStartKey={"pk": s("a"), "sk": s("1")}),
@@ -389,7 +409,13 @@ SCENARIOS: dict[str, list[Step]] = {
         query("pk = :p", {"p": "a"}, ExclusiveStartKey={"pk": s("a"), "sk": s("")}),
         query("g = :p", {"p": "g"}, IndexName="ByG", ExclusiveStartKey={"pk": s("a"), "sk": s("0")}),
         query("g = :p", {"p": "g"}, **BY_G, ExclusiveStartKey={**KEY, "sk": s("1"), "g": s("g"), "h": n(1)}),
-        query("g = :p", {"p": "g"}, **BY_G, ScanIndexForward=False, ExclusiveStartKey={**KEY, "sk": s("1"), "g": s("g"), "h": n(1)}),
+        query(
+            "g = :p",
+            {"p": "g"},
+            **BY_G,
+            ScanIndexForward=False,
+            ExclusiveStartKey={**KEY, "sk": s("1"), "g": s("g"), "h": n(1)},
+        ),
     ],
     "scan": [
         *FIVE,
@@ -404,9 +430,24 @@ SCENARIOS: dict[str, list[Step]] = {
         scan(IndexName="ByG", ConsistentRead=True),
         scan(IndexName="KeysOnly", Select="ALL_ATTRIBUTES"),
         scan(IndexName="Missing"),
-        with_answer(scan(Segment=0), fault("The TotalSegments parameter is required but was not present in the request when Segment parameter is present")),
-        with_answer(scan(TotalSegments=2), fault("The Segment parameter is required but was not present in the request when parameter TotalSegments is present")),
-        with_answer(scan(Segment=2, TotalSegments=2), fault("The Segment parameter is zero-based and must be less than parameter TotalSegments: Segment: 2 is not less than TotalSegments: 2")),
+        with_answer(
+            scan(Segment=0),
+            fault(
+                "The TotalSegments parameter is required but was not present in the request when Segment parameter is present"  # noqa: E501
+            ),
+        ),
+        with_answer(
+            scan(TotalSegments=2),
+            fault(
+                "The Segment parameter is required but was not present in the request when parameter TotalSegments is present"  # noqa: E501
+            ),
+        ),
+        with_answer(
+            scan(Segment=2, TotalSegments=2),
+            fault(
+                "The Segment parameter is zero-based and must be less than parameter TotalSegments: Segment: 2 is not less than TotalSegments: 2"  # noqa: E501
+            ),
+        ),
         scan(Segment=0, TotalSegments=2_000_000),
         scan(Select="SPECIFIC_ATTRIBUTES"),
         scan(**using(a="b")),
@@ -420,7 +461,11 @@ SCENARIOS: dict[str, list[Step]] = {
         batch_write({"PutRequest": {"Item": KEY}}, {"DeleteRequest": {"Key": KEY}}),
         with_answer(batch_write({"PutRequest": {"Item": {"pk": s("a")}}}), MISMATCH),
         with_answer(batch_write({"DeleteRequest": {"Key": {"pk": s("a")}}}), MISMATCH),
-        batch_write({"PutRequest": {"Item": {**FIRST, "g": s("1")}}}, {"DeleteRequest": {"Key": {"pk": s("a"), "sk": s("1")}}}, **INDEXES),
+        batch_write(
+            {"PutRequest": {"Item": {**FIRST, "g": s("1")}}},
+            {"DeleteRequest": {"Key": {"pk": s("a"), "sk": s("1")}}},
+            **INDEXES,
+        ),
         batch_get(FIRST, FIRST),
         with_answer(batch_get({"pk": s("a")}), MISMATCH),
         with_answer(  # a missing item costs the minimum; Local counts nothing
@@ -433,16 +478,32 @@ SCENARIOS: dict[str, list[Step]] = {
         ),
         batch_get(FIRST, expression="g", **TOTAL, consistent=True),
         with_answer(("BatchGetItem", {"RequestItems": {"missing": {"Keys": [KEY]}}}), MISSING_TABLE),
-        ("BatchGetItem", {"RequestItems": {"orders": {"Keys": [{"pk": s("a"), "sk": s(str(i))} for i in range(60)]}, "other": {"Keys": [{"pk": s("a"), "sk": s(str(i))} for i in range(41)]}}}),
+        (
+            "BatchGetItem",
+            {
+                "RequestItems": {
+                    "orders": {"Keys": [{"pk": s("a"), "sk": s(str(i))} for i in range(60)]},
+                    "other": {"Keys": [{"pk": s("a"), "sk": s(str(i))} for i in range(41)]},
+                }
+            },
+        ),
     ],
     "transactions": [
         *FIVE,
-        with_answer(transact(), enveloped("Value at 'TransactItems' failed to satisfy constraint: Member must have length greater than or equal to 1")),
+        with_answer(
+            transact(),
+            enveloped(
+                "Value at 'TransactItems' failed to satisfy constraint: Member must have length greater than or equal to 1"  # noqa: E501
+            ),
+        ),
         transact({}),
         transact({"Put": {**TABLE, "Item": KEY}, "Delete": {**TABLE, "Key": KEY}}),
         transact(put_action(KEY), put_action(KEY)),
         with_answer(transact(put_action({**KEY, "g": n(1)})), cancelled(reason(mismatch("g", "S", "N", "ByG")))),
-        with_answer(transact(put_action({"pk": s("a"), "sk": n(1)}), put_action(KEY)), cancelled(reason(invalid("Type mismatch for key sk expected: S actual: N")), NONE)),
+        with_answer(
+            transact(put_action({"pk": s("a"), "sk": n(1)}), put_action(KEY)),
+            cancelled(reason(invalid("Type mismatch for key sk expected: S actual: N")), NONE),
+        ),
         transact(update_action("SET pk = :n", n=n(1))),
         transact(put_action(KEY, ConditionExpression="a =")),
         transact(update_action("SET note = :n", n=s("new")), put_action({**KEY, "m": s("m")})),
@@ -483,7 +544,10 @@ SCENARIOS: dict[str, list[Step]] = {
     ],
     "number keys": [
         created(KeySchema=schema("pk", "sk"), AttributeDefinitions=attributes(pk="N", sk="N")),
-        *[put({"pk": n(1), "sk": n(value)}) for value in ("10", "9", "-1", "-10", "0", "0.5", "-0.5", "1E+10", "100", "1.0E-5")],
+        *[
+            put({"pk": n(1), "sk": n(value)})
+            for value in ("10", "9", "-1", "-10", "0", "0.5", "-0.5", "1E+10", "100", "1.0E-5")
+        ],
         query("pk = :p", {"p": n("1.0")}, ProjectionExpression="sk"),
         query("pk = :p", {"p": n("1.00")}, ScanIndexForward=False, Limit=3),
         query("pk = :p AND sk BETWEEN :a AND :b", {"p": n(1), "a": n("-1"), "b": n("9.0")}, ProjectionExpression="sk"),
@@ -494,7 +558,10 @@ SCENARIOS: dict[str, list[Step]] = {
     ],
     "binary keys": [
         created(KeySchema=schema("pk", "sk"), AttributeDefinitions=attributes(pk="B", sk="B")),
-        *[put({"pk": {"B": "AQ=="}, "sk": {"B": value}}) for value in ("AA==", "/w==", "AP8=", "AQ==", "fw==", "gA==", "//8=")],
+        *[
+            put({"pk": {"B": "AQ=="}, "sk": {"B": value}})
+            for value in ("AA==", "/w==", "AP8=", "AQ==", "fw==", "gA==", "//8=")
+        ],
         query("pk = :p", {"p": {"B": "AQ=="}}, ProjectionExpression="sk"),
         query("pk = :p AND sk >= :a", {"p": {"B": "AQ=="}, "a": {"B": "gA=="}}, ProjectionExpression="sk"),
         query("pk = :p AND begins_with(sk, :a)", {"p": {"B": "AQ=="}, "a": {"B": "/w=="}}, ProjectionExpression="sk"),
@@ -502,20 +569,37 @@ SCENARIOS: dict[str, list[Step]] = {
         query("pk = :p", {"p": {"B": "AQ=="}}, Limit=2),
     ],
     "no sort key": [
-        created(KeySchema=schema("pk"), AttributeDefinitions=attributes(pk="S", g="S"), GlobalSecondaryIndexes=[index("ByG", "g")]),
+        created(
+            KeySchema=schema("pk"),
+            AttributeDefinitions=attributes(pk="S", g="S"),
+            GlobalSecondaryIndexes=[index("ByG", "g")],
+        ),
         put({"pk": s("a"), "g": s("x")}),
         put({"pk": s("b"), "g": s("x")}),
         ("GetItem", {**TABLE, "Key": {"pk": s("a")}}),
         with_answer(("GetItem", {**TABLE, "Key": KEY}), MISMATCH),
         query("pk = :p", {"p": "a"}, Limit=1),
-        with_answer(query("pk = :p AND sk = :p", {"p": "a"}), fault("The number of query conditions (2) exceeds the number of key attributes defined in the schema (1)")),
+        with_answer(
+            query("pk = :p AND sk = :p", {"p": "a"}),
+            fault("The number of query conditions (2) exceeds the number of key attributes defined in the schema (1)"),
+        ),
         query("g = :p", {"p": "x"}, IndexName="ByG", Select="COUNT"),
-        with_answer(query("pk = :p", {"p": "a"}, ExclusiveStartKey={"pk": s("a")}), fault("The query can return at most one row and cannot be restarted")),
+        with_answer(
+            query("pk = :p", {"p": "a"}, ExclusiveStartKey={"pk": s("a")}),
+            fault("The query can return at most one row and cannot be restarted"),
+        ),
         put({"pk": s("a")}, ReturnValues="ALL_OLD", **INDEXES),
     ],
     "several attributes": [
-        created(AttributeDefinitions=attributes(pk="S", sk="S", a="S", b="N", c="S", d="N"), GlobalSecondaryIndexes=[index("Many", "a", "b", "c", "d", partition=2)]),
-        *[put({"pk": s("a"), "sk": s(f"{c}{d}"), "a": s("x"), "b": n(1), "c": s(str(c)), "d": n(d)}) for c in range(3) for d in (2, 10)],
+        created(
+            AttributeDefinitions=attributes(pk="S", sk="S", a="S", b="N", c="S", d="N"),
+            GlobalSecondaryIndexes=[index("Many", "a", "b", "c", "d", partition=2)],
+        ),
+        *[
+            put({"pk": s("a"), "sk": s(f"{c}{d}"), "a": s("x"), "b": n(1), "c": s(str(c)), "d": n(d)})
+            for c in range(3)
+            for d in (2, 10)
+        ],
         put({"pk": s("a"), "sk": s("partly"), "a": s("x"), "b": n(1), "c": s("1")}),
         query("a = :a AND b = :b", {"a": "x", "b": n(1)}, **MANY),
         query("a = :a AND b = :b AND c = :c", {"a": "x", "b": n(1), "c": "1"}, **MANY),
@@ -528,4 +612,4 @@ SCENARIOS: dict[str, list[Step]] = {
         query("a = :a AND b = :b AND c > :c AND d = :d", {"a": "x", "b": n(1), "c": "0", "d": n(2)}, IndexName="Many"),
         put({"pk": s("a"), "sk": s("00"), "a": s("x"), "b": n(1), "c": s("0"), "d": n(3)}, **INDEXES),
     ],
-}  # fmt: skip
+}

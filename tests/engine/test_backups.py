@@ -1,4 +1,3 @@
-# ruff: noqa: E501 - each case is on one line
 """Backups and point-in-time recovery."""
 
 from __future__ import annotations
@@ -138,15 +137,39 @@ def test_restore_overrides_billing_mode_and_indexes(engine: Engine) -> None:
     on_demand = {"BillingModeOverride": "PAY_PER_REQUEST"}
     made_provisioned = {"BillingModeOverride": "PROVISIONED", "ProvisionedThroughputOverride": provisioned}
     refused: list[tuple[dict[str, Any], str]] = [
-        ({"GlobalSecondaryIndexOverride": [index("Other", "h")]}, "Index Other does not match a secondary index that existed in the source table and cannot be created during the restore operation"),
-        ({"ProvisionedThroughputOverride": provisioned}, "Cannot override ProvisionedThroughput unless BillingMode is PROVISIONED"),
-        ({"ProvisionedThroughputOverride": provisioned, **on_demand}, "Cannot override ProvisionedThroughput if BillingMode is overridden to PAY_PER_REQUEST"),
-        ({"BillingModeOverride": "PROVISIONED"}, "Must override ProvisionedThroughput if BillingMode is overridden to PROVISIONED"),
-        ({"OnDemandThroughputOverride": {"MaxReadRequestUnits": 0}}, "Requested MaxReadRequestUnits for OnDemandThroughput is outside of valid range"),
-        ({"OnDemandThroughputOverride": {"MaxReadRequestUnits": 9}, **made_provisioned}, "Cannot override MaxReadRequestUnits for OnDemandThroughput unless BillingModeOverride is PAY_PER_REQUEST"),
-        ({"GlobalSecondaryIndexOverride": [of_g], **made_provisioned}, "Must specify provisioned throughput for index ByG"),
-        ({"GlobalSecondaryIndexOverride": [{**of_g, **billed}], **on_demand}, "Cannot override ProvisionedThroughput if BillingMode is overridden to PAY_PER_REQUEST for index ByG"),
-    ]  # fmt: skip
+        (
+            {"GlobalSecondaryIndexOverride": [index("Other", "h")]},
+            "Index Other does not match a secondary index that existed in the source table and cannot be created during the restore operation",  # noqa: E501
+        ),
+        (
+            {"ProvisionedThroughputOverride": provisioned},
+            "Cannot override ProvisionedThroughput unless BillingMode is PROVISIONED",
+        ),
+        (
+            {"ProvisionedThroughputOverride": provisioned, **on_demand},
+            "Cannot override ProvisionedThroughput if BillingMode is overridden to PAY_PER_REQUEST",
+        ),
+        (
+            {"BillingModeOverride": "PROVISIONED"},
+            "Must override ProvisionedThroughput if BillingMode is overridden to PROVISIONED",
+        ),
+        (
+            {"OnDemandThroughputOverride": {"MaxReadRequestUnits": 0}},
+            "Requested MaxReadRequestUnits for OnDemandThroughput is outside of valid range",
+        ),
+        (
+            {"OnDemandThroughputOverride": {"MaxReadRequestUnits": 9}, **made_provisioned},
+            "Cannot override MaxReadRequestUnits for OnDemandThroughput unless BillingModeOverride is PAY_PER_REQUEST",
+        ),
+        (
+            {"GlobalSecondaryIndexOverride": [of_g], **made_provisioned},
+            "Must specify provisioned throughput for index ByG",
+        ),
+        (
+            {"GlobalSecondaryIndexOverride": [{**of_g, **billed}], **on_demand},
+            "Cannot override ProvisionedThroughput if BillingMode is overridden to PAY_PER_REQUEST for index ByG",
+        ),
+    ]
     for overrides, message in refused:
         assert restore("refused", **overrides)["message"] == f"Invalid Request: {message}"
     assert restore("")["message"] == "TableName must be at least 3 characters long and at most 255 characters long"

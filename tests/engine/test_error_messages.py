@@ -1,4 +1,3 @@
-# ruff: noqa: E501 - each case is on one line
 """DynamoDB's error messages, where its recorded responses differ from DynamoDB Local's (decision 0029): the wording of
 each operation, the validation prefix, and which error is reported first.
 """
@@ -104,12 +103,24 @@ VALUES = [
     (n("0e126"), OVERFLOW, OVERFLOW),
     (n("0e-131"), UNDERFLOW, UNDERFLOW),
     (n("1e9223372036854775808"), f"{NOT_NUMERIC}: 1e9223372036854775808", f"{NOT_NUMERIC}: 1e9223372036854775808"),
-    ({"SS": ["b", "a", "b"]}, f'{INVALID}Input collection ["a", "b", "b"] contains duplicates.', f"{INVALID}Input collection [b, a, b] contains duplicates."),
-    ({"BS": ["YQ==", "YQ=="]}, f'{INVALID}Input collection ["YQ==","YQ=="]of type BS contains duplicates.', f"{INVALID}Input collection [YQ==, YQ==]of type BS contains duplicates."),
-    ({"NS": ["2", "1", "2"]}, f"{INVALID}Input collection contains duplicates.", "Input collection contains duplicates"),
+    (
+        {"SS": ["b", "a", "b"]},
+        f'{INVALID}Input collection ["a", "b", "b"] contains duplicates.',
+        f"{INVALID}Input collection [b, a, b] contains duplicates.",
+    ),
+    (
+        {"BS": ["YQ==", "YQ=="]},
+        f'{INVALID}Input collection ["YQ==","YQ=="]of type BS contains duplicates.',
+        f"{INVALID}Input collection [YQ==, YQ==]of type BS contains duplicates.",
+    ),
+    (
+        {"NS": ["2", "1", "2"]},
+        f"{INVALID}Input collection contains duplicates.",
+        "Input collection contains duplicates",
+    ),
     ({"SS": []}, f"{INVALID}An string set  may not be empty", f"{INVALID}An string set  may not be empty"),
     ({"M": {"m": {"M": {"é" * 32_768: s("x")}}}}, LONG_NAME, LONG_NAME),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("place", requests({}))
@@ -137,12 +148,28 @@ ONLY = "can only be specified when using expressions"
     [
         ("PutItem", {**PUT, **V}, f"{ENVELOPE}ExpressionAttributeValues {ONLY}"),
         ("UpdateItem", {**UPDATE, **V}, f"{ENVELOPE}ExpressionAttributeValues {ONLY}"),
-        ("DeleteItem", {**UPDATE, "ExpressionAttributeNames": {"#a": "a"}}, f"{ENVELOPE}ExpressionAttributeNames {ONLY}"),
+        (
+            "DeleteItem",
+            {**UPDATE, "ExpressionAttributeNames": {"#a": "a"}},
+            f"{ENVELOPE}ExpressionAttributeNames {ONLY}",
+        ),
         ("Scan", {**TABLE, **V}, f"ExpressionAttributeValues {ONLY}: FilterExpression is null"),
         ("GetItem", {**UPDATE, "ExpressionAttributeNames": {"#a": "a"}}, f"ExpressionAttributeNames {ONLY}"),
-        ("DeleteItem", {**UPDATE, "ConditionExpression": "a = :v", "ExpressionAttributeValues": {}}, f"{ENVELOPE}ExpressionAttributeValues must not be empty"),
-        ("PutItem", {**PUT, "ConditionExpression": ""}, f"{ENVELOPE}Invalid ConditionExpression: The expression can not be empty;"),
-        ("UpdateItem", {**UPDATE, "UpdateExpression": "SET a = :v SET b = :v", **V}, f'{ENVELOPE}Invalid UpdateExpression: The "SET" section can only be used once in an update expression;'),
+        (
+            "DeleteItem",
+            {**UPDATE, "ConditionExpression": "a = :v", "ExpressionAttributeValues": {}},
+            f"{ENVELOPE}ExpressionAttributeValues must not be empty",
+        ),
+        (
+            "PutItem",
+            {**PUT, "ConditionExpression": ""},
+            f"{ENVELOPE}Invalid ConditionExpression: The expression can not be empty;",
+        ),
+        (
+            "UpdateItem",
+            {**UPDATE, "UpdateExpression": "SET a = :v SET b = :v", **V},
+            f'{ENVELOPE}Invalid UpdateExpression: The "SET" section can only be used once in an update expression;',
+        ),
         (
             "UpdateItem",
             {**UPDATE, "UpdateExpression": "SET a = :v, a.b = :v", **V},
@@ -155,26 +182,59 @@ ONLY = "can only be specified when using expressions"
             f"{ENVELOPE}Invalid ConditionExpression: An expression attribute value used in expression is not defined; "
             "attribute value: :w",
         ),
-        ("UpdateItem", {**UPDATE, "UpdateExpression": "REMOVE b", "ExpressionAttributeNames": {"#a": "a"}}, f"{ENVELOPE}Value provided in ExpressionAttributeNames unused in expressions: keys: {{#a}}"),
+        (
+            "UpdateItem",
+            {**UPDATE, "UpdateExpression": "REMOVE b", "ExpressionAttributeNames": {"#a": "a"}},
+            f"{ENVELOPE}Value provided in ExpressionAttributeNames unused in expressions: keys: {{#a}}",
+        ),
         ("DeleteItem", {**UPDATE, "ReturnValues": "ALL_NEW"}, f"{ENVELOPE}ReturnValues can only be ALL_OLD or NONE"),
-        ("UpdateItem", {**UPDATE, "UpdateExpression": "SET pk = :v", **V}, f"{INVALID}Cannot update attribute pk. This attribute is part of the key"),
+        (
+            "UpdateItem",
+            {**UPDATE, "UpdateExpression": "SET pk = :v", **V},
+            f"{INVALID}Cannot update attribute pk. This attribute is part of the key",
+        ),
         ("PutItem", {**TABLE, "Item": {**KEY, "pk": s("")}}, EMPTY_KEY),
-        ("UpdateItem", {**UPDATE, "UpdateExpression": "SET a = b"}, "The provided expression refers to an attribute that does not exist in the item"),
+        (
+            "UpdateItem",
+            {**UPDATE, "UpdateExpression": "SET a = b"},
+            "The provided expression refers to an attribute that does not exist in the item",
+        ),
         (
             "Query",
             {**TABLE, "KeyConditionExpression": "pk = :v", **V, "Select": "SOME"},
             f"{ENVELOPE}Value 'SOME' at 'select' failed to satisfy constraint: Member must satisfy enum value set: "
             "[SPECIFIC_ATTRIBUTES, COUNT, ALL_ATTRIBUTES, ALL_PROJECTED_ATTRIBUTES]",
         ),
-        ("PutItem", {**PUT, "ConditionExpression": "a = :v", "ExpressionAttributeValues": {":v": deep(32)}}, f"{ENVELOPE}{NESTING}"),
-        ("UpdateItem", {**UPDATE, "UpdateExpression": "SET a = :a", "ConditionExpression": "d = :v", "ExpressionAttributeValues": {":a": s("x"), ":v": deep(32)}}, f"{ENVELOPE}{NESTING}"),
+        (
+            "PutItem",
+            {**PUT, "ConditionExpression": "a = :v", "ExpressionAttributeValues": {":v": deep(32)}},
+            f"{ENVELOPE}{NESTING}",
+        ),
+        (
+            "UpdateItem",
+            {
+                **UPDATE,
+                "UpdateExpression": "SET a = :a",
+                "ConditionExpression": "d = :v",
+                "ExpressionAttributeValues": {":a": s("x"), ":v": deep(32)},
+            },
+            f"{ENVELOPE}{NESTING}",
+        ),
         ("PutItem", {**TABLE, "Item": {**KEY, "": s("x")}}, f"{ENVELOPE}Empty attribute name"),
         ("PutItem", {**TABLE, "Item": {**KEY, "m": {"M": {"": s("x")}}}}, f"{ENVELOPE}Empty attribute name"),
         ("PutItem", {**TABLE, "Item": {**KEY, "x" * 65_536: s("x")}}, f"{ENVELOPE}{LONG_NAME}"),
-        ("UpdateItem", {**UPDATE, "UpdateExpression": "SET #n = :v", "ExpressionAttributeNames": {"#n": "x" * 65_536}, **V}, f"{ENVELOPE}{LONG_NAME}"),
-        ("Scan", {**TABLE, "ProjectionExpression": "#n", "ExpressionAttributeNames": {"#n": "x" * 65_536}}, f"ExpressionAttributeNames contains invalid value: {LONG_NAME} for key #n"),
+        (
+            "UpdateItem",
+            {**UPDATE, "UpdateExpression": "SET #n = :v", "ExpressionAttributeNames": {"#n": "x" * 65_536}, **V},
+            f"{ENVELOPE}{LONG_NAME}",
+        ),
+        (
+            "Scan",
+            {**TABLE, "ProjectionExpression": "#n", "ExpressionAttributeNames": {"#n": "x" * 65_536}},
+            f"ExpressionAttributeNames contains invalid value: {LONG_NAME} for key #n",
+        ),
     ],
-)  # fmt: skip
+)
 def test_invalid_requests_are_rejected(engine: Engine, operation: str, params: dict[str, Any], expected: str) -> None:
     assert message(engine, operation, params) == expected
 
@@ -217,11 +277,16 @@ OLD_ENUM = (
 @pytest.mark.parametrize(
     ("levels", "xor", "returned", "nested"),
     [
-        (62, f"{ENVELOPE}Failed to satisfy constraint: Member must satisfy enum value set: [ALL, OR]", ENVELOPE, ENVELOPE),
+        (
+            62,
+            f"{ENVELOPE}Failed to satisfy constraint: Member must satisfy enum value set: [ALL, OR]",
+            ENVELOPE,
+            ENVELOPE,
+        ),
         (63, OLD_ENUM, "", ""),
         (100, OLD_ENUM, "", ""),
     ],
-)  # fmt: skip
+)
 def test_deeply_nested_requests_get_the_older_wording(
     engine: Engine, levels: int, xor: str, returned: str, nested: str
 ) -> None:

@@ -1,4 +1,3 @@
-# ruff: noqa: E501 - each case is on one line
 """Exports that are rejected, with DynamoDB's messages, and the reported times of exports."""
 
 from __future__ import annotations
@@ -37,20 +36,41 @@ def period(begin_s: float, end_s: float | None = None) -> dict[str, Any]:
         ({"TableArn": "orders"}, "One or more parameter values were invalid: tableArn is not a valid ARN"),
         ({"TableArn": f"{ARN}/index/ByG"}, f"{INVALID}Table ARN is invalid."),
         ({"TableArn": f"{ARN}/stream/x"}, f"{INVALID}Table ARN is invalid."),
-        ({"IncrementalExportSpecification": {"ExportFromTime": START_S}}, f"{INVALID}Export Type expected to be Incremental Export when incremental export specification is provided"),
-        ({"ExportType": "FULL_EXPORT", "IncrementalExportSpecification": {}}, f"{INVALID}When Export Type is Full Export , Incremental Export Specification should not be provided"),
-        (INCREMENTAL, f"{INVALID}Incremental Export Specification expected when export type is set as Incremental Export"),
-        ({**INCREMENTAL, "IncrementalExportSpecification": {"ExportViewType": "NEW_IMAGE"}}, f"{INVALID}ExportFromTime must be provided in IncrementalExportSpecification"),
-        ({"S3SseKmsKeyId": "key", "S3SseAlgorithm": "AES256"}, f"{INVALID}KMS Key Id is not supported for this encryption type"),
+        (
+            {"IncrementalExportSpecification": {"ExportFromTime": START_S}},
+            f"{INVALID}Export Type expected to be Incremental Export when incremental export specification is provided",
+        ),
+        (
+            {"ExportType": "FULL_EXPORT", "IncrementalExportSpecification": {}},
+            f"{INVALID}When Export Type is Full Export , Incremental Export Specification should not be provided",
+        ),
+        (
+            INCREMENTAL,
+            f"{INVALID}Incremental Export Specification expected when export type is set as Incremental Export",
+        ),
+        (
+            {**INCREMENTAL, "IncrementalExportSpecification": {"ExportViewType": "NEW_IMAGE"}},
+            f"{INVALID}ExportFromTime must be provided in IncrementalExportSpecification",
+        ),
+        (
+            {"S3SseKmsKeyId": "key", "S3SseAlgorithm": "AES256"},
+            f"{INVALID}KMS Key Id is not supported for this encryption type",
+        ),
         ({"FilterSpecification": {}}, f"{INVALID}Invalid FilterSpecification: The specification can not be empty"),
         ({"ExportTime": START_S - 1}, "Export Time is invalid"),
         ({"ExportTime": START_S + 601}, "Export Time is invalid"),
         ({"ExportTime": START_S + 59}, AVAILABLE),
         (period(START_S + 59), AVAILABLE),
-        (period(START_S - 86_400, START_S), f"{PERIOD}from time cannot be less than the table creation time : 2027-01-14T08:00:00Z"),
-        (period(START_S + 60, START_S + 86_400), f"{PERIOD}to time cannot be greater than the current time : 2027-01-16T08:00:00Z"),
+        (
+            period(START_S - 86_400, START_S),
+            f"{PERIOD}from time cannot be less than the table creation time : 2027-01-14T08:00:00Z",
+        ),
+        (
+            period(START_S + 60, START_S + 86_400),
+            f"{PERIOD}to time cannot be greater than the current time : 2027-01-16T08:00:00Z",
+        ),
     ],
-)  # fmt: skip
+)
 def test_invalid_exports_are_rejected(engine: Engine, clock: Clock, more: dict[str, Any], message: str) -> None:
     create(engine)
     clock.now_s += 60

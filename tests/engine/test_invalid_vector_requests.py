@@ -1,4 +1,3 @@
-# ruff: noqa: E501 - each case is on one line
 """Rejected vector indexes, vectors and searches."""
 
 from __future__ import annotations
@@ -23,11 +22,20 @@ G = attributes(pk="S", sk="S", g="S")
     ("value", "message"),
     [
         (vector(1, 2), f"{BEGIN}. Invalid size for parameter embedding, Expected: 3, Actual: 2 IndexName: plain"),
-        ({"L": [n(1), s("x"), n(3)]}, f"{BEGIN}. Invalid type for parameter embedding[1], Expected: 32-bit floating point number, Actual: S. IndexName: plain"),
-        (s("x"), f"{BEGIN}. Invalid type for parameter embedding, Expected: 32-bit floating point number list IndexName: plain"),
-        (vector(1, 2, "1e39"), f"{BEGIN}. Invalid value for parameter embedding[2], Value: 1E+39 is outside valid range [-3.4028235E38, 3.4028235E38]. IndexName: plain"),
+        (
+            {"L": [n(1), s("x"), n(3)]},
+            f"{BEGIN}. Invalid type for parameter embedding[1], Expected: 32-bit floating point number, Actual: S. IndexName: plain",  # noqa: E501
+        ),
+        (
+            s("x"),
+            f"{BEGIN}. Invalid type for parameter embedding, Expected: 32-bit floating point number list IndexName: plain",  # noqa: E501
+        ),
+        (
+            vector(1, 2, "1e39"),
+            f"{BEGIN}. Invalid value for parameter embedding[2], Value: 1E+39 is outside valid range [-3.4028235E38, 3.4028235E38]. IndexName: plain",  # noqa: E501
+        ),
     ],
-)  # fmt: skip
+)
 def test_invalid_vectors_are_rejected(shop: Engine, value: dict[str, Any], message: str) -> None:
     given = put(shop, "1", embedding=value)
     assert given["message"] == message
@@ -45,12 +53,21 @@ def test_invalid_vectors_are_rejected(shop: Engine, value: dict[str, Any], messa
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        ({"TopK": 101}, "Provided TopK value '101' is out of valid range. The value must be between 1 and 100 inclusive"),
-        ({"TopK": 0}, "1 validation error detected: Value at 'TopK' failed to satisfy constraint: Member must have value greater than or equal to 1"),
+        (
+            {"TopK": 101},
+            "Provided TopK value '101' is out of valid range. The value must be between 1 and 100 inclusive",
+        ),
+        (
+            {"TopK": 0},
+            "1 validation error detected: Value at 'TopK' failed to satisfy constraint: Member must have value greater than or equal to 1",  # noqa: E501
+        ),
         ({"IndexName": "none"}, "The table does not have the specified index: none"),
         ({"IndexName": "ByG"}, "The table does not have the specified index: ByG"),
         ({"IndexName": "tenants"}, "SearchConditionExpression must be provided when SearchSchema has a HASH key"),
-        (in_tenant("x", SearchConditionExpression="g.a = :g"), "Invalid SearchConditionExpression: SearchConditionExpression cannot have conditions on nested attributes"),
+        (
+            in_tenant("x", SearchConditionExpression="g.a = :g"),
+            "Invalid SearchConditionExpression: SearchConditionExpression cannot have conditions on nested attributes",
+        ),
         *[
             (
                 in_tenant("x", SearchConditionExpression=twice),
@@ -61,13 +78,34 @@ def test_invalid_vectors_are_rejected(shop: Engine, value: dict[str, Any], messa
             )
             for twice in ("g = :g AND g = :g", ":g = g AND h = :g AND g = :g")
         ],
-        (in_tenant("x", SearchConditionExpression="g = :none"), "Invalid SearchConditionExpression: An expression attribute value used in expression is not defined; attribute value: :none"),
-        (in_tenant("x", ExpressionAttributeValues={":g": n(1)}), "Type of 'g' attribute in SearchConditionExpression (N) does not match type in search schema (S)"),
-        (in_tenant(""), "One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty string value. Key: g"),
-        ({"IndexName": "ab"}, "1 validation error detected: Value at 'IndexName' failed to satisfy constraint: Member must have length greater than or equal to 3"),
-        ({"SearchVector": []}, "1 validation error detected: Value at 'SearchVector' failed to satisfy constraint: Member must have length greater than or equal to 1"),
-        (in_tenant("x", SearchConditionExpression="g > :g"), "Invalid SearchConditionExpression: Invalid comparator used in SearchConditionExpression"),
-        ({**in_tenant("x"), "IndexName": "plain"}, "SearchConditionExpression must not contain any attributes that is not in SearchSchema. Invalid attribute: g"),
+        (
+            in_tenant("x", SearchConditionExpression="g = :none"),
+            "Invalid SearchConditionExpression: An expression attribute value used in expression is not defined; attribute value: :none",  # noqa: E501
+        ),
+        (
+            in_tenant("x", ExpressionAttributeValues={":g": n(1)}),
+            "Type of 'g' attribute in SearchConditionExpression (N) does not match type in search schema (S)",
+        ),
+        (
+            in_tenant(""),
+            "One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty string value. Key: g",  # noqa: E501
+        ),
+        (
+            {"IndexName": "ab"},
+            "1 validation error detected: Value at 'IndexName' failed to satisfy constraint: Member must have length greater than or equal to 3",  # noqa: E501
+        ),
+        (
+            {"SearchVector": []},
+            "1 validation error detected: Value at 'SearchVector' failed to satisfy constraint: Member must have length greater than or equal to 1",  # noqa: E501
+        ),
+        (
+            in_tenant("x", SearchConditionExpression="g > :g"),
+            "Invalid SearchConditionExpression: Invalid comparator used in SearchConditionExpression",
+        ),
+        (
+            {**in_tenant("x"), "IndexName": "plain"},
+            "SearchConditionExpression must not contain any attributes that is not in SearchSchema. Invalid attribute: g",  # noqa: E501
+        ),
         ({"SearchVector": [n(1), n(2)]}, "Input search vector dimension 2 does not match vector index dimension 3"),
         *[
             (
@@ -81,7 +119,7 @@ def test_invalid_vectors_are_rejected(shop: Engine, value: dict[str, Any], messa
             for wrong in ([n(1), n(2), s("x")], [{"L": [n(1), n(2), n(3)]}], [n(1), n("Infinity"), n(3)])
         ],
     ],
-)  # fmt: skip
+)
 def test_invalid_searches_are_rejected(shop: Engine, more: dict[str, Any], message: str) -> None:
     given = search(shop, 0, 0, 0, **more)
     assert (given["error"].rpartition("#")[2], given["message"]) == ("ValidationException", message)
@@ -92,8 +130,14 @@ def test_invalid_searches_are_rejected(shop: Engine, more: dict[str, Any], messa
     [
         ([vectors(str(number) * 3) for number in range(6)], "VectorIndex count exceeds the per-table limit of 5"),
         ([vectors("one", Dimensions=4097)], "Number of dimensions must be between 1 and 4096 inclusive."),
-        ([vectors("one"), vectors("two", Dimensions=4)], "Conflicting attribute definition for 'embedding'. All VectorIndexes on the same vector attribute must use the same dimensions."),
-        ([vectors("one", SearchSchema=[{"AttributeName": "no", "SearchSchemaElementType": "HASH"}])], "One element in SearchSchema is not defined in attribute definitions"),
+        (
+            [vectors("one"), vectors("two", Dimensions=4)],
+            "Conflicting attribute definition for 'embedding'. All VectorIndexes on the same vector attribute must use the same dimensions.",  # noqa: E501
+        ),
+        (
+            [vectors("one", SearchSchema=[{"AttributeName": "no", "SearchSchemaElementType": "HASH"}])],
+            "One element in SearchSchema is not defined in attribute definitions",
+        ),
         ([vectors("ByG")], "Duplicate index name: ByG"),
         *[
             (
@@ -106,7 +150,17 @@ def test_invalid_searches_are_rejected(shop: Engine, more: dict[str, Any], messa
             for name in ("pk", "g")
         ],
         ([], "List of VectorIndexes is empty"),
-        ([vectors("one", SearchSchema=[{"AttributeName": "g", "SearchSchemaElementType": kind} for kind in ("HASH", "INLINE_FILTER")])], "SearchSchema contains a duplicate AttributeName"),
+        (
+            [
+                vectors(
+                    "one",
+                    SearchSchema=[
+                        {"AttributeName": "g", "SearchSchemaElementType": kind} for kind in ("HASH", "INLINE_FILTER")
+                    ],
+                )
+            ],
+            "SearchSchema contains a duplicate AttributeName",
+        ),
         (
             [
                 vectors(
@@ -119,10 +173,20 @@ def test_invalid_searches_are_rejected(shop: Engine, more: dict[str, Any], messa
                 "Member must have HASH count less than or equal to 1"
             ),
         ),
-        ([vectors("one", Projection={"ProjectionType": "INCLUDE", "NonKeyAttributes": [f"a{i}" for i in range(20)]})], "Number of projected attributes must not exceed 20"),
-        ([vectors("one", Projection={"ProjectionType": "INCLUDE", "NonKeyAttributes": ["z", "y", "z"]})], "Duplicate element in NonKeyAttributes: z"),
+        (
+            [
+                vectors(
+                    "one", Projection={"ProjectionType": "INCLUDE", "NonKeyAttributes": [f"a{i}" for i in range(20)]}
+                )
+            ],
+            "Number of projected attributes must not exceed 20",
+        ),
+        (
+            [vectors("one", Projection={"ProjectionType": "INCLUDE", "NonKeyAttributes": ["z", "y", "z"]})],
+            "Duplicate element in NonKeyAttributes: z",
+        ),
     ],
-)  # fmt: skip
+)
 def test_invalid_vector_indexes_are_rejected(engine: Engine, indexes: list[dict[str, Any]], message: str) -> None:
     with pytest.raises(DynamoDBError) as error:
         create(engine, AttributeDefinitions=G, GlobalSecondaryIndexes=[index("ByG", "g")], VectorIndexes=indexes)
@@ -218,10 +282,14 @@ def test_search_schema_attributes_are_checked_on_writes(shop: Engine) -> None:
     [
         ("Query", {}, "Query operation not supported on this index type."),
         ("Query", {"ConsistentRead": True}, "Consistent reads are not supported on global secondary indexes"),
-        ("Query", {"KeyConditionExpression": "pk = :none"}, "Invalid KeyConditionExpression: An expression attribute value used in expression is not defined; attribute value: :none"),
+        (
+            "Query",
+            {"KeyConditionExpression": "pk = :none"},
+            "Invalid KeyConditionExpression: An expression attribute value used in expression is not defined; attribute value: :none",  # noqa: E501
+        ),
         ("Scan", {"ConsistentRead": True}, "Scan operation not supported on this index type"),
     ],
-)  # fmt: skip
+)
 def test_query_and_scan_of_a_vector_index_are_rejected(
     shop: Engine, operation: str, more: dict[str, Any], message: str
 ) -> None:

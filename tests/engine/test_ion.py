@@ -1,4 +1,3 @@
-# ruff: noqa: E501 - each case is on one line
 """Amazon Ion: exports can be read again, the documented form is accepted, and malformed files are rejected."""
 
 from __future__ import annotations
@@ -104,13 +103,27 @@ def test_ion_values_are_converted(text: str, value: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        *("{", "{a", "{a:", "{a:1", '{a:"x', "{a:'''x", "{a:[1", "{a:{b:1}", "{a 1}", "{a:1;}", "{a:12x}", "}", "{a: [}]}"),
+        *(
+            "{",
+            "{a",
+            "{a:",
+            "{a:1",
+            '{a:"x',
+            "{a:'''x",
+            "{a:[1",
+            "{a:{b:1}",
+            "{a 1}",
+            "{a:1;}",
+            "{a:12x}",
+            "}",
+            "{a: [}]}",
+        ),
         *("[1]", "a", "{a:2020-01-01T}", "{a:symbol}", "{a:(1 2)}", '{a:{{"clob"}}}', "{a:nan}", "{a:+inf}"),
         *("{a:x::1}", "{a:$dynamodb_SS::[1]}", "{a:$dynamodb_SS::1}", "{a:1,a:2}", "{a:$99}", '{a:"x\ny"}'),
         *("{a:1d99999999999999999999}", "{a:" + "9" * 100_000 + "}", "{a:" + "[" * 500_000, "a::" * 100_000 + "1"),
     ],
     ids=lambda text: text[:20],
-)  # fmt: skip
+)
 def test_malformed_ion_is_rejected(text: str) -> None:
     with pytest.raises(UnreadableError, match=r"isn't|digits"):
         records(f"{{Item: {{}}}}\n{text}\n{{Item: {{}}}}".encode())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-# ruff: noqa: E501 - some of DynamoDB's messages are long
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -293,29 +292,65 @@ def test_invalid_expected_conditions_are_rejected(
 @pytest.mark.parametrize(
     ("operation", "params", "message"),
     [
-        ("DeleteItem", {**GET, "Expected": ABSENT, "ExpressionAttributeNames": {"#a": "a"}}, f"{ENVELOPE}ExpressionAttributeNames can only be specified when using expressions"),
+        (
+            "DeleteItem",
+            {**GET, "Expected": ABSENT, "ExpressionAttributeNames": {"#a": "a"}},
+            f"{ENVELOPE}ExpressionAttributeNames can only be specified when using expressions",
+        ),
         # Lists of names.
         ("GetItem", {**GET, "AttributesToGet": []}, f"{ENVELOPE}Value at 'AttributesToGet' {LENGTH}"),
         ("Query", {**QUERY, "AttributesToGet": []}, f"{ENVELOPE}Value at 'AttributesToGet' {LENGTH}"),
-        ("BatchGetItem", {"RequestItems": {"orders": {"Keys": [KEY], "AttributesToGet": []}}}, f"{ENVELOPE}Value at 'RequestItems.orders.member.AttributesToGet' {LENGTH}"),
+        (
+            "BatchGetItem",
+            {"RequestItems": {"orders": {"Keys": [KEY], "AttributesToGet": []}}},
+            f"{ENVELOPE}Value at 'RequestItems.orders.member.AttributesToGet' {LENGTH}",
+        ),
         ("Scan", {**TABLE, "AttributesToGet": []}, f"{ENVELOPE}Value '[]' at 'attributesToGet' {LENGTH}"),
         ("GetItem", {**GET, "AttributesToGet": ["a", "a"]}, f"{INVALID}Duplicate value in attribute name: a"),
-        ("Query", {**QUERY, "AttributesToGet": ["a"], "Select": "COUNT"}, f"{ENVELOPE}Cannot specify the AttributesToGet when choosing to get only the Count"),
+        (
+            "Query",
+            {**QUERY, "AttributesToGet": ["a"], "Select": "COUNT"},
+            f"{ENVELOPE}Cannot specify the AttributesToGet when choosing to get only the Count",
+        ),
         # Filters and Expected.
-        ("Scan", {**TABLE, "ScanFilter": {"a": condition("BETWEEN", n(2), n(1))}}, "The BETWEEN condition was provided a range where the lower bound is greater than the upper bound"),
-        ("PutItem", {**PUT, "Expected": {"a": {"Value": n("abc")}}}, f"{ENVELOPE}The parameter cannot be converted to a numeric value: abc"),
-        ("Scan", {**TABLE, "ScanFilter": {"a": condition("EQ", n(""))}}, "The parameter cannot be converted to a numeric value"),
+        (
+            "Scan",
+            {**TABLE, "ScanFilter": {"a": condition("BETWEEN", n(2), n(1))}},
+            "The BETWEEN condition was provided a range where the lower bound is greater than the upper bound",
+        ),
+        (
+            "PutItem",
+            {**PUT, "Expected": {"a": {"Value": n("abc")}}},
+            f"{ENVELOPE}The parameter cannot be converted to a numeric value: abc",
+        ),
+        (
+            "Scan",
+            {**TABLE, "ScanFilter": {"a": condition("EQ", n(""))}},
+            "The parameter cannot be converted to a numeric value",
+        ),
         ("PutItem", {**PUT, "Expected": {"": {"Exists": False}}}, f"{ENVELOPE}Empty attribute name"),
         # ConditionalOperator.
-        ("PutItem", {**PUT, "ConditionalOperator": "AND"}, f"{ENVELOPE}ConditionalOperator cannot be used without Filter or Expected"),
+        (
+            "PutItem",
+            {**PUT, "ConditionalOperator": "AND"},
+            f"{ENVELOPE}ConditionalOperator cannot be used without Filter or Expected",
+        ),
         ("PutItem", {**PUT, "Expected": ABSENT, "ConditionalOperator": "AND"}, ENVELOPE + MANY),
         ("Scan", {**TABLE, "ScanFilter": {"a": EQ}, "ConditionalOperator": "OR"}, MANY),
-        ("PutItem", {**PUT, "Expected": {**ABSENT, "b": {"Exists": False}}, "ConditionalOperator": "XOR"}, ENVELOPE + ENUM),
-        ("Query", {**QUERY, "QueryFilter": {"b": condition("NULL"), "c": condition("NULL")}, "ConditionalOperator": "XOR"}, ENUM),
+        (
+            "PutItem",
+            {**PUT, "Expected": {**ABSENT, "b": {"Exists": False}}, "ConditionalOperator": "XOR"},
+            ENVELOPE + ENUM,
+        ),
+        (
+            "Query",
+            {**QUERY, "QueryFilter": {"b": condition("NULL"), "c": condition("NULL")}, "ConditionalOperator": "XOR"},
+            ENUM,
+        ),
         (
             "UpdateItem",
             {**TABLE, "AttributeUpdates": UPDATE, "ConditionalOperator": "XOR"},
-            "2 validation errors detected: Value 'XOR' at 'conditionalOperator' failed to satisfy constraint: Member must satisfy enum value set: [OR, AND]; Value null at 'key' failed to satisfy constraint: Member must not be null",
+            "2 validation errors detected: Value 'XOR' at 'conditionalOperator' failed to satisfy constraint: Member must satisfy enum value set: [OR, AND]; Value null at 'key' failed to satisfy constraint: Member must not be null",  # noqa: E501
         ),
         # AttributeUpdates.
         *[
@@ -328,7 +363,11 @@ def test_invalid_expected_conditions_are_rejected(
                 ({"Action": "DELETE", "Value": n(1)}, "DELETE action with value is not supported for the type N"),
             )
         ],
-        ("UpdateItem", {**GET, "AttributeUpdates": {"pk": {"Value": s("x")}}}, f"{INVALID}Cannot update attribute pk. This attribute is part of the key"),
+        (
+            "UpdateItem",
+            {**GET, "AttributeUpdates": {"pk": {"Value": s("x")}}},
+            f"{INVALID}Cannot update attribute pk. This attribute is part of the key",
+        ),
         *[
             ("UpdateItem", {**GET, "AttributeUpdates": {"text": update}}, "Type mismatch for attribute to update")
             for update in (
@@ -341,12 +380,28 @@ def test_invalid_expected_conditions_are_rejected(
         ("Query", {**TABLE, "KeyConditions": {}}, "Conditions can be of length 1 or 2 only"),
         ("Query", {**TABLE, "KeyConditions": {"sk": EQ}}, "Query condition missed key schema element: pk"),
         ("Query", {**TABLE, "KeyConditions": {"pk": condition("LT", s("a"))}}, "Query key condition not supported"),
-        ("Query", {**TABLE, "KeyConditions": {"pk": EQ, "sk": condition("CONTAINS", s("a"))}}, "Attempted conditional constraint is not an indexable operation"),
-        ("Query", {**TABLE, "KeyConditions": {"pk": condition("EQ", n(1))}}, f"{INVALID}Condition parameter type does not match schema type"),
-        ("Query", {**QUERY, "QueryFilter": {"sk": EQ}}, "QueryFilter can only contain non-primary key attributes: Primary key attribute: sk"),
-        ("Query", TABLE, "Either the KeyConditions or KeyConditionExpression parameter must be specified in the request."),
+        (
+            "Query",
+            {**TABLE, "KeyConditions": {"pk": EQ, "sk": condition("CONTAINS", s("a"))}},
+            "Attempted conditional constraint is not an indexable operation",
+        ),
+        (
+            "Query",
+            {**TABLE, "KeyConditions": {"pk": condition("EQ", n(1))}},
+            f"{INVALID}Condition parameter type does not match schema type",
+        ),
+        (
+            "Query",
+            {**QUERY, "QueryFilter": {"sk": EQ}},
+            "QueryFilter can only contain non-primary key attributes: Primary key attribute: sk",
+        ),
+        (
+            "Query",
+            TABLE,
+            "Either the KeyConditions or KeyConditionExpression parameter must be specified in the request.",
+        ),
     ],
-)  # fmt: skip
+)
 def test_invalid_legacy_parameters_are_rejected(
     engine: Engine, operation: str, params: dict[str, Any], message: str
 ) -> None:

@@ -1,4 +1,3 @@
-# ruff: noqa: E501 - each case is on one line
 """Table requests with missing or empty members: DynamoDB's responses, recorded in October 2026."""
 
 from __future__ import annotations
@@ -53,8 +52,18 @@ def errors(*messages: str) -> str:
 @pytest.mark.parametrize(
     ("operation", "params", "message"),
     [
-        ("CreateTable", {**NEW, "AttributeDefinitions": [{}]}, errors(null("attributeDefinitions.1.member.attributeType"), null("attributeDefinitions.1.member.attributeName"))),
-        ("CreateTable", {**NEW, "KeySchema": [{}]}, errors(null("keySchema.1.member.attributeName"), null("keySchema.1.member.keyType"))),
+        (
+            "CreateTable",
+            {**NEW, "AttributeDefinitions": [{}]},
+            errors(
+                null("attributeDefinitions.1.member.attributeType"), null("attributeDefinitions.1.member.attributeName")
+            ),
+        ),
+        (
+            "CreateTable",
+            {**NEW, "KeySchema": [{}]},
+            errors(null("keySchema.1.member.attributeName"), null("keySchema.1.member.keyType")),
+        ),
         (
             "CreateTable",
             {**NEW, "LocalSecondaryIndexes": [{}], "GlobalSecondaryIndexes": [{}]},
@@ -66,7 +75,11 @@ def errors(*messages: str) -> str:
                 )
             ),
         ),
-        ("CreateTable", {**NEW, "SSESpecification": {"Enabled": True, "KMSMasterKeyId": ""}}, errors(short("sSESpecification.kMSMasterKeyId", 1))),
+        (
+            "CreateTable",
+            {**NEW, "SSESpecification": {"Enabled": True, "KMSMasterKeyId": ""}},
+            errors(short("sSESpecification.kMSMasterKeyId", 1)),
+        ),
         (
             "CreateTable",
             {**NEW, "StreamSpecification": {"StreamEnabled": True, "StreamViewType": ""}},
@@ -76,9 +89,23 @@ def errors(*messages: str) -> str:
                 )
             ),
         ),
-        ("CreateTable", {**NEW, "GlobalSecondaryIndexes": [index("", "pk")]}, errors(short("globalSecondaryIndexes.1.member.indexName"), no_name("globalSecondaryIndexes.1.member.indexName"))),
-        ("CreateTable", {**NEW, "BillingMode": "PROVISIONED", "ProvisionedThroughput": UNITS}, f"Given value {10**12 + 1} for ReadCapacityUnits is out of bounds"),
-        ("UpdateTable", {"TableName": "none", "ProvisionedThroughput": {**UNITS, "ReadCapacityUnits": 1}}, f"Given value {10**12 + 2} for WriteCapacityUnits is out of bounds"),
+        (
+            "CreateTable",
+            {**NEW, "GlobalSecondaryIndexes": [index("", "pk")]},
+            errors(
+                short("globalSecondaryIndexes.1.member.indexName"), no_name("globalSecondaryIndexes.1.member.indexName")
+            ),
+        ),
+        (
+            "CreateTable",
+            {**NEW, "BillingMode": "PROVISIONED", "ProvisionedThroughput": UNITS},
+            f"Given value {10**12 + 1} for ReadCapacityUnits is out of bounds",
+        ),
+        (
+            "UpdateTable",
+            {"TableName": "none", "ProvisionedThroughput": {**UNITS, "ReadCapacityUnits": 1}},
+            f"Given value {10**12 + 2} for WriteCapacityUnits is out of bounds",
+        ),
         (
             "UpdateTable",
             {
@@ -92,10 +119,18 @@ def errors(*messages: str) -> str:
                 )
             ),
         ),
-        ("ListTables", {"ExclusiveStartTableName": ""}, errors(no_name("exclusiveStartTableName"), short("exclusiveStartTableName"))),
+        (
+            "ListTables",
+            {"ExclusiveStartTableName": ""},
+            errors(no_name("exclusiveStartTableName"), short("exclusiveStartTableName")),
+        ),
         ("CreateBackup", {"TableName": "orders", "BackupName": ""}, errors(no_name("backupName"), short("backupName"))),
         ("DescribeBackup", {"BackupArn": ""}, "Invalid Backup ARN"),
-        ("UpdateTimeToLive", {"TableName": "orders", "TimeToLiveSpecification": {}}, errors(null("timeToLiveSpecification.attributeName"), null("timeToLiveSpecification.enabled"))),
+        (
+            "UpdateTimeToLive",
+            {"TableName": "orders", "TimeToLiveSpecification": {}},
+            errors(null("timeToLiveSpecification.attributeName"), null("timeToLiveSpecification.enabled")),
+        ),
         (
             "UpdateContinuousBackups",
             {
@@ -109,10 +144,18 @@ def errors(*messages: str) -> str:
             {"TableName": "orders", "ContributorInsightsAction": "ENABLE", "ContributorInsightsMode": ""},
             errors(none_of("contributorInsightsMode", "THROTTLED_KEYS", "ACCESSED_AND_THROTTLED_KEYS")),
         ),
-        ("ListTagsOfResource", {"ResourceArn": f"{ARN}/index/ByG"}, f"{INVALID}{NO_INDEX}Provided resource arn: {ARN}/index/ByG"),
-        ("ListTagsOfResource", {"ResourceArn": f"{ARN}/backup/01489602797149-73d8d5bc"}, f"{INVALID}Provided Arn is not a DynamoDB resource arn: {ARN}/backup/01489602797149-73d8d5bc"),
+        (
+            "ListTagsOfResource",
+            {"ResourceArn": f"{ARN}/index/ByG"},
+            f"{INVALID}{NO_INDEX}Provided resource arn: {ARN}/index/ByG",
+        ),
+        (
+            "ListTagsOfResource",
+            {"ResourceArn": f"{ARN}/backup/01489602797149-73d8d5bc"},
+            f"{INVALID}Provided Arn is not a DynamoDB resource arn: {ARN}/backup/01489602797149-73d8d5bc",
+        ),
     ],
-)  # fmt: skip
+)
 def test_incomplete_table_requests_are_rejected(
     engine: Engine, operation: str, params: dict[str, Any], message: str
 ) -> None:

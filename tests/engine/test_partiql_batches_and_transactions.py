@@ -1,4 +1,3 @@
-# ruff: noqa: E501 - each case is on one line
 """PartiQL statements in BatchExecuteStatement and ExecuteTransaction."""
 
 from __future__ import annotations
@@ -81,13 +80,24 @@ def test_batch_of_writes_returns_a_result_per_statement(engine: Engine) -> None:
     ]
     assert engine.call("BatchExecuteStatement", {"Statements": statements}) == {
         "Responses": [
-            {"Error": {"Code": "DuplicateItem", "Message": "Duplicate primary key exists in table"}, "TableName": "orders"},
+            {
+                "Error": {"Code": "DuplicateItem", "Message": "Duplicate primary key exists in table"},
+                "TableName": "orders",
+            },
             {"TableName": "orders"},
-            {"Error": {"Code": "ConditionalCheckFailed", "Message": "The conditional request failed"}, "TableName": "orders"},
+            {
+                "Error": {"Code": "ConditionalCheckFailed", "Message": "The conditional request failed"},
+                "TableName": "orders",
+            },
             {"TableName": "orders", "Item": {"number": n(6)}},
-            {"Error": {"Code": "ValidationError", "Message": "Where clause does not contain a mandatory equality on all key attributes"}},
+            {
+                "Error": {
+                    "Code": "ValidationError",
+                    "Message": "Where clause does not contain a mandatory equality on all key attributes",
+                }
+            },
         ]
-    }  # fmt: skip
+    }
     mixed = {"Statements": [statements[0], {"Statement": f"SELECT * FROM orders {KEYED}"}]}
     assert answer(engine, "BatchExecuteStatement", mixed)["message"] == (
         "Read and write requests together in the same batch is not supported."
@@ -127,16 +137,32 @@ NEEDS_KEY = "Select statements within ExecuteTransaction must specify the primar
     ("statements", "number", "message"),
     [
         (("SELECT",), 0, BAD + "Unexpected term"),
-        ((f"DELETE FROM orders {KEYED}", f"DELETE FROM orders {KEYED} RETURNING ALL OLD *"), 1, "RETURNING clause is not supported in ExecuteTransaction."),
+        (
+            (f"DELETE FROM orders {KEYED}", f"DELETE FROM orders {KEYED} RETURNING ALL OLD *"),
+            1,
+            "RETURNING clause is not supported in ExecuteTransaction.",
+        ),
         (("SELECT * FROM orders.ByG WHERE g='g1'",), 0, "Reads on indices are not supported within transactions."),
         (("SELECT * FROM orders WHERE pk='a'",), 0, NEEDS_KEY),
         ((f"SELECT * FROM orders {KEYED}", f"SELECT * FROM orders {KEYED} AND begins_with(text, 'h')"), 1, NEEDS_KEY),
         ((f"SELECT * FROM orders {KEYED} AND NOT (number = 6 OR contains(text, 'h'))",), 0, NEEDS_KEY),
-        ((f"EXISTS(SELECT * FROM orders {KEYED})",), 0, "EXISTS() must contain a single item read with additional condition"),
-        ((f"DELETE FROM orders {KEYED}", f"UPDATE orders SET x = 1 {KEYED}"), None, "Transaction request cannot include multiple operations on one item"),
-        ((f"SELECT * FROM orders {KEYED}", f"DELETE FROM orders {KEYED}"), None, "ExecuteTransaction API does not support both read and write operations in the same request."),
+        (
+            (f"EXISTS(SELECT * FROM orders {KEYED})",),
+            0,
+            "EXISTS() must contain a single item read with additional condition",
+        ),
+        (
+            (f"DELETE FROM orders {KEYED}", f"UPDATE orders SET x = 1 {KEYED}"),
+            None,
+            "Transaction request cannot include multiple operations on one item",
+        ),
+        (
+            (f"SELECT * FROM orders {KEYED}", f"DELETE FROM orders {KEYED}"),
+            None,
+            "ExecuteTransaction API does not support both read and write operations in the same request.",
+        ),
     ],
-)  # fmt: skip
+)
 def test_invalid_transactions_are_rejected(
     engine: Engine, statements: tuple[str, ...], number: int | None, message: str
 ) -> None:

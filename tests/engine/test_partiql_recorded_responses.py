@@ -1,4 +1,3 @@
-# ruff: noqa: E501 - each case is on one line
 """PartiQL statements with responses recorded from DynamoDB in September 2026 (eu-west-2; decision 0011)."""
 
 from __future__ import annotations
@@ -40,10 +39,22 @@ def listed(count: int) -> str:
     ("statement", "message"),
     [
         (f"SELECT l[-1] FROM orders {KEYED}", "List index is not within the allowable range; index: [-1] at 1:11:1"),
-        (f"SELECT l[2147483648] FROM orders {KEYED}", "List index is not within the allowable range; index: [2147483648] at 1:10:10"),
-        (f"UPDATE orders SET n = set_add(n, <<2, 2.0>>) {KEYED}", f"{INVALID}Input collection [2, 2.0] contains duplicates! under root"),
-        (f"UPDATE orders SET d = {'[' * 32}1{']' * 32} {KEYED}", f"Nesting Levels have exceeded supported limits under root{'[0]' * 32}"),
-        (f"UPDATE orders SET d = {{'a': {'[' * 31}1{']' * 31}}} {KEYED}", f"Nesting Levels have exceeded supported limits under root.a{'[0]' * 31}"),
+        (
+            f"SELECT l[2147483648] FROM orders {KEYED}",
+            "List index is not within the allowable range; index: [2147483648] at 1:10:10",
+        ),
+        (
+            f"UPDATE orders SET n = set_add(n, <<2, 2.0>>) {KEYED}",
+            f"{INVALID}Input collection [2, 2.0] contains duplicates! under root",
+        ),
+        (
+            f"UPDATE orders SET d = {'[' * 32}1{']' * 32} {KEYED}",
+            f"Nesting Levels have exceeded supported limits under root{'[0]' * 32}",
+        ),
+        (
+            f"UPDATE orders SET d = {{'a': {'[' * 31}1{']' * 31}}} {KEYED}",
+            f"Nesting Levels have exceeded supported limits under root.a{'[0]' * 31}",
+        ),
         ("SELECT * FROM orders WHERE pk IN ['a', 'a']", OVERLAP),
         ("SELECT * FROM orders WHERE pk = 'a' OR pk = 'a'", OVERLAP),
         ("SELECT * FROM orders WHERE (pk = 'a' AND x = 1) OR (pk = 'a' AND x = 2)", OVERLAP),
@@ -59,7 +70,7 @@ def listed(count: int) -> str:
             "Must have hash key in ORDER BY clause when more than one hash key condition specified in WHERE clause.",
         ),
     ],
-)  # fmt: skip
+)
 def test_invalid_statements_are_rejected(engine: Engine, statement: str, message: str) -> None:
     put(engine, "a", "1", n={"NS": ["1"]}, l={"L": [s("x")]})
     assert run(engine, statement) == {"error": "ValidationException", "message": message}
@@ -173,12 +184,18 @@ def test_statements_that_do_not_fit_their_table_cancel_a_transaction(engine: Eng
 @pytest.mark.parametrize(
     ("statements", "message"),
     [
-        ((f"UPDATE absent SET x = 1 {KEYED}", f"UPDATE orders SET x = 1 {KEYED} RETURNING ALL NEW *"), "Validation failed in TransactStatements[1]: RETURNING clause is not supported in ExecuteTransaction."),
-        ((f"SELECT * FROM absent {KEYED}", f"SELECT * FROM orders.idx {KEYED}"), "Validation failed in TransactStatements[1]: Reads on indices are not supported within transactions."),
+        (
+            (f"UPDATE absent SET x = 1 {KEYED}", f"UPDATE orders SET x = 1 {KEYED} RETURNING ALL NEW *"),
+            "Validation failed in TransactStatements[1]: RETURNING clause is not supported in ExecuteTransaction.",
+        ),
+        (
+            (f"SELECT * FROM absent {KEYED}", f"SELECT * FROM orders.idx {KEYED}"),
+            "Validation failed in TransactStatements[1]: Reads on indices are not supported within transactions.",
+        ),
         (("INSERT INTO orders VALUE {'pk': 'a', 'sk': '1', 'x': [<<'a', 'a'>>]}",), f"{IN_TRANSACTION}{DUPLICATES}"),
         (("SELECT * FROM orders WHERE pk IN ['a', 'a'] AND sk = '1'",), f"{IN_TRANSACTION}{OVERLAP}"),
     ],
-)  # fmt: skip
+)
 def test_invalid_statement_is_reported_before_a_cancellation(
     engine: Engine, statements: tuple[str, ...], message: str
 ) -> None:

@@ -1,4 +1,3 @@
-# ruff: noqa: E501 - each case is on one line
 """Resource-based policies of tables: normalized text, revisions and validation."""
 
 from __future__ import annotations
@@ -147,13 +146,25 @@ def test_policy_that_prevents_its_own_change_requires_confirmation(engine: Engin
     ("arn", "message"),
     [
         ("orders", "One or more parameter values were invalid: ARNs must start with 'arn:': orders"),
-        ("arn:aws:s3:::bucket", "One or more parameter values were invalid: Provided Arn is not a DynamoDB resource arn: arn:aws:s3:::bucket"),
-        (f"{ARN}/backup/01", f"One or more parameter values were invalid: Provided Arn is not a DynamoDB resource arn: {ARN}/backup/01"),
-        (f"{ARN}/index/ByG", f"One or more parameter values were invalid: Invalid resource arn provided, only table or stream is accepted. Provided resource arn: {ARN}/index/ByG"),
+        (
+            "arn:aws:s3:::bucket",
+            "One or more parameter values were invalid: Provided Arn is not a DynamoDB resource arn: arn:aws:s3:::bucket",  # noqa: E501
+        ),
+        (
+            f"{ARN}/backup/01",
+            f"One or more parameter values were invalid: Provided Arn is not a DynamoDB resource arn: {ARN}/backup/01",
+        ),
+        (
+            f"{ARN}/index/ByG",
+            f"One or more parameter values were invalid: Invalid resource arn provided, only table or stream is accepted. Provided resource arn: {ARN}/index/ByG",  # noqa: E501
+        ),
         (f"{ARN}x", "Requested resource not found: Table: ordersx not found"),
-        (f"{ARN}/stream/2026-01-01T00:00:00.000", "Requested resource not found: Stream: 2026-01-01T00:00:00.000 not found for Table: orders"),
+        (
+            f"{ARN}/stream/2026-01-01T00:00:00.000",
+            "Requested resource not found: Stream: 2026-01-01T00:00:00.000 not found for Table: orders",
+        ),
     ],
-)  # fmt: skip
+)
 @pytest.mark.parametrize("operation", ["GetResourcePolicy", "PutResourcePolicy", "DeleteResourcePolicy"])
 def test_resources_without_policies_are_rejected(engine: Engine, operation: str, arn: str, message: str) -> None:
     create(engine)

@@ -1,4 +1,3 @@
-# ruff: noqa: E501 - each case is on one line
 """Errors of Query: key conditions, Select and start keys, and which of several errors is reported first."""
 
 from __future__ import annotations
@@ -20,12 +19,21 @@ EMPTY = "Supplied AttributeValue is empty, must contain exactly one of the suppo
 @pytest.mark.parametrize(
     ("condition", "expected"),
     [
-        ("pk = :v AND sk > :v AND x = :v", "The number of query conditions (3) exceeds the number of key attributes defined in the schema (2)"),
-        ("pk = :v AND sk > :v AND sk < :v", "Invalid KeyConditionExpression: KeyConditionExpressions must only contain one condition per key"),
-        ("pk.a = :v", "Invalid KeyConditionExpression: KeyConditionExpressions cannot have conditions on nested attributes"),
+        (
+            "pk = :v AND sk > :v AND x = :v",
+            "The number of query conditions (3) exceeds the number of key attributes defined in the schema (2)",
+        ),
+        (
+            "pk = :v AND sk > :v AND sk < :v",
+            "Invalid KeyConditionExpression: KeyConditionExpressions must only contain one condition per key",
+        ),
+        (
+            "pk.a = :v",
+            "Invalid KeyConditionExpression: KeyConditionExpressions cannot have conditions on nested attributes",
+        ),
         ("x = :v", "Query condition missed key schema element: pk"),
     ],
-)  # fmt: skip
+)
 def test_invalid_key_conditions_are_rejected(engine: Engine, condition: str, expected: str) -> None:
     assert message(engine, "Query", {**TABLE, "KeyConditionExpression": condition, **V}) == expected
 
@@ -68,11 +76,20 @@ def test_unused_names_are_rejected_before_key_conditions(engine: Engine) -> None
 @pytest.mark.parametrize(
     ("more", "expected"),
     [
-        ({"Select": "SPECIFIC_ATTRIBUTES"}, "Must specify the AttributesToGet or ProjectionExpression when choosing to get"),
-        ({"Select": "COUNT", "ProjectionExpression": "x"}, "Cannot specify the ProjectionExpression when choosing to get"),
-        ({"Select": "ALL_PROJECTED_ATTRIBUTES"}, "ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an Index"),
+        (
+            {"Select": "SPECIFIC_ATTRIBUTES"},
+            "Must specify the AttributesToGet or ProjectionExpression when choosing to get",
+        ),
+        (
+            {"Select": "COUNT", "ProjectionExpression": "x"},
+            "Cannot specify the ProjectionExpression when choosing to get",
+        ),
+        (
+            {"Select": "ALL_PROJECTED_ATTRIBUTES"},
+            "ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an Index",
+        ),
     ],
-)  # fmt: skip
+)
 def test_invalid_select_is_rejected(engine: Engine, more: dict[str, Any], expected: str) -> None:
     query = {**TABLE, "KeyConditionExpression": "pk = :v", **V, **more}
     assert message(engine, "Query", query).startswith(f"1 validation error detected: {expected}")
@@ -88,7 +105,11 @@ _SELECT = "Must specify the AttributesToGet or ProjectionExpression when choosin
     ("more", "current", "older"),
     [
         ({"Limit": 0}, f"{ENVELOPE}Value at 'Limit' {_MIN} 1", f"{ENVELOPE}Value '0' at 'limit' {_MIN} 1"),
-        ({"Segment": -1, "TotalSegments": 4}, f"{ENVELOPE}Value at 'Segment' {_MIN} 0", f"{ENVELOPE}Value '-1' at 'segment' {_MIN} 0"),
+        (
+            {"Segment": -1, "TotalSegments": 4},
+            f"{ENVELOPE}Value at 'Segment' {_MIN} 0",
+            f"{ENVELOPE}Value '-1' at 'segment' {_MIN} 0",
+        ),
         ({"Segment": 5, "TotalSegments": 5}, _SEGMENT, f"{_SEGMENT}: Segment: 5 is not less than TotalSegments: 5"),
         ({"Select": "SPECIFIC_ATTRIBUTES"}, f"{ENVELOPE}{_SELECT}", _SELECT),
         *(
@@ -99,9 +120,13 @@ _SELECT = "Must specify the AttributesToGet or ProjectionExpression when choosin
             )
             for start in ({"bad": s("p")}, {"pk": s("x")}, {"pk": s("x"), "sk": s("x"), "more": s("x")})
         ),
-        ({"ExclusiveStartKey": {"pk": s("x"), "sk": n(1)}}, MISMATCH, f"The provided starting key is invalid: {MISMATCH}"),
+        (
+            {"ExclusiveStartKey": {"pk": s("x"), "sk": n(1)}},
+            MISMATCH,
+            f"The provided starting key is invalid: {MISMATCH}",
+        ),
     ],
-)  # fmt: skip
+)
 def test_scan_errors_have_the_wording_of_their_region(more: dict[str, Any], current: str, older: str) -> None:
     """Recorded in 33 regions in September 2026. Without a region, the wording is that of us-east-1."""
     with Engine.open(":memory:") as engine, Regions.open(":memory:", ["us-east-1", "eu-west-2"]) as group:
@@ -186,9 +211,13 @@ SYNTAX = 'Invalid FilterExpression: Syntax error; token: "<EOF>", near: "="'
         ("Scan", {"ScanFilter": EQ_NO_VALUE, "Segment": 1}, ARGUMENTS),
         ("GetItem", {"Key": {"pk": {}}, "ProjectionExpression": ""}, EMPTY),
         ("GetItem", {"Key": {"pk": {}}, "AttributesToGet": ["x", "x"]}, EMPTY),
-        ("BatchWriteItem", {"RequestItems": {"orders": [PUT_WITHOUT_SORT_KEY, {"DeleteRequest": {"Key": {"pk": {}}}}]}}, EMPTY),
+        (
+            "BatchWriteItem",
+            {"RequestItems": {"orders": [PUT_WITHOUT_SORT_KEY, {"DeleteRequest": {"Key": {"pk": {}}}}]}},
+            EMPTY,
+        ),
     ],
-)  # fmt: skip
+)
 def test_first_of_several_errors_is_reported(
     engine: Engine, operation: str, request_: dict[str, Any], expected: str
 ) -> None:
@@ -269,9 +298,13 @@ BETWEEN_X = {"KeyConditionExpression": "x BETWEEN :v AND :v", **V}
         (BETWEEN_X, {"pk": n(1), "x": s("a")}, MISMATCH),
         (BETWEEN_X, {"pk": s("a")}, "The provided starting key is invalid"),
         ({**BETWEEN_X, **BY_G}, {"g": s("g"), "x": n(1), "pk": n(1), "sk": s("1")}, f"{MISSED}g"),
-        ({"KeyConditionExpression": "pk = :v AND x = :v", **V}, {"pk": s("a"), "x": s("a")}, "The provided starting key is invalid"),
+        (
+            {"KeyConditionExpression": "pk = :v AND x = :v", **V},
+            {"pk": s("a"), "x": s("a")},
+            "The provided starting key is invalid",
+        ),
     ],
-)  # fmt: skip
+)
 def test_start_key_is_checked_before_and_after_the_key_condition(
     engine: Engine, request_: dict[str, Any], start: dict[str, Any], expected: str
 ) -> None:

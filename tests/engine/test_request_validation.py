@@ -1,4 +1,3 @@
-# ruff: noqa: E501 - each case is on one line
 """Unused expression attributes, ARNs as table names, and length limits, as ExtendDB recorded them from DynamoDB
 (August and September 2026).
 """
@@ -54,13 +53,29 @@ SIZE = "Expression size has exceeded the maximum allowed size;"
 @pytest.mark.parametrize(
     ("operation", "more", "message"),
     [
-        ("Scan", {"FilterExpression": "a = :v", "ExpressionAttributeValues": {f":{LONG}": s("x")}}, f"ExpressionAttributeValues contains invalid key: {TOO_LONG}"),
-        ("Scan", {"ProjectionExpression": "#a", "ExpressionAttributeNames": {f"#{LONG}-x": "x"}}, f"ExpressionAttributeNames contains invalid key: {TOO_LONG} size of key: 258"),
+        (
+            "Scan",
+            {"FilterExpression": "a = :v", "ExpressionAttributeValues": {f":{LONG}": s("x")}},
+            f"ExpressionAttributeValues contains invalid key: {TOO_LONG}",
+        ),
+        (
+            "Scan",
+            {"ProjectionExpression": "#a", "ExpressionAttributeNames": {f"#{LONG}-x": "x"}},
+            f"ExpressionAttributeNames contains invalid key: {TOO_LONG} size of key: 258",
+        ),
         ("Scan", {"ProjectionExpression": "a" * 4097}, f"Invalid ProjectionExpression: {SIZE}"),
-        ("Query", {"KeyConditionExpression": f"pk = :v AND {'a' * 4097} = :v", "ExpressionAttributeValues": {":v": s("a")}}, f"Invalid KeyConditionExpression: {SIZE}"),
-        ("Scan", {"ConditionalOperator": "AND", "ScanFilter": {}}, "ConditionalOperator cannot be used without Filter or Expected"),
+        (
+            "Query",
+            {"KeyConditionExpression": f"pk = :v AND {'a' * 4097} = :v", "ExpressionAttributeValues": {":v": s("a")}},
+            f"Invalid KeyConditionExpression: {SIZE}",
+        ),
+        (
+            "Scan",
+            {"ConditionalOperator": "AND", "ScanFilter": {}},
+            "ConditionalOperator cannot be used without Filter or Expected",
+        ),
     ],
-)  # fmt: skip
+)
 def test_too_long_names_and_expressions_are_rejected(
     engine: Engine, operation: str, more: dict[str, Any], message: str
 ) -> None:

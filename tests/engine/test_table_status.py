@@ -1,4 +1,3 @@
-# ruff: noqa: E501 - each case is on one line
 """Delayed states: what tables and indexes report and reject while they are created, changed and deleted."""
 
 from __future__ import annotations
@@ -180,9 +179,13 @@ def test_backfilling_index_can_be_deleted(engine: Engine, clock: Clock) -> None:
             {"GlobalSecondaryIndexUpdates": [{"Create": BY_X}]},
             "Can't create or delete an index when stream status is being updated.",
         ),
-        ({"TableClass": "STANDARD_INFREQUENT_ACCESS"}, {"GlobalSecondaryIndexUpdates": [{"Create": BY_X}]}, "Can't create or delete an index when a table class update is in progress."),
+        (
+            {"TableClass": "STANDARD_INFREQUENT_ACCESS"},
+            {"GlobalSecondaryIndexUpdates": [{"Create": BY_X}]},
+            "Can't create or delete an index when a table class update is in progress.",
+        ),
     ],
-)  # fmt: skip
+)
 def test_table_is_updating_during_a_change(
     engine: Engine, clock: Clock, change: dict[str, Any], second: dict[str, Any], message: str
 ) -> None:
@@ -218,14 +221,22 @@ OF_CLASS = "TableClassUpdateInProgress: STANDARD_INFREQUENT_ACCESS"
         (STREAM, CLASS, f"Can't update table class when stream status is being updated. {OF_STREAM}"),
         (STREAM, MAXIMUM, "OnDemandThroughput cannot be updated while stream status update is in progress"),
         (STREAM, PROVISIONED, f"Can't change table IOPS when stream status is being updated. {OF_STREAM}"),
-        (CLASS, {"TableClass": "STANDARD"}, f"Can't update table class when a table class update is in progress. Table: orders {OF_CLASS}"),
-        (CLASS, STREAM, f"Can't change stream status when a table class update is in progress. Table: orders {OF_CLASS}"),
+        (
+            CLASS,
+            {"TableClass": "STANDARD"},
+            f"Can't update table class when a table class update is in progress. Table: orders {OF_CLASS}",
+        ),
+        (
+            CLASS,
+            STREAM,
+            f"Can't change stream status when a table class update is in progress. Table: orders {OF_CLASS}",
+        ),
         (CLASS, MAXIMUM, f"OnDemandThroughput cannot be updated while TableClass update is in progress. {OF_CLASS}"),
         (PROVISIONED, STREAM, "Can't enable or disable stream while table IOPS are being updated. Table: orders"),
         (PROVISIONED, MAXIMUM, "OnDemandThroughput cannot be updated while BillingMode update is in progress"),
         (ENCRYPTED, ENCRYPTED, "Server-Side Encryption is still being updated"),
     ],
-)  # fmt: skip
+)
 def test_change_in_progress_blocks_other_changes(
     engine: Engine, clock: Clock, change: dict[str, Any], second: dict[str, Any], message: str
 ) -> None:
@@ -377,10 +388,18 @@ def test_restored_table_is_creating(engine: Engine, clock: Clock) -> None:
         ("DescribeContinuousBackups", copy, "TableNotFoundException: Table not found: copy"),
         ("DeleteTable", copy, f"ResourceInUseException: {IN_USE}Table is being created: copy"),
         ("CreateTable", CREATE | copy, "ResourceInUseException: Table is being used: copy"),
-        ("RestoreTableFromBackup", restore, f"TableInUseException: Table: copy is already being restored from backup: {arn}"),
-        ("RestoreTableFromBackup", restore | {"TargetTableName": "other"}, f"BackupInUseException: Backup is being used to restore another table: {arn}"),
+        (
+            "RestoreTableFromBackup",
+            restore,
+            f"TableInUseException: Table: copy is already being restored from backup: {arn}",
+        ),
+        (
+            "RestoreTableFromBackup",
+            restore | {"TargetTableName": "other"},
+            f"BackupInUseException: Backup is being used to restore another table: {arn}",
+        ),
         ("DeleteBackup", {"BackupArn": arn}, f"BackupInUseException: Backup is being used to restore table: {arn}"),
-    ):  # fmt: skip
+    ):
         assert refused(engine, operation, params) == message
     assert answer(engine, "TagResource", tag)["error"] == "ResourceNotFoundException"
     assert answer(engine, "ListTagsOfResource", {"ResourceArn": shown["TableArn"]})["error"] == (

@@ -1,4 +1,3 @@
-# ruff: noqa: E501 - each case is on one line
 """Tables: definitions, descriptions, and the creation and deletion of indexes."""
 
 from __future__ import annotations
@@ -16,15 +15,42 @@ AB = attributes(pk="S", sk="S", a="S", b="S")
 UNITS = {"ReadCapacityUnits": 1, "WriteCapacityUnits": 1}
 
 REJECTED: list[tuple[dict[str, Any], dict[str, str]]] = [
-    ({"BillingMode": "PROVISIONED"}, invalid("ReadCapacityUnits and WriteCapacityUnits must both be specified when BillingMode is PROVISIONED")),
-    ({"ProvisionedThroughput": UNITS}, invalid("Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when BillingMode is PAY_PER_REQUEST")),
-    ({"AttributeDefinitions": attributes(pk="S")}, fault("Invalid KeySchema: Some index key attribute have no definition")),
-    ({"AttributeDefinitions": attributes(pk="S", x="S")}, invalid("Some index key attributes are not defined in AttributeDefinitions. Keys: [sk, pk], AttributeDefinitions: [x, pk]")),
-    ({"AttributeDefinitions": attributes(pk="S", sk="S", x="S")}, invalid("Number of attributes in KeySchema does not exactly match number of attributes defined in AttributeDefinitions")),
+    (
+        {"BillingMode": "PROVISIONED"},
+        invalid("ReadCapacityUnits and WriteCapacityUnits must both be specified when BillingMode is PROVISIONED"),
+    ),
+    (
+        {"ProvisionedThroughput": UNITS},
+        invalid(
+            "Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when BillingMode is PAY_PER_REQUEST"
+        ),
+    ),
+    (
+        {"AttributeDefinitions": attributes(pk="S")},
+        fault("Invalid KeySchema: Some index key attribute have no definition"),
+    ),
+    (
+        {"AttributeDefinitions": attributes(pk="S", x="S")},
+        invalid(
+            "Some index key attributes are not defined in AttributeDefinitions. Keys: [sk, pk], AttributeDefinitions: [x, pk]"  # noqa: E501
+        ),
+    ),
+    (
+        {"AttributeDefinitions": attributes(pk="S", sk="S", x="S")},
+        invalid(
+            "Number of attributes in KeySchema does not exactly match number of attributes defined in AttributeDefinitions"  # noqa: E501
+        ),
+    ),
     ({"AttributeDefinitions": [*AB[:2], AB[1]]}, fault("Attribute Name is duplicated: sk")),
     ({"AttributeDefinitions": [*AB[:2], AB[1], AB[0]]}, fault("Attribute Name is duplicated: pk")),
-    ({"KeySchema": schema("pk", "pk"), "AttributeDefinitions": attributes(pk="S")}, fault("Invalid KeySchema: Some index key attribute have no definition")),
-    ({"KeySchema": schema("pk", "pk")}, fault("Both the Hash Key and the Range Key element in the KeySchema have the same name")),
+    (
+        {"KeySchema": schema("pk", "pk"), "AttributeDefinitions": attributes(pk="S")},
+        fault("Invalid KeySchema: Some index key attribute have no definition"),
+    ),
+    (
+        {"KeySchema": schema("pk", "pk")},
+        fault("Both the Hash Key and the Range Key element in the KeySchema have the same name"),
+    ),
     # Recorded: a repeated attribute comes before an index's other errors, an undefined one before it.
     *(
         (
@@ -34,14 +60,36 @@ REJECTED: list[tuple[dict[str, Any], dict[str, str]]] = [
         for kind in ("LocalSecondaryIndexes", "GlobalSecondaryIndexes")
         for partition in (0, 1, 2)
     ),
-    ({"GlobalSecondaryIndexes": [index("Same", "a", "a")]}, invalid("Some index key attributes are not defined in AttributeDefinitions. Keys: [a], AttributeDefinitions: [sk, pk]")),
-    ({"KeySchema": schema("pk", partition=0)}, fault("Invalid KeySchema: The first KeySchemaElement is not a HASH key type")),
-    ({"KeySchema": schema("pk", "sk", partition=2)}, fault("Invalid KeySchema: The second KeySchemaElement is not a RANGE key type")),
+    (
+        {"GlobalSecondaryIndexes": [index("Same", "a", "a")]},
+        invalid(
+            "Some index key attributes are not defined in AttributeDefinitions. Keys: [a], AttributeDefinitions: [sk, pk]"  # noqa: E501
+        ),
+    ),
+    (
+        {"KeySchema": schema("pk", partition=0)},
+        fault("Invalid KeySchema: The first KeySchemaElement is not a HASH key type"),
+    ),
+    (
+        {"KeySchema": schema("pk", "sk", partition=2)},
+        fault("Invalid KeySchema: The second KeySchemaElement is not a RANGE key type"),
+    ),
     ({"GlobalSecondaryIndexes": []}, invalid("List of GlobalSecondaryIndexes is empty")),
     ({"LocalSecondaryIndexes": []}, invalid("List of LocalSecondaryIndexes is empty")),
-    ({"GlobalSecondaryIndexes": [index("ByA", "a")]}, invalid("Some index key attributes are not defined in AttributeDefinitions. Keys: [a], AttributeDefinitions: [sk, pk]")),
-    ({"AttributeDefinitions": AB, "GlobalSecondaryIndexes": [index("ByA", "a", "b"), index("ByA", "b")]}, invalid("Duplicate index name: ByA")),
-    ({"AttributeDefinitions": AB, "GlobalSecondaryIndexes": [index("ByA", "a")]}, invalid("Some AttributeDefinitions are not used. AttributeDefinitions: [sk, a, b, pk], keys used: [a, sk, pk]")),
+    (
+        {"GlobalSecondaryIndexes": [index("ByA", "a")]},
+        invalid(
+            "Some index key attributes are not defined in AttributeDefinitions. Keys: [a], AttributeDefinitions: [sk, pk]"  # noqa: E501
+        ),
+    ),
+    (
+        {"AttributeDefinitions": AB, "GlobalSecondaryIndexes": [index("ByA", "a", "b"), index("ByA", "b")]},
+        invalid("Duplicate index name: ByA"),
+    ),
+    (
+        {"AttributeDefinitions": AB, "GlobalSecondaryIndexes": [index("ByA", "a")]},
+        invalid("Some AttributeDefinitions are not used. AttributeDefinitions: [sk, a, b, pk], keys used: [a, sk, pk]"),
+    ),
     # Unused definitions are reported before index errors.
     (
         {
@@ -52,10 +100,23 @@ REJECTED: list[tuple[dict[str, Any], dict[str, str]]] = [
             "Some AttributeDefinitions are not used. AttributeDefinitions: [sk, a, b, pk, c], keys used: [a, sk, pk]"
         ),
     ),
-    ({"GlobalSecondaryIndexes": [{**index("ByA", "sk"), "ProvisionedThroughput": UNITS}]}, invalid("ProvisionedThroughput should not be specified for index: ByA when BillingMode is PAY_PER_REQUEST")),
+    (
+        {"GlobalSecondaryIndexes": [{**index("ByA", "sk"), "ProvisionedThroughput": UNITS}]},
+        invalid("ProvisionedThroughput should not be specified for index: ByA when BillingMode is PAY_PER_REQUEST"),
+    ),
     ({"GlobalSecondaryIndexes": [{**index("ByA", "sk"), "Projection": {}}]}, invalid("Unknown ProjectionType: null")),
-    ({"GlobalSecondaryIndexes": [{**index("ByA", "sk"), "Projection": {"ProjectionType": "ALL", "NonKeyAttributes": ["x"]}}]}, invalid("ProjectionType is ALL, but NonKeyAttributes is specified")),
-    ({"GlobalSecondaryIndexes": [{**index("ByA", "sk"), "Projection": {"ProjectionType": "INCLUDE"}}]}, invalid("ProjectionType is INCLUDE, but NonKeyAttributes is not specified")),
+    (
+        {
+            "GlobalSecondaryIndexes": [
+                {**index("ByA", "sk"), "Projection": {"ProjectionType": "ALL", "NonKeyAttributes": ["x"]}}
+            ]
+        },
+        invalid("ProjectionType is ALL, but NonKeyAttributes is specified"),
+    ),
+    (
+        {"GlobalSecondaryIndexes": [{**index("ByA", "sk"), "Projection": {"ProjectionType": "INCLUDE"}}]},
+        invalid("ProjectionType is INCLUDE, but NonKeyAttributes is not specified"),
+    ),
     (
         {
             "AttributeDefinitions": attributes(pk="S", sk="S", a="S", b="S", c="S", d="S", e="S"),
@@ -70,7 +131,10 @@ REJECTED: list[tuple[dict[str, Any], dict[str, str]]] = [
         },
         invalid("The KeySchema exceeds the maximum allowed number of RANGE key attributes"),
     ),
-    ({"LocalSecondaryIndexes": [index("ByL", "pk")]}, invalid("Index KeySchema does not have a range key for index: ByL")),
+    (
+        {"LocalSecondaryIndexes": [index("ByL", "pk")]},
+        invalid("Index KeySchema does not have a range key for index: ByL"),
+    ),
     (
         {
             "KeySchema": schema("pk"),
@@ -86,8 +150,14 @@ REJECTED: list[tuple[dict[str, Any], dict[str, str]]] = [
             "index hash key: a, table hash key: pk"
         ),
     ),
-    ({"LocalSecondaryIndexes": [index(f"By{number}", "pk", "sk") for number in range(10, 16)]}, invalid("Number of LocalSecondaryIndexes exceeds per-table limit of 5")),
-    ({"GlobalSecondaryIndexes": [index(f"By{number}", "pk", "sk") for number in range(10, 31)]}, invalid("GlobalSecondaryIndex count exceeds the per-table limit of 20")),
+    (
+        {"LocalSecondaryIndexes": [index(f"By{number}", "pk", "sk") for number in range(10, 16)]},
+        invalid("Number of LocalSecondaryIndexes exceeds per-table limit of 5"),
+    ),
+    (
+        {"GlobalSecondaryIndexes": [index(f"By{number}", "pk", "sk") for number in range(10, 31)]},
+        invalid("GlobalSecondaryIndex count exceeds the per-table limit of 20"),
+    ),
     (
         {
             "GlobalSecondaryIndexes": [
@@ -96,7 +166,7 @@ REJECTED: list[tuple[dict[str, Any], dict[str, str]]] = [
         },
         invalid("Total number of attributes projected through NonKeyAttributes exceeds the per-table limit of 100"),
     ),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("change", "expected"), REJECTED)

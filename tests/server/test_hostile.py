@@ -1,4 +1,3 @@
-# ruff: noqa: E501 - each case is on one line
 """Hostile requests are cheap: they are rejected before anything is built from them, and other requests are handled
 meanwhile.
 """
@@ -45,13 +44,41 @@ def body_of(start: bytes, member: bytes, end: bytes, size: int = SIZE) -> bytes:
 
 _KEY = json.dumps(KEY).encode()
 BODIES: dict[str, tuple[str, bytes, str]] = {
-    "keys": ("BatchGetItem", body_of(b'{"RequestItems":{"orders":{"Keys":[', _KEY, b"]}}}"), "Member must have length less than or equal to 100"),
-    "empty lists": ("BatchGetItem", body_of(b'{"RequestItems":{"orders":{"Keys":[', b"[]", b"]}}}", 1_000_000), "Member must have length less than or equal to 100"),
-    "actions": ("TransactWriteItems", body_of(b'{"TransactItems":[', b'{"Delete":{"TableName":"orders","Key":' + _KEY + b"}}", b"]}"), "Member must have length less than or equal to 100"),
-    "writes": ("BatchWriteItem", body_of(b'{"RequestItems":{"orders":[', b'{"DeleteRequest":{"Key":' + _KEY + b"}}", b"]}}"), "Member must have length less than or equal to 25"),
-    "small values": ("PutItem", body_of(b'{"TableName":"orders","Item":{"pk":{"S":"a"},"sk":{"S":"1"},"x":{"L":[', b'{"S":"xxxxxxxx"}', b"]}}}"), "Item size has exceeded the maximum allowed size"),
-    "tags": ("TagResource", b'{"ResourceArn":"arn:aws:dynamodb:local:000000000000:table/orders","Tags":[' + b",".join(b'{"Key":"k%d","Value":"v"}' % number for number in range(50_000)) + b"]}", ""),
-}  # fmt: skip
+    "keys": (
+        "BatchGetItem",
+        body_of(b'{"RequestItems":{"orders":{"Keys":[', _KEY, b"]}}}"),
+        "Member must have length less than or equal to 100",
+    ),
+    "empty lists": (
+        "BatchGetItem",
+        body_of(b'{"RequestItems":{"orders":{"Keys":[', b"[]", b"]}}}", 1_000_000),
+        "Member must have length less than or equal to 100",
+    ),
+    "actions": (
+        "TransactWriteItems",
+        body_of(b'{"TransactItems":[', b'{"Delete":{"TableName":"orders","Key":' + _KEY + b"}}", b"]}"),
+        "Member must have length less than or equal to 100",
+    ),
+    "writes": (
+        "BatchWriteItem",
+        body_of(b'{"RequestItems":{"orders":[', b'{"DeleteRequest":{"Key":' + _KEY + b"}}", b"]}}"),
+        "Member must have length less than or equal to 25",
+    ),
+    "small values": (
+        "PutItem",
+        body_of(
+            b'{"TableName":"orders","Item":{"pk":{"S":"a"},"sk":{"S":"1"},"x":{"L":[', b'{"S":"xxxxxxxx"}', b"]}}}"
+        ),
+        "Item size has exceeded the maximum allowed size",
+    ),
+    "tags": (
+        "TagResource",
+        b'{"ResourceArn":"arn:aws:dynamodb:local:000000000000:table/orders","Tags":['
+        + b",".join(b'{"Key":"k%d","Value":"v"}' % number for number in range(50_000))
+        + b"]}",
+        "",
+    ),
+}
 _HEAD = b'{"TableName":"orders","Key":' + _KEY + b","
 _TOO_MANY = 50_000
 
@@ -67,7 +94,11 @@ COUNTED: dict[str, tuple[str, bytes, str]] = {
     "Expected of DeleteItem": ("DeleteItem", members(_HEAD + b'"Expected":{', b'"%s":{}'), "10000"),
     "AttributeUpdates": ("UpdateItem", members(_HEAD + b'"AttributeUpdates":{', b'"%s":{}'), "10000"),
     "AttributesToGet": ("GetItem", members(_HEAD + b'"AttributesToGet":[', b'"%s"', b"]}"), "10000"),
-    "values of a condition": ("UpdateItem", members(_HEAD + b'"Expected":{"a":{"ComparisonOperator":"IN","AttributeValueList":[', b'{"S":"%s"}', b"]}}}"), "10000"),
+    "values of a condition": (
+        "UpdateItem",
+        members(_HEAD + b'"Expected":{"a":{"ComparisonOperator":"IN","AttributeValueList":[', b'{"S":"%s"}', b"]}}}"),
+        "10000",
+    ),
     **{
         f"{parameter} of {operation}": (
             operation,
@@ -76,12 +107,24 @@ COUNTED: dict[str, tuple[str, bytes, str]] = {
         )
         for operation, parameter in (("Query", "KeyConditions"), ("Query", "QueryFilter"), ("Scan", "ScanFilter"))
     },
-    "ExpressionAttributeNames": ("UpdateItem", members(_HEAD + b'"UpdateExpression":"REMOVE #1","ExpressionAttributeNames":{', b'"#%s":"x"'), "8192"),
-    "ExpressionAttributeValues": ("UpdateItem", members(_HEAD + b'"UpdateExpression":"SET a=:1","ExpressionAttributeValues":{', b'":%s":{"S":"x"}'), "8192"),
-    "Parameters": ("ExecuteStatement", members(b'{"Statement":"SELECT * FROM orders WHERE pk=?","Parameters":[', b'{"S":"%s"}', b"]}"), "8192"),
+    "ExpressionAttributeNames": (
+        "UpdateItem",
+        members(_HEAD + b'"UpdateExpression":"REMOVE #1","ExpressionAttributeNames":{', b'"#%s":"x"'),
+        "8192",
+    ),
+    "ExpressionAttributeValues": (
+        "UpdateItem",
+        members(_HEAD + b'"UpdateExpression":"SET a=:1","ExpressionAttributeValues":{', b'":%s":{"S":"x"}'),
+        "8192",
+    ),
+    "Parameters": (
+        "ExecuteStatement",
+        members(b'{"Statement":"SELECT * FROM orders WHERE pk=?","Parameters":[', b'{"S":"%s"}', b"]}"),
+        "8192",
+    ),
     "statements": ("BatchExecuteStatement", members(b'{"Statements":[', b'{"Statement":"%s"}', b"]}"), "25"),
     "tables": ("BatchGetItem", members(b'{"RequestItems":{', b'"%s":{"Keys":[]}'), "100"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", COUNTED)

@@ -1,4 +1,3 @@
-# ruff: noqa: E501 - each case is on one line
 """Signature Version 4: AWS's published vectors, and botocore's signer on random requests."""
 
 from __future__ import annotations
@@ -36,14 +35,49 @@ TOKEN = (
 VECTORS: dict[str, tuple[str, list[tuple[str, str]], bytes, str]] = {
     "get-vanilla": ("GET", [HOST, WHEN], b"", "5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31"),
     "post-vanilla": ("POST", [HOST, WHEN], b"", "5da7c1a2acd57cee7505fc6676e4e544621c30862966e37dddb68e92efbe5d6b"),
-    "get-header-key-duplicate": ("GET", [HOST, ("My-Header1", "value2"), ("My-Header1", "value2"), ("My-Header1", "value1"), WHEN], b"", "c9d5ea9f3f72853aea855b47ea873832890dbdd183b4468f858259531a5138ea"),
-    "get-header-value-order": ("GET", [HOST, *(("My-Header1", f"value{number}") for number in (4, 1, 3, 2)), WHEN], b"", "08c7e5a9acfcfeb3ab6b2185e75ce8b1deb5e634ec47601a50643f830c755c01"),
-    "get-header-value-trim": ("GET", [HOST, ("My-Header1", " value1"), ("My-Header2", ' "a   b   c"'), WHEN], b"", "acc3ed3afb60bb290fc8d2dd0098b9911fcaa05412b367055dee359757a9c736"),
-    "post-header-key-sort": ("POST", [HOST, ("My-Header1", "value1"), WHEN], b"", "c5410059b04c1ee005303aed430f6e6645f61f4dc9e1461ec8f8916fdf18852c"),
-    "post-header-value-case": ("POST", [HOST, ("My-Header1", "VALUE1"), WHEN], b"", "cdbc9802e29d2942e5e10b5bccfdd67c5f22c7c4e8ae67b53629efa58b974b7d"),
-    "post-sts-header-before": ("POST", [HOST, WHEN, ("X-Amz-Security-Token", TOKEN)], b"", "85d96828115b5dc0cfc3bd16ad9e210dd772bbebba041836c64533a82be05ead"),
-    "post-x-www-form-urlencoded": ("POST", [("Content-Type", "application/x-www-form-urlencoded"), HOST, WHEN], b"Param1=value1", "ff11897932ad3f4e8b18135d722051e5ac45fc38421b1da7b9d196a0fe09473a"),
-}  # fmt: skip
+    "get-header-key-duplicate": (
+        "GET",
+        [HOST, ("My-Header1", "value2"), ("My-Header1", "value2"), ("My-Header1", "value1"), WHEN],
+        b"",
+        "c9d5ea9f3f72853aea855b47ea873832890dbdd183b4468f858259531a5138ea",
+    ),
+    "get-header-value-order": (
+        "GET",
+        [HOST, *(("My-Header1", f"value{number}") for number in (4, 1, 3, 2)), WHEN],
+        b"",
+        "08c7e5a9acfcfeb3ab6b2185e75ce8b1deb5e634ec47601a50643f830c755c01",
+    ),
+    "get-header-value-trim": (
+        "GET",
+        [HOST, ("My-Header1", " value1"), ("My-Header2", ' "a   b   c"'), WHEN],
+        b"",
+        "acc3ed3afb60bb290fc8d2dd0098b9911fcaa05412b367055dee359757a9c736",
+    ),
+    "post-header-key-sort": (
+        "POST",
+        [HOST, ("My-Header1", "value1"), WHEN],
+        b"",
+        "c5410059b04c1ee005303aed430f6e6645f61f4dc9e1461ec8f8916fdf18852c",
+    ),
+    "post-header-value-case": (
+        "POST",
+        [HOST, ("My-Header1", "VALUE1"), WHEN],
+        b"",
+        "cdbc9802e29d2942e5e10b5bccfdd67c5f22c7c4e8ae67b53629efa58b974b7d",
+    ),
+    "post-sts-header-before": (
+        "POST",
+        [HOST, WHEN, ("X-Amz-Security-Token", TOKEN)],
+        b"",
+        "85d96828115b5dc0cfc3bd16ad9e210dd772bbebba041836c64533a82be05ead",
+    ),
+    "post-x-www-form-urlencoded": (
+        "POST",
+        [("Content-Type", "application/x-www-form-urlencoded"), HOST, WHEN],
+        b"Param1=value1",
+        "ff11897932ad3f4e8b18135d722051e5ac45fc38421b1da7b9d196a0fe09473a",
+    ),
+}
 
 
 def test_documented_signing_keys_are_derived() -> None:

@@ -1,4 +1,3 @@
-# ruff: noqa: E501 - each case is on one line
 """Requests are validated with DynamoDB's messages, and valid requests are accepted."""
 
 from __future__ import annotations
@@ -48,7 +47,14 @@ def refused(operation: str, params: Any) -> str:
         ("GetItem", {}, [at("null", "tableName", "not be null"), at("null", "key", "not be null")]),
         ("GetItem", {"TableName": None, "Key": KEY}, [at("null", "tableName", "not be null")]),
         ("GetItem", {**GET, "TableName": "ab"}, [at("'ab'", "tableName", "have length greater than or equal to 3")]),
-        ("GetItem", {**GET, "TableName": "a;"}, [at("'a;'", "tableName", "have length greater than or equal to 3"), at("'a;'", "tableName", "satisfy regular expression pattern: [a-zA-Z0-9_.-]+")]),
+        (
+            "GetItem",
+            {**GET, "TableName": "a;"},
+            [
+                at("'a;'", "tableName", "have length greater than or equal to 3"),
+                at("'a;'", "tableName", "satisfy regular expression pattern: [a-zA-Z0-9_.-]+"),
+            ],
+        ),
         *(
             (
                 operation,
@@ -63,8 +69,16 @@ def refused(operation: str, params: Any) -> str:
                 ("CreateTable", {"AttributeDefinitions": [], "KeySchema": [{"AttributeName": "a", "KeyType": "HASH"}]}),
             )
         ),
-        ("GetItem", {**GET, "TableName": "x" * 256}, [at(f"'{'x' * 256}'", "tableName", "have length less than or equal to 255")]),
-        ("GetItem", {**GET, "ReturnConsumedCapacity": "some"}, [at("'some'", "returnConsumedCapacity", "satisfy enum value set: [INDEXES, TOTAL, NONE]")]),
+        (
+            "GetItem",
+            {**GET, "TableName": "x" * 256},
+            [at(f"'{'x' * 256}'", "tableName", "have length less than or equal to 255")],
+        ),
+        (
+            "GetItem",
+            {**GET, "ReturnConsumedCapacity": "some"},
+            [at("'some'", "returnConsumedCapacity", "satisfy enum value set: [INDEXES, TOTAL, NONE]")],
+        ),
         ("PutItem", {"TableName": "orders", "Item": {}, "ReturnValues": "ALL"}, [RETURN_VALUES]),
         ("Query", {"TableName": "orders", "Limit": 0}, [by_name("Limit", "have value greater than or equal to 1")]),
         ("Scan", {"TableName": "orders", "Limit": 0}, [at("'0'", "limit", "have value greater than or equal to 1")]),
@@ -81,8 +95,15 @@ def refused(operation: str, params: Any) -> str:
         ),
         ("DeleteItem", {**GET, "ReturnValues": "ALL", "ReturnConsumedCapacity": "some"}, [CAPACITY, RETURN_VALUES]),
         ("UpdateItem", {**GET, "ReturnValues": "ALL", "ReturnConsumedCapacity": "some"}, [RETURN_VALUES]),
-        *[(operation, {**GET, "Item": {}, "TableName": "", "ReturnConsumedCapacity": "some"}, [EMPTY_NAME]) for operation in ("GetItem", "PutItem", "UpdateItem", "DeleteItem", "Query")],
-        ("Scan", {"TableName": "", "ReturnConsumedCapacity": "some"}, [at("''", "tableName", "have length greater than or equal to 1"), CAPACITY]),
+        *[
+            (operation, {**GET, "Item": {}, "TableName": "", "ReturnConsumedCapacity": "some"}, [EMPTY_NAME])
+            for operation in ("GetItem", "PutItem", "UpdateItem", "DeleteItem", "Query")
+        ],
+        (
+            "Scan",
+            {"TableName": "", "ReturnConsumedCapacity": "some"},
+            [at("''", "tableName", "have length greater than or equal to 1"), CAPACITY],
+        ),
         (
             "UpdateItem",
             {"TableName": "", "ReturnConsumedCapacity": "some", "ReturnValues": "ALL"},
@@ -97,9 +118,21 @@ def refused(operation: str, params: Any) -> str:
                 at("null", "key", "not be null"),
             ],
         ),
-        ("TransactWriteItems", {"TransactItems": [{}], "ClientRequestToken": "x" * 37, "ReturnConsumedCapacity": "some"}, [by_name("ClientRequestToken", "have length less than or equal to 36")]),
-        ("TransactWriteItems", {"TransactItems": [], "ReturnConsumedCapacity": "some"}, [by_name("TransactItems", "have length greater than or equal to 1")]),
-        ("TransactGetItems", {"TransactItems": [{}] * 101}, [by_name("TransactItems", "have length less than or equal to 100")]),
+        (
+            "TransactWriteItems",
+            {"TransactItems": [{}], "ClientRequestToken": "x" * 37, "ReturnConsumedCapacity": "some"},
+            [by_name("ClientRequestToken", "have length less than or equal to 36")],
+        ),
+        (
+            "TransactWriteItems",
+            {"TransactItems": [], "ReturnConsumedCapacity": "some"},
+            [by_name("TransactItems", "have length greater than or equal to 1")],
+        ),
+        (
+            "TransactGetItems",
+            {"TransactItems": [{}] * 101},
+            [by_name("TransactItems", "have length less than or equal to 100")],
+        ),
         ("BatchWriteItem", {"RequestItems": {}}, [by_name("RequestItems", "have length greater than or equal to 1")]),
         (
             "BatchWriteItem",
@@ -120,7 +153,11 @@ def refused(operation: str, params: Any) -> str:
                 CAPACITY,
             ],
         ),
-        ("BatchWriteItem", {"RequestItems": {"a!b": [{"PutRequest": {"Item": KEY}}]}, "ReturnConsumedCapacity": "some"}, [CAPACITY]),
+        (
+            "BatchWriteItem",
+            {"RequestItems": {"a!b": [{"PutRequest": {"Item": KEY}}]}, "ReturnConsumedCapacity": "some"},
+            [CAPACITY],
+        ),
         (
             "BatchWriteItem",
             {"RequestItems": {"a!b": [{"PutRequest": {"Item": KEY}}]}},
@@ -172,11 +209,26 @@ def refused(operation: str, params: Any) -> str:
                 at("'aa'", "localSecondaryIndexes.1.member.indexName", "have length greater than or equal to 3"),
             ],
         ),
-        ("Scan", {"TableName": "orders", "TotalSegments": 1_000_001}, [at("'1000001'", "totalSegments", "have value less than or equal to 1000000")]),
+        (
+            "Scan",
+            {"TableName": "orders", "TotalSegments": 1_000_001},
+            [at("'1000001'", "totalSegments", "have value less than or equal to 1000000")],
+        ),
         ("TransactGetItems", {"TransactItems": [{}]}, [at("null", "transactItems.1.member.get", "not be null")]),
-        ("TransactWriteItems", {"TransactItems": [{"Put": {"Item": {}}}, None]}, [at("null", "transactItems.1.member.put.tableName", "not be null"), at("null", "transactItems.2.member", "not be null")]),
+        (
+            "TransactWriteItems",
+            {"TransactItems": [{"Put": {"Item": {}}}, None]},
+            [
+                at("null", "transactItems.1.member.put.tableName", "not be null"),
+                at("null", "transactItems.2.member", "not be null"),
+            ],
+        ),
         ("BatchGetItem", {"RequestItems": {}}, [by_name("RequestItems", "have length greater than or equal to 1")]),
-        ("BatchGetItem", {"RequestItems": {"orders": {"Keys": []}}}, [by_name("RequestItems.orders.member.Keys", "have length greater than or equal to 1")]),
+        (
+            "BatchGetItem",
+            {"RequestItems": {"orders": {"Keys": []}}},
+            [by_name("RequestItems.orders.member.Keys", "have length greater than or equal to 1")],
+        ),
         (
             "CreateTable",
             {
@@ -190,7 +242,7 @@ def refused(operation: str, params: Any) -> str:
             ],
         ),
     ],
-)  # fmt: skip
+)
 def test_invalid_requests_are_rejected(operation: str, params: dict[str, Any], messages: list[str]) -> None:
     plural = "s" if len(messages) > 1 else ""
     assert refused(operation, params).split("detected: ")[1].split("; ") == messages
