@@ -7,8 +7,6 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 
-__all__ = ["Client", "Reply"]
-
 
 @dataclass(frozen=True)
 class Reply:

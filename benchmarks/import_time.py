@@ -12,8 +12,6 @@ import subprocess
 import sys
 import tempfile
 
-__all__ = ["IMPORTS", "import_ms"]
-
 IMPORTS = {
     "import keyplan": "import keyplan",
     "from keyplan import all that a design takes": "from keyplan import Create, Design, Entity, Key, Page, read, write",

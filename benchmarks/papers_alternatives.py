@@ -28,8 +28,6 @@ from keyplan_systems.papers.design import (
     Topic,
 )
 
-__all__ = ["AuthorsApart", "CardsOnMemberships", "TopicsFiltered", "TopicsInTable"]
-
 GSI4 = Index("GSI4", "GSI4PK", "GSI4SK")
 ITEMS_MAX = 1 + AUTHORS_MAX + TOPICS_MAX
 

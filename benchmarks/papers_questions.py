@@ -33,8 +33,6 @@ from keyplan_systems.papers.design import (
 from keyplan_systems.papers.loader import load
 from keyplan_systems.papers.sample import sample
 
-__all__ = ["Catalogue", "catalogue_of", "question_1", "question_2", "question_3"]
-
 SAMPLED = 3000
 PARTITION_READS = 3000
 """Read units a second that one partition gives. Source: "Best practices for designing and using partition keys"."""

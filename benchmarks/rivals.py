@@ -12,8 +12,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-__all__ = ["FIELDS", "IDS", "RIVALS", "Calls", "Contender"]
-
 REGION = "us-east-1"
 KEYS = {"aws_access_key_id": "key", "aws_secret_access_key": "secret"}
 IDS = [f"{number:06d}" for number in range(100)]

@@ -12,8 +12,6 @@ from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from typing import Any
 
-__all__ = ["PATIENCE_S", "Process", "outputs"]
-
 PATIENCE_S = 240
 """How long to wait for what happens within a second on a machine that does nothing else."""
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import random
 
-__all__ = ["NEW", "examples", "seed"]
-
 NEW = os.environ.get("KEYPLAN_SEEDS") == "new"
 """Whether this run draws new examples (``make nightly``)."""
 

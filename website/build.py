@@ -19,8 +19,6 @@ from urllib.parse import unquote, urlsplit
 
 from website.reference import REFERENCES, reference_page
 
-__all__ = ["SITE", "BuildError", "build"]
-
 ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / ".cache" / "website"
 SITE = FOLDER / "site"

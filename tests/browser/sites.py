@@ -24,17 +24,6 @@ from tests.systems.support import silent
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
 
-__all__ = [
-    "AXE",
-    "Arrive",
-    "Scheme",
-    "arriving",
-    "error_details_of",
-    "faults_of_load",
-    "letter",
-    "serving",
-    "sign_in",
-]
 
 HOST = "127.0.0.1"
 TIMEOUT_MS = 15_000

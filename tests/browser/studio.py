@@ -15,8 +15,6 @@ from keyplan.studio.actions import Studio
 from keyplan.studio.application import Beside, studio_application
 from keyplan.studio.subject import of_design
 
-__all__ = ["serving", "serving_studio"]
-
 HOST = "127.0.0.1"
 
 

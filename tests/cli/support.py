@@ -14,8 +14,6 @@ from click.testing import CliRunner, Result
 from keyplan.cli.group import cli
 from tests.processes import Process
 
-__all__ = ["json_of", "program", "run"]
-
 LIBRARY = "tests.web.library:Library"
 
 

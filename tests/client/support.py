@@ -7,8 +7,6 @@ from typing import Any
 
 from keyplan import Design
 
-__all__ = ["Recorder", "record"]
-
 REQUESTS_MAX = 20_000
 Answer = Callable[[str, dict[str, Any]], dict[str, Any]]
 

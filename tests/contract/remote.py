@@ -20,8 +20,6 @@ import pytest
 from tests.contract.design import Everything
 from tests.processes import PATIENCE_S, Process
 
-__all__ = ["dynamodb_local", "local_address", "new_table", "our_server", "server_address"]
-
 _SERVER = """
 from keyplan.store.server import Settings, serve
 serve(Settings(db=":memory:", port=0), lambda port: print(port, flush=True))

@@ -20,19 +20,6 @@ from tests.contract.design import Everything
 from tests.contract.remote import dynamodb_local, our_server
 from tests.seeds import NEW
 
-__all__ = [
-    "CALLERS",
-    "OPENERS",
-    "STORES",
-    "WAYS",
-    "AsyncCaller",
-    "Caller",
-    "SyncCaller",
-    "caller_of",
-    "check_generated",
-    "generated",
-]
-
 OPENERS: dict[str, Callable[[type[Any], Path], Any]] = {
     "memory": lambda design, folder: design.open(":memory:", secret="s"),
     "file": lambda design, folder: design.open(folder / "store.db", secret="s"),

@@ -14,21 +14,6 @@ import pytest
 from keyplan import Entity, Index, Key, Number, Table
 from keyplan.errors import DesignError
 
-__all__ = [
-    "GSI1",
-    "GSI2",
-    "KEYS_ONLY",
-    "LOCAL",
-    "NATIVE",
-    "OTHER",
-    "TABLE",
-    "Article",
-    "Version",
-    "WithVersion",
-    "faults",
-    "told",
-]
-
 GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
 GSI2 = Index("GSI2", "gsi2pk", Number("gsi2sk"))
 OTHER = Index("OTHER", "otherpk", "othersk")

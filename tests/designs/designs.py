@@ -13,8 +13,6 @@ from typing import Any
 
 from tests.designs.fields import KEY_KINDS, NATIVE_KINDS, STATUSES, VALUE_KINDS, FieldSpec, values_of
 
-__all__ = ["Attribute", "DesignSpec", "EntitySpec", "KeySpec", "ReadSpec", "Text", "Variable", "WriteSpec", "design_of"]
-
 
 @dataclass(frozen=True)
 class Variable:

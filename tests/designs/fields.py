@@ -11,8 +11,6 @@ from random import Random
 from typing import Any
 from uuid import UUID
 
-__all__ = ["KEY_KINDS", "NATIVE_KINDS", "STATUSES", "VALUE_KINDS", "FieldSpec", "values_of"]
-
 STATUSES = ("closed", "new", "open", "paid#x")
 _COLOURS = ("red", "green", "blue")
 _MOMENT = datetime(2026, 3, 1, 23, 59, 59, 999_999, tzinfo=UTC)

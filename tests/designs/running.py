@@ -18,8 +18,6 @@ from tests.designs.designs import EntitySpec, KeySpec, ReadSpec, WriteSpec
 from tests.designs.settled import Settled
 from tests.designs.source import source_of
 
-__all__ = ["Run"]
-
 OPERATIONS: dict[str, Callable[[Any, Any], bool]] = {
     ">": operator.gt, "<=": operator.le, "=": operator.eq, "<>": operator.ne,
 }  # fmt: skip

@@ -15,8 +15,6 @@ from keyplan.errors import DesignError, ErrorDetail
 from tests.designs.designs import DesignSpec, ReadSpec, design_of
 from tests.designs.source import module_of, source_of
 
-__all__ = ["Settled", "settled"]
-
 ROUNDS = 12
 
 

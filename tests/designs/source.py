@@ -10,8 +10,6 @@ from collections.abc import Iterator
 
 from tests.designs.designs import DesignSpec, EntitySpec, IndexSpec, KeySpec, ReadSpec, WriteSpec
 
-__all__ = ["module_of", "source_of"]
-
 _HEAD = """\
 # mypy: disable-error-code="empty-body"
 from collections.abc import Iterator

@@ -11,8 +11,6 @@ from keyplan import Design
 from keyplan.analysis.diff.changes import Change
 from keyplan.analysis.diff.diff_report import Difference, difference
 
-__all__ = ["SHOP", "changed", "codes", "compared", "loaded"]
-
 SHOP = """
 from datetime import date, datetime
 from decimal import Decimal

@@ -10,8 +10,6 @@ from pathlib import Path
 from tests.processes import PATIENCE_S
 from tests.repository.files import ROOT
 
-__all__ = ["NPM", "missing"]
-
 FOLDER = ROOT / ".cache" / "foreign"
 NPM = (
     "electrodb@3",

@@ -14,9 +14,6 @@ from typing import Any, Literal, NamedTuple
 from keyplan import Cursor, Design, Entity, Field, Id, Page, Range, Table, read, ulid
 from keyplan.model.deferral import deferred
 
-__all__ = ["PUBLISHED"]
-
-
 # Complaints: Customer_Complaint_GSI, Escalations_GSI, Agents_Comments_GSI
 
 

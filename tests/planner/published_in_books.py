@@ -11,9 +11,6 @@ from typing import Any, Literal, NamedTuple
 from keyplan import Cursor, Design, Entity, Field, Id, Page, Table, Through, Unique, read, ulid
 from keyplan.model.deferral import deferred
 
-__all__ = ["PUBLISHED"]
-
-
 # The DynamoDB Book: sessions (one index by user), an online shop (one index by order)
 
 

@@ -36,8 +36,6 @@ from keyplan import (
 )
 from keyplan.model.deferral import deferred
 
-__all__ = ["STRANGERS"]
-
 
 class Address(BaseModel):
     street: str

@@ -13,8 +13,6 @@ from keyplan.errors import DesignError
 from keyplan.model.deferral import deferred
 from keyplan.planner import Plan, plan, provisional_design
 
-__all__ = ["design", "keys_of", "refusal", "traffic_of"]
-
 _HEAD = """
 from datetime import *
 from decimal import *

@@ -21,8 +21,6 @@ from keyplan import (
     write,
 )
 
-__all__ = ["Course", "Enrolment", "Pupil", "Report", "School", "fill"]
-
 GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
 
 

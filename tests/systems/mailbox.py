@@ -6,8 +6,6 @@ import re
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-__all__ = ["Box", "Letter"]
-
 
 class Letter(NamedTuple):
     """One message."""

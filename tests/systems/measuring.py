@@ -19,19 +19,6 @@ from keyplan_systems.site.sessions import Session
 from tests.seeds import NEW
 from tests.systems.support import Recorder, recorded
 
-__all__ = [
-    "AMONG",
-    "add_others",
-    "assert_same_answers",
-    "check_rows",
-    "cost",
-    "measured",
-    "name_of",
-    "rows_of",
-    "session_calls",
-    "text_of",
-]
-
 AMONG: tuple[int, ...] = (0, 100_000) if NEW else (0,)
 """How many items of others stand beside the sample while units are metered; many in a nightly run."""
 READS = {"GetItem", "BatchGetItem", "Query", "Scan", "TransactGetItems"}

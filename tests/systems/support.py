@@ -25,18 +25,6 @@ from tests.contract.remote import local_address, new_table, server_address
 from tests.processes import outputs
 from tests.web.support import TestClient
 
-__all__ = [
-    "STORES",
-    "Recorder",
-    "alike_in_every_way",
-    "all_pages",
-    "in_processes",
-    "open_on",
-    "recorded",
-    "silent",
-    "stored",
-]
-
 D = TypeVar("D", bound=Design)
 
 STORES = ("memory", "file", "server", "dynamodb-local")

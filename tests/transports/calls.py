@@ -30,8 +30,6 @@ from keyplan.client.transports.embedded import InProcess
 from keyplan.session.stores import Store
 from keyplan.store import Engine
 
-__all__ = ["CALLS", "Call", "Note", "Notes", "directly"]
-
 GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
 
 

@@ -23,8 +23,6 @@ import orjson
 from keyplan.errors import DynamoDBError
 from keyplan.store import Engine
 
-__all__ = ["FAULTS", "Fault", "FaultyStore", "Loop", "faulty_store"]
-
 CLOCK_AHEAD_SECONDS = 3600
 
 

@@ -14,8 +14,6 @@ from keyplan.formats.workbench.module import MadeModule, working_module
 from keyplan.formats.workbench.reading import read_model
 from keyplan.model.compiled.compiled_design import CompiledDesign
 
-__all__ = ["compiled_of", "exported", "keys_of", "made", "table"]
-
 
 def exported(cls: type[Design], items: Iterable[Mapping[str, Any]] = ()) -> dict[str, Any]:
     """A design as a model."""

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from keyplan.analysis.traffic.traffic_file import Traffic
     from keyplan.session.design import Design
 
-__all__ = ["command"]
 
 FOUND = 1
 _STYLES = {"error": "bold white on red", "warning": "bold black on yellow", "info": "bold black on cyan"}

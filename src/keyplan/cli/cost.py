@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from keyplan.analysis.traffic.traffic_file import Traffic
     from keyplan.session.design import Design
 
-__all__ = ["command"]
 
 DEFAULT_REGION = "us-east-1"
 

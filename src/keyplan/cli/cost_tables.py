@@ -14,8 +14,6 @@ from keyplan.analysis.cost.cost_wording import bill_usd, called, million, number
 from keyplan.analysis.cost.estimate import EntityEstimate, Estimate, PatternEstimate
 from keyplan.cli.options import printable
 
-__all__ = ["show_cost", "show_pattern"]
-
 REQUESTS_MAX = 12
 WIDE = 100
 """Minimum terminal width, in columns, to show the operations of a call."""

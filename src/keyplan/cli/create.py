@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from keyplan.cli.designs import Found
     from keyplan.client.conversations import Transport
 
-__all__ = ["command", "open_store"]
-
 
 @click.command(
     "create",

@@ -20,8 +20,6 @@ from keyplan.errors import KeyplanError, UnknownDesign, is_interrupt
 from keyplan.session.design import Design
 from keyplan.systems import System, hint_for, system, system_names
 
-__all__ = ["Found", "apart", "find", "find_all", "find_system"]
-
 _HINT = "NAME is an installed system, module:Class, or path/to/file.py:Class"
 
 

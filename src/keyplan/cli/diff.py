@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from keyplan.analysis.diff.diff_report import Difference
     from keyplan.cli.designs import Found
 
-__all__ = ["command"]
 
 _SEVERITIES = ("breaking", "migration", "api", "safe")
 

@@ -13,7 +13,6 @@ from keyplan.cli.options import db_option, echo_json, json_option, name_argument
 if TYPE_CHECKING:
     from keyplan.client.table_setup import Difference
 
-__all__ = ["command"]
 
 _DRIFTED = 1
 

@@ -11,8 +11,6 @@ import click
 
 from keyplan.cli.options import FAILED, printable, tells_errors
 
-__all__ = ["command"]
-
 
 @click.group(
     "dynamodb",

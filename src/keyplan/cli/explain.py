@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from keyplan.analysis.explain.explanation import Explanation
     from keyplan.cli.explained import Explained
 
-__all__ = ["command"]
 
 _REQUESTS_MAX = 4
 

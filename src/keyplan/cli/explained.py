@@ -13,8 +13,6 @@ from keyplan.formatting.markdown import cell, code, markdown_table
 from keyplan.formatting.results import pretty
 from keyplan.session.design import Design
 
-__all__ = ["Explained", "design_markdown", "explained", "explained_all", "pattern_markdown", "row_of"]
-
 
 @dataclass(frozen=True)
 class Explained:

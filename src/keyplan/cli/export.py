@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from keyplan.formats.markdown import Row
     from keyplan.formats.registry import Exported, Inputs
 
-__all__ = ["command"]
 
 T = TypeVar("T")
 

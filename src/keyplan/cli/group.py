@@ -16,8 +16,6 @@ import click
 from keyplan._version import __version__
 from keyplan.errors import is_interrupt
 
-__all__ = ["cli"]
-
 _COMMANDS = {
     "serve": "serve",
     "studio": "studio",

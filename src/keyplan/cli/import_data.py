@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from keyplan.systems import LoadReport, System
 
-__all__ = ["command"]
 
 SOME_LEFT_OUT = 3
 MEMORY = ":memory:"

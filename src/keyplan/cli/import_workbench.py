@@ -9,8 +9,6 @@ import click
 
 from keyplan.cli.options import FAILED, printable, tells_errors
 
-__all__ = ["command"]
-
 
 @click.command(
     "import-workbench",

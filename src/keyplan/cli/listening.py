@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from keyplan.cli.designs import Found
     from keyplan.session.design import Design
 
-__all__ = ["HOST", "listen", "missing", "need_server", "run_server", "write_sample"]
 
 HOST = "127.0.0.1"
 COLLECT_AFTER = 1_500

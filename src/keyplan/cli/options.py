@@ -15,19 +15,6 @@ if TYPE_CHECKING:
     from keyplan.errors import KeyplanError
 from keyplan.errors import ErrorDetail, KeyplanError
 
-__all__ = [
-    "Collector",
-    "db_option",
-    "echo_json",
-    "json_option",
-    "name_argument",
-    "printable",
-    "read_text",
-    "tells_errors",
-    "write_text",
-]
-
-
 # ruff: noqa: PLC0415 - expensive modules are imported when the command runs
 
 

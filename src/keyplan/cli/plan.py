@@ -13,8 +13,6 @@ from keyplan.cli.options import echo_json, json_option, name_argument, printable
 if TYPE_CHECKING:
     from keyplan.planner import Plan, PlannedKey
 
-__all__ = ["command"]
-
 
 @click.command(
     "plan",

@@ -7,8 +7,6 @@ import click
 
 from keyplan.cli.options import db_option, name_argument, tells_errors
 
-__all__ = ["command"]
-
 
 @click.command(
     "sample",

@@ -9,8 +9,6 @@ from pathlib import Path
 
 from keyplan.errors import RequestError, StoreError
 
-__all__ = ["VARIABLE", "secret_of"]
-
 VARIABLE = "KEYPLAN_SECRET"
 SECRET_BYTES = 32
 GIVEN_CHARACTERS_MIN = 16

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from keyplan.session.design import Design
     from keyplan.systems import SiteMaker
 
-__all__ = ["command"]
-
 
 @click.command(
     "serve",

@@ -21,9 +21,6 @@ from keyplan.formatting.arguments import arguments_of
 from keyplan.model.compiled.signatures import Signature
 from keyplan.systems import Progress as Report
 
-__all__ = ["console", "progress", "show_answer", "typed_arguments"]
-
-
 WIDTH_WITHOUT_TERMINAL = 120
 _CELL_MAX = 36
 _CELL_MIN = 6

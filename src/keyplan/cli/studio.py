@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from keyplan.session.design import Design
     from keyplan.studio.actions import Studio
 
-__all__ = ["command", "studio_of"]
-
 
 @click.command(
     "studio",

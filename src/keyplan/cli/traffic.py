@@ -9,8 +9,6 @@ import click
 
 from keyplan.cli.options import name_argument, tells_errors
 
-__all__ = ["command"]
-
 
 @click.command(
     "traffic",

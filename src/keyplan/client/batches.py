@@ -15,8 +15,6 @@ from keyplan.dynamodb.limits import BATCH_GET_KEYS_MAX, BATCH_WRITE_REQUESTS_MAX
 from keyplan.dynamodb.service_errors import THROTTLING_TYPES
 from keyplan.errors import DynamoDBError, StoreError
 
-__all__ = ["batch_get", "batch_write"]
-
 IDLE_SECONDS_MAX = 30.0
 """A batch fails if the store has processed nothing for this many seconds."""
 PAUSE_SECONDS_MAX = 2.0

@@ -19,7 +19,6 @@ from keyplan.errors import KeyplanError
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-__all__ = ["CallRecord", "OnCall", "OnPattern", "PatternRecord", "RunningCall", "error_name", "metered"]
 
 _READS = frozenset({"BatchGetItem", "GetItem", "Query", "Scan", "TransactGetItems"})
 _METERED = _READS | {"BatchWriteItem", "DeleteItem", "PutItem", "TransactWriteItems", "UpdateItem"}

@@ -16,24 +16,6 @@ from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
 from keyplan.errors import KeyplanError
 from keyplan.model.declared.table import Table
 
-__all__ = [
-    "AsyncTransport",
-    "ByToken",
-    "Conversation",
-    "Idempotent",
-    "Pause",
-    "Request",
-    "Steps",
-    "Target",
-    "Transport",
-    "converse",
-    "converse_async",
-    "equal_attributes",
-    "relay",
-    "together",
-]
-
-
 T = TypeVar("T")
 
 

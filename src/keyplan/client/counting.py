@@ -30,8 +30,6 @@ from keyplan.client.read_plans import (
 from keyplan.client.time_buckets import PARALLEL_MAX, bucket_sets
 from keyplan.model.compiled.plans import BatchGetPlan, ClaimPlan, GetPlan, Plan, QueryPlan, ScanPlan
 
-__all__ = ["SegmentsReader", "exists", "how_many", "total_of"]
-
 Measure = Callable[[Any], int]
 """An item's contribution to the result."""
 

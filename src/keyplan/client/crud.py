@@ -20,8 +20,6 @@ from keyplan.errors import ArgumentError, InvalidItemError
 from keyplan.model.declared.actions import Action, Ask, Batch, Create, Delete, Previous, Put, Update, several
 from keyplan.model.declared.entity import Entity
 
-__all__ = ["Verbs"]
-
 E = TypeVar("E", bound=Entity)
 T = TypeVar("T")
 

@@ -19,8 +19,6 @@ from keyplan.errors import CursorError
 from keyplan.model.declared.parameters import Cursor, Range
 from keyplan.model.stored.field_codec import plain
 
-__all__ = ["Position", "read_cursor", "signing_key", "write_cursor"]
-
 Position: TypeAlias = list[str]
 _DIGEST_BYTES = 12
 

@@ -12,8 +12,6 @@ from keyplan.client.table_setup import Difference
 from keyplan.errors import KeyplanError
 from keyplan.model.stored.stored_entity import CompiledEntity
 
-__all__ = ["item_drift"]
-
 Item = dict[str, dict[str, Any]]
 HINT = "rewrite these items; keyplan diff prints a recipe for each change of the design"
 

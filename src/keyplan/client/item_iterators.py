@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from keyplan.client.cursors import Position
 
-__all__ = ["Part", "stream", "stream_async"]
 
 Found: TypeAlias = "tuple[list[Any], Position | None]"
 Part: TypeAlias = "Callable[[Position | None, int], Conversation[Found]]"

@@ -15,8 +15,6 @@ from keyplan.client.time_buckets import BucketsReader
 from keyplan.model.compiled.plans import GetPlan, QueryPlan, ThroughPlan
 from keyplan.model.declared.entity import Entity
 
-__all__ = ["FanOutReader", "ThroughReader", "UnionReader", "end_values", "query_reader"]
-
 
 def query_reader(
     plan: QueryPlan, target: Target

@@ -27,18 +27,6 @@ from keyplan.model.stored.key_templates import DELIMITER, Variable, escape
 from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.model.stored.stored_keys import CompiledKey, checked
 
-__all__ = [
-    "COMBINATIONS_MAX",
-    "AnswerFilter",
-    "answer_filter_of",
-    "interval_of",
-    "key_condition",
-    "order_of",
-    "partition_texts",
-    "text_of",
-    "value_sets",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Interval:

@@ -39,8 +39,6 @@ from keyplan.model.compiled.plans import QueryPlan, ScanPlan
 from keyplan.model.declared.entity import Entity
 from keyplan.model.stored.stored_entity import CompiledEntity
 
-__all__ = ["PARALLEL_MAX", "CompletingReader", "MergeReader", "PartedReader", "Place", "entries_reader"]
-
 
 class _Candidate(NamedTuple):
     """An item with its place and its instance, or the entity that will read it."""

@@ -26,18 +26,6 @@ from keyplan.model.declared.parameters import InvalidItem
 from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.model.stored.stored_keys import Matcher
 
-__all__ = [
-    "Chunk",
-    "ChunkReader",
-    "Entry",
-    "QueryReader",
-    "ScanReader",
-    "filter_members",
-    "get_item",
-    "own_item",
-    "read_claimed",
-]
-
 FILTERED_PAGE = 100
 """Minimum number of items a filtered query reads for each missing entry."""
 

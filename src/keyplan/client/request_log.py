@@ -13,8 +13,6 @@ from typing import Any
 
 from keyplan.client.call_records import CallRecord
 
-__all__ = ["is_logged", "log_request"]
-
 _LOG = logging.getLogger("keyplan.requests")
 _NAME = re.compile(r"#?[A-Za-z_][\w.-]*")
 _NOT_NAMES = frozenset({"AND", "BETWEEN", "begins_with"})

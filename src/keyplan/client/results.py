@@ -35,8 +35,6 @@ from keyplan.model.compiled.signatures import ParameterKind
 from keyplan.model.declared.entity import Entity
 from keyplan.model.declared.parameters import Page
 
-__all__ = ["Answer", "reader_of"]
-
 STREAM_CHUNK = 100
 """Number of items that an iterator reads at a time."""
 MERGED_CHUNK_MAX = 1000

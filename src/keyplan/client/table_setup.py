@@ -10,19 +10,6 @@ from typing import Any, cast
 from keyplan.client.conversations import Conversation, Pause, Request
 from keyplan.errors import DynamoDBError, ErrorDetail, StoreError
 
-__all__ = [
-    "Difference",
-    "add_indexes",
-    "create_table",
-    "describe_table",
-    "differences",
-    "drift",
-    "expire_items",
-    "mismatch",
-    "unmended",
-    "until_ready",
-]
-
 READY_SECONDS_MAX = 600
 POLL_SECONDS = 0.5
 _MISSING = "nothing"

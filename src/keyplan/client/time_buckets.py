@@ -18,8 +18,6 @@ from keyplan.errors import ArgumentError, CursorError
 from keyplan.model.compiled.plans import QueryPlan
 from keyplan.model.declared.entity import Entity
 
-__all__ = ["PARALLEL_MAX", "BucketsReader", "bucket_sets"]
-
 PARALLEL_MAX = 20
 """Maximum number of buckets to read in parallel in a full read."""
 

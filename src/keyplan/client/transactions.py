@@ -31,8 +31,6 @@ from keyplan.errors import (
 from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.model.stored.stored_fields import StoredField
 
-__all__ = ["Refusal", "pause_before_retry", "send"]
-
 CONFLICTS_MAX = 8
 
 _OPERATIONS = {"Put": "PutItem", "Update": "UpdateItem", "Delete": "DeleteItem"}

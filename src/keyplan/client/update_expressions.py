@@ -39,8 +39,6 @@ from keyplan.model.stored.stored_fields import StoredField
 from keyplan.model.stored.stored_keys import CompiledKey, check_indexed
 from keyplan.model.stored.update_outcomes import changed, in_map, needs_value, outcome, stored_step, type_at
 
-__all__ = ["CompiledUpdate", "compile_update"]
-
 Values = Mapping[str, Any]
 
 NAME_BYTES_MAX = 65_535

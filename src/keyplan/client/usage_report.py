@@ -12,8 +12,6 @@ from keyplan.client.conversations import equal_attributes
 from keyplan.errors import RequestError, shown
 from keyplan.model.declared.table import Table
 
-__all__ = ["HotKey", "PatternUsage", "Usage"]
-
 KEYS = 100
 
 Item = Mapping[str, Mapping[str, Any]]

@@ -31,18 +31,6 @@ from keyplan.model.declared.table import Table
 from keyplan.model.stored.stored_entity import error_details_of
 from keyplan.model.stored.update_outcomes import likely_outcome
 
-__all__ = [
-    "Actions",
-    "Attempt",
-    "Findings",
-    "Pending",
-    "Touched",
-    "by_name",
-    "run_write",
-    "stored_after",
-    "unknown_outcome",
-]
-
 T = TypeVar("T")
 Actions = Generator[Action | Ask, Any, T]
 

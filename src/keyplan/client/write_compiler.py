@@ -38,8 +38,6 @@ from keyplan.model.stored.stored_entity import CompiledEntity, reject_unknown
 from keyplan.model.stored.stored_keys import CompiledKey
 from keyplan.model.stored.update_outcomes import certain_before, certain_outcome, whole_update
 
-__all__ = ["Compiled", "Conditions", "Operation", "WriteCompiler"]
-
 Item = dict[str, dict[str, Any]]
 _SCALARS = frozenset({"S", "N", "B", "BOOL", "NULL"})
 

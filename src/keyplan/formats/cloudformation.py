@@ -9,8 +9,6 @@ from keyplan.formats.deployment_options import Deployment
 from keyplan.formats.yaml_json import Noted, json_tree, yaml_text
 from keyplan.model.compiled.compiled_design import CompiledDesign, key_notes, patterns_of_index
 
-__all__ = ["cloudformation_json", "cloudformation_yaml", "template"]
-
 RESOURCE = "DynamoDBTable"
 DESCRIPTION_BYTES_MAX = 1024
 

@@ -10,8 +10,6 @@ from typing import Any, Literal
 from keyplan.errors import ErrorDetail, RequestError
 from keyplan.model.compiled.compiled_design import CompiledDesign
 
-__all__ = ["STREAM_VIEWS", "TABLE_CLASSES", "Deployment", "tags_of"]
-
 TABLE_CLASSES = {"standard": "STANDARD", "infrequent-access": "STANDARD_INFREQUENT_ACCESS"}
 STREAM_VIEWS = {
     "keys": "KEYS_ONLY",

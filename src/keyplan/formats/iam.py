@@ -15,8 +15,6 @@ from keyplan.dynamodb.regions import REGIONS, partition_of
 from keyplan.errors import ErrorDetail, RequestError
 from keyplan.model.compiled.compiled_design import CompiledDesign, WriteOperations, uses_of
 
-__all__ = ["Place", "policy"]
-
 OPENING = "DescribeTable"
 """The operation that opening a design needs."""
 

@@ -13,8 +13,6 @@ from keyplan.model.compiled.compiled_design import CompiledDesign, patterns_of_i
 from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.model.stored.stored_keys import CompiledKey
 
-__all__ = ["Row", "design_page", "pattern_table"]
-
 
 @dataclass(frozen=True, slots=True)
 class Row:

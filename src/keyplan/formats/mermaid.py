@@ -8,8 +8,6 @@ from collections.abc import Iterable, Iterator
 from keyplan.model.compiled.compiled_design import CompiledDesign, patterns_of_index
 from keyplan.model.stored.stored_keys import CompiledKey
 
-__all__ = ["flowchart"]
-
 
 def flowchart(design: CompiledDesign) -> str:
     """The flowchart: entities on the left, indexes on the right, an arrow for each index key."""

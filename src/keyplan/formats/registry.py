@@ -22,8 +22,6 @@ from keyplan.formats.workbench_export import model, model_notes
 from keyplan.model.compiled.compiled_design import CompiledDesign, WriteOperations
 from keyplan.model.declared.fields import now
 
-__all__ = ["FORMATS", "Exported", "Inputs", "export", "requests"]
-
 
 def requests(design: CompiledDesign, deployment: Deployment) -> dict[str, dict[str, Any]]:
     """The requests by operation. Send the later ones when the table is ACTIVE."""

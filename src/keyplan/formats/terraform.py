@@ -17,8 +17,6 @@ from keyplan.formats.yaml_json import Noted, note_text, plain, quoted
 from keyplan.model.compiled.compiled_design import CompiledDesign, key_notes, patterns_of_index
 from keyplan.model.declared.indexes import Index
 
-__all__ = ["Block", "hcl_text", "terraform_hcl", "terraform_json"]
-
 
 @dataclass(frozen=True, slots=True)
 class Block:

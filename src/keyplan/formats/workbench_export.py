@@ -28,8 +28,6 @@ from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.model.stored.stored_fields import StoredField
 from keyplan.model.stored.stored_keys import CompiledKey
 
-__all__ = ["VERSION", "model", "model_notes"]
-
 VERSION = "3.0"
 Item = Mapping[str, Mapping[str, Any]]
 

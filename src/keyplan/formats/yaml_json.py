@@ -12,8 +12,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Noted", "json_tree", "note_text", "plain", "quoted", "yaml_text"]
-
 NOTE_CHARACTERS_MAX = 100
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_./-]*(?:::[A-Za-z0-9_./-]+)*")
 _WORDS = {"y", "n", "yes", "no", "on", "off", "true", "false", "null", "none"}

@@ -12,8 +12,6 @@ from keyplan.errors import ArgumentError, ErrorDetail
 from keyplan.model.compiled.signatures import Parameter, ParameterKind, Signature
 from keyplan.model.declared.fields import kind_of
 
-__all__ = ["BOUNDS", "arguments_of", "check_arguments", "takes_many"]
-
 BOUNDS = ("ge", "gt", "le", "lt")
 """Suffixes of a range's bounds: ``created_at.ge``."""
 

@@ -19,8 +19,6 @@ from keyplan.errors import ArgumentError, KeyplanError
 from keyplan.model.declared.parameters import Page
 from keyplan.model.stored.stored_entity import error_details_of
 
-__all__ = ["answer_json", "error_json", "json_text", "known_error", "plain", "pretty"]
-
 _WIDTH = 88
 _AS_THEY_ARE = frozenset({str, int, bool, type(None)})
 """Exact types: a subclass such as a str enum is converted."""

@@ -9,8 +9,6 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-__all__ = ["deferred", "is_deferred"]
-
 _deferred: ContextVar[bool] = ContextVar("keyplan_deferred", default=False)
 
 

@@ -16,8 +16,6 @@ from typing import Any
 
 from pydantic import BaseModel
 
-__all__ = ["definition_of", "fields_read", "local_names"]
-
 
 def definition_of(function: Callable[..., Any]) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
     """The definition of a function, decorators included. None where its source can't be read."""

@@ -16,20 +16,6 @@ from keyplan.model.declared.fields import kind_of
 from keyplan.planner.facts import EntityFacts
 from keyplan.planner.needs import Need, is_fraction
 
-__all__ = [
-    "OWN",
-    "PARTITION",
-    "TEXT",
-    "Candidate",
-    "Form",
-    "attribute_form",
-    "exclude",
-    "index_candidates",
-    "primary_candidates",
-    "sort_forms",
-    "values_of",
-]
-
 KEY_ATTRIBUTES_MAX = 4
 """Sort key attributes of an index. Source: "Multi-attribute keys" in the developer guide."""
 UNITED_MAX = 3

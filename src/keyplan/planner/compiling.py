@@ -34,8 +34,6 @@ from keyplan.planner.facts import DesignFacts, EntityFacts, fields_of
 from keyplan.planner.plans import Plan, PlannedKey, weighed
 from keyplan.planner.templates import Declared, KeyName
 
-__all__ = ["applied", "checked", "compiled_entities", "compiled_plan", "ordering_field", "read_faults", "with_updates"]
-
 INCLUDED_MAX = 20
 """Attributes that an index can include. Source: "Service, account, and table quotas" in the developer guide."""
 

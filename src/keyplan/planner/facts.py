@@ -21,8 +21,6 @@ from keyplan.model.declared.indexes import Index
 from keyplan.model.declared.keys import Key, Unique
 from keyplan.model.declared.patterns import Pattern, ReadMethod
 
-__all__ = ["Deployed", "DesignFacts", "EntityFacts", "copy_hint", "declared_keys", "word"]
-
 
 @dataclass(frozen=True)
 class EntityFacts:

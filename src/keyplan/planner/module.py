@@ -20,18 +20,6 @@ from keyplan.model.declared.keys import Key, Unique
 from keyplan.model.declared.patterns import Pattern
 from keyplan.planner.plans import Plan, PlannedKey
 
-__all__ = [
-    "ModuleText",
-    "Rewritten",
-    "add_imports",
-    "assigned",
-    "class_in",
-    "declaration",
-    "index_declaration",
-    "last_member_line",
-    "rewritten",
-]
-
 LINE_MAX = 120
 
 

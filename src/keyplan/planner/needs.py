@@ -26,8 +26,6 @@ from keyplan.model.declared.parameters import Through
 from keyplan.model.declared.patterns import Options, ReadMethod
 from keyplan.planner.facts import DesignFacts, EntityFacts, copy_hint
 
-__all__ = ["Need", "Needs", "is_fraction", "needs_of"]
-
 _TIME_WORDS = (
     *("created", "placed", "posted", "sent", "published", "ordered", "started", "opened", "at", "on", "time", "date"),
 )

@@ -32,8 +32,6 @@ from keyplan.planner.plans import Plan, front, why_not_first
 from keyplan.planner.search import Choice, Found, Search, search
 from keyplan.planner.templates import Declared, declared
 
-__all__ = ["compared", "plan", "provisional_design", "spare_indexes"]
-
 WEIGHED_MAX = 4
 """Choices of each kind that are compiled and weighed."""
 ALTERNATIVES = 3

@@ -21,22 +21,6 @@ from keyplan.model.declared.entity import Entity
 from keyplan.model.declared.indexes import Index
 from keyplan.model.declared.keys import Key, Unique
 
-__all__ = [
-    "CENT",
-    "Answer",
-    "HotKey",
-    "Plan",
-    "PlannedKey",
-    "Verified",
-    "Weight",
-    "comparison",
-    "dominates",
-    "front",
-    "weighed",
-    "why_not_first",
-]
-
-
 REGION = "us-east-1"
 """The region whose prices are used if the traffic has none, or one without a price list."""
 CENT = 0.005

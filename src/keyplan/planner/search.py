@@ -25,8 +25,6 @@ from keyplan.planner.candidates import TEXT, Candidate, Form, exclude, index_can
 from keyplan.planner.facts import Deployed, EntityFacts
 from keyplan.planner.needs import Need, is_fraction
 
-__all__ = ["Choice", "EntityChoice", "Found", "Search", "Unserved", "search"]
-
 Bundle: TypeAlias = tuple[Candidate, ...]
 """Keys of one entity that share an index, since no item is under two of them."""
 Placement: TypeAlias = Mapping[str, int]

@@ -18,8 +18,6 @@ from keyplan.planner.facts import Deployed, EntityFacts, word
 from keyplan.planner.needs import Need
 from keyplan.planner.search import Choice, EntityChoice
 
-__all__ = ["Declared", "KeyName", "declared"]
-
 KeyName = tuple[type[Entity], str]
 """A key by its entity and name."""
 

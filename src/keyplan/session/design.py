@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from keyplan.session.multi_design import Joining
     from keyplan.session.stores import Store
 
-__all__ = ["AsyncVerbs", "Design"]
 
 E = TypeVar("E", bound=Entity)
 T = TypeVar("T")

@@ -16,8 +16,6 @@ from keyplan.errors import RequestError, WriteFailed, shown
 from keyplan.model.declared.patterns import Joined
 from keyplan.session.stores import Store
 
-__all__ = ["Joining", "run_together", "transact"]
-
 A = TypeVar("A")
 B = TypeVar("B")
 C = TypeVar("C")

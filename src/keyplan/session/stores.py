@@ -24,7 +24,6 @@ from keyplan.model.compiled.compiled_design import CompiledDesign
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-__all__ = ["Backend", "Store", "aopen_store", "open_store", "with_table"]
 
 R = TypeVar("R")
 W = TypeVar("W", bound=OnPattern)

@@ -13,8 +13,6 @@ from importlib.resources import files
 
 from starlette.requests import Request
 
-__all__ = ["HEADER", "MODULES", "STATIC", "Access", "page_html", "static_text"]
-
 HEADER = "x-keyplan-token"
 TOKEN_BYTES = 24
 

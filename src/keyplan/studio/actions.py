@@ -27,8 +27,6 @@ from keyplan.studio.running import form_json, needed, require_writable, run_json
 from keyplan.studio.sampling import ROWS
 from keyplan.studio.subject import NO_TABLE, Endpoint, Subject
 
-__all__ = ["ACTIONS", "Studio", "run", "start_json"]
-
 ROWS_MAX = 50
 EACH_MAX = 10
 """Maximum number of collections of one kind on the map."""

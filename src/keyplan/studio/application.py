@@ -27,8 +27,6 @@ from keyplan.studio.actions import Studio, run
 from keyplan.web.api import JsonResponse
 from keyplan.web.request_parsing import read_object, status_of
 
-__all__ = ["Beside", "studio_application"]
-
 _KINDS = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 
 

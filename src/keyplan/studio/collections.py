@@ -34,20 +34,6 @@ from keyplan.studio.items import (
 )
 from keyplan.studio.sampling import CollectionPart, Count
 
-__all__ = [
-    "Collection",
-    "Entry",
-    "Picture",
-    "Place",
-    "Tie",
-    "collection_id",
-    "joined_by",
-    "key_by",
-    "picture",
-    "sharded",
-    "template_picture",
-]
-
 ENTRIES = 7
 """Entries of one index collection that are shown at first."""
 COLLECTIONS = 9

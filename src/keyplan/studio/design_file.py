@@ -12,8 +12,6 @@ from typing import Any, Generic, TypeVar
 from keyplan.errors import KeyplanError
 from keyplan.formatting.results import error_json
 
-__all__ = ["DesignFile", "line_in", "stamp"]
-
 Opened = TypeVar("Opened")
 
 CONTEXT = 4

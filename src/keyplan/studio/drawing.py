@@ -34,18 +34,6 @@ from keyplan.studio.items import (
 from keyplan.studio.layout import CAPTION_HEIGHT, HEAD_HEIGHT, MARGIN, Box, Layout, Line, Row, Zone, laid_out
 from keyplan.studio.subject import Subject
 
-__all__ = [
-    "COLOURS",
-    "colour_of",
-    "drawing",
-    "item_json",
-    "picture_json",
-    "sign",
-    "standalone",
-    "template_json",
-    "template_names",
-]
-
 COLOURS = 12
 """Number of colors. With more kinds they repeat, with other signs."""
 SIGNS = "●■▲▼★"

@@ -27,8 +27,6 @@ from keyplan.studio.paths import Path, followed
 from keyplan.studio.running import changes_json, require_writable, stored_items
 from keyplan.studio.subject import Subject
 
-__all__ = ["EDITS_MAX", "Journal", "edit_json", "undo_json", "validated_fields"]
-
 EDITS_MAX = 100
 """Actions of one transaction. Source: TransactWriteItems in the API reference."""
 JOURNAL_MAX = 200

@@ -24,8 +24,6 @@ from keyplan.studio.items import MASK, Item, identity, key_of, kind_of, masked, 
 from keyplan.studio.running import require_writable, stored_items
 from keyplan.studio.subject import Subject
 
-__all__ = ["brought_json", "taken_json"]
-
 ITEMS_MAX = 10_000
 REQUESTS_MAX = 400
 FORMS = ("jsonl", "csv")

@@ -24,8 +24,6 @@ from keyplan.studio.reviewing import check_json, questions_json
 from keyplan.studio.sampling import sample
 from keyplan.studio.subject import Subject
 
-__all__ = ["page_file", "svg_file"]
-
 VIEWS = ("map", "questions", "check")
 OWN = ("lib", "app", "palette", "map", "questions", "check")
 LIBRARIES = ("preact", "preact/hooks", "@preact/signals-core", "@preact/signals", "htm")

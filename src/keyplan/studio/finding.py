@@ -25,8 +25,6 @@ from keyplan.studio.drawing import colour_of
 from keyplan.studio.items import Item, identity, key_of, kind_of, place_attributes, secrets_of
 from keyplan.studio.subject import Subject
 
-__all__ = ["OPERATORS", "Found", "data_json", "found_items", "orphans", "row_json"]
-
 OPERATORS = ("=", "<>", "<", "<=", ">", ">=", "between", "begins with", "contains", "exists", "not exists")
 _SORT_OPERATORS = {"=", "<", "<=", ">", ">=", "between", "begins with"}
 PAGE = 50

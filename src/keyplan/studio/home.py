@@ -18,9 +18,6 @@ from keyplan.studio.items import place_attributes
 from keyplan.studio.sampling import sample
 from keyplan.studio.subject import Subject
 
-__all__ = ["Home", "first_design_json", "remember"]
-
-
 Opened = TypeVar("Opened")
 
 RECENT_MAX = 12

@@ -21,24 +21,6 @@ from keyplan.model.stored.key_templates import Literal_, Template
 from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.model.stored.stored_keys import CompiledKey
 
-__all__ = [
-    "MASK",
-    "Item",
-    "Kind",
-    "Piece",
-    "attribute_text",
-    "identity",
-    "key_of",
-    "kind_of",
-    "masked",
-    "pieces",
-    "place_attributes",
-    "plain_pieces",
-    "secret_names",
-    "secrets_of",
-    "template_pieces",
-]
-
 Item: TypeAlias = Mapping[str, Mapping[str, Any]]
 SHOWN_MAX = 400
 """Characters of one attribute that are shown by default."""

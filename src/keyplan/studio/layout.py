@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 from keyplan.studio.collections import Collection, Entry, Picture, Place, Tie
 from keyplan.studio.sampling import Count
 
-__all__ = ["Box", "Layout", "Line", "Row", "Zone", "laid_out"]
-
 CARD_WIDTH = 400
 ENTRY_WIDTH = 330
 HEAD_HEIGHT = 38

@@ -20,8 +20,6 @@ from keyplan.studio.paths import Path, Step, example_arguments, read_path, write
 from keyplan.studio.sampling import ROWS, CollectionPart, Sample, counter, sample, stretch
 from keyplan.studio.subject import Subject
 
-__all__ = ["lit_picture", "map_json", "partitions_json", "question_path", "templates_json"]
-
 ITEMS_MAX = 200
 """Items of one response that the page gets."""
 LIT_ROWS = 14

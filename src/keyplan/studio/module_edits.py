@@ -24,8 +24,6 @@ from keyplan.planner.module import (
     last_member_line,
 )
 
-__all__ = ["field_types", "module_outline", "with_addition"]
-
 RETURNS = {"one": "{0} | None", "list": "list[{0}]", "page": "Page[{0}]"}
 
 

@@ -29,9 +29,6 @@ from keyplan.planner import plan as find_plans
 from keyplan.session.design import Design
 from keyplan.studio.changing import Source, change_made, loaded
 
-__all__ = ["answered", "read"]
-
-
 Cell = Mapping[str, Any] | None
 
 

@@ -21,8 +21,6 @@ from keyplan.analysis.traffic.traffic_file import Traffic
 from keyplan.formatting.results import json_text
 from keyplan.studio.changing import Source
 
-__all__ = ["ModuleRunner"]
-
 KEPT_MAX = 8
 """Results that are kept, by the task, the text and the options."""
 LINE_MAX = 32_000_000

@@ -21,8 +21,6 @@ from keyplan.session.design import Design
 from keyplan.studio.items import Item
 from keyplan.web.tracing import bounded_conversation
 
-__all__ = ["KEY", "Path", "Step", "actions", "example_arguments", "followed", "read_path", "write_path"]
-
 REQUESTS_MAX = 40
 """Maximum number of requests of one call; further results aren't shown."""
 LIMIT = 10

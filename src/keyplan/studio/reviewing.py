@@ -25,8 +25,6 @@ from keyplan.model.compiled.plans import ReadPattern
 from keyplan.model.declared.pattern_load import Load
 from keyplan.session.design import Design
 
-__all__ = ["REGION", "check_json", "cost_json", "questions_json"]
-
 REGION = "us-east-1"
 MILLION = 1_000_000
 RATE_MAX = 1_000_000.0

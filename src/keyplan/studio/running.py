@@ -25,9 +25,6 @@ from keyplan.testing.stores import Factory, sample_value
 from keyplan.web.design_page import fields
 from keyplan.web.openapi import Schemas
 
-__all__ = ["changes_json", "form_json", "needed", "require_writable", "run_json", "stored_items", "write_generated"]
-
-
 PICKS_MAX = 100
 """Items of an entity that a form offers."""
 

@@ -15,8 +15,6 @@ from keyplan.model.declared.indexes import Index
 from keyplan.studio.items import Item, key_of, kind_of, place_attributes
 from keyplan.studio.subject import Subject
 
-__all__ = ["CollectionPart", "Count", "Sample", "count", "counter", "sample", "stretch"]
-
 LOCAL_ITEMS = 4000
 SEGMENTS = 8
 SEGMENT_ITEMS = 40

@@ -18,9 +18,6 @@ from keyplan.model.declared.indexes import Index, KeyAttribute
 from keyplan.model.declared.table import Table
 from keyplan.session.design import Design
 
-__all__ = ["NO_TABLE", "Endpoint", "Subject", "browsed", "described", "of_design", "of_uncompiled"]
-
-
 NO_TABLE = "no-table"
 """The table's name if there is no table."""
 

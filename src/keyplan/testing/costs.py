@@ -14,8 +14,6 @@ from keyplan.model.compiled.return_types import ShapeKind
 from keyplan.model.declared.patterns import Bound, Pattern
 from keyplan.session.design import Design
 
-__all__ = ["Metered", "assert_cost", "metering"]
-
 _READS = frozenset({"GetItem", "Query", "Scan", "BatchGetItem", "TransactGetItems"})
 
 

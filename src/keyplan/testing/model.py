@@ -33,8 +33,6 @@ from keyplan.testing.report import RunningCounts
 from keyplan.testing.steps import Age, Call, Change, Copy, Erase, Family, Foreign, Step, Write
 from keyplan.testing.stored_world import World, belongs_to, identity_of, read_back, scan
 
-__all__ = ["Missed", "Model", "key_fields_of", "watched"]
-
 Identity = tuple[Any, ...]
 
 ARRANGED_MAX = 5

@@ -37,8 +37,6 @@ from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.model.stored.stored_keys import CompiledKey
 from keyplan.testing.stored_world import Row, World
 
-__all__ = ["Groups", "Oracle", "UndecidableError", "filtered_attributes"]
-
 Groups = list[list[Entity]] | list[list[Entity | None]]
 """A result in order. Items of a group are equal in all fields of the order, so any order within it is correct. None is
 an empty result that is as correct as the others.

@@ -35,8 +35,6 @@ from keyplan.testing.report import RunningCounts
 from keyplan.testing.samples import samples
 from keyplan.testing.stored_world import Recorder, Row, World
 
-__all__ = ["Asker", "Checker", "entities_of_plan"]
-
 LIMIT_SMALL = 4
 PAGES_MAX = 200
 REVERSED_BOUNDS = "The BETWEEN operator requires upper bound to be greater than or equal to lower bound"

@@ -27,7 +27,6 @@ import pytest
 if TYPE_CHECKING:
     from keyplan import Design
 
-__all__ = ["design", "design_class", "keyplan_server"]
 
 STORES = ("memory", "file", "server")
 

@@ -23,8 +23,6 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from keyplan.model.declared.example_values import FORMED_TEXTS, annotated
 from keyplan.model.declared.fields import TTL, is_alias, is_optional, kind_of, layers, marks_of
 
-__all__ = ["pattern_of", "samples", "strategy_for"]
-
 FAVOURED = 3
 """So many of the first samples are drawn half of the time, so that fields of different items are often equal."""
 

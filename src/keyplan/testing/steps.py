@@ -26,8 +26,6 @@ from keyplan.model.stored.stored_fields import StoredField
 from keyplan.testing.pattern_checks import entities_of_plan
 from keyplan.testing.samples import strategy_for
 
-__all__ = ["Age", "Call", "Change", "Copy", "Erase", "Family", "Foreign", "Step", "Steps", "Write", "smallest"]
-
 RUNS = 6
 RUN_MAX = 12
 FAMILY_MAX = 6

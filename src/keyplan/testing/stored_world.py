@@ -17,8 +17,6 @@ from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.session.design import Design
 from keyplan.session.stores import Store
 
-__all__ = ["Recorder", "Row", "World", "belongs_to", "check_invariants", "identity_of", "read_back", "record", "scan"]
-
 Item = dict[str, dict[str, Any]]
 
 

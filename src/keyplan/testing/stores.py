@@ -26,8 +26,6 @@ from keyplan.session.design import Design
 from keyplan.session.stores import Store, with_table
 from keyplan.store import Engine
 
-__all__ = ["Clock", "Factory", "expire_items", "open_test_store", "sample_value", "throttled"]
-
 D = TypeVar("D", bound=Design)
 
 

@@ -36,8 +36,6 @@ from keyplan.testing.report import PatternReport, Report, RunningCounts
 from keyplan.testing.steps import Step, Steps, smallest
 from keyplan.testing.stored_world import Item, Row, World, check_invariants, record, scan
 
-__all__ = ["looked_at", "verified", "verify"]
-
 
 def verify(
     design: type[Design],

@@ -32,8 +32,6 @@ from keyplan.web.request_parsing import object_of, query_pairs, read_body, statu
 from keyplan.web.request_queue import in_turn
 from keyplan.web.tracing import traced
 
-__all__ = ["NDJSON", "Endpoint", "JsonResponse", "error_response", "problem"]
-
 _log = logging.getLogger("keyplan.web")
 
 NDJSON = "application/x-ndjson"

@@ -23,9 +23,6 @@ from keyplan.web.openapi import openapi
 from keyplan.web.policy import Offer, Policy, is_foreign, named_host
 from keyplan.web.tracing import examples
 
-__all__ = ["Beside", "application"]
-
-
 _HEADERS = (
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),

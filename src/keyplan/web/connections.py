@@ -15,8 +15,6 @@ from typing import Any, ClassVar
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-__all__ = ["BoundedApplication", "BoundedConnection", "Bounds", "allow_many_files", "bounded_protocol"]
-
 FILES_WANTED = 8192
 CONNECTIONS_MIN = 16
 FILES_SPARE = 256

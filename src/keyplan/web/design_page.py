@@ -20,8 +20,6 @@ from keyplan.session.design import Design
 from keyplan.web.openapi import Schema, Schemas, default_bounds
 from keyplan.web.policy import Offer, Policy
 
-__all__ = ["fields", "page"]
-
 
 def page(design: Design, policy: Policy | None = None) -> str:
     """The whole page, with the patterns that the policy offers."""

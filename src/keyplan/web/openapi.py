@@ -25,8 +25,6 @@ from keyplan.model.compiled.time_bucket_keys import BUCKETS_MAX
 from keyplan.model.declared.parameters import InvalidItem, Page
 from keyplan.web.policy import Offer, Policy
 
-__all__ = ["Schemas", "default_bounds", "openapi", "without_none"]
-
 ERROR = "KeyplanError"
 _BOUND_WORDS = {"ge": "At least this.", "gt": "More than this.", "le": "At most this.", "lt": "Less than this."}
 _RESPONSES = {

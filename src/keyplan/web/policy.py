@@ -18,8 +18,6 @@ from keyplan.model.compiled.signatures import Parameter
 if TYPE_CHECKING:
     from starlette.requests import Request
 
-__all__ = ["Offer", "Policy", "is_foreign", "named_host"]
-
 
 Pattern = ReadPattern | WritePattern
 

@@ -27,8 +27,6 @@ from keyplan.errors import (
     WriteFailed,
 )
 
-__all__ = ["BODY_BYTES_MAX", "FIELDS_MAX", "object_of", "query_pairs", "read_body", "read_object", "status_of"]
-
 BODY_BYTES_MAX = 2 * 1024 * 1024
 FIELDS_MAX = 2000
 """How many ``name=value`` a query string may hold."""

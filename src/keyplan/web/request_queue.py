@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from keyplan.session.design import Design
 
-__all__ = ["in_turn"]
 
 WAIT_SECONDS = 0.05
 """Who has waited for so long begins beside the others."""

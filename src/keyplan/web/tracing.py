@@ -13,8 +13,6 @@ from keyplan.formatting.results import plain
 from keyplan.model.compiled.return_types import ShapeKind
 from keyplan.session.design import Design
 
-__all__ = ["bounded_conversation", "examples", "traced"]
-
 T = TypeVar("T")
 
 REQUESTS_MAX = 60

@@ -13,8 +13,6 @@ from typing import Any
 
 from keyplan.errors import RequestError
 
-__all__ = ["FrontMatter", "FrontMatterError", "load_yaml", "plain_text", "read_front_matter", "split_front_matter"]
-
 HEADER_CHARACTERS_MAX = 64_000
 """Longer front matter is rejected: YAML is slow to parse, and a file can be malicious."""
 INTEGER_MAX = 2**63

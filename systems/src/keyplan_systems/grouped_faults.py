@@ -9,8 +9,6 @@ from dataclasses import dataclass, field
 from keyplan.errors import ErrorDetail
 from keyplan.systems import LoadReport
 
-__all__ = ["GroupedFaults"]
-
 NAMES_SHOWN = 8
 NAMES_MAX = 10_000
 """Number of names counted separately per kind."""

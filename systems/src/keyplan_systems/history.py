@@ -16,8 +16,6 @@ from pathlib import Path
 from keyplan_systems.frontmatter import FrontMatterError, plain_text, split_front_matter
 from keyplan_systems.posts import FILE_BYTES_MAX
 
-__all__ = ["History", "HistoryError", "Revision"]
-
 LOG_SECONDS_MAX = 60
 _FILE_MODES = frozenset({"100644", "100755"})
 _KEPT = ("PATH", "HOME")

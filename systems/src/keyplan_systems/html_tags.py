@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from html import unescape
 
-__all__ = ["html_tags", "html_text"]
-
 TAG_CHARACTERS_MAX = 4_000
 """Longer tags are ignored."""
 _ENDS = frozenset(" \t\n\r\f/>=<\"'")

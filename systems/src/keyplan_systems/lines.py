@@ -11,8 +11,6 @@ from typing import BinaryIO
 from keyplan.errors import RequestError, StoreError
 from keyplan.systems import Progress
 
-__all__ = ["LINE_BYTES_MAX", "Lines", "Steps", "Tell", "count_lines", "readable"]
-
 LINE_BYTES_MAX = 100_000
 """Longer lines are reported and skipped. csv's limit for one field is 131,072 characters."""
 CHUNK_BYTES = 1 << 20

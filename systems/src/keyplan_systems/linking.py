@@ -20,8 +20,6 @@ from keyplan_systems.frontmatter import FrontMatterError, load_yaml
 from keyplan_systems.posts import TAKEN, Post, day_named, is_pattern
 from keyplan_systems.words import address_key, has_scheme
 
-__all__ = ["LINKED_BYTES_MAX", "Links", "SiteFolder", "former_addresses"]
-
 _CONFIGS = ("_config.yml", "_config.yaml", "hugo.toml", "hugo.yaml", "config.toml", "config.yaml", "zola.toml")
 _FILE_ROOTS = ("", "static", "assets", "content")
 """Folders of a site in which a link that starts with a slash is looked up."""

@@ -15,8 +15,6 @@ from markdown_it.rules_block import StateBlock
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
-__all__ = ["Heading", "TooIntricate", "allowance", "bound", "code_lines", "first_heading", "first_paragraph"]
-
 NESTING_MAX = 20
 STEPS_MIN = 10_000
 CHARACTERS_PER_STEP = 5

@@ -9,8 +9,6 @@ from pydantic import BaseModel
 
 from keyplan import Cursor, Page
 
-__all__ = ["as_json", "items_of", "items_of_ids", "pages_of"]
-
 T = TypeVar("T")
 
 

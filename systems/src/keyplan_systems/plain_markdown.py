@@ -16,8 +16,6 @@ from itertools import groupby
 
 from keyplan_systems.markdown_parsing import code_lines
 
-__all__ = ["Plain", "plain_markdown"]
-
 TAG_CHARACTERS_MAX = 4_000
 """Longer template tags are treated as text."""
 ADDRESS_CHARACTERS_MAX = 2_000

@@ -23,19 +23,6 @@ from keyplan_systems.frontmatter import FrontMatter, FrontMatterError, plain_tex
 from keyplan_systems.markdown_parsing import first_heading
 from keyplan_systems.site.files import KINDS
 
-__all__ = [
-    "FILE_BYTES_MAX",
-    "TAKEN",
-    "Post",
-    "day_named",
-    "fault_of",
-    "find_posts",
-    "is_pattern",
-    "read_post",
-    "shown",
-    "stable_id",
-]
-
 SUFFIXES = frozenset({".md", ".markdown"})
 NO_TEXT = frozenset({*(f".{ending}" for ending in KINDS), ".jpeg", ".css", ".scss", ".js", ".toml", ".yaml", ".yml"})
 """Media that posts can link to, styles, scripts and settings. Any other file that isn't a post is reported."""

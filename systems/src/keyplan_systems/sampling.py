@@ -13,8 +13,6 @@ from typing import TypeVar
 from keyplan import Design, Entity
 from keyplan.systems import Progress
 
-__all__ = ["drawn", "in_steps", "not_there", "shifted", "zipf", "zipf_sums"]
-
 W = TypeVar("W")
 E = TypeVar("E", bound=Entity)
 

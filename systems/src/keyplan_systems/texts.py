@@ -11,8 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-__all__ = ["SUBJECTS", "Manuscript", "Subject", "manuscript", "said"]
-
 
 @dataclass(frozen=True)
 class Subject:

@@ -9,25 +9,6 @@ from urllib.parse import unquote, urlsplit
 
 from keyplan_systems.markdown_parsing import first_paragraph
 
-__all__ = [
-    "EXCERPT_MAX",
-    "SLUG_MAX",
-    "TAG_MAX",
-    "address_key",
-    "excerpt_from",
-    "has_scheme",
-    "is_line",
-    "is_slug",
-    "is_tag",
-    "numbered",
-    "plain_words",
-    "shows_something",
-    "slug_from",
-    "tag_from",
-    "visible",
-    "word_count",
-]
-
 EXCERPT_MAX = 300
 SLUG_MAX = 100
 """Maximum length of a slug generated from a title."""

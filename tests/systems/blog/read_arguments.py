@@ -10,8 +10,6 @@ from keyplan_systems.blog.entities import Comment, Upload, UserImpression
 from keyplan_systems.blog.sample import sample_user, whole_post
 from keyplan_systems.site.sessions import Session
 
-__all__ = ["SAMPLED", "arguments", "completed"]
-
 SAMPLED = 60
 SESSION = Session(user_id=sample_user(1).user_id, mark="0", expires_at=datetime(2030, 1, 1, tzinfo=UTC))
 

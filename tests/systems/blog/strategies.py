@@ -12,8 +12,6 @@ from hypothesis.strategies import SearchStrategy
 
 from keyplan_systems.blog.entities import Byline, Credential, FrontPage, Post, TagCount, User
 
-__all__ = ["STRATEGIES"]
-
 _IDS = st.sampled_from(["1", "a#ü$"])
 _SLUGS = st.sampled_from(["one", "a-b", "zwei"])
 _USERNAMES = st.sampled_from(["ada", "eve", "u#1"])

@@ -25,8 +25,6 @@ from keyplan_systems.blog.entities import (
 from keyplan_systems.blog.posts import tag_combos
 from keyplan_systems.blog.scoring import Totals, totals_of
 
-__all__ = ["Recorder", "check_books", "counted", "items_of", "new_post", "new_user", "published", "recorded", "silent"]
-
 
 def new_user(blog: Blog, username: str, **fields: Any) -> User:
     """A registered user without a password."""

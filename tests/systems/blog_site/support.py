@@ -15,8 +15,6 @@ from keyplan_systems.blog.entities import Post, User
 from keyplan_systems.words import excerpt_from, slug_from
 from tests.web.support import TestClient
 
-__all__ = ["PASSWORD", "Visit", "make_post", "make_user", "text_of"]
-
 PASSWORD = "correct horse battery"
 _TOKEN = re.compile(r'name="csrf" value="([^"]+)"')
 

@@ -12,8 +12,6 @@ from hypothesis.strategies import SearchStrategy
 
 from keyplan_systems.cms.entities import Article
 
-__all__ = ["STRATEGIES"]
-
 _IDS = st.sampled_from(["1", "a#ü$", "b"])
 _SLUGS = st.sampled_from(["one", "a-b", "zwei"])
 _TAGS = st.sampled_from([set[str](), {"a"}, {"a", "c#"}])

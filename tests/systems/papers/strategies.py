@@ -10,8 +10,6 @@ from hypothesis.strategies import SearchStrategy
 
 from keyplan_systems.papers.design import Membership, Paper
 
-__all__ = ["STRATEGIES"]
-
 _PAPERS = st.sampled_from(["1", "2#"])
 _DAY = datetime(2026, 11, 20, 22, 30, tzinfo=UTC)
 _MOMENTS = st.sampled_from([_DAY, _DAY, _DAY + timedelta(hours=3)])

@@ -8,8 +8,6 @@ from typing import Any
 from keyplan_systems.papers import Papers
 from tests.systems.support import stored
 
-__all__ = ["assert_consistent", "plain_items"]
-
 
 def plain_items(papers: Papers) -> list[dict[str, Any]]:
     """Every item with plain values."""

@@ -10,8 +10,6 @@ from hypothesis.strategies import SearchStrategy
 
 from keyplan_systems.shop import Cart, Order, OrderLine, Payment, PostalAddress, Product, Refund, User
 
-__all__ = ["STRATEGIES"]
-
 _USERS = st.sampled_from(["ann#ü$", "ann#ü$", "b"])
 _ORDERS = st.sampled_from(["1", "2#"])
 _MERCHANTS = st.sampled_from(["m#", "m#", "n"])

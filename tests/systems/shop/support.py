@@ -8,8 +8,6 @@ from typing import Any
 
 from keyplan_systems.shop import OrderEvent, Product, ProductDetails, Shop
 
-__all__ = ["TODAY", "all_events", "all_items", "assert_consistent", "edit", "placed_stock"]
-
 TODAY = datetime(2026, 11, 21, tzinfo=UTC)
 
 PAYMENT_OF = {"pending": {"due"}, "paid": {"paid"}, "shipped": {"paid"}, "cancelled": {"void", "refunded"}}

@@ -10,8 +10,6 @@ from keyplan.systems import SiteOptions
 from tests.systems.mailbox import Box
 from tests.web.support import TestClient
 
-__all__ = ["OPTIONS", "Visit"]
-
 OPTIONS = SiteOptions(b"a secret of the tests, and nobody else's", ("testserver",))
 
 

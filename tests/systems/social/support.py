@@ -30,8 +30,6 @@ from keyplan_systems.social import (
 from keyplan_systems.social.entities import Block, preview_of
 from tests.systems.support import stored
 
-__all__ = ["STRATEGIES", "assert_whole", "everything", "people"]
-
 E = TypeVar("E", bound=Entity)
 _MOMENTS = [datetime(2026, 5, 4, 9, minute, 0, micro, UTC) for minute in (30, 31) for micro in (0, 1)]
 _NAMES = ("user_id", "followed_id", "author_id", "reader_id", "follower_id", "to_user_id")

@@ -32,24 +32,6 @@ from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.model.stored.stored_fields import StoredField
 from keyplan.model.stored.stored_keys import CompiledKey
 
-__all__ = [
-    "HEADROOM",
-    "BusiestPartition",
-    "Demand",
-    "Demands",
-    "Query",
-    "Subject",
-    "bounded",
-    "busiest_partitions",
-    "counted",
-    "is_secret",
-    "junction_of",
-    "length_max",
-    "numbers_in",
-    "ranged",
-    "values_of",
-]
-
 
 def values_of(annotation: Any) -> tuple[Any, ...] | None:
     """The values of a type with few values: of Literal, Enum (as stored) and bool."""

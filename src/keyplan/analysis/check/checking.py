@@ -17,8 +17,6 @@ from keyplan.analysis.write_analysis.sources import Sources, unwrapped
 from keyplan.errors import DesignError
 from keyplan.model.compiled.compiled_design import CompiledDesign
 
-__all__ = ["check", "refused"]
-
 _OWN = str(Path(__file__).parent.parent.parent)
 
 

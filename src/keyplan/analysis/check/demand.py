@@ -20,8 +20,6 @@ from keyplan.model.declared.declaration_errors import Problem
 from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.model.stored.stored_keys import CompiledKey
 
-__all__ = ["demands"]
-
 
 @dataclass(frozen=True, slots=True)
 class _Touched:

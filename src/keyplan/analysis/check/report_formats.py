@@ -17,8 +17,6 @@ from keyplan._version import __version__
 from keyplan.analysis.check.findings import Finding, Report, Severity
 from keyplan.analysis.check.rules import RULES
 
-__all__ = ["as_github", "as_json", "as_sarif", "place_in_source"]
-
 SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}

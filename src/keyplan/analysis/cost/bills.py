@@ -13,8 +13,6 @@ from keyplan.analysis.cost.unit_counts import TABLE
 from keyplan.analysis.traffic.traffic_file import TableSettings
 from keyplan.model.compiled.item_sizes import REPLICA_BYTES
 
-__all__ = ["EXCLUDED", "HOURS", "Bill", "Charge", "Payer", "break_even", "capacity_units", "storage_break_even"]
-
 HOURS = 730
 """Hours per month, as in AWS's calculator."""
 SECONDS = HOURS * 3600

@@ -25,17 +25,6 @@ from keyplan.analysis.cost.cost_wording import (
 from keyplan.analysis.cost.estimate import EntityEstimate, PatternEstimate
 from keyplan.analysis.cost.unit_counts import Request
 
-__all__ = [
-    "Difference",
-    "difference",
-    "difference_json",
-    "difference_markdown",
-    "pattern_json",
-    "report_json",
-    "report_markdown",
-]
-
-
 # JSON
 
 

@@ -8,22 +8,6 @@ from keyplan.analysis.cost.bills import Bill, Payer
 from keyplan.analysis.cost.estimate import PatternEstimate
 from keyplan.analysis.cost.unit_counts import TABLE, Request
 
-__all__ = [
-    "MILLION",
-    "bill_usd",
-    "called",
-    "listed",
-    "million",
-    "more",
-    "number",
-    "size",
-    "spread",
-    "table_lines",
-    "usd",
-    "without",
-    "written",
-]
-
 MILLION = 1_000_000
 NAME_MAX = 8
 """Letters of an index's name that fit into a cell."""

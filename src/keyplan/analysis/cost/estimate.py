@@ -19,8 +19,6 @@ from keyplan.model.declared.declaration_errors import Problem
 from keyplan.model.declared.pattern_load import Load
 from keyplan.model.stored.stored_entity import CompiledEntity
 
-__all__ = ["EntityEstimate", "Estimate", "PatternEstimate", "Throughput", "estimate", "estimate_pattern"]
-
 
 @dataclass(frozen=True)
 class PatternEstimate:

@@ -12,8 +12,6 @@ from typing import Any
 from keyplan.dynamodb.regions import REGIONS, near_region
 from keyplan.errors import ErrorDetail, PriceError
 
-__all__ = ["METERS", "TERMS", "PriceList", "Reserved", "price_list", "priced_regions", "read_price_list"]
-
 FOLDER = Path(__file__).parent / "prices"
 METERS = {
     "ReadRequestUnits": "a read request unit",

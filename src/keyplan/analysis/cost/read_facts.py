@@ -33,8 +33,6 @@ from keyplan.model.declared.pattern_load import Load
 from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.model.stored.stored_keys import CompiledKey
 
-__all__ = ["Facts", "ReadCost"]
-
 SIMULATED_MAX = 20_000
 """Items that are counted one by one; beyond that, units are scaled."""
 BUCKETS_ASSUMED = 2

@@ -16,8 +16,6 @@ from keyplan.client.read_plans import FILTERED_PAGE
 from keyplan.dynamodb.limits import BATCH_GET_KEYS_MAX, PAGE_BYTES_MAX
 from keyplan.model.compiled.plans import QueryPlan, ScanPlan
 
-__all__ = ["FoundItem", "Group", "Place", "ReadRequests"]
-
 Place: TypeAlias = tuple[int, int]
 """The number of a query, and a position in the order of its result."""
 

@@ -18,8 +18,6 @@ from keyplan.model.declared.fields import kind_of
 from keyplan.model.declared.pattern_load import Load
 from keyplan.model.stored.stored_entity import CompiledEntity
 
-__all__ = ["skeleton"]
-
 _NOTE_COLUMN = 44
 """The column of notes after short lines."""
 _TEXT_MAX = 100

@@ -12,8 +12,6 @@ from keyplan.dynamodb.capacity import read_units
 from keyplan.dynamodb.limits import READ_UNIT_BYTES
 from keyplan.model.declared.indexes import Index
 
-__all__ = ["TABLE", "Direction", "Line", "Request", "batch_get", "get_item", "mixed", "page_read", "total_units"]
-
 TABLE = ""
 """The target of a line about the table itself; an index's line has the index's name."""
 

@@ -22,8 +22,6 @@ from typing import Any
 from keyplan.analysis.cost.pricelist import FOLDER, METERS, TERMS
 from keyplan.errors import PriceError
 
-__all__ = ["main", "price_lists"]
-
 _RESERVED = {"HeavyUsage:dynamodb.read": "read", "HeavyUsage:dynamodb.write": "write"}
 _LENGTHS = {"1yr": "1yr", "1 yr": "1yr", "1 year": "1yr", "3yr": "3yr", "3 yr": "3yr", "3 years": "3yr"}
 

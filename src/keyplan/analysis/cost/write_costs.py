@@ -28,8 +28,6 @@ from keyplan.model.declared.indexes import Index
 from keyplan.model.declared.pattern_load import Load
 from keyplan.model.declared.table import Table
 
-__all__ = ["WriteCost", "estimate_write", "lines_of", "with_counts", "write_requests"]
-
 SECONDS_A_DAY = 86_400
 
 

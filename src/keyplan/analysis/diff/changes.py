@@ -6,8 +6,6 @@ from dataclasses import asdict, dataclass
 from enum import Enum
 from typing import Any
 
-__all__ = ["Change", "Severity"]
-
 
 class Severity(Enum):
     """The severity of a change, highest first."""

@@ -14,9 +14,6 @@ from keyplan.formatting.markdown import cell, code, markdown_table
 from keyplan.model.compiled.compiled_design import CompiledDesign, patterns_of_index
 from keyplan.model.declared.indexes import Index, KeyAttribute
 
-__all__ = ["Difference", "difference", "table_changes"]
-
-
 HEADINGS = {
     Severity.BREAKING: "breaks deployed data",
     Severity.MIGRATION: "needs work on deployed data",

@@ -27,8 +27,6 @@ from keyplan.model.stored.key_templates import Template, Variable
 from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.model.stored.stored_keys import CompiledKey
 
-__all__ = ["entity_changes"]
-
 Names = Mapping[str, str]
 
 _MOMENT = datetime(2026, 11, 21, 9, 42, 7, tzinfo=UTC)

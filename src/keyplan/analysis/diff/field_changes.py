@@ -25,8 +25,6 @@ from keyplan.model.stored.pydantic_values import holds, stored_name
 from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.model.stored.stored_fields import StoredField
 
-__all__ = ["copied", "field_changes", "source_text"]
-
 _SETS = (set, frozenset)
 _NARROWING: dict[str, Callable[[Any, Any], bool]] = {
     "minimum": lambda before, after: after > before,

@@ -12,8 +12,6 @@ from keyplan.model.compiled.signatures import REQUIRED, Signature, type_name
 from keyplan.model.compiled.time_bucket_keys import BUCKETS_MAX
 from keyplan.model.stored.field_codec import plain
 
-__all__ = ["pattern_changes"]
-
 Pattern = ReadPattern | WritePattern
 
 

@@ -55,8 +55,6 @@ from keyplan.model.compiled.return_types import ShapeKind
 from keyplan.model.compiled.signatures import ParameterKind
 from keyplan.model.stored.stored_keys import CompiledKey
 
-__all__ = ["Alternative", "Explanation", "alternatives", "explain", "explain_all"]
-
 
 @dataclass(frozen=True, slots=True)
 class Alternative:

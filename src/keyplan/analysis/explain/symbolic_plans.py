@@ -29,8 +29,6 @@ from keyplan.model.stored.key_templates import Literal_, Template, Variable, spl
 from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.model.stored.stored_keys import CompiledKey
 
-__all__ = ["Symbol", "Symbols", "symbolic_arguments"]
-
 LIMIT_ASSUMED = 10
 """The limit of a pattern without a default."""
 

@@ -25,19 +25,6 @@ from keyplan.model.compiled.time_bucket_keys import BUCKETS_MAX, Buckets
 from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.model.stored.stored_keys import CompiledKey
 
-__all__ = [
-    "as_stored",
-    "conditions",
-    "consistent",
-    "direction",
-    "filter_text",
-    "folded_fields",
-    "indexes",
-    "key_names",
-    "listed",
-    "proof",
-]
-
 
 def indexes(plan: Plan) -> Iterator[str]:
     """The names of the indexes that a plan reads."""

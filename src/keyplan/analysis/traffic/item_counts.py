@@ -14,8 +14,6 @@ from keyplan.model.declared.declaration_errors import Problem
 from keyplan.model.declared.pattern_load import Load
 from keyplan.model.stored.stored_entity import CompiledEntity
 
-__all__ = ["ITEMS_ASSUMED", "Finds"]
-
 ITEMS_ASSUMED = 10
 """The assumed number of items of a read, keys of a batch, and values of an ``Each``."""
 

@@ -39,20 +39,6 @@ from keyplan.model.declared.pattern_load import (
 )
 from keyplan.model.stored.stored_entity import CompiledEntity
 
-__all__ = [
-    "Filling",
-    "StoredItems",
-    "TableSettings",
-    "Traffic",
-    "combinations",
-    "constants_of",
-    "read_traffic",
-    "traffic_from",
-    "traffic_of",
-    "unshared",
-]
-
-
 Filling: TypeAlias = Mapping[tuple[str, str], bool]
 """Whether a field, by entity and name, has a value."""
 EXACT_MAX = 6

@@ -42,8 +42,6 @@ from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.model.stored.stored_fields import StoredField
 from keyplan.model.stored.stored_keys import CompiledKey
 
-__all__ = ["Typical"]
-
 GIVEN = "the traffic file"
 EXAMPLE = "its example"
 DEFAULT = "its default"

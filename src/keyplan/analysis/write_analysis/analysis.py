@@ -23,8 +23,6 @@ from keyplan.model.compiled.compiled_design import CompiledDesign, WritePattern
 from keyplan.model.declared.fields import kind_of
 from keyplan.model.stored.stored_entity import CompiledEntity, error_details_of
 
-__all__ = ["BodyFault", "WriteAnalysis", "WriteAnalyzer"]
-
 _RIGHTS = {
     "Put": "PutItem",
     "Create": "PutItem",

@@ -30,8 +30,6 @@ from keyplan.model.declared.example_values import limits
 from keyplan.model.declared.fields import kind_of
 from keyplan.model.stored.stored_entity import CompiledEntity
 
-__all__ = ["code_of"]
-
 CALLS_MAX = 2_000
 """Calls of the author's functions that are followed in one write."""
 _ACTIONS: tuple[type[Any], ...] = (words.Put, words.Create, words.Update, words.Delete, words.Check, words.Batch)

@@ -8,8 +8,6 @@ from typing import Any
 from keyplan.model.compiled.compiled_design import WritePattern
 from keyplan.model.stored.stored_entity import CompiledEntity
 
-__all__ = ["Action", "Ask", "WrittenCode"]
-
 
 @dataclass(eq=False)
 class Action:

@@ -39,8 +39,6 @@ from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.model.stored.stored_keys import CompiledKey
 from keyplan.model.stored.update_outcomes import changed, outcome, whole_update
 
-__all__ = ["ActionShape", "DryRun", "DryRuns", "Mutation", "Refused", "dry_run", "dry_runs", "is_type_error"]
-
 STEPS_MAX = 10_000
 """Reads and actions after which a dry run ends."""
 _OPERATIONS: Mapping[type[Any], str] = {Put: "PutItem", Create: "PutItem", Update: "UpdateItem", Delete: "DeleteItem"}

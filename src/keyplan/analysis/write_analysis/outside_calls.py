@@ -24,8 +24,6 @@ from pydantic import BaseModel
 from keyplan.model.declared import actions
 from keyplan.model.declared.parameters import Page
 
-__all__ = ["LOCAL", "OPEN", "Call", "outside_calls"]
-
 OPEN = object()
 """What a name refers to if that isn't known."""
 LOCAL = object()

@@ -15,8 +15,6 @@ from functools import lru_cache
 from types import CodeType
 from typing import Any
 
-__all__ = ["FunctionNode", "Source", "Sources", "is_authors", "package_of", "unwrapped"]
-
 TREES_KEPT = 32
 """Modules whose syntax trees are cached."""
 

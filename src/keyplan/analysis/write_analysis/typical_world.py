@@ -25,8 +25,6 @@ from keyplan.model.declared.parameters import Page
 from keyplan.model.declared.patterns import Example
 from keyplan.model.stored.stored_entity import CompiledEntity, shrunk
 
-__all__ = ["Asked", "Before", "Case", "Fields", "TypicalWorld", "World", "arguments_of"]
-
 ELEMENTS = 3
 """Items of a list argument."""
 ANSWER_MAX = 200

@@ -12,8 +12,6 @@ from typing import Any, NamedTuple, Protocol
 from keyplan.client.transports.urls import Location
 from keyplan.errors import StoreError
 
-__all__ = ["Credentials", "Fixed", "FromBotocore", "Source", "find_credentials", "find_region"]
-
 _INSTALL = "pip install 'keyplan[aws]' (botocore)"
 
 

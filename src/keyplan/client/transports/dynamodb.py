@@ -12,8 +12,6 @@ from keyplan.client.transports.http_sync import Http
 from keyplan.client.transports.urls import Location
 from keyplan.client.transports.workers import Workers
 
-__all__ = ["DynamoDB"]
-
 
 class DynamoDB:
     """Amazon DynamoDB, or another endpoint with its protocol."""

@@ -16,8 +16,6 @@ from keyplan.client.conversations import Request
 from keyplan.client.transports.workers import Workers
 from keyplan.errors import KeyplanError
 
-__all__ = ["AsyncEmbedded", "Embedded", "InProcess"]
-
 T = TypeVar("T")
 
 WORKERS_MAX = 8

@@ -26,20 +26,6 @@ from keyplan.client.transports.signing import Signed, Signer
 from keyplan.client.transports.urls import Location
 from keyplan.errors import KeyplanError, RequestError, StoreError
 
-__all__ = [
-    "AsyncExchange",
-    "Endpoint",
-    "Exchange",
-    "Proxy",
-    "ProxyRefusedError",
-    "Send",
-    "Sending",
-    "Tunnel",
-    "call",
-    "proxy_for",
-]
-
-
 CLOCK_SECONDS_MAX = 240.0
 """A larger clock skew is corrected. AWS rejects signatures that are over five minutes off."""
 

@@ -7,8 +7,6 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-__all__ = ["ProtocolViolation", "Reply", "ReplyReader"]
-
 _STATUS_LINE = re.compile(rb"HTTP/1\.[0-9] (?P<status>[0-9]{3})(?: |$)")
 _UNIQUE = frozenset({b"content-length", b"content-encoding", b"transfer-encoding", b"x-amz-crc32"})
 _HEX = b"0123456789abcdefABCDEF"

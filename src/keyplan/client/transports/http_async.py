@@ -26,8 +26,6 @@ from keyplan.client.transports.signing import Signed
 from keyplan.client.transports.urls import Location
 from keyplan.errors import KeyplanError, StoreError
 
-__all__ = ["AsyncHttp", "AsyncPool"]
-
 
 class _Connection(asyncio.Protocol):
     """One connection, for one request at a time. Unexpected data closes it."""

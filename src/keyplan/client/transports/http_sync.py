@@ -31,8 +31,6 @@ from keyplan.client.transports.urls import Location
 from keyplan.client.transports.workers import Workers
 from keyplan.errors import StoreError
 
-__all__ = ["Http", "Pool", "busy", "closed", "connect_failed", "exchange_failed", "tls_context", "too_slow"]
-
 RECEIVE_BYTES = 256 * 1024
 IDLE_SECONDS_MAX = 55.0
 """Longer idle connections are closed: many networks silently drop them after a minute."""

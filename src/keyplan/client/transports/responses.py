@@ -20,9 +20,6 @@ from keyplan.dynamodb import service_errors as wire_errors
 from keyplan.dynamodb.values.numbers import NumberError, canonical
 from keyplan.errors import DynamoDBError, KeyplanError, StoreError
 
-__all__ = ["Failure", "Kind", "answer_of", "check_answer", "date_of"]
-
-
 T = TypeVar("T")
 
 

@@ -22,8 +22,6 @@ from keyplan.client.conversations import ByToken, Idempotent
 from keyplan.client.transports.responses import Failure, Kind
 from keyplan.errors import KeyplanError, StoreError
 
-__all__ = ["Attempts", "Quota", "repeatable"]
-
 QUOTA = 500
 COST = 14
 COST_THROTTLED = 5

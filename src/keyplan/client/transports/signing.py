@@ -21,8 +21,6 @@ from keyplan.dynamodb.signing import (
     string_to_sign,
 )
 
-__all__ = ["Signed", "Signer"]
-
 _CONTENT_TYPE = "application/x-amz-json-1.0"
 _TARGET = "DynamoDB_20120810."
 

@@ -12,8 +12,6 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from keyplan.dynamodb.regions import LOCAL_REGION, PARTITIONS, partition_of
 from keyplan.errors import StoreError
 
-__all__ = ["Location", "Settings", "is_url", "parse_url"]
-
 _SCHEMES = ("dynamodb", "dynamodb+http", "dynamodb+https")
 _REGION = re.compile(r"[a-z]{2,}(-[a-z]+)+-\d+")
 _TABLE = re.compile(r"[A-Za-z0-9_.-]{3,255}|arn:[^/?]+:table/[A-Za-z0-9_.-]{3,255}")

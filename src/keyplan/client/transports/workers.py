@@ -9,8 +9,6 @@ from typing import ParamSpec, TypeVar
 
 from keyplan.errors import StoreError
 
-__all__ = ["Workers"]
-
 P = ParamSpec("P")
 T = TypeVar("T")
 

@@ -20,8 +20,6 @@ from keyplan.model.declared.keys import Discriminator
 from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.model.stored.stored_keys import CompiledKey
 
-__all__ = ["CLAIM_ATTRIBUTE", "Declaration", "claim_facet", "declarations_in", "description_of", "is_shown"]
-
 CLAIM_ATTRIBUTE = "claim_of"
 """The attribute of claim items, besides their keys."""
 _HEADING = "Keys, as Keyplan declares them:"

@@ -9,8 +9,6 @@ from dataclasses import dataclass, field
 
 from keyplan.formats.workbench.reading import Item, TableModel
 
-__all__ = ["DELIMITERS", "Group", "groups_of", "is_generic", "is_word", "key_text", "snake"]
-
 DELIMITERS = ("#", "|", "::", ":", "/", "~")
 _KINDS = (
     *("entitytype", "entity", "entityname", "et", "typename", "edbe", "recordtype", "objecttype", "doctype"),

@@ -20,8 +20,6 @@ from keyplan.model.declared.declaration_errors import Problem
 from keyplan.model.stored.key_formats import iso_text
 from keyplan.model.stored.key_templates import split_template
 
-__all__ = ["Draft", "Field", "KeyDraft", "draft"]
-
 _PLACEHOLDER = re.compile(r"\$?[<{\[]\s*([A-Za-z][\w -]*?)\s*[>}\]]")
 _TYPES = {
     "S": "str", "N": "Decimal", "B": "bytes", "BOOL": "bool", "SS": "set[str]", "NS": "set[Decimal]",

@@ -27,9 +27,6 @@ from keyplan.model.declared.declaration_errors import Problem
 from keyplan.model.declared.entity import Entity
 from keyplan.model.stored.key_templates import split_template
 
-__all__ = ["MadeModule", "sample_faults", "working_module"]
-
-
 _IMPORTS = (
     *("Binary", "Cursor", "Design", "Discriminator", "Entity", "Field", "Index", "Key", "KeyStyle", "Number", "Page"),
     *("Table", "Unique", "read"),

@@ -14,8 +14,6 @@ from typing import Any
 
 from keyplan.dynamodb import values
 
-__all__ = ["Note", "attribute_value", "key_value"]
-
 Note = Callable[[str], None]
 """Receives a note on a value; the caller adds its place."""
 

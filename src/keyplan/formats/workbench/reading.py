@@ -18,8 +18,6 @@ from keyplan.errors import ErrorDetail, RequestError
 from keyplan.formats.workbench.plain import attribute_value, key_value
 from keyplan.formats.workbench.tables import as_workbench
 
-__all__ = ["Facet", "Index", "Item", "KeyAttribute", "KeyAttributes", "Model", "TableModel", "read_model"]
-
 Item = dict[str, dict[str, Any]]
 """A sample item in DynamoDB's JSON."""
 Json = dict[str, Any]

@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-__all__ = ["as_workbench"]
-
 Json = dict[str, Any]
 
 _RESOURCES = ("AWS::DynamoDB::Table", "AWS::DynamoDB::GlobalTable")

@@ -26,8 +26,6 @@ from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.model.stored.stored_fields import nested_default
 from keyplan.model.stored.update_outcomes import type_at
 
-__all__ = ["Rewriting", "as_read", "check_limits", "is_affected"]
-
 _EXISTENCE = frozenset({"attribute_exists", "attribute_not_exists", "attribute_type"})
 _VALUES = re.compile(r":\w+")
 KNOWN_MAX = 512

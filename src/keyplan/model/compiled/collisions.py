@@ -18,9 +18,6 @@ from keyplan.model.stored.key_templates import DELIMITER, Literal_, Template, Va
 from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.model.stored.stored_keys import CompiledKey, literal_start
 
-__all__ = ["can_collide", "neighbours", "read_apart"]
-
-
 Segment = tuple[str, "Variable | None"]
 
 

@@ -28,19 +28,6 @@ from keyplan.model.declared.table import Table
 from keyplan.model.declared.views import View, entity_of_view, is_view, types_in, views_in
 from keyplan.model.stored.stored_entity import CompiledEntity
 
-__all__ = [
-    "CompiledDesign",
-    "Use",
-    "WriteOperations",
-    "WritePattern",
-    "compile_design",
-    "key_notes",
-    "patterns_of_index",
-    "uses_of",
-    "view_problems",
-]
-
-
 GLOBAL_INDEXES_MAX = 20
 LOCAL_INDEXES_MAX = 5
 INDEX_KEY_ATTRIBUTES_MAX = 4

@@ -24,8 +24,6 @@ from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.model.stored.stored_fields import StoredField, held_in_key, stored_fields
 from keyplan.model.stored.stored_keys import CompiledKey, IndexedAttribute
 
-__all__ = ["compile_entity"]
-
 
 def compile_entity(cls: type[Entity], table: Table, faults: list[ErrorDetail]) -> CompiledEntity | None:
     """The compiled entity; None if its keys have errors, which are added to the list."""

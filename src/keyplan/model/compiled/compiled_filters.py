@@ -23,8 +23,6 @@ from keyplan.model.declared.fields import is_optional
 from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.model.stored.stored_fields import StoredField
 
-__all__ = ["filter_of", "translate_mapping"]
-
 
 def translate_mapping(
     entity: CompiledEntity, wanted: Mapping[str, Any], prefix: str

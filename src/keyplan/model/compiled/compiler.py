@@ -62,8 +62,6 @@ from keyplan.model.declared.patterns import Options
 from keyplan.model.stored.stored_entity import CompiledEntity, seen_as, seen_by
 from keyplan.model.stored.stored_keys import CompiledKey
 
-__all__ = ["compile_read", "junctions_of", "keys_considered", "named_in"]
-
 Entities = Mapping[type[Entity], CompiledEntity]
 
 NAMED_ELSEWHERE = 100

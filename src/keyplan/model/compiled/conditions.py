@@ -19,8 +19,6 @@ from keyplan.model.declared.declaration_errors import Problem
 from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.model.stored.update_outcomes import stored_step, type_at
 
-__all__ = ["Operand", "Translated", "placeholder_of", "symbol_of", "translate"]
-
 _ORDERING = frozenset({"<", "<=", ">", ">="})
 
 

@@ -21,8 +21,6 @@ from keyplan.model.declared.fields import is_alias, kind_of, unbounded
 from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.model.stored.stored_fields import StoredField
 
-__all__ = ["AnyOf", "all_slots", "constant_of", "domain_of", "values_asked"]
-
 _MANY = (tuple, list, set, frozenset)
 _NUMBERS = (int, float, Decimal)
 

@@ -11,8 +11,6 @@ from keyplan.dynamodb.values import Item
 from keyplan.model.declared.indexes import Index
 from keyplan.model.declared.table import Table
 
-__all__ = ["OVERHEAD_BYTES", "REPLICA_BYTES", "Entry", "FieldSize", "ItemSizes", "entry_bytes", "entry_of", "projected"]
-
 OVERHEAD_BYTES = 100
 """The storage overhead of each item and index entry. Source: "Storage" in the developer guide's "Read and write
 operations"; read and write units don't include it.

@@ -17,23 +17,6 @@ from keyplan.model.stored.key_templates import Literal_, Template, Variable
 from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.model.stored.stored_keys import CompiledKey, literal_start
 
-__all__ = [
-    "AmbiguousKey",
-    "Candidate",
-    "Miss",
-    "all_in",
-    "choose",
-    "fields_of",
-    "lacking_while_none",
-    "match_key",
-    "nothing_serves",
-    "ordered_by",
-    "rank",
-    "same_place",
-    "unsorted",
-    "without_buckets",
-]
-
 
 class AmbiguousKey(Problem):
     """Several keys with different orders match an access pattern, which doesn't choose one."""

@@ -28,8 +28,6 @@ from keyplan.model.stored.pydantic_values import Form
 from keyplan.model.stored.stored_entity import CompiledEntity, error_details_of
 from keyplan.model.stored.stored_forms import FieldForm
 
-__all__ = ["NUMBER", "TEXT", "UNKNOWN", "StoredOperand", "part_of", "stored_field", "stored_tag"]
-
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _NUMBERS = (int, float, Decimal)
 _TAGS: Mapping[Any, str] = {

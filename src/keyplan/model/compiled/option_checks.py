@@ -17,8 +17,6 @@ from keyplan.model.declared.parameters import Through
 from keyplan.model.declared.patterns import Example, Options
 from keyplan.model.stored.stored_entity import CompiledEntity
 
-__all__ = ["attempts_problems", "check_field", "check_options", "check_read_whole", "example_problems", "kind_problems"]
-
 _KINDS: Mapping[str, tuple[type | tuple[type, ...], str]] = {
     "newest_first": (bool, "True or False"),
     "consistent": (bool, "True or False"),

@@ -18,21 +18,6 @@ from keyplan.model.declared.patterns import Options
 from keyplan.model.stored.stored_entity import CompiledEntity, asking_for, seen_by
 from keyplan.model.stored.stored_keys import literal_start
 
-__all__ = [
-    "all_of_index",
-    "asking_for_time",
-    "attributes_held",
-    "check_filtered",
-    "check_projected",
-    "check_reach",
-    "check_sifted",
-    "check_union",
-    "completed",
-    "lacking_in_index",
-    "standing_in",
-    "without_implied",
-]
-
 
 def check_union(ways: Sequence[ThroughPlan]) -> None:
     """Several junctions form a union if all return their ends in the order of the end's key. A junction whose ends are

@@ -19,26 +19,6 @@ from keyplan.model.stored.key_templates import Literal_, Template, Variable
 from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.model.stored.stored_keys import CompiledKey
 
-__all__ = [
-    "BatchGetPlan",
-    "ClaimPlan",
-    "Filter",
-    "FilterValue",
-    "GetPlan",
-    "KeyMatch",
-    "Known",
-    "Plan",
-    "QueryPlan",
-    "ReadPattern",
-    "ScanPlan",
-    "SortPart",
-    "ThroughPlan",
-    "entities_read",
-    "newest_by_default",
-    "plans_in",
-    "turns",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Known:

@@ -23,8 +23,6 @@ from keyplan.model.declared.table import Table
 from keyplan.model.source_code import definition_of
 from keyplan.model.stored.stored_fields import StoredField
 
-__all__ = ["attribute_problems", "entity_problems", "forgotten_problems", "pattern_problem"]
-
 _OPENED = frozenset({"aio", "compiled", "table", "_answers", "_store", "_verbs"})
 """Attributes of an opened design that its class doesn't have."""
 _PYDANTIC = frozenset(name for name in dir(BaseModel) if name.startswith("model_")) - {"model_config"}

@@ -15,8 +15,6 @@ from keyplan.model.declared.fields import unaliased
 from keyplan.model.declared.parameters import InvalidItem, Page
 from keyplan.model.declared.views import View, entity_of_view, is_view
 
-__all__ = ["WORDS", "Member", "Shape", "ShapeKind", "is_awaited", "shape_of"]
-
 
 class ShapeKind(Enum):
     """The kinds of results."""

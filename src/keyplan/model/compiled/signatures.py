@@ -18,8 +18,6 @@ from keyplan.model.declared.fields import is_optional, kind_of, unaliased
 from keyplan.model.declared.parameters import EACH, PREFIX, Cursor, Range
 from keyplan.model.stored.stored_entity import error_details_of
 
-__all__ = ["Parameter", "ParameterKind", "Signature", "signature_of"]
-
 LIMIT_MAX = 1000
 REQUIRED = inspect.Parameter.empty
 

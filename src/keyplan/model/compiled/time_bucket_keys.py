@@ -17,8 +17,6 @@ from keyplan.model.declared.parameters import Range
 from keyplan.model.stored.key_formats import DateFormat, TimeFormat, as_utc
 from keyplan.model.stored.stored_keys import CompiledKey
 
-__all__ = ["BUCKET", "BUCKETS_MAX", "Buckets", "buckets_of"]
-
 BUCKETS_MAX = 1000
 """Maximum number of buckets per call: each is at least one request."""
 BUCKET = " bucket"

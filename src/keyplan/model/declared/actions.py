@@ -16,31 +16,6 @@ from typing_extensions import TypeVar
 from keyplan.errors import ArgumentError, KeyplanError, shown
 from keyplan.model.declared.entity import Entity
 
-__all__ = [
-    "Action",
-    "Add",
-    "Append",
-    "Ask",
-    "At",
-    "Batch",
-    "Change",
-    "Check",
-    "Condition",
-    "Create",
-    "Delete",
-    "IfNotExists",
-    "Previous",
-    "Put",
-    "Remove",
-    "SetAdd",
-    "SetRemove",
-    "Steps",
-    "Update",
-    "Within",
-    "Writes",
-    "steps_of",
-]
-
 R = TypeVar("R", default=None)
 E_co = TypeVar("E_co", bound=Entity, covariant=True, default=Any)
 

@@ -7,8 +7,6 @@ from typing import Any
 
 from keyplan.errors import DesignError, ErrorDetail, shown
 
-__all__ = ["Is", "Problem", "check_given", "is_a", "is_text", "lowered", "one_of", "or_none", "several"]
-
 
 class Problem(Exception):
     """Why a declaration is invalid; ``hint`` is the correct declaration."""

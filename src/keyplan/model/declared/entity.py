@@ -9,8 +9,6 @@ from typing_extensions import TypeIs
 
 from keyplan.model.declared.keys import Discriminator, Key, Unique
 
-__all__ = ["Entity", "is_entity"]
-
 
 class Entity(BaseModel):
     """Base class of a design's entities: a pydantic model with keys.

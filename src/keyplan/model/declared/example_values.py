@@ -21,18 +21,6 @@ from typing_extensions import TypeAliasType
 from keyplan.model.declared.declaration_errors import Problem
 from keyplan.model.declared.fields import TTL, VERSION, is_optional, kind_of, layers, marks_of, now
 
-__all__ = [
-    "FORMED_TEXTS",
-    "TypicalValue",
-    "accepted_value",
-    "annotated",
-    "choices_of",
-    "limits",
-    "typical",
-    "typical_value",
-    "valid_instance",
-]
-
 M = TypeVar("M", bound=BaseModel)
 
 TYPE = "its type"

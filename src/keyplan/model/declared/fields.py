@@ -18,29 +18,6 @@ from typing_extensions import TypeAliasType, TypeIs
 
 from keyplan.errors import ArgumentError, shown
 
-__all__ = [
-    "ID",
-    "TOKENS",
-    "TTL",
-    "VERSION",
-    "CounterShards",
-    "Id",
-    "IdempotencyTokens",
-    "Ttl",
-    "Version",
-    "bounds_of",
-    "is_alias",
-    "kind_of",
-    "layers",
-    "marks_of",
-    "now",
-    "slots_of",
-    "time_by",
-    "ulid",
-    "unaliased",
-    "unbounded",
-]
-
 
 class Mark:
     """Metadata in a field's type with a meaning for the design."""

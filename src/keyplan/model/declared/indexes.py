@@ -8,8 +8,6 @@ from typing import Any, Literal, Protocol
 
 from keyplan.model.declared.declaration_errors import check_given, is_a, is_text, one_of, several
 
-__all__ = ["Binary", "Index", "KeyAttribute", "Number", "is_key_attribute", "key_attributes"]
-
 _ATTRIBUTES = "the name of an attribute, or a list of up to four"
 _PROJECTIONS = '"ALL", "KEYS_ONLY", or a list of names of attributes'
 

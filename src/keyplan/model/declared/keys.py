@@ -9,8 +9,6 @@ from typing import Any, Literal
 from keyplan.model.declared.declaration_errors import check_given, is_a, is_text, one_of, or_none, several
 from keyplan.model.declared.indexes import Index
 
-__all__ = ["OURS", "Discriminator", "Key", "KeyStyle", "Unique"]
-
 _TEMPLATE = 'a template such as "ORDER#{order_id}"'
 _TEMPLATES = f"{_TEMPLATE}, or a list of them"
 

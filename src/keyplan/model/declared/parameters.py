@@ -16,8 +16,6 @@ from typing_extensions import TypeVar
 from keyplan.errors import ArgumentError
 from keyplan.model.declared.entity import Entity
 
-__all__ = ["Cursor", "Each", "InvalidItem", "Page", "Prefix", "Range", "Through"]
-
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 

@@ -13,8 +13,6 @@ from keyplan.dynamodb.limits import ITEM_BYTES_MAX
 from keyplan.errors import ErrorDetail
 from keyplan.model.declared.declaration_errors import Problem, lowered
 
-__all__ = ["Load", "checked_load", "fault_of"]
-
 PER_SECOND_MAX = 200_000_000
 """More than Amazon.com's peak on DynamoDB (151 million requests per second on Prime Day 2025): a typo."""
 COUNT_MAX = 10**15

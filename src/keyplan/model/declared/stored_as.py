@@ -13,8 +13,6 @@ from pydantic_core import core_schema
 
 from keyplan.model.declared.declaration_errors import check_given, is_a, or_none
 
-__all__ = ["FormName", "StoredAs", "cut"]
-
 FormName: TypeAlias = Literal[
     "s",
     "ms",

@@ -11,8 +11,6 @@ from keyplan.model.declared.entity import Entity, is_entity
 from keyplan.model.declared.indexes import Index, KeyAttribute, is_key_attribute, key_attributes
 from keyplan.model.declared.keys import OURS, KeyStyle
 
-__all__ = ["Table"]
-
 
 @dataclass(frozen=True, init=False)
 class Table:

@@ -20,8 +20,6 @@ from keyplan.model.declared.fields import unaliased
 from keyplan.model.declared.indexes import Index
 from keyplan.model.declared.keys import Key
 
-__all__ = ["View", "entity_of_view", "is_view", "types_in", "views_in"]
-
 EntityT = TypeVar("EntityT", bound=Entity)
 
 

@@ -20,8 +20,6 @@ from keyplan.dynamodb import values
 from keyplan.model.declared.fields import TTL, element_kinds, kind_of, marks_of
 from keyplan.model.stored.key_formats import as_utc, iso_text
 
-__all__ = ["decoder_of", "encode_value", "encoder_of"]
-
 Encoder = Callable[[Any], dict[str, Any]]
 Decoder = Callable[[str, Any], Any]
 

@@ -23,8 +23,6 @@ from keyplan.model.declared.fields import TTL, element_kinds, kind_of, marks_of
 from keyplan.model.stored.pydantic_values import Form, aliased_models, holds
 from keyplan.model.stored.stored_fields import StoredField
 
-__all__ = ["reader_of"]
-
 _TAGS: dict[Any, str] = {
     str: "S",
     datetime: "S",

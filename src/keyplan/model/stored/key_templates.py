@@ -23,8 +23,6 @@ from keyplan.model.declared.declaration_errors import Problem
 from keyplan.model.declared.keys import OURS, KeyStyle
 from keyplan.model.stored.key_formats import Format, PartsFormat, TextFormat
 
-__all__ = ["DELIMITER", "Literal_", "Template", "Variable", "escape", "split_template", "unescape"]
-
 DELIMITER = "#"
 _LEAD = "$"
 _INNER = re.compile("[\x00-$]")

@@ -39,24 +39,6 @@ from keyplan.errors import ArgumentError
 from keyplan.model.declared.declaration_errors import Problem
 from keyplan.model.declared.fields import is_alias, kind_of, layers
 
-__all__ = [
-    "Form",
-    "aliased_models",
-    "annotated",
-    "dumper_of",
-    "field_at",
-    "form_of",
-    "form_of_field",
-    "holds",
-    "holds_anything",
-    "json_of",
-    "members_of",
-    "plain_of",
-    "stored_name",
-    "undeclared",
-    "unwritable",
-]
-
 
 class Form(enum.IntEnum):
     """What defines a value's stored form."""

@@ -41,9 +41,6 @@ from keyplan.model.stored.pydantic_values import Form, plain_of, undeclared
 from keyplan.model.stored.stored_fields import StoredField, stored_default, stored_fields
 from keyplan.model.stored.stored_keys import CompiledKey, IndexedAttribute, Matcher, check_indexed
 
-__all__ = ["CompiledEntity", "asking_for", "seen_as", "seen_by", "shrunk"]
-
-
 _SETS = (set, frozenset)
 Reader = Callable[[Mapping[str, Mapping[str, Any]]], Entity]
 _UNVERSIONED = "_item_without_a_version"

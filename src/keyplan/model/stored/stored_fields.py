@@ -33,8 +33,6 @@ from keyplan.model.stored.pydantic_values import (
 )
 from keyplan.model.stored.stored_forms import FieldForm, form_of_mark, is_marked_within, mark_of
 
-__all__ = ["StoredField", "nested_default", "stored_default", "stored_fields"]
-
 _SETS = (set, frozenset)
 _CONSTANT = (None, list, dict, tuple, *_SETS)
 """Default factories with constant results."""

@@ -30,8 +30,6 @@ from keyplan.model.stored.field_codec import encode_value
 from keyplan.model.stored.key_formats import Format, NumberFormat, StoredFormat, as_utc, epoch_format, iso_text
 from keyplan.model.stored.pydantic_values import holds, json_of
 
-__all__ = ["FieldForm", "form_of_mark", "is_marked_within", "mark_of"]
-
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _UNITS = {"s": timedelta(seconds=1), "ms": timedelta(milliseconds=1)}
 _FITTING: dict[str, tuple[Any, ...]] = {

@@ -16,8 +16,6 @@ from keyplan.model.declared.indexes import Index, KeyAttribute
 from keyplan.model.declared.keys import Key
 from keyplan.model.stored.key_templates import Literal_, Template
 
-__all__ = ["CompiledKey", "IndexedAttribute", "Matcher", "check_indexed"]
-
 Matcher: TypeAlias = Callable[[Mapping[str, Mapping[str, Any]]], bool]
 _Shapes: TypeAlias = tuple[tuple[str, str, Callable[[str], Any]], ...]
 

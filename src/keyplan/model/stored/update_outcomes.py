@@ -31,20 +31,6 @@ from keyplan.model.stored.pydantic_values import annotated, field_at
 from keyplan.model.stored.stored_entity import CompiledEntity, error_details_of
 from keyplan.model.stored.stored_fields import StoredField
 
-__all__ = [
-    "certain_before",
-    "certain_outcome",
-    "changed",
-    "in_map",
-    "likely_outcome",
-    "needs_value",
-    "outcome",
-    "stored_step",
-    "type_at",
-    "whole_update",
-    "within",
-]
-
 
 def changed(entity: CompiledEntity, before: Entity, changes: dict[str, Any]) -> tuple[Entity, dict[str, Any]]:
     """The instance after the changes, validated and with the next version; and the changes with validated values.

@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-__all__ = ["WHO", "Audience"]
-
 Audience = Literal["anyone", "reader", "author", "moderator", "internal"]
 """The minimum role for a pattern; ``internal``: only this system's functions."""
 

@@ -10,8 +10,6 @@ from keyplan_systems.blog.counting import counted
 from keyplan_systems.blog.entities import Comment, CommentStatus, Post, User
 from keyplan_systems.blog.reads import Reads
 
-__all__ = ["CommentWrites"]
-
 CommentText = Annotated[str, Field(min_length=1, max_length=5000)]
 
 

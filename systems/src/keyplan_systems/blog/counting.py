@@ -30,19 +30,6 @@ from keyplan_systems.blog.entities import (
 from keyplan_systems.blog.reads import Reads
 from keyplan_systems.blog.scoring import heated, points_of, totals_of
 
-__all__ = [
-    "FRONT_PAGE_SECONDS",
-    "RANKING_SECONDS",
-    "TAG_SECONDS",
-    "USER_SECONDS",
-    "CountingWrites",
-    "Refreshed",
-    "closed",
-    "copies_of",
-    "counted",
-    "parts",
-]
-
 ViewCount = Annotated[int, Field(ge=1, le=1_000_000)]
 
 RANKING_SECONDS = 10

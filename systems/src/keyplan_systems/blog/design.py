@@ -12,8 +12,6 @@ from keyplan_systems.blog.entities import INDEXES, PostAddress, Upload
 from keyplan_systems.blog.people import PeopleWrites
 from keyplan_systems.blog.posts import PostWrites
 
-__all__ = ["Blog"]
-
 _FOLDED = "accounts.py folds the case of input before the query"
 _ONCE_A_MINUTE = "written at most once a minute: see README.md"
 _ALL_STATUSES = "the document indexes posts of every status"

@@ -11,8 +11,6 @@ from keyplan.errors import RequestError
 from keyplan_systems.blog.design import Blog
 from keyplan_systems.site.files import Files, MemoryFiles, files_at
 
-__all__ = ["FILES_VARIABLE", "files_of"]
-
 FILES_VARIABLE = "KEYPLAN_FILES"
 """A folder, or ``s3://bucket/prefix``."""
 

@@ -44,8 +44,6 @@ from keyplan_systems.site.markdown import looked_at
 from keyplan_systems.site.searching import refill_beside
 from keyplan_systems.words import EXCERPT_MAX, address_key, excerpt_from, slug_from, tag_from
 
-__all__ = ["load"]
-
 UNKNOWN = "Unknown author"
 """The author of a post without one."""
 USERNAME_MAX = 40

@@ -24,9 +24,6 @@ from keyplan_systems.blog.entities import (
 from keyplan_systems.blog.reads import Reads
 from keyplan_systems.site.sessions import SessionPatterns
 
-__all__ = ["PeopleWrites", "identity"]
-
-
 Bio = Annotated[str, Field(max_length=1000)]
 
 

@@ -33,8 +33,6 @@ from keyplan_systems.blog.reads import Reads
 from keyplan_systems.blog.scoring import PUBLISHED_POINTS, heated
 from keyplan_systems.words import excerpt_from, word_count
 
-__all__ = ["PostWrites", "check_content", "tag_combos"]
-
 _COUNTERS: dict[PostStatus, str] = {"unpublished": "drafts", "published": "published", "archived": "archived"}
 """The author's counter for each status."""
 

@@ -27,8 +27,6 @@ from keyplan_systems.blog.counting import (
 from keyplan_systems.blog.design import Blog
 from keyplan_systems.blog.entities import FRONT_PAGE_REPLICAS, FrontPage, Post
 
-__all__ = ["Gatherer", "front_page"]
-
 REMEMBERED_MAX = 10_000
 """Maximum number of posts, tags and authors that wait for aggregation in one process."""
 STALE_FACTOR = 6

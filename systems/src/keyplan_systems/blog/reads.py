@@ -37,8 +37,6 @@ from keyplan_systems.blog.entities import (
     UserStatus,
 )
 
-__all__ = ["Reads"]
-
 
 class Reads:
     """All access patterns that read."""

@@ -28,8 +28,6 @@ from keyplan_systems.paging import as_json, items_of, pages_of
 from keyplan_systems.site.files import Files
 from keyplan_systems.site.searching import Search
 
-__all__ = ["delete_account", "delete_post", "export_of"]
-
 Item = TypeVar("Item")
 
 STATUSES: tuple[PostStatus, ...] = ("unpublished", "published", "archived")

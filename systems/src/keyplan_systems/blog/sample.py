@@ -58,8 +58,6 @@ from keyplan_systems.site.searching import refill_beside
 from keyplan_systems.texts import SUBJECTS, Subject, manuscript
 from keyplan_systems.words import excerpt_from, slug_from, tag_from, word_count
 
-__all__ = ["DEMO_PASSWORD", "DEMO_USERS", "WholePost", "sample", "sample_user", "users_for", "whole_post"]
-
 DEMO_PASSWORD = "keyplan demo 2026"  # noqa: S105 - documented, for the sample
 DEMO_USERS: Sequence[tuple[str, str, Role]] = (
     ("reader", "Robin Reader", "reader"),

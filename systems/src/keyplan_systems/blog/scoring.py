@@ -10,8 +10,6 @@ from datetime import UTC, datetime
 from math import log2
 from typing import Protocol
 
-__all__ = ["PUBLISHED_POINTS", "Totals", "heated", "points_of", "rating_key", "totals_of"]
-
 LIKE_POINTS = 10
 STAR_POINTS = 5
 """Points of each star above three; stars below three subtract them."""

@@ -17,8 +17,6 @@ from keyplan_systems.paging import items_of_ids, pages_of
 from keyplan_systems.site.searching import Document, Search, search_beside
 from keyplan_systems.words import plain_words
 
-__all__ = ["found_posts", "keep_found", "rebuild", "search_of"]
-
 PAGE = 100
 
 

@@ -7,8 +7,6 @@ from keyplan_systems.blog.design import Blog
 from keyplan_systems.blog.loader import load
 from keyplan_systems.blog.sample import sample
 
-__all__ = ["SYSTEM"]
-
 
 def site(design: Blog, options: SiteOptions) -> Site:
     """The blog's site. What it is made with is imported when it is served, and not for a sample or an import."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from keyplan_systems.texts import SUBJECTS, Subject
 
-__all__ = ["BIOS", "FIRST_NAMES", "LAST_NAMES", "MESSAGES", "title_of"]
-
 TITLES = (
     "Notes on {thing}",
     "What {thing} taught me",

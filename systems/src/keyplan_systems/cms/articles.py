@@ -25,8 +25,6 @@ from keyplan_systems.cms.entities import (
 from keyplan_systems.cms.placing import former_slugs, moved, tagged
 from keyplan_systems.cms.reads import Reads
 
-__all__ = ["ArticleWrites", "changed", "pinned", "write_change"]
-
 DELETE_PAGE = 25
 """Versions that a deletion reads at a time: at most 10 MB of bodies in memory."""
 _SHOWN = ("title", "slug", "excerpt", "author_id", "tags")

@@ -6,8 +6,6 @@ import difflib
 from collections.abc import Iterator
 from typing import NamedTuple
 
-__all__ = ["Line", "differences"]
-
 LINES_MAX = 3_000
 CONTEXT = 3
 

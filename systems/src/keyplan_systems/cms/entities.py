@@ -14,37 +14,6 @@ from pydantic.alias_generators import to_camel
 
 from keyplan import Entity, Field, Index, Key, Ttl, Unique, now, ulid
 
-__all__ = [
-    "BODY_BYTES_MAX",
-    "EXCERPT_MAX",
-    "FORMER_SLUGS_MAX",
-    "GSI1",
-    "ITEM_BYTES_MAX",
-    "RETAGGED_MAX",
-    "TAGS_MAX",
-    "Article",
-    "ArticleSlug",
-    "ArticleVersion",
-    "ArticleWithVersion",
-    "Credential",
-    "Email",
-    "Excerpt",
-    "Founded",
-    "Id",
-    "Member",
-    "Name",
-    "Preview",
-    "PublishedArticle",
-    "PublishedTag",
-    "Role",
-    "StateArticle",
-    "Status",
-    "Tag",
-    "TagArticle",
-    "VersionCard",
-    "second_of",
-]
-
 TAGS_MAX = 40
 """Maximum number of tags of an article: changing all of them is two actions per tag, within 100 per transaction."""
 RETAGGED_MAX = 48

@@ -31,8 +31,6 @@ from keyplan_systems.paging import pages_of
 from keyplan_systems.plain_markdown import plain_markdown
 from keyplan_systems.posts import Post, fault_of, find_posts, read_post, shown, stable_id
 
-__all__ = ["load"]
-
 UNKNOWN = "unknown"
 """The author of a post without one."""
 STEP_ACTIONS = 100

@@ -11,8 +11,6 @@ from keyplan.errors import Refused
 from keyplan_systems.cms.entities import Credential, Founded, Id, Member, Role
 from keyplan_systems.cms.publishing import PublishingWrites
 
-__all__ = ["MemberWrites"]
-
 Hash = Annotated[str, Field(min_length=1, max_length=500)]
 
 

@@ -25,16 +25,6 @@ from keyplan_systems.cms.entities import (
     second_of,
 )
 
-__all__ = [
-    "card_of",
-    "check_body",
-    "former_slugs",
-    "moved",
-    "new_version",
-    "tagged",
-    "word_count",
-]
-
 Placed = StateArticle | PublishedArticle | PublishedTag
 
 

@@ -18,8 +18,6 @@ from keyplan_systems.cms.articles import ArticleWrites, write_change
 from keyplan_systems.cms.entities import Article, ArticleVersion, Excerpt, Id, Name, Preview
 from keyplan_systems.cms.placing import check_body, new_version, word_count
 
-__all__ = ["PREVIEW_HOURS", "PREVIEW_HOURS_MAX", "PublishingWrites", "token_hash"]
-
 PREVIEW_HOURS = 72
 PREVIEW_HOURS_MAX = 30 * 24
 Hours = Annotated[int, Field(ge=1, le=PREVIEW_HOURS_MAX)]

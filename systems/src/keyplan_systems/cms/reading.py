@@ -9,8 +9,6 @@ from keyplan_systems.cms.design import Cms
 from keyplan_systems.cms.entities import Article, ArticleVersion
 from keyplan_systems.cms.publishing import token_hash
 
-__all__ = ["Readable", "previewed", "readable"]
-
 TOKEN_CHARACTERS_MAX = 100
 
 

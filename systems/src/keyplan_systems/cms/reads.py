@@ -30,8 +30,6 @@ from keyplan_systems.cms.entities import (
     VersionCard,
 )
 
-__all__ = ["Reads"]
-
 
 class Reads:
     """All access patterns that read."""

@@ -32,8 +32,6 @@ from keyplan_systems.posts import stable_id
 from keyplan_systems.sampling import drawn, in_steps, not_there, shifted, zipf
 from keyplan_systems.texts import SUBJECTS, Subject, manuscript
 
-__all__ = ["AUTHORS", "DEMO_PASSWORD", "DEMO_USERS", "Whole", "authors", "sample", "whole_article"]
-
 AUTHORS = tuple(f"u_{number:02d}" for number in range(1, 13))
 """The authors of the first articles."""
 STEADY = 1000

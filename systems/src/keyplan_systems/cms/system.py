@@ -7,8 +7,6 @@ from keyplan_systems.cms.design import Cms
 from keyplan_systems.cms.loader import load
 from keyplan_systems.cms.sample import sample
 
-__all__ = ["SYSTEM"]
-
 
 def site(design: Cms, options: SiteOptions) -> Site:
     """The CMS's site. Its modules are imported only to serve it."""

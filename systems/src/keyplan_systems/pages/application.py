@@ -19,8 +19,6 @@ from keyplan_systems.site.incoming import Form, local_path
 from keyplan_systems.site.passwords import password_fits
 from keyplan_systems.site.pictures import BYTES_MAX
 
-__all__ = ["ServedSite", "mail_warnings", "sample_logins", "small_application"]
-
 Handler = Callable[[Turn[Any]], Response]
 Pages = Sequence[tuple[str, Handler, str]]
 """URL paths with their handlers and audience: ``anyone``, ``person`` (signed in), or a role."""

@@ -18,8 +18,6 @@ from keyplan_systems.site.joining import FINISH
 from keyplan_systems.site.passwords import hash_password
 from keyplan_systems.site.problems import Problem
 
-__all__ = ["FORMS", "PAGES"]
-
 
 def sign_up_form(turn: Turn[Any]) -> Response:
     """The sign-up page."""

@@ -11,8 +11,6 @@ from starlette.concurrency import run_in_threadpool
 
 from keyplan.errors import KeyplanError
 
-__all__ = ["again_and_again"]
-
 
 def again_and_again(
     seconds: float, log: logging.Logger, *jobs: Callable[[], object]

@@ -12,8 +12,6 @@ from keyplan.errors import Refused
 from keyplan_systems.pages.site import Turn
 from keyplan_systems.site.passwords import password_fits
 
-__all__ = ["Leaving", "leaving_forms", "leaving_pages"]
-
 
 class Leaving(Protocol):
     """The data and the deletion of a system's accounts."""

@@ -19,8 +19,6 @@ from keyplan_systems.site.incoming import Form
 from keyplan_systems.site.passwords import hash_password, password_fits
 from keyplan_systems.site.problems import Problem
 
-__all__ = ["FORGOTTEN_FORMS", "FORGOTTEN_PAGES", "FORMS", "PAGES"]
-
 LINK_SECONDS = 3600
 
 

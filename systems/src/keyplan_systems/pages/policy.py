@@ -16,8 +16,6 @@ from keyplan_systems.pages.people import Person
 from keyplan_systems.pages.site import SmallSite
 from keyplan_systems.site.policy import BasePolicy
 
-__all__ = ["Rule", "TablePolicy"]
-
 
 @dataclass(frozen=True)
 class Rule:

@@ -23,8 +23,6 @@ from keyplan_systems.pages.site import Look
 from keyplan_systems.site.mail import Mail
 from keyplan_systems.site.settings import SiteFile, read_settings
 
-__all__ = ["SmallFile", "money_in", "read_small_file"]
-
 _SYMBOLS = {"EUR": "€", "USD": "$", "GBP": "£", "JPY": "¥", "INR": "₹"}
 _WHOLE = frozenset({"JPY", "KRW", "CLP", "ISK", "VND"})
 """Currencies without a smaller unit."""

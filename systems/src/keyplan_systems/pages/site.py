@@ -24,8 +24,6 @@ from keyplan_systems.site.signing import Signer
 from keyplan_systems.site.templating import environment
 from keyplan_systems.site.visitors import BaseVisitor, Visitors
 
-__all__ = ["Look", "SmallSite", "Turn", "Visitor"]
-
 D = TypeVar("D", bound=Design)
 
 LIMITS = {

@@ -43,8 +43,6 @@ from keyplan_systems.papers.records import (
     topics_of,
 )
 
-__all__ = ["read_bibtex"]
-
 PART_CHARACTERS = 256 * 1024
 """So much of the file is parsed at a time, and up to the end of the entry it ends in."""
 KEY_CHARACTERS_MAX = 500

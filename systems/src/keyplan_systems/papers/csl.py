@@ -27,8 +27,6 @@ from keyplan_systems.papers.records import (
     topics_of,
 )
 
-__all__ = ["read_csl"]
-
 FILE_BYTES_MAX = 64 * 1024 * 1024
 TEXT_CHARACTERS_MAX = 40_000
 """Characters of a field's text that are read: twice what an abstract may have."""

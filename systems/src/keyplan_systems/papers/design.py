@@ -33,32 +33,6 @@ from keyplan import (
 from keyplan.errors import ItemNotFound, Refused
 from keyplan_systems.site.sessions import SessionPatterns
 
-__all__ = [
-    "AUTHORS_MAX",
-    "DETAILS",
-    "DRAFT_KEPT",
-    "EDITORS_MAX",
-    "FURTHER_CHARACTERS_MAX",
-    "FURTHER_MAX",
-    "LISTED_CHARACTERS_MAX",
-    "TOPICS_MAX",
-    "Author",
-    "Collection",
-    "Credential",
-    "FullText",
-    "Membership",
-    "Paper",
-    "PaperDetails",
-    "PaperTopic",
-    "PaperVersion",
-    "PaperWithAuthors",
-    "Papers",
-    "Reference",
-    "Role",
-    "Status",
-    "byline",
-]
-
 GSI1 = Index("GSI1", "GSI1PK", "GSI1SK")
 GSI2 = Index("GSI2", "GSI2PK", "GSI2SK")
 GSI3 = Index("GSI3", "GSI3PK", "GSI3SK", projection="KEYS_ONLY")

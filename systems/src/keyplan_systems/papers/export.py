@@ -10,8 +10,6 @@ from typing import Any, NamedTuple
 from keyplan_systems.papers.design import Membership, Paper, byline
 from keyplan_systems.papers.records import UNDATED, collection_of
 
-__all__ = ["FORMATS", "Format", "citation", "collection_name", "to_bibtex", "to_csl"]
-
 _COLLECTION_ID = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _BIBTEX_KINDS = {
     "article-journal": "article",

@@ -41,8 +41,6 @@ from keyplan_systems.papers.records import Person, Record, Trouble, handle_of
 from keyplan_systems.papers.searching import rebuild
 from keyplan_systems.site.searching import refill_beside
 
-__all__ = ["load"]
-
 BIBTEX = (".bib", ".bibtex")
 CSL = (".json", ".jsonl")
 TOPIC_CHARACTERS_MAX = 200

@@ -12,20 +12,6 @@ from datetime import UTC, datetime
 
 from keyplan_systems.papers.design import Role
 
-__all__ = [
-    "FIELD_NAME",
-    "UNDATED",
-    "Person",
-    "Record",
-    "Trouble",
-    "collection_of",
-    "day_in",
-    "doi_of",
-    "handle_of",
-    "moment_of",
-    "topics_of",
-]
-
 FIELD_NAME = re.compile(r"[a-z][a-z0-9_:+.-]{0,59}")
 """The name of a further field."""
 WORD_CHARACTERS_MAX = 1_000

@@ -30,8 +30,6 @@ from keyplan_systems.papers.searching import rebuild
 from keyplan_systems.sampling import drawn, in_steps, not_there, zipf
 from keyplan_systems.site.searching import refill_beside
 
-__all__ = ["DEMO_PASSWORD", "DEMO_USERS", "WholePaper", "authors", "sample", "whole_paper"]
-
 HOURS_A_PAPER = 31
 KEPT_UNTIL = datetime(2126, 1, 1, tzinfo=UTC)
 """The sample's superseded drafts don't expire."""

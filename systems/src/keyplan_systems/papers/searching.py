@@ -11,8 +11,6 @@ from keyplan_systems.paging import items_of_ids, pages_of
 from keyplan_systems.papers.design import Membership, Paper, Papers, byline
 from keyplan_systems.site.searching import Document, Search, search_beside
 
-__all__ = ["found_papers", "keep_found", "rebuild", "search_of"]
-
 PAGE = 100
 
 

@@ -7,8 +7,6 @@ from keyplan_systems.papers.design import Papers
 from keyplan_systems.papers.loader import load
 from keyplan_systems.papers.sample import sample
 
-__all__ = ["SYSTEM"]
-
 
 def site(design: Papers, options: SiteOptions) -> Site:
     """The catalogue's site. What it is made with is imported when it is served, and not for a sample or an import."""

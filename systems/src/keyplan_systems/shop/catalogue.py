@@ -7,8 +7,6 @@ from keyplan.errors import ItemNotFound, Refused
 from keyplan_systems.shop.entities import Id, Listing, Merchant, Product, ProductDetails, Quantity, Related
 from keyplan_systems.shop.reads import Reads
 
-__all__ = ["CatalogueWrites", "listing_of"]
-
 
 class CatalogueWrites(Reads):
     """Writes of the catalogue."""

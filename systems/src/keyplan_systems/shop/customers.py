@@ -20,8 +20,6 @@ from keyplan_systems.shop.entities import (
 )
 from keyplan_systems.shop.reads import Reads
 
-__all__ = ["CustomerWrites"]
-
 Wanted = Annotated[int, Field(ge=0, le=10_000)]
 """The quantity of a product in a cart; 0 removes it."""
 Hash = Annotated[str, Field(min_length=1, max_length=500)]

@@ -11,8 +11,6 @@ from keyplan_systems.shop.entities import GSI1, GSI2
 from keyplan_systems.shop.orders import OrderWrites
 from keyplan_systems.site.sessions import SessionPatterns
 
-__all__ = ["Shop"]
-
 SILENCE = {
     "KP202 Listing.by_category": "listings are written by merchants only",
     "KP201 Merchant.every": "merchants are few and rarely written",

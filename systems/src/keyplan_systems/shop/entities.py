@@ -12,49 +12,6 @@ from pydantic import BaseModel, StringConstraints, computed_field
 
 from keyplan import Entity, Field, Index, Key, Ttl, Unique, now, ulid
 
-__all__ = [
-    "ALLOWED",
-    "CARTS_MAX",
-    "CART_KEPT",
-    "DUE_SHARDS",
-    "EVENT_SHARDS",
-    "GSI1",
-    "GSI2",
-    "HELD",
-    "LINES_MAX",
-    "READING_KEPT",
-    "TOKEN_KEPT",
-    "Cart",
-    "Cents",
-    "Credential",
-    "Email",
-    "Id",
-    "Items",
-    "Line",
-    "Listing",
-    "Merchant",
-    "Name",
-    "Order",
-    "OrderDetails",
-    "OrderEvent",
-    "OrderLine",
-    "OrderStatus",
-    "OrderToken",
-    "Payment",
-    "PaymentStatus",
-    "PostalAddress",
-    "Product",
-    "ProductDetails",
-    "Quantity",
-    "Reading",
-    "Refund",
-    "RefundStatus",
-    "Related",
-    "Text",
-    "Total",
-    "User",
-]
-
 GSI1 = Index("GSI1", "GSI1PK", "GSI1SK")
 GSI2 = Index("GSI2", "GSI2PK", "GSI2SK")
 

@@ -17,8 +17,6 @@ from keyplan_systems.shop.design import Shop
 from keyplan_systems.shop.entities import HELD
 from keyplan_systems.shop.payments import Declined, Provider
 
-__all__ = ["pay_refunds", "release_unpaid"]
-
 _LOG = logging.getLogger("keyplan.shop")
 
 

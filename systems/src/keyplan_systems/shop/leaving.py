@@ -11,8 +11,6 @@ from keyplan_systems.paging import as_json, items_of
 from keyplan_systems.shop.design import Shop
 from keyplan_systems.shop.entities import Order
 
-__all__ = ["ShopLeaving"]
-
 
 class ShopLeaving:
     """Export and deletion of a user of the shop."""

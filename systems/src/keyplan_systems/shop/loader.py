@@ -44,8 +44,6 @@ from keyplan_systems.shop.shopify import ORDER_COLUMNS, PRODUCT_COLUMNS, orders_
 from keyplan_systems.shop.tables import Row, Table
 from keyplan_systems.site.searching import refill_beside
 
-__all__ = ["load"]
-
 PRODUCTS = "products.csv"
 ORDERS = "orders.csv"
 PRICE = ("price", "price_cents")

@@ -32,8 +32,6 @@ from keyplan_systems.shop.entities import (
 )
 from keyplan_systems.shop.reads import Reads
 
-__all__ = ["OrderWrites", "WholeOrder", "placed", "refund_of"]
-
 
 class WholeOrder(NamedTuple):
     """An order with all its parts, read strongly consistent."""

@@ -8,8 +8,6 @@ from __future__ import annotations
 import hashlib
 from typing import NamedTuple, Protocol
 
-__all__ = ["Declined", "OfflineProvider", "Paid", "Provider"]
-
 
 class Paid(NamedTuple):
     """A payment or refund: the provider's id, and the amount in minor units."""

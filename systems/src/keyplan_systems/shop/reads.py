@@ -30,8 +30,6 @@ from keyplan_systems.shop.entities import (
     User,
 )
 
-__all__ = ["Reads"]
-
 
 class Reads:
     """Every read pattern."""

@@ -38,19 +38,6 @@ from keyplan_systems.shop.orders import placed, refund_of
 from keyplan_systems.shop.searching import rebuild
 from keyplan_systems.site.searching import refill_beside
 
-__all__ = [
-    "DEMO_PASSWORD",
-    "DEMO_USERS",
-    "DEVICES",
-    "WholeOrder",
-    "merchants",
-    "products",
-    "related",
-    "sample",
-    "users",
-    "whole_order",
-]
-
 MINUTES_AN_ORDER = 23
 PENDING_MAX = 40
 """The newest orders of which some are pending: they are less than a day old, so they aren't released yet."""

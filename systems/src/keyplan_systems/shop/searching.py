@@ -12,8 +12,6 @@ from keyplan_systems.shop.design import Shop
 from keyplan_systems.shop.entities import Product
 from keyplan_systems.site.searching import Document, Search, search_beside
 
-__all__ = ["found_products", "keep_found", "rebuild", "search_of"]
-
 PAGE = 100
 
 

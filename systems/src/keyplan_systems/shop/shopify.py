@@ -14,8 +14,6 @@ from keyplan_systems.lines import Tell
 from keyplan_systems.shop.tables import Row
 from keyplan_systems.words import slug_from
 
-__all__ = ["ORDER_COLUMNS", "PRODUCT_COLUMNS", "orders_of", "products_of"]
-
 PRODUCT_COLUMNS = frozenset({"handle", "title", "variant_price"})
 ORDER_COLUMNS = frozenset({"name", "lineitem_name", "lineitem_quantity", "lineitem_price"})
 _OF_PRODUCT = ("title", "body_(html)", "vendor", "type", "image_src", "status", "published")

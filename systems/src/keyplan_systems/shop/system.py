@@ -7,8 +7,6 @@ from keyplan_systems.shop.design import Shop
 from keyplan_systems.shop.loader import load
 from keyplan_systems.shop.sample import sample
 
-__all__ = ["SYSTEM"]
-
 
 def site(design: Shop, options: SiteOptions) -> Site:
     """The shop's site. What it is made with is imported when it is served, and not for a sample or an import."""

@@ -14,8 +14,6 @@ from pathlib import Path
 
 from keyplan_systems.lines import Lines, Tell
 
-__all__ = ["Row", "Table"]
-
 RECORD_LINES_MAX = 20
 """Lines that a row may go on over, where a quoted text has line breaks."""
 DELIMITERS = ",;\t"

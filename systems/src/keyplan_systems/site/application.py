@@ -21,8 +21,6 @@ from keyplan_systems.site.guard import Guard
 from keyplan_systems.site.problems import Problem, not_found
 from keyplan_systems.site.serving import BaseSite
 
-__all__ = ["application"]
-
 Lifespan = Callable[[Starlette], AbstractAsyncContextManager[None]]
 
 

@@ -6,8 +6,6 @@ import hashlib
 from functools import cache
 from importlib.resources import files
 
-__all__ = ["STATIC", "asset", "static_file"]
-
 _TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 _FOLDER = files("keyplan_systems.site").joinpath("static")
 STATIC = {

@@ -11,8 +11,6 @@ import re
 from starlette.requests import Request
 from starlette.responses import Response
 
-__all__ = ["unless_known"]
-
 _KEPT = ("cache-control", "content-location", "date", "etag", "expires", "set-cookie", "vary")
 """Headers that a 304 response repeats."""
 _TAG = re.compile(r'(?:W/)?("[^"]*")')

@@ -7,8 +7,6 @@ from starlette.responses import Response
 from keyplan_systems.site.files import KINDS, Files, is_name
 from keyplan_systems.site.problems import not_found
 
-__all__ = ["file_response"]
-
 _SHOWN = ("image/", "audio/", "video/")
 _HEADERS = {
     "cache-control": "public, max-age=31536000, immutable",  # the name depends on the content

@@ -18,8 +18,6 @@ from urllib.parse import urlsplit
 
 from keyplan.errors import RequestError, StoreError
 
-__all__ = ["KINDS", "Files", "FolderFiles", "MemoryFiles", "S3Files", "files_at", "is_name", "name_of"]
-
 KINDS = {
     "avif": "image/avif",
     "gif": "image/gif",

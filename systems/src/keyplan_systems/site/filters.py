@@ -11,8 +11,6 @@ from typing import Any
 from jinja2.filters import do_urlencode
 from markupsafe import Markup
 
-__all__ = ["FILTERS", "MONTHS", "count", "dated", "day", "hue", "initials", "iso", "minute", "month", "urlencode"]
-
 HUES = 8
 MONTHS = (
     *("January", "February", "March", "April", "May", "June"),

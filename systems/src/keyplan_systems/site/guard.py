@@ -10,8 +10,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from keyplan.systems import named_host
 from keyplan_systems.site.incoming import BODY_BYTES_MAX
 
-__all__ = ["Guard"]
-
 POLICY = "; ".join(
     (
         "default-src 'none'",

@@ -16,8 +16,6 @@ from pygments.lexers import get_lexer_by_name
 from pygments.token import STANDARD_TYPES
 from pygments.util import ClassNotFound
 
-__all__ = ["highlighted", "prepare"]
-
 _LANGUAGES = (
     "bash c c# c++ clojure console cpp cs csharp css diff docker dockerfile elixir erlang f# fsharp go golang "
     "graphql haskell hcl html http ini java javascript js json jsx kotlin kt lua make makefile nginx php "

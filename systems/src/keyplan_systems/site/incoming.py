@@ -16,8 +16,6 @@ from starlette.requests import ClientDisconnect, Request
 from keyplan.errors import ErrorDetail, KeyplanError
 from keyplan_systems.words import is_line, shows_something
 
-__all__ = ["BODY_BYTES_MAX", "BadRequest", "Form", "local_path", "query_of", "read_body", "read_form", "text_fault"]
-
 BODY_BYTES_MAX = 2 * 1024 * 1024
 FIELDS_MAX = 50
 QUERY_BYTES_MAX = 8 * 1024

@@ -15,8 +15,6 @@ from urllib.parse import quote
 from keyplan_systems.site.mail import LoggedMail, Mail
 from keyplan_systems.site.signing import Signer
 
-__all__ = ["FINISH", "Joining"]
-
 LINK_SECONDS = 24 * 3600
 TOKEN_CHARACTERS_MAX = 4000
 FINISH = "/sign-up/finish"

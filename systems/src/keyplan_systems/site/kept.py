@@ -7,8 +7,6 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
-__all__ = ["Kept"]
-
 K = TypeVar("K")
 T = TypeVar("T")
 

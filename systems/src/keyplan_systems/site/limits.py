@@ -10,8 +10,6 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 
-__all__ = ["Gate", "Limit", "RateLimiter", "TooBusy"]
-
 KEYS_MAX = 20_000
 
 

@@ -18,8 +18,6 @@ from urllib.parse import unquote, urlsplit
 
 from keyplan.errors import RequestError
 
-__all__ = ["LoggedMail", "Mail", "SmtpMail", "mail_of"]
-
 _LOG = logging.getLogger("keyplan.mail")
 TIMEOUT_SECONDS = 20
 _PORTS = {"smtp": 587, "smtps": 465}

@@ -35,8 +35,6 @@ from keyplan_systems.site.limits import Gate
 from keyplan_systems.site.safety import SCHEMES, left_out, safe
 from keyplan_systems.words import has_scheme
 
-__all__ = ["Look", "is_rendered", "looked_at", "render_markdown", "without_title"]
-
 KEPT_SECONDS = 24 * 3600
 KEPT_CHARACTERS_MAX = 32 * 1024 * 1024
 """Maximum age and total size of cached renderings."""

@@ -8,8 +8,6 @@ from functools import cache
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
-__all__ = ["hash_password", "needs_rehash", "password_fits"]
-
 _hasher = PasswordHasher()
 
 

@@ -15,8 +15,6 @@ from typing import Any, NamedTuple
 from keyplan.errors import ErrorDetail, Refused
 from keyplan_systems.site.files import name_of
 
-__all__ = ["BYTES_MAX", "Picture", "picture_from"]
-
 BYTES_MAX = 8 * 1024 * 1024
 _PROCESS = Path(__file__).with_name("picture_process.py")
 

@@ -17,8 +17,6 @@ from keyplan_systems.site.incoming import text_fault
 from keyplan_systems.site.serving import BaseSite, address_of
 from keyplan_systems.site.sessions import SessionOwner
 
-__all__ = ["BasePolicy"]
-
 _SAFE = {"GET", "HEAD", "OPTIONS"}
 _LINES = {"abstract", "bio", "body", "content", "description", "excerpt", "text"}
 """Arguments, and members of arguments, that can have several lines."""

@@ -10,8 +10,6 @@ from keyplan.errors import CursorError, ItemNotFound, KeyFieldError, KeyplanErro
 from keyplan_systems.site.incoming import BadRequest, local_path
 from keyplan_systems.site.limits import TooBusy
 
-__all__ = ["Problem", "SignInFirst", "expired_form", "foreign_form", "not_found", "problem_of"]
-
 Ways = Sequence[tuple[str, str]]
 FRONT = ("Front page", "/")
 

@@ -15,8 +15,6 @@ from concurrent.futures import Future
 
 from starlette.responses import Response
 
-__all__ = ["Repeats", "ignored"]
-
 FORMS_MAX = 5_000
 WAIT_SECONDS = 30
 """How long a repeated form waits for the first one."""

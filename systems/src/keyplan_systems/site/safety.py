@@ -9,8 +9,6 @@ import nh3
 
 from keyplan_systems.html_tags import html_tags
 
-__all__ = ["SCHEMES", "left_out", "safe"]
-
 _TAGS = (
     "a abbr b blockquote br caption cite code dd del details dfn div dl dt em figcaption figure h2 h3 h4 h5 h6 "
     "hr i img ins kbd li mark ol p pre q s samp section small span strong sub summary sup table tbody td tfoot "

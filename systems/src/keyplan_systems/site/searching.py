@@ -18,8 +18,6 @@ import apsw
 
 from keyplan.errors import StoreError
 
-__all__ = ["Document", "Search", "refill_beside", "search_beside"]
-
 QUERY_CHARACTERS_MAX = 500
 QUERY_WORDS_MAX = 12
 WORD_CHARACTERS_MAX = 60

@@ -34,8 +34,6 @@ from keyplan_systems.site.repeats import Repeats, ignored
 from keyplan_systems.site.signing import Signer
 from keyplan_systems.site.visitors import BaseVisitor, Visitors
 
-__all__ = ["BaseSite", "BaseTurn", "address_of"]
-
 _LOG = logging.getLogger("keyplan.site")
 
 HASHES_AT_ONCE = 2

@@ -18,8 +18,6 @@ from urllib.parse import quote, unquote
 from keyplan import Create, Delete, Entity, Field, Key, Ttl, Writes, now, read, ulid, write
 from keyplan_systems.site.signing import Signer
 
-__all__ = ["SESSION_SECONDS", "Session", "SessionOwner", "SessionPatterns", "Sessions", "SignedIn"]
-
 SESSION_SECONDS = 14 * 24 * 3600
 LABEL_MAX = 120
 _TOKEN_CHARACTERS_MAX = 2000

@@ -12,8 +12,6 @@ from keyplan.errors import ErrorDetail, RequestError
 from keyplan_systems.site.mail import Mail, mail_of
 from keyplan_systems.words import is_line
 
-__all__ = ["Line", "SiteFile", "read_settings", "read_toml"]
-
 LINE_CHARACTERS_MAX = 200
 
 

@@ -11,8 +11,6 @@ import hashlib
 import hmac
 import secrets
 
-__all__ = ["Signer", "random_token"]
-
 SECRET_BYTES_MIN = 16
 _TOKEN_BYTES = 32
 

@@ -10,8 +10,6 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from keyplan_systems.site.assets import asset
 from keyplan_systems.site.filters import FILTERS
 
-__all__ = ["environment"]
-
 _SHARED = "keyplan_systems.site"
 
 

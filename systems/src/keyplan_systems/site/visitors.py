@@ -16,8 +16,6 @@ from starlette.responses import Response
 from keyplan_systems.site.sessions import SESSION_SECONDS, Session, SessionOwner, Sessions, SignedIn
 from keyplan_systems.site.signing import Signer, random_token
 
-__all__ = ["BaseVisitor", "Visitors"]
-
 P = TypeVar("P", bound=SessionOwner)
 
 

@@ -30,8 +30,6 @@ from keyplan_systems.social.entities import (
 )
 from keyplan_systems.social.limits import USER_SPREAD_AT, delivery_of, shard_of
 
-__all__ = ["add_comments", "add_follows", "add_likes", "add_posts", "add_users", "parts_of", "users_by_id"]
-
 ACTIONS_MAX = 100
 """Actions of one transaction. Source: TransactWriteItems in DynamoDB's API reference."""
 USERS_STEP = 50

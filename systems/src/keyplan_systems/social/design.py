@@ -47,8 +47,6 @@ from keyplan_systems.social.limits import (
 )
 from keyplan_systems.social.people import PeopleWrites
 
-__all__ = ["Social"]
-
 _REASONS = {
     "KP602 Notification.expires_at": "a notification that is shown some days longer does no harm",
     **dict.fromkeys(

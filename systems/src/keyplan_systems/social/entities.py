@@ -14,36 +14,6 @@ from pydantic import AfterValidator, StringConstraints
 from keyplan import Entity, Field, Index, Key, Ttl, Unique, now, ulid
 from keyplan_systems.words import visible
 
-__all__ = [
-    "GSI1",
-    "GSI2",
-    "NOTIFICATIONS_KEPT",
-    "Block",
-    "Comment",
-    "Credential",
-    "Delivery",
-    "Follower",
-    "Following",
-    "Handle",
-    "Id",
-    "Like",
-    "Membership",
-    "Message",
-    "Name",
-    "Notification",
-    "NotificationKind",
-    "NotificationsSeen",
-    "Post",
-    "PostTally",
-    "Subscription",
-    "Text",
-    "TimelineEntry",
-    "User",
-    "UserTally",
-    "conversation_of",
-    "preview_of",
-]
-
 GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
 GSI2 = Index("GSI2", "gsi2pk", "gsi2sk", projection="KEYS_ONLY")
 """The public timeline. A like changes no key, so it doesn't write to this index."""

@@ -10,19 +10,6 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from keyplan_systems.social.entities import User
 
-__all__ = [
-    "AUDIENCE_MAX",
-    "BACKFILL_MAX",
-    "DELIVERY_SECONDS_MAX",
-    "GATHER_EVERY",
-    "POST_SPREAD_AT",
-    "READ_MAX",
-    "SHARDS",
-    "SWEEP",
-    "USER_SPREAD_AT",
-    "delivery_of",
-    "shard_of",
-]
 
 READ_MAX = 200
 """Followed users whose partitions are queried for each page of a feed, in 10 rounds of 20 parallel queries."""

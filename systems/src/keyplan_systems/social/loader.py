@@ -17,8 +17,6 @@ from keyplan_systems.social.bulk import add_follows, add_users, parts_of, users_
 from keyplan_systems.social.design import Social
 from keyplan_systems.social.entities import Following, User
 
-__all__ = ["load"]
-
 EDGES_STEP = 2000
 """Edges in memory at a time."""
 COLUMNS_MAX = 4

@@ -12,8 +12,6 @@ from keyplan.errors import ItemNotFound, Refused
 from keyplan_systems.social.entities import Block, Credential, Handle, Id, Name, NotificationsSeen, User
 from keyplan_systems.social.reads import Reads
 
-__all__ = ["PeopleWrites", "no_user"]
-
 Bio = Annotated[str, Field(max_length=5000)]
 PasswordHash = Annotated[str, Field(min_length=1, max_length=500)]
 

@@ -28,8 +28,6 @@ from keyplan_systems.social.entities import (
 )
 from keyplan_systems.social.limits import AUDIENCE_MAX, SHARDS
 
-__all__ = ["Reads"]
-
 
 class Reads:
     """Every read pattern."""

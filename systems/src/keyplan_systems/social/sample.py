@@ -31,8 +31,6 @@ from keyplan_systems.social.entities import (
 )
 from keyplan_systems.social.texts import BIOS, FAMILY_NAMES, FIRST_NAMES, MESSAGES, REMARKS, post_text
 
-__all__ = ["DEMO_PASSWORD", "DEMO_USERS", "READER", "sample", "user_id"]
-
 JOINED_BEFORE = timedelta(days=1200)
 """How long before the sample's newest moment its first user joined."""
 READER = 7

@@ -7,8 +7,6 @@ from keyplan_systems.social.design import Social
 from keyplan_systems.social.loader import load
 from keyplan_systems.social.sample import sample
 
-__all__ = ["SYSTEM"]
-
 
 def site(design: Social, options: SiteOptions) -> Site:
     """The network's site. What it is made with is imported when it is served, and not for a sample or an import."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import random
 
-__all__ = ["BIOS", "FAMILY_NAMES", "FIRST_NAMES", "MESSAGES", "REMARKS", "post_text"]
-
 FIRST_NAMES = (
     "ada", "ben", "chloe", "dario", "esra", "finn", "grace", "hugo", "ines", "jonas", "kaya", "leon", "mina", "noor",
     "olga", "paul", "quinn", "rosa", "sami", "tess", "umar", "vera", "wanda", "yusuf", "zoe",

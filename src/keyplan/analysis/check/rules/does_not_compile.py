@@ -15,8 +15,6 @@ from collections.abc import Iterator
 from keyplan.analysis.check.rule import Remark, Rule, Severity, Subject
 from keyplan.errors import DesignError
 
-__all__ = ["RULE", "remarks"]
-
 
 def remarks(error: DesignError) -> Iterator[Remark]:
     """The errors of a design that doesn't compile."""

@@ -28,8 +28,6 @@ from keyplan_systems.site.highlighting import prepare
 from keyplan_systems.site.joining import FINISH
 from keyplan_systems.site.pictures import BYTES_MAX as PICTURE_BYTES_MAX
 
-__all__ = ["site_application"]
-
 UPLOADS = "/write/pictures"
 
 _PAGES: tuple[tuple[str, Handler, Role], ...] = (

@@ -12,8 +12,6 @@ from datetime import datetime
 from keyplan_systems.blog.design import Blog
 from keyplan_systems.blog.entities import Post
 
-__all__ = ["Card", "active_authors", "authors_of", "cards", "shown_cards"]
-
 WORDS_A_MINUTE = 230
 UNKNOWN = ("Deleted user", "")
 

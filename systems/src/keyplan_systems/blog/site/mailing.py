@@ -22,8 +22,6 @@ from keyplan_systems.site.joining import Joining
 from keyplan_systems.site.mail import Mail
 from keyplan_systems.site.signing import Signer
 
-__all__ = ["Mailing"]
-
 RESET_SECONDS = 3600
 ADDRESS_SECONDS = 3 * 24 * 3600
 _TOKEN_CHARACTERS_MAX = 400

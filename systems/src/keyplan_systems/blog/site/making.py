@@ -20,8 +20,6 @@ from keyplan_systems.blog.site.settings import BlogFile, Settings
 from keyplan_systems.blog.site.site import Site
 from keyplan_systems.site.settings import read_settings
 
-__all__ = ["BlogSite", "make_site"]
-
 
 class BlogSite(NamedTuple):
     """An application, its policy for the API, and lines to print at startup."""

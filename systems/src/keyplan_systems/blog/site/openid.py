@@ -25,7 +25,6 @@ from keyplan_systems.blog.site.settings import ProviderSettings
 if TYPE_CHECKING:
     from jwt import PyJWKClient
 
-__all__ = ["OpenIdProvider"]
 
 ALGORITHMS = ["RS256", "PS256", "ES256", "EdDSA"]
 """Asymmetric ones only: with a shared secret, any holder of the client's secret could sign tokens."""

@@ -21,8 +21,6 @@ from keyplan_systems.blog.site.site import Site
 from keyplan_systems.site.policy import BasePolicy
 from keyplan_systems.words import is_tag, slug_from, tag_from
 
-__all__ = ["BlogPolicy"]
-
 _RANKS: Mapping[Audience, int] = {"anyone": 0, "reader": 1, "author": 2, "moderator": 3}
 
 _FILLED: Mapping[str, Collection[str]] = {

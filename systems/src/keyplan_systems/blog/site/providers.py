@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from typing import Protocol
 from urllib.parse import urlencode
 
-__all__ = ["Identity", "OfflineProvider", "Provider", "ProviderError"]
-
 
 class ProviderError(Exception):
     """The provider doesn't respond, or its response is invalid."""

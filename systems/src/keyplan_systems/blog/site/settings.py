@@ -13,8 +13,6 @@ from keyplan_systems.blog.site.providers import Provider
 from keyplan_systems.site.mail import LoggedMail, Mail
 from keyplan_systems.site.settings import Line, SiteFile
 
-__all__ = ["BlogFile", "ProviderSettings", "Settings"]
-
 DAY_SECONDS = 24 * 3600
 
 

@@ -29,8 +29,6 @@ from keyplan_systems.site.signing import Signer
 from keyplan_systems.site.visitors import Visitors
 from keyplan_systems.words import address_key
 
-__all__ = ["NOTICES", "Site", "Turn"]
-
 Role = Literal["anyone", "reader", "author", "moderator"]
 
 NOTICES = {

@@ -22,8 +22,6 @@ from keyplan_systems.blog.entities import Post, PostWithContent
 from keyplan_systems.blog.ranking import Gatherer
 from keyplan_systems.site.kept import Kept
 
-__all__ = ["Views"]
-
 KEPT_SECONDS = 2.0
 KEPT_MAX = 200
 LISTS_MAX = 500

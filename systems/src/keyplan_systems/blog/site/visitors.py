@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from keyplan_systems.blog.entities import User
 from keyplan_systems.site.visitors import BaseVisitor
 
-__all__ = ["Visitor"]
-
 
 @dataclass
 class Visitor(BaseVisitor[User]):

@@ -15,8 +15,6 @@ from keyplan_systems.plain_markdown import plain_markdown
 from keyplan_systems.site.markdown import render_markdown, without_title
 from keyplan_systems.site.problems import not_found
 
-__all__ = ["article", "articles", "preview", "shown_text"]
-
 CmsTurn = Turn[Cms]
 SLUG_CHARACTERS_MAX = 500
 

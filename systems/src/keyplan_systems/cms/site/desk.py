@@ -14,8 +14,6 @@ from keyplan_systems.cms.site.people import may_publish
 from keyplan_systems.pages.site import Turn
 from keyplan_systems.words import numbered, slug_from
 
-__all__ = ["STATES", "create", "desk", "names_of", "new", "taken_slug"]
-
 CmsTurn = Turn[Cms]
 STATES: dict[str, Status] = {value: value for value in get_args(Status)}
 TITLE_CHARACTERS_MAX = 200

@@ -17,8 +17,6 @@ from keyplan_systems.site.markdown import is_rendered, render_markdown, without_
 from keyplan_systems.site.problems import Problem, not_found
 from keyplan_systems.words import slug_from
 
-__all__ = ["act", "edit", "own_article", "preview", "save"]
-
 CmsTurn = Turn[Cms]
 PREVIEW_CHARACTERS = 5_000
 """A preview of this many characters costs one more attempt."""

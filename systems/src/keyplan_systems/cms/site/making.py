@@ -21,8 +21,6 @@ from keyplan_systems.pages.site import Look, SmallSite, Turn
 from keyplan_systems.site.limits import Limit, RateLimiter
 from keyplan_systems.site.mail import Mail
 
-__all__ = ["make_site", "rules"]
-
 PREVIEWS = Limit(attempts=120, seconds=300)
 NOTICES = {
     "made": "The draft is created. Only you and the editors can see it.",

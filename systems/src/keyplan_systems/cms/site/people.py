@@ -9,8 +9,6 @@ from keyplan_systems.cms.design import Cms
 from keyplan_systems.cms.entities import Article, Member, Role
 from keyplan_systems.pages.people import People, Person
 
-__all__ = ["CmsPeople", "may_publish", "may_write"]
-
 _EMAIL = re.compile(r"[^\s@<>(),;:\"\\\[\]]{1,64}@[^\s@<>(),;:\"\\\[\]]{1,180}\.[^\s@.]{2,63}")
 _MAY: dict[Role, tuple[str, ...]] = {
     "none": (),

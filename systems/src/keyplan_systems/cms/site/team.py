@@ -11,8 +11,6 @@ from keyplan_systems.cms.entities import Role
 from keyplan_systems.pages.site import SmallSite, Turn
 from keyplan_systems.site.problems import not_found
 
-__all__ = ["members", "set_role", "token", "token_form"]
-
 CmsTurn = Turn[Cms]
 ROLES: dict[str, Role] = {value: value for value in get_args(Role)}
 TOKEN_DAYS = 90

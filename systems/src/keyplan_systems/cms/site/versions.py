@@ -13,8 +13,6 @@ from keyplan_systems.cms.site.people import may_publish
 from keyplan_systems.pages.site import Turn
 from keyplan_systems.site.problems import not_found
 
-__all__ = ["restore", "version", "versions"]
-
 CmsTurn = Turn[Cms]
 
 

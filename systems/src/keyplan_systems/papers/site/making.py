@@ -22,8 +22,6 @@ from keyplan_systems.papers.site.people import PapersPeople
 from keyplan_systems.site.kept import Kept
 from keyplan_systems.site.searching import Search
 
-__all__ = ["make_site"]
-
 FRONT_SECONDS = 60
 FIELDS = {"address": "Place", "howpublished": "Published as", "isbn": "ISBN", "issn": "ISSN", "urldate": "Looked up"}
 """The labels of some bibliographic fields."""

@@ -19,8 +19,6 @@ from keyplan_systems.site.problems import not_found
 from keyplan_systems.site.searching import Search
 from keyplan_systems.words import slug_from
 
-__all__ = ["Drafts", "Front", "author", "collection", "exported", "is_author", "may_read", "paper", "text", "topic"]
-
 PapersTurn = Turn[Papers]
 FOUND_MAX = 30
 NEWEST = 12

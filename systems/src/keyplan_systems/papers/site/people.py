@@ -7,8 +7,6 @@ from keyplan_systems.pages.people import People
 from keyplan_systems.papers.design import Author, Papers
 from keyplan_systems.papers.records import handle_of
 
-__all__ = ["PapersPeople"]
-
 
 class PapersPeople(People[Author]):
     """Authors with a password, by handle."""

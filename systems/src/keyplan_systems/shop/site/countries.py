@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["COUNTRIES"]
-
 _COUNTRIES = """
 AD Andorra|AE United Arab Emirates|AF Afghanistan|AG Antigua and Barbuda|AL Albania|AM Armenia|AO Angola
 AR Argentina|AT Austria|AU Australia|AZ Azerbaijan|BA Bosnia and Herzegovina|BB Barbados|BD Bangladesh|BE Belgium

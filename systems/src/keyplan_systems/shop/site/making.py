@@ -29,8 +29,6 @@ from keyplan_systems.shop.site.selling import Selling
 from keyplan_systems.site.files import Files, MemoryFiles, files_at
 from keyplan_systems.site.searching import Search
 
-__all__ = ["make_site"]
-
 _LOG = logging.getLogger("keyplan.shop")
 KEEP_SECONDS = 60
 

@@ -17,24 +17,6 @@ from keyplan_systems.shop.site.countries import COUNTRIES
 from keyplan_systems.site.problems import Problem, not_found
 from keyplan_systems.site.searching import Search
 
-__all__ = [
-    "Customers",
-    "Shelves",
-    "address",
-    "cancel_order",
-    "cart",
-    "category",
-    "checkout",
-    "front",
-    "merchant",
-    "order",
-    "order_page",
-    "orders",
-    "product",
-    "put_in_cart",
-    "set_address",
-]
-
 ShopTurn = Turn[Shop]
 FOUND_MAX = 48
 

@@ -9,8 +9,6 @@ from keyplan_systems.pages.people import People, Person
 from keyplan_systems.shop.design import Shop
 from keyplan_systems.shop.entities import User
 
-__all__ = ["ShopPeople", "merchant_of"]
-
 _EMAIL = re.compile(r"[^\s@<>(),;:\"\\\[\]]{1,64}@[^\s@<>(),;:\"\\\[\]]{1,180}\.[^\s@.]{2,63}")
 
 

@@ -23,8 +23,6 @@ from keyplan_systems.site.problems import Problem, not_found
 from keyplan_systems.site.searching import Search
 from keyplan_systems.words import numbered, slug_from
 
-__all__ = ["Selling", "cents_of"]
-
 ShopTurn = Turn[Shop]
 STATUSES: dict[str, OrderStatus] = {value: value for value in get_args(OrderStatus)}
 READINGS_SHOWN = 500

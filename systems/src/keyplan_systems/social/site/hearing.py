@@ -9,8 +9,6 @@ from keyplan_systems.pages.site import Turn
 from keyplan_systems.social.design import Social
 from keyplan_systems.social.site.seeing import Seeing
 
-__all__ = ["notifications", "unheard"]
-
 NEW_MAX = 100
 """The largest number of new notifications that is counted."""
 

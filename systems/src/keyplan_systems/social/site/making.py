@@ -25,8 +25,6 @@ from keyplan_systems.social.site import hearing, pages
 from keyplan_systems.social.site.people import SocialPeople
 from keyplan_systems.social.site.seeing import Seeing
 
-__all__ = ["make_site"]
-
 FEED_SECONDS = 30
 """For so long the first page of a feed, and of the public timeline, is kept."""
 LOOK = Look(

@@ -18,22 +18,6 @@ from keyplan_systems.social.entities import Comment, Like, Post, User, conversat
 from keyplan_systems.social.site.people import HANDLE_CHARACTERS_MAX
 from keyplan_systems.social.site.seeing import Seeing, may_see, unblocked
 
-__all__ = [
-    "Reading",
-    "Writing",
-    "comment",
-    "conversation",
-    "conversations",
-    "delete_comment",
-    "edit_profile",
-    "likers",
-    "links",
-    "post",
-    "profile",
-    "settings",
-    "write",
-]
-
 SocialTurn = Turn[Social]
 SUGGESTED_MAX = 6
 """Users that are suggested on a page."""

@@ -8,8 +8,6 @@ from keyplan_systems.pages.people import People
 from keyplan_systems.social.design import Social
 from keyplan_systems.social.entities import User
 
-__all__ = ["HANDLE_CHARACTERS_MAX", "SocialPeople"]
-
 HANDLE_CHARACTERS_MAX = 50
 _HANDLE = re.compile(r"[a-z0-9](?:[._-]?[a-z0-9]){1,29}")
 

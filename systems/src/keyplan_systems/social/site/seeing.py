@@ -14,8 +14,6 @@ from keyplan_systems.pages.people import Person
 from keyplan_systems.social.design import Social
 from keyplan_systems.social.entities import Comment, Follower, Following, Like, Membership, Notification, Post, User
 
-__all__ = ["Seeing", "may_see", "unblocked"]
-
 T = TypeVar("T")
 Caller = Person | None
 
