@@ -1,16 +1,15 @@
-"""The blog's site and its API under load: how long each page and each endpoint takes, one after the other.
+"""The blog's site and API under load: the response time of each page and endpoint.
 
-``keyplan serve blog`` runs in one process of its own, on the embedded store with a sample of 100,000 posts and 10,000
-people. Requests leave at a steady rate (100 a second), whether the ones before have been answered or not, and each
-one's time runs from the moment when it should have left: a server that falls behind is seen to. Which post, tag or
-author is asked for is drawn anew each time, the popular ones more often.
+``keyplan serve blog`` runs in one process on the embedded store, with a sample of 100,000 posts and 10,000 people.
+Requests are sent at a constant rate of 100 per second, even if earlier ones have no response yet. A request's time
+starts when it should have been sent, so a server that falls behind has long times. Posts, tags and authors are random;
+popular ones are more frequent.
 
-All of them are asked for in three rounds, minutes apart, and of each the round with the median p99 stands: on a machine
-shared with others a moment may be slow for none of the site's doing.
+The whole sequence runs in three rounds, minutes apart. The result is the round with the median p99, because a shared
+machine can be slow at times.
 
-``make bench-blog`` writes docs/benchmarks-blog.md. ``--posts 2000 --rounds 1 --seconds 3`` is a quick look. The sample
-is kept in ``.cache/`` and used again. Seconds are no test: what a page costs is asserted in tests/systems/blog_site as
-requests.
+``make bench-blog`` writes docs/benchmarks-blog.md. For a quick run, use ``--posts 2000 --rounds 1 --seconds 3``. The
+sample is kept in ``.cache/``. Tests assert requests, not seconds (tests/systems/blog_site).
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 # mypy: disable-error-code="empty-body"
-"""CPU of one call through the client, beside other clients, against a server that answers canned bytes.
+"""CPU time of one call through the client and other clients, against a server that returns constant responses.
 
-The server is a process of its own (``null_server.py``); what is measured is this process's CPU time, threads included.
-Contenders take turns, round by round; a ratio is taken within its round, and shown are medians over the rounds. Clients
-that aren't installed are left out. ``--write`` puts the table into docs/benchmarks-client.md, ``--profile get`` shows
-where the time of one operation goes instead. No test asserts seconds.
+The server is a separate process (``null_server.py``). The result is this process's CPU time, including threads. The
+clients run in interleaved rounds; a ratio compares two clients in one round, and the tables show medians over the
+rounds. Clients that aren't installed are omitted. ``--write`` writes the table to docs/benchmarks-client.md;
+``--profile get`` shows where one operation spends its time. No test asserts seconds.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""A query of our store over HTTP on a table of a thousand items, and on one of a million: what growth costs.
+"""A query over HTTP on a table of a thousand items and on one of a million: the effect of the table's size.
 
-Both tables have the form and the items of ``over_http``, sixteen to a partition, in one file; they are asked in turn.
-Every query asks for another partition, so that the large table's pages don't all come from the cache.
+Both tables have the structure and the items of ``over_http``, 16 per partition, in one file, and are queried
+alternately. Every query reads another partition, so that the large table's pages aren't all in the cache.
 """
 
 from __future__ import annotations

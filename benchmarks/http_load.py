@@ -1,5 +1,5 @@
-"""An HTTP/1.1 client for load generators: connections kept open and used again, and nothing between them and the
-socket that could hide what a server does.
+"""An HTTP/1.1 client for load generators, with persistent connections and without layers that could hide the server's
+behavior.
 """
 
 from __future__ import annotations

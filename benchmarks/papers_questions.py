@@ -1,8 +1,8 @@
-"""The open questions of the paper catalogue's document, answered by metered units.
+"""The open questions of the paper catalogue's document, answered with metered units.
 
-``python -m benchmarks.papers_questions`` fills the embedded store with the sample, or with a bibliography (BibTeX or
-CSL-JSON) that is named, and the alternatives of ``papers_alternatives.py`` with the same papers. It asks each the same,
-and prints what the store metered. The README of the papers has these tables; a test makes them anew. No seconds are
+``python -m benchmarks.papers_questions`` fills the embedded store with the sample, or with a given bibliography (BibTeX
+or CSL-JSON), and the designs of ``papers_alternatives.py`` with the same papers. It makes the same calls on each and
+prints the metered units. The README of the papers contains these tables, and a test regenerates them. No seconds are
 measured.
 """
 

@@ -1,5 +1,6 @@
-"""Other clients of DynamoDB, each making the same calls as the benchmark's design. Those that aren't installed raise
-ImportError when they are made.
+"""Other DynamoDB clients, each with the calls of the benchmark's design.
+
+A client that isn't installed raises ImportError when it is created.
 """
 # ruff: noqa: PLC0415 - each is imported by the contender that needs it
 # mypy: disable-error-code="import-not-found,import-untyped,no-untyped-call,misc,unused-ignore"

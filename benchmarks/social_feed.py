@@ -1,10 +1,10 @@
-"""The social network's feed on read and on write: requests, units and time of a page, and of a post; and the import.
+"""The social network's feed on read and on write: requests, units and time of a page and of a post, and the import.
 
-Requests and units are exact and the same everywhere: tests/systems/social asserts them. Times are this machine's, on
-the embedded store in a file: the least of some calls, since whatever else the machine does only adds. ``--write`` puts
-the tables into docs/benchmarks-systems.md; ``--graph FILE`` also measures the import of an edge list.
+Requests and units are exact on every machine; tests/systems/social asserts them. Times are the minimum of some calls on
+the embedded store in a file. ``--write`` writes the tables to docs/benchmarks-systems.md; ``--graph FILE`` also
+measures the import of an edge list.
 
-Run it by ``make bench-systems``.
+Run it with ``make bench-systems``.
 """
 
 from __future__ import annotations

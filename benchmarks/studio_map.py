@@ -1,12 +1,12 @@
-"""The studio's map with 40 entities and 10,000 items on it, panned and zoomed in headless Chromium.
+"""Panning and zooming of the studio's map with 40 entities and 10,000 items, in headless Chromium.
 
-The design is made here: forty kinds of item collections, ten of them in an index. The page is asked for five
-collections of each kind with fifty items each. Then the map is dragged and zoomed as a hand does it, and two things are
-measured: how long each frame took on the wall, which says more of the machine where others work on it too, and what
-each task of the page's main thread took of the processor, which doesn't.
+The benchmark generates the design: 40 kinds of item collections, 10 of them in an index. The page requests five
+collections of each kind with 50 items each. The map is then dragged and zoomed by mouse events. Two times are
+measured: the wall-clock time of each frame, which depends on other work on the machine, and the CPU time of each task
+of the page's main thread, which doesn't.
 
-``make bench-studio`` writes docs/benchmarks-studio.md. What a frame costs isn't asserted by a test: no test asserts
-seconds. That panning and zooming make no new layout is, in tests/browser.
+``make bench-studio`` writes docs/benchmarks-studio.md. No test asserts seconds; tests/browser asserts that panning and
+zooming cause no layout.
 """
 
 from __future__ import annotations

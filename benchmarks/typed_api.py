@@ -1,11 +1,11 @@
 # mypy: disable-error-code="empty-body"
-"""The typed API on the embedded store against the bare SQL statements that touch the same rows, and beside moto.
+"""The typed API on the embedded store, compared with bare SQL statements on the same rows, and with moto.
 
-All run in this process, in interleaved rounds: a round measures every contender once, and a ratio is taken within its
-round, so that what else the machine does falls on all of them. Shown are medians over the rounds. ``--write`` puts the
-table into docs/benchmarks.md, ``--profile NAME`` shows where the time of one operation goes instead.
+All run in this process in interleaved rounds: each round measures every candidate once, and ratios are within a round,
+so that other work on the machine affects all candidates. The table shows medians over the rounds. ``--write`` writes it
+to docs/benchmarks.md; ``--profile NAME`` shows where one operation spends its time.
 
-Run it by ``make bench``. Seconds are no test: what an operation costs is asserted in tests/ as SQL statements.
+Run it with ``make bench``. Tests assert SQL statements, not seconds.
 """
 
 from __future__ import annotations
