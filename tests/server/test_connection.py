@@ -83,7 +83,7 @@ class Played:
 
     def _handle(self, incoming: Incoming, reply: Callable[[bytes], None]) -> None:
         assert self.pending is None, "one at a time"
-        self.handled.append(incoming.body)
+        self.handled.append(bytes(incoming.body))
         self.headers = dict(incoming.headers)
         if self.immediate:
             reply(b"answer %s" % incoming.body)

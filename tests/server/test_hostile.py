@@ -287,7 +287,7 @@ def test_pipelined_requests_yield_to_other_connections(monkeypatch: pytest.Monke
     def handle(incoming: Incoming, reply: Callable[[bytes], None]) -> None:
         nonlocal now
         now += 0.004  # each takes 4 ms
-        asked.append(incoming.body)
+        asked.append(bytes(incoming.body))
         reply(b"answer")
 
     async def talk() -> list[int]:

@@ -209,7 +209,8 @@ class Connection(asyncio.Protocol):
 
     def on_message_complete(self) -> None:
         """A request is complete."""
-        request = Incoming(self._parser.get_method(), self._url, self._headers, bytes(self._body))
+        # Without a copy: at 16 MB it would take 12 ms of the event loop.
+        request = Incoming(self._parser.get_method(), self._url, self._headers, self._body)
         self._body = bytearray()
         self._waiting.append((request, bool(self._parser.should_keep_alive())))
         self._waiting_bytes += self._body_bytes

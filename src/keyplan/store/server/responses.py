@@ -222,7 +222,7 @@ class TooLargeError(Exception):
     """A decompressed body would exceed the maximum."""
 
 
-def unpacked(body: bytes, encoding: bytes, bytes_max: int) -> bytes:
+def unpacked(body: bytes | bytearray, encoding: bytes, bytes_max: int) -> bytes:
     """The decompressed body: ``deflate``, or ``gzip`` with up to 100 members. Raises TooLargeError if it exceeds
     ``bytes_max``, or zlib.error if it is invalid, truncated, or followed by other data.
     """

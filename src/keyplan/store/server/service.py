@@ -51,7 +51,7 @@ class Incoming:
     method: bytes
     url: bytes
     headers: Mapping[bytes, bytes]
-    body: bytes
+    body: bytes | bytearray
 
 
 class Service:
@@ -271,7 +271,7 @@ def _credential(request: Incoming) -> bytes:
     return request.headers.get(b"authorization", b"").partition(b"Credential=")[2].partition(b",")[0]
 
 
-def _parsed(body: bytes) -> dict[str, Any]:
+def _parsed(body: bytes | bytearray) -> dict[str, Any]:
     if len(body) > LARGE_BYTES_MIN and body.count(b",") + body.count(b"{") + body.count(b"[") > _MEMBERS_MAX:
         raise protocol_fault("SerializationException", f"A request may have {_MEMBERS_MAX} members")
     try:

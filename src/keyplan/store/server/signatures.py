@@ -72,7 +72,7 @@ class Verifier:
         self._keys = dict(keys)
         self._now = now
 
-    def verify(self, method: str, url: str, headers: Headers, body: bytes) -> None:
+    def verify(self, method: str, url: str, headers: Headers, body: bytes | bytearray) -> None:
         """Return if the request is signed with a known key. Raises DynamoDBError for MissingAuthenticationToken-,
         IncompleteSignature-, InvalidSignature- or UnrecognizedClientException, with the service's text.
         """
