@@ -404,7 +404,7 @@ class Projection(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class PageQuery:
     """A page to read: the target, the bounds, the filter and the projection."""
 
     target: Target
@@ -415,71 +415,71 @@ class Question:
     """Whether a local secondary index fetches whole items from the table."""
 
 
-def answer_page(database: Database, question: Question, request: Request) -> Answer:
+def answer_page(database: Database, query: PageQuery, request: Request) -> Answer:
     """Read one page in one statement, and return the response."""
-    target = question.target
+    target = query.target
     number = target.index.number if target.index is not None else None
     limit: int | None = request.get("Limit")
     stored = target.table.stored
     if database.lag is not None and number is not None and not request.get("ConsistentRead"):
-        rows, more = database.lag.page(stored, number, question.bounds, limit, PAGE_BYTES_MAX)
+        rows, more = database.lag.page(stored, number, query.bounds, limit, PAGE_BYTES_MAX)
     else:
-        rows, more = stored.page(number, question.bounds, limit, PAGE_BYTES_MAX)
+        rows, more = stored.page(number, query.bounds, limit, PAGE_BYTES_MAX)
     counts_only = request.get("Select") == "COUNT"
-    is_whole = _is_whole(question)
+    is_whole = _is_whole(query)
     level = wants_capacity(request)
-    if not (is_whole or (counts_only and question.filter is None)) or (question.fetches and level):
-        _spend(question, rows)
+    if not (is_whole or (counts_only and query.filter is None)) or (query.fetches and level):
+        _spend(query, rows)
     if database.meter is not None:
-        _charge(database.meter, question, _consumed(question, request, rows))
+        _charge(database.meter, query, _consumed(query, request, rows))
     decoded: list[Item] = []
-    if counts_only and question.filter is None:
+    if counts_only and query.filter is None:
         answer: Answer = {"Count": len(rows), "ScannedCount": len(rows)}
     elif is_whole:
         answer = {"Count": len(rows), "ScannedCount": len(rows), "Items": [database.show(row[1]) for row in rows]}
     else:
         decoded = [decode(row[1]) for row in rows]
-        items = _shown(question, decoded)
+        items = _shown(query, decoded)
         answer = {"Count": len(items), "ScannedCount": len(rows)}
         if not counts_only:
-            projection = question.projection
+            projection = query.projection
             answer["Items"] = items if projection is None else [projection.project(item) for item in items]
-    if more and not _is_whole_key(question):
+    if more and not _is_whole_key(query):
         shown: Any = decoded[-1] if decoded else answer.get("Items", [None])[-1]
         last = shown if isinstance(shown, dict) else decode(rows[-1][1])
         position = _position_of(target, last)
-        if not _is_last_key(question, last):
+        if not _is_last_key(query, last):
             answer["LastEvaluatedKey"] = position
     if level is not None:
-        answer["ConsumedCapacity"] = _consumed(question, request, rows).as_json(level)
+        answer["ConsumedCapacity"] = _consumed(query, request, rows).as_json(level)
     return answer
 
 
-def _spend(question: Question, rows: list[Row]) -> None:
-    conditions = 0 if question.filter is None else question.filter.operators
-    shown = 0 if question.projection is None else len(question.projection.paths)
+def _spend(query: PageQuery, rows: list[Row]) -> None:
+    conditions = 0 if query.filter is None else query.filter.operators
+    shown = 0 if query.projection is None else len(query.projection.paths)
     spend_on_items([row[1] for row in rows], conditions, shown)
 
 
-def _charge(meter: Meter, question: Question, consumed: Consumed) -> None:
-    partition = question.bounds.partition or None
-    table, index = question.target.table, question.target.index
+def _charge(meter: Meter, query: PageQuery, consumed: Consumed) -> None:
+    partition = query.bounds.partition or None
+    table, index = query.target.table, query.target.index
     if index is None or index.is_local:
         meter.read(table, None, partition, consumed.table_units + sum(consumed.local_units.values()))
     else:
         meter.read(table, index, partition, sum(consumed.global_units.values()))
 
 
-def _is_whole(question: Question) -> bool:
-    index = question.target.index
-    is_all = index is None or not index.projected or question.fetches
-    return is_all and question.filter is None and question.projection is None
+def _is_whole(query: PageQuery) -> bool:
+    index = query.target.index
+    is_all = index is None or not index.projected or query.fetches
+    return is_all and query.filter is None and query.projection is None
 
 
-def _is_whole_key(question: Question) -> bool:
+def _is_whole_key(query: PageQuery) -> bool:
     """Whether the bounds are one key of a table without a sort key, so that nothing can follow."""
-    target = question.target
-    return target.index is None and target.table.sort is None and bool(question.bounds.partition)
+    target = query.target
+    return target.index is None and target.table.sort is None and bool(query.bounds.partition)
 
 
 def _position_of(target: Target, item: Item) -> Item:
@@ -489,30 +489,30 @@ def _position_of(target: Target, item: Item) -> Item:
         raise JSONDecodeError(f"it has no {missing}", "", 0) from None
 
 
-def _is_last_key(question: Question, item: Item) -> bool:
+def _is_last_key(query: PageQuery, item: Item) -> bool:
     """Whether an item of a table has the last sort key within the bounds, so that nothing can follow. Doesn't apply to
     prefixes or single keys, as in DynamoDB Local.
     """
-    bounds, sort = question.bounds, question.target.table.sort
-    if question.target.index is not None or sort is None:
+    bounds, sort = query.bounds, query.target.table.sort
+    if query.target.index is not None or sort is None:
         return False
     is_prefix = bounds.high is not None and bounds.high[0] == "<" and bounds.low is not None
     end = bounds.high if bounds.forward else None if is_prefix else bounds.low
     return end is not None and end[0] in {"<=", ">="} and key_text(item[sort.name]) == end[1]
 
 
-def _shown(question: Question, items: list[Item]) -> list[Item]:
-    index = question.target.index
-    if index is not None and index.projected and not question.fetches:
+def _shown(query: PageQuery, items: list[Item]) -> list[Item]:
+    index = query.target.index
+    if index is not None and index.projected and not query.fetches:
         items = [index_projection(index, item) for item in items]
-    if question.filter is not None:
-        matches = question.filter.matches
+    if query.filter is not None:
+        matches = query.filter.matches
         return [item for item in items if matches(item)]
     return items
 
 
-def _consumed(question: Question, request: Mapping[str, Any], rows: list[Row]) -> Consumed:
-    target = question.target
+def _consumed(query: PageQuery, request: Mapping[str, Any], rows: list[Row]) -> Consumed:
+    target = query.target
     consistent = bool(request.get("ConsistentRead"))
     consumed = Consumed(target.table.name, "Read")
     units = read_units(sum(row[0] for row in rows), consistent=consistent)
@@ -520,6 +520,6 @@ def _consumed(question: Question, request: Mapping[str, Any], rows: list[Row]) -
         consumed.table_units = units
         return consumed
     consumed.add_index(target.index.name, units, is_local=target.index.is_local)
-    if question.fetches:
+    if query.fetches:
         consumed.table_units = sum(read_units(item_size(decode(row[1])), consistent=consistent) for row in rows)
     return consumed

@@ -294,9 +294,9 @@ def begin_update(
     if state_delay_s:
         until = now_s + state_delay_s
         for change, members in _TABLE_CHANGES.items():
-            asked = [member for member in members if request.get(member) is not None]
+            given = [member for member in members if request.get(member) is not None]
             # Repeated settings change nothing; a repeated stream specification was rejected.
-            if asked and (change == "stream" or any(before.get(member) != after.get(member) for member in asked)):
+            if given and (change == "stream" or any(before.get(member) != after.get(member) for member in given)):
                 kept["Table"] = {"Status": "UPDATING", "Until": until, "Change": change, "Mode": before["BillingMode"]}
         if request.get("SSESpecification") is not None:
             kept["Encryption"] = until

@@ -33,8 +33,8 @@ from keyplan.dynamodb.operations.shapes import ListOf, Real, Shape, Structure, T
 NAME = Text(limits.TABLE_NAME_MIN, limits.TABLE_NAME_MAX, limits.NAME_PATTERN)
 """The name of a new resource, for which an ARN isn't accepted."""
 _LENGTH = f"at least {limits.TABLE_NAME_MIN} characters long and at most {limits.TABLE_NAME_MAX} characters long"
-_TARGET = replace(NAME, length_told=f"TableName must be {_LENGTH}")
-_INSIGHTS_INDEX = replace(INDEX_NAME, length_told=f"IndexName must be {_LENGTH}")
+_TARGET = replace(NAME, length_message=f"TableName must be {_LENGTH}")
+_INSIGHTS_INDEX = replace(INDEX_NAME, length_message=f"IndexName must be {_LENGTH}")
 ARN_OF_TABLE = Text(1, 1024)
 ARN_OF_JOB = Text(37, 1024)
 BUCKET = Text(None, 255, r"^[a-z0-9A-Z]+[\.\-\w]*[a-z0-9A-Z]+$", like=r"[a-z0-9A-Z][\.\-\w]*[a-z0-9A-Z]")

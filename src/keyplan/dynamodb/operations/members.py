@@ -19,12 +19,12 @@ FLAG = Flag()
 ITEM = MapOf(Value())
 
 RETURN_CONSUMED = Text(enum=("INDEXES", "TOTAL", "NONE"))
-RETURN_METRICS = Text(enum=("SIZE", "NONE"), told="ReturnItemCollectionMetrics can only be SIZE or NONE")
+RETURN_METRICS = Text(enum=("SIZE", "NONE"), message="ReturnItemCollectionMetrics can only be SIZE or NONE")
 # The texts of the current layer, including its misspelling.
 _ENUM = "Failed to satisfy constraint: Member must satisfy enum value set: "
 RETURN_VALUES = Text(
     enum=("ALL_NEW", "UPDATED_OLD", "ALL_OLD", "NONE", "UPDATED_NEW"),
-    told=f"{_ENUM}[ALL_OLD, UPDATED_OLD, ALL_NEW, UPDATE_NEW, NONE]",
+    message=f"{_ENUM}[ALL_OLD, UPDATED_OLD, ALL_NEW, UPDATE_NEW, NONE]",
 )
 RETURN_ON_FAILURE = Text(enum=("ALL_OLD", "NONE"))
 COMPARISON = Text(
@@ -33,7 +33,7 @@ COMPARISON = Text(
         "CONTAINS",
     )
 )
-CONDITIONAL = Text(enum=("OR", "AND"), told=f"{_ENUM}[ALL, OR]", first=True)
+CONDITIONAL = Text(enum=("OR", "AND"), message=f"{_ENUM}[ALL, OR]", first=True)
 _OLD_MAX = limits.OLD_MEMBERS_MAX
 ATTRIBUTES_TO_GET = ListOf(Text(max=limits.ATTRIBUTE_NAME_BYTES_MAX), 1, _OLD_MAX, named="max")
 CONDITIONS = MapOf(

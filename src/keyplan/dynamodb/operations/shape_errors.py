@@ -71,7 +71,7 @@ def explain(shape: Structure, request: Any, wording: Wording = "older") -> None:
         if wording != "older":
             _refuse_first(shape, request, wording)
         _refuse(_named_faults(shape, request, ""))
-    _refuse_all(_faults(shape, request, "", told=complete and wording != "older"))
+    _refuse_all(_faults(shape, request, "", is_current=complete and wording != "older"))
     _refuse_all(_key_faults(shape, request))
 
 
@@ -129,11 +129,11 @@ def _truncate(shape: Shape, value: Any) -> None:
 def _refuse_lengths(shape: Structure, request: dict[str, Any]) -> None:
     """Raise the service's special text for a name of the wrong length."""
     for name, member in shape.members.items():
-        if not isinstance(member, Text) or member.length_told is None or request.get(name) is None:
+        if not isinstance(member, Text) or member.length_message is None or request.get(name) is None:
             continue
         length = len(request[name])
         if (member.min is not None and length < member.min) or (member.max is not None and length > member.max):
-            raise ValidationException(member.length_told)
+            raise ValidationException(member.length_message)
 
 
 def _refuse_first(shape: Structure, request: dict[str, Any], wording: Wording) -> None:
@@ -144,9 +144,9 @@ def _refuse_first(shape: Structure, request: dict[str, Any], wording: Wording) -
             continue
         if member.never_empty and not value:
             _refuse(_by_name(name, rule) for rule in text_faults(member, value))
-        if member.first and member.told is not None and value not in member.enum:
+        if member.first and member.message is not None and value not in member.enum:
             raise ValidationException(
-                f"1 validation error detected: {member.told}" if wording == "enveloped" else member.told
+                f"1 validation error detected: {member.message}" if wording == "enveloped" else member.message
             )
 
 
@@ -337,29 +337,29 @@ def _by_name(place: str, rule: str) -> str:
 # --- listed errors -----------------------------------------------------------------------------------------------
 
 
-def _faults(shape: Shape, value: Any, place: str, *, told: bool) -> Iterator[str]:
+def _faults(shape: Shape, value: Any, place: str, *, is_current: bool) -> Iterator[str]:
     if value is None:
         return
     match shape:
         case Text():
             for rule in text_faults(shape, value):
-                yield shape.told if told and shape.told is not None else _fault(shape, value, place, rule)
+                yield shape.message if is_current and shape.message is not None else _fault(shape, value, place, rule)
         case Whole():
             for rule in _bounds(shape, value):
                 yield _fault(shape, value, place, rule)
         case ListOf():
             yield from _length_faults(shape, value, place)
             for number, member in enumerate(value, 1):
-                yield from _member_faults(shape.of, member, f"{place}.{number}.member", told=told)
+                yield from _member_faults(shape.of, member, f"{place}.{number}.member", is_current=is_current)
         case MapOf():
-            yield from _map_faults(shape, value, place, told=told)
+            yield from _map_faults(shape, value, place, is_current=is_current)
         case Structure():
             for name, member in shape.members.items():
                 inner = f"{place}.{_lower_first(name)}" if place else _lower_first(name)
                 if name in shape.required:
-                    yield from _member_faults(member, value.get(name), inner, told=told)
+                    yield from _member_faults(member, value.get(name), inner, is_current=is_current)
                 else:
-                    yield from _faults(member, value.get(name), inner, told=told)
+                    yield from _faults(member, value.get(name), inner, is_current=is_current)
         case _:
             return
 
@@ -371,14 +371,14 @@ def _bounds(shape: Whole, value: int) -> Iterator[str]:
         yield f"Member must have value less than or equal to {shape.max}"
 
 
-def _member_faults(shape: Shape, value: Any, place: str, *, told: bool) -> Iterator[str]:
+def _member_faults(shape: Shape, value: Any, place: str, *, is_current: bool) -> Iterator[str]:
     if value is None:
         yield f"Value null at '{place}' failed to satisfy constraint: Member must not be null"
     else:
-        yield from _faults(shape, value, place, told=told)
+        yield from _faults(shape, value, place, is_current=is_current)
 
 
-def _map_faults(shape: MapOf, value: dict[str, Any], place: str, *, told: bool) -> Iterator[str]:
+def _map_faults(shape: MapOf, value: dict[str, Any], place: str, *, is_current: bool) -> Iterator[str]:
     yield from _length_faults(shape, value, place)
     if not shape.keys_last:
         yield from _names_of(shape, value, place)
@@ -392,7 +392,7 @@ def _map_faults(shape: MapOf, value: dict[str, Any], place: str, *, told: bool) 
         yield _fault(shape, value, place, f"Map value must satisfy constraint: [{', '.join(rules)}]")
         return
     for name, member in value.items():
-        yield from _member_faults(shape.of, member, f"{place}.{name}.member", told=told)
+        yield from _member_faults(shape.of, member, f"{place}.{name}.member", is_current=is_current)
 
 
 def _names_of(shape: MapOf, value: dict[str, Any], place: str) -> Iterator[str]:

@@ -38,13 +38,13 @@ class Text:
     never_empty: bool = False
     """Whether an empty text is reported as only one error."""
     named: Named = "none"
-    told: str | None = None
+    message: str | None = None
     """The current text for a value that isn't in ``enum``, if it differs from the usual text."""
     first: bool = False
-    """Whether ``told`` is reported before all other errors."""
+    """Whether ``message`` is reported before all other errors."""
     length_first: bool = False
     """Whether a length error is listed before the pattern error."""
-    length_told: str | None = None
+    length_message: str | None = None
     """The service's special text for a length error, which is reported before all other errors."""
     like: str | None = None
     """An equivalent of ``pattern`` for patterns whose matching can take exponential time."""

@@ -86,17 +86,17 @@ def describe_history(table: Table, now_s: float) -> Answer:
         recovery = {
             "PointInTimeRecoveryStatus": "ENABLED",
             "RecoveryPeriodInDays": table.definition[MEMBER]["Days"],
-            "EarliestRestorableDateTime": _told(reach[0], 0.001),
-            "LatestRestorableDateTime": _told(reach[1], -0.001),
+            "EarliestRestorableDateTime": _rounded(reach[0], 0.001),
+            "LatestRestorableDateTime": _rounded(reach[1], -0.001),
         }
     status = "DISABLED" if states_of(table.definition, now_s).lacks_backups else "ENABLED"
     return {"ContinuousBackupsStatus": status, "PointInTimeRecoveryDescription": recovery}
 
 
-def _told(end_s: float, inwards_s: float) -> float:
+def _rounded(end_s: float, inwards_s: float) -> float:
     """An end of the recovery period, rounded inward to the millisecond, so that the reported time is restorable."""
-    told_s = round(end_s, 3)
-    return told_s if (told_s - end_s) * inwards_s >= 0 else round(told_s + inwards_s, 3)
+    rounded_s = round(end_s, 3)
+    return rounded_s if (rounded_s - end_s) * inwards_s >= 0 else round(rounded_s + inwards_s, 3)
 
 
 def trim_histories(database: Database) -> int:

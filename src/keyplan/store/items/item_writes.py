@@ -50,7 +50,7 @@ def perform(writer: Writer, write: Write, charge: Charge | None = None) -> Outco
     result = writer.find(table.stored, *write.key)
     old: Item | None = None
     put = write.put
-    if write.asks or (table.needs_old and result is not None):
+    if write.reads_item or (table.needs_old and result is not None):
         known = judged(write, result)
         old, put = known.old, known.put
         if known.is_damaged and result is not None:
@@ -87,7 +87,7 @@ def _refused(write: Write, result: Found | None, old: Item | None, charge: Charg
         charge(write.table, write.key, Outcome(old, old, result[1], result[1]))
     if write.condition is None:
         return DuplicateItemException()
-    return ConditionalCheckFailedException(old if write.tells_item else None)
+    return ConditionalCheckFailedException(old if write.returns_item else None)
 
 
 def _note(writer: Writer, write: Write, result: Found | None, put: Put | None) -> None:

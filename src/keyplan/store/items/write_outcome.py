@@ -69,7 +69,7 @@ class Write:
     removes: bool = False
     wants_old: bool = False
     """Whether the outcome must have the old item."""
-    tells_item: bool = False
+    returns_item: bool = False
     """Whether a failed condition returns the item (ReturnValuesOnConditionCheckFailure)."""
     inserts: bool = False
     """Whether the item must be new, with an error other than a failed condition."""
@@ -79,7 +79,7 @@ class Write:
     """Whether it removes an expired item."""
 
     @property
-    def asks(self) -> bool:
+    def reads_item(self) -> bool:
         """Whether it reads the item."""
         return self.condition is not None or self.change is not None or self.wants_old
 
@@ -153,7 +153,7 @@ def _judge(write: Write, result: Found | None) -> Judged:
                 raise
             return Judged(None, True, put, is_damaged=True)
     if condition is not None and not condition.matches(old if old is not None else {}):
-        return Judged(old if write.tells_item or write.table.needs_old else None, False, put)
+        return Judged(old if write.returns_item or write.table.needs_old else None, False, put)
     if change is not None:
         if old is not None or not change.only_removes:
             try:

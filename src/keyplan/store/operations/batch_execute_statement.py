@@ -94,7 +94,7 @@ def _read(database: Database, statement: Mapping[str, Any], given: Given, units:
 def _write(database: Database, statement: Mapping[str, Any], given: Given, units: dict[str, Consumed]) -> Answer:
     if given.is_check:
         raise StatementFault("EXISTS can only be used in ExecuteTransaction write requests.")
-    written = written_of(database, statement["Statement"], given, tells_item=False)
+    written = written_of(database, statement["Statement"], given, returns_item=False)
     write = written.write
     outcome = database.write(lambda writer: perform(writer, write, database.charge))
     add_units(units.setdefault(write.table.name, Consumed(write.table.name, "Write")), write.table, outcome)

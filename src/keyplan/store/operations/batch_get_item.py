@@ -22,25 +22,27 @@ _DUPLICATES = "Provided list of item keys contains duplicates"
 
 def batch_get_item(database: Database, request: Request) -> Answer:
     """Read up to 100 items by key; keys beyond 16 MB are returned as unprocessed."""
-    asked: dict[str, dict[str, Any]] = request["RequestItems"]
-    if sum(len(of_table["Keys"]) for of_table in asked.values()) > BATCH_GET_KEYS_MAX:
+    request_items: dict[str, dict[str, Any]] = request["RequestItems"]
+    if sum(len(of_table["Keys"]) for of_table in request_items.values()) > BATCH_GET_KEYS_MAX:
         raise ValidationException("Too many items requested for the BatchGetItem call")
     members = ("AttributesToGet", "ProjectionExpression")
-    if all(any(of_table.get(member) is not None for of_table in asked.values()) for member in members):
+    if all(any(of_table.get(member) is not None for of_table in request_items.values()) for member in members):
         raise mixture(members[:1], members[1:])
-    projections = [only_projection(of_table) for of_table in asked.values()]
+    projections = [only_projection(of_table) for of_table in request_items.values()]
     try:
-        tables = [database.table(name) for name in asked]
-        keys = [_keys(table, of_table) for table, of_table in zip(tables, asked.values(), strict=True)]
+        tables = [database.table(name) for name in request_items]
+        keys = [_keys(table, of_table) for table, of_table in zip(tables, request_items.values(), strict=True)]
     except (ResourceNotFoundException, SchemaFault):
-        for of_table in asked.values():
+        for of_table in request_items.values():
             _check_alone(of_table["Keys"])
         raise
     for table, projection in zip(tables, projections, strict=True):
         if projection is not None:
             check_scalars(table, projection.nested)
     read = _Reading(database)
-    for (name, of_table), table, projection, its_keys in zip(asked.items(), tables, projections, keys, strict=True):
+    for (name, of_table), table, projection, its_keys in zip(
+        request_items.items(), tables, projections, keys, strict=True
+    ):
         read.table(name, table, of_table, projection, its_keys)
     if read.throttled is not None and not any(consumed.table_units for consumed in read.units.values()):
         raise read.throttled

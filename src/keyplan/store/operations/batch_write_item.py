@@ -27,10 +27,10 @@ def batch_write_item(database: Database, request: Request) -> Answer:
     """Put and delete up to 25 items. As in DynamoDB, they aren't atomic: large ones are several transactions, between
     which other clients write.
     """
-    asked: dict[str, list[dict[str, Any]]] = request["RequestItems"]
-    if sum(len(requests) for requests in asked.values()) > BATCH_WRITE_REQUESTS_MAX:
+    request_items: dict[str, list[dict[str, Any]]] = request["RequestItems"]
+    if sum(len(requests) for requests in request_items.values()) > BATCH_WRITE_REQUESTS_MAX:
         raise ValidationException("Too many items requested for the BatchWriteItem call")
-    actions = [(name, _one_action(each)) for name, requests in asked.items() for each in requests]
+    actions = [(name, _one_action(each)) for name, requests in request_items.items() for each in requests]
     try:
         writes = [_prepare(database, name, action) for name, action in actions]
     except (SchemaFault, ResourceNotFoundException):

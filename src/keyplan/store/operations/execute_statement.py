@@ -15,7 +15,7 @@ from keyplan.dynamodb.limits import PAGE_BYTES_MAX, READ_UNIT_BYTES
 from keyplan.dynamodb.service_errors import RequestFault, ValidationException
 from keyplan.store.database import Database
 from keyplan.store.items.item_writes import add_units, perform
-from keyplan.store.queries import Item, Question, answer_page, checked_start, start_of
+from keyplan.store.queries import Item, PageQuery, answer_page, checked_start, start_of
 from keyplan.store.requests.request_expressions import Answer, Request, wants_capacity
 from keyplan.store.statements.single_item_statements import get_of, written_of
 from keyplan.store.statements.statement_plans import Given, Read, given_of, read_of
@@ -38,10 +38,10 @@ def execute_statement(database: Database, request: Request) -> Answer:
 
 
 def _write(database: Database, request: Request, given: Given) -> Answer:
-    tells_item = request.get("ReturnValuesOnConditionCheckFailure") == "ALL_OLD"
+    returns_item = request.get("ReturnValuesOnConditionCheckFailure") == "ALL_OLD"
     if given.is_check:
         raise RequestFault("EXISTS can only be used in ExecuteTransaction write requests.")
-    written = written_of(database, request["Statement"], given, tells_item=tells_item)
+    written = written_of(database, request["Statement"], given, returns_item=returns_item)
     write = written.write
     outcome = database.write(lambda writer: perform(writer, write, database.charge))
     item = written.returned(outcome)
@@ -105,7 +105,7 @@ def _page(
     }
     if key is not None:
         bounds = _after(read, bounds, key)
-    return answer_page(database, Question(read.target, bounds, read.filter, read.projection, read.fetches), asked)
+    return answer_page(database, PageQuery(read.target, bounds, read.filter, read.projection, read.fetches), asked)
 
 
 def _after(read: Read, bounds: Bounds, key: Item) -> Bounds:

@@ -123,8 +123,8 @@ def _write(
     return {"Responses": [], **answer}
 
 
-def _one_write(database: Database, text: str, given: Given, tells_item: bool) -> Write:
+def _one_write(database: Database, text: str, given: Given, returns_item: bool) -> Write:
     if returning_of(given) is not None:
         database.table(given.table_name)
         raise StatementFault("RETURNING clause is not supported in ExecuteTransaction.")
-    return written_of(database, text, given, tells_item=tells_item).write
+    return written_of(database, text, given, returns_item=returns_item).write

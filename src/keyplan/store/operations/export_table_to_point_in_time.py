@@ -135,31 +135,31 @@ def _accepted(table: Table, request: Request, number: str, now_s: float) -> tupl
         moment_s = _within(request.get("ExportTime"), reach, reach[1])
         description["ExportTime"] = round(moment_s, 3)
         return description, Span(int(moment_s * 1_000_000), None, with_old=False)
-    asked: dict[str, Any] = request["IncrementalExportSpecification"]
-    from_s = _within(asked["ExportFromTime"], reach, reach[0])
-    to_s = _within(asked.get("ExportToTime"), reach, reach[1])
+    specification: dict[str, Any] = request["IncrementalExportSpecification"]
+    from_s = _within(specification["ExportFromTime"], reach, reach[0])
+    to_s = _within(specification.get("ExportToTime"), reach, reach[1])
     if from_s >= to_s:
         raise InvalidExportTimeException("ExportFromTime must be before ExportToTime")
     if to_s - from_s > DAY_S:
         raise InvalidExportTimeException("An incremental export covers 24 hours at most")
-    view = asked.get("ExportViewType") or "NEW_AND_OLD_IMAGES"
+    view = specification.get("ExportViewType") or "NEW_AND_OLD_IMAGES"
     description["IncrementalExportSpecification"] = {
         "ExportFromTime": round(from_s, 3),
         "ExportToTime": round(to_s, 3),
         "ExportViewType": view,
     }
     # An export up to now includes writes of this very moment.
-    until_us = int(to_s * 1_000_000) + (1 if asked.get("ExportToTime") is None else 0)
+    until_us = int(to_s * 1_000_000) + (1 if specification.get("ExportToTime") is None else 0)
     return description, Span(until_us, int(from_s * 1_000_000), view == "NEW_AND_OLD_IMAGES")
 
 
 def _check_period(table: Table, request: Request, now_s: float) -> None:
     """Reject a period before the table's creation, with or without point-in-time recovery."""
-    asked: dict[str, Any] = request["IncrementalExportSpecification"]
-    if asked["ExportFromTime"] < table.definition["CreationDateTime"]:
-        raise _outside("from time cannot be less than the table creation time", asked["ExportFromTime"])
-    if (asked.get("ExportToTime") or now_s) > now_s:
-        raise _outside("to time cannot be greater than the current time", asked["ExportToTime"])
+    specification: dict[str, Any] = request["IncrementalExportSpecification"]
+    if specification["ExportFromTime"] < table.definition["CreationDateTime"]:
+        raise _outside("from time cannot be less than the table creation time", specification["ExportFromTime"])
+    if (specification.get("ExportToTime") or now_s) > now_s:
+        raise _outside("to time cannot be greater than the current time", specification["ExportToTime"])
     if request.get("ExportTime") is not None:
         raise ValidationException("ExportTime can't be specified for an incremental export")
 

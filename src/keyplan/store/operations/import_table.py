@@ -36,10 +36,10 @@ def import_table(database: Database, request: Request) -> Answer:
     definition = new_definition(parameters, database.clock())
     name: str = parameters["TableName"]
     number = new_number(database.clock())
-    begun: list[Callable[[], None]] = []
+    started: list[Callable[[], None]] = []
 
     def work(writer: Writer) -> Answer:
-        begun.clear()
+        started.clear()
         known = _repeated(writer, database, request, name)
         if known is not None:
             return known
@@ -50,27 +50,26 @@ def import_table(database: Database, request: Request) -> Answer:
             bucket = Bucket(database.s3, request["S3BucketSource"]["S3Bucket"])
         except S3Error as error:
             # Don't create a table for a missing bucket.
-            begun.append(partial(fail_import, database, number, error.code, error.message))
+            started.append(partial(fail_import, database, number, error.code, error.message))
         else:
             table = make_table(database, writer, name, begin_import(definition, number))
             description["TableId"] = table_id(table)
-            asked = {**request, "_ImportArn": description["ImportArn"]}
+            with_arn = {**request, "_ImportArn": description["ImportArn"]}
             how = Csv(_types(definition), **options)
-            begun.append(partial(import_objects, database, number, asked, bucket, name, how))
+            started.append(partial(import_objects, database, number, with_arn, bucket, name, how))
         job: Job = {"Description": description, "Digest": digest_of(request)}
         keep_job(writer, KIND, number, job)
         return description
 
     description = database.write(work)
     database.refresh()
-    for begin in begun:
+    for begin in started:
         run_job(database, begin, lambda error: fail_import(database, number, "InternalServerError", str(error)))
     return {"ImportTableDescription": description}
 
 
 def _options(request: Request) -> dict[str, Any]:
-    asked = request.get("InputFormatOptions") or {}
-    csv = asked.get("Csv")
+    csv = (request.get("InputFormatOptions") or {}).get("Csv")
     if csv is None:
         return {}
     if request["InputFormat"] != "CSV":

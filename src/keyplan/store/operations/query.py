@@ -19,7 +19,7 @@ from keyplan.dynamodb.service_errors import RequestFault, ResourceNotFoundExcept
 from keyplan.store.database import Database
 from keyplan.store.queries import (
     Item,
-    Question,
+    PageQuery,
     Target,
     answer_page,
     bound_condition,
@@ -72,7 +72,7 @@ def query(database: Database, request: Request) -> Answer:
     except (ResourceNotFoundException, ValidationException):
         _check_expressions(request, plain)
         raise
-    return answer_page(database, _question(target, request, plain), request)
+    return answer_page(database, _page_query(target, request, plain), request)
 
 
 def _check_expressions(request: Request, plain: _Plain) -> None:
@@ -99,13 +99,13 @@ class _Plain:
         self.start = checked_start(request)
 
 
-def _question(target: Target, request: Request, plain: _Plain) -> Question:
+def _page_query(target: Target, request: Request, plain: _Plain) -> PageQuery:
     forward = request.get("ScanIndexForward") is not False
     select = request.get("Select")
     if plain.is_only_key and select is None:
         bounds = planned_bounds(target, request, forward=forward)
         if bounds is not None:
-            return Question(target, _after_start(target, plain.start, bounds), None, None, fetches=False)
+            return PageQuery(target, _after_start(target, plain.start, bounds), None, None, fetches=False)
     parts = _Parts(request, plain)
     condition = _condition(target, request, parts)
     filter_ = parts.filter(request)
@@ -124,7 +124,7 @@ def _question(target: Target, request: Request, plain: _Plain) -> Question:
     check_paths(target, filter_, projection)
     if plain.is_only_key and parts.given is not None:
         remember(target, request, parts.given, condition)
-    return Question(target, bounds, filter_, projection, fetches)
+    return PageQuery(target, bounds, filter_, projection, fetches)
 
 
 class _Parts:

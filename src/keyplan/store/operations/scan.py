@@ -6,7 +6,7 @@ from keyplan.dynamodb.operations.registry import CURRENT_SCAN_REGIONS
 from keyplan.dynamodb.service_errors import ValidationException
 from keyplan.store.database import Database
 from keyplan.store.queries import (
-    Question,
+    PageQuery,
     answer_page,
     check_own_start,
     check_paths,
@@ -64,7 +64,7 @@ def scan(database: Database, request: Request) -> Answer:
         )
     check_paths(target, filter_, projection)
     bounds = Bounds(after=start, segment=segment)
-    return answer_page(database, Question(target, bounds, filter_, projection, fetches), request)
+    return answer_page(database, PageQuery(target, bounds, filter_, projection, fetches), request)
 
 
 def _segment(request: Request, *, is_current: bool) -> tuple[int, int] | None:

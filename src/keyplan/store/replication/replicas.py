@@ -360,13 +360,13 @@ def _check_strong(table: Table, changes: Changes, own_region: str, supported: Co
             "Cannot add a witness in the same region as an existing replica when creating a global table with "
             f"{_STRONG}."
         )
-    asked = [*changes.creates, witness] if witness else [*changes.creates]
-    unknown = [region for region in asked if region not in supported]
+    added = [*changes.creates, witness] if witness else [*changes.creates]
+    unknown = [region for region in added if region not in supported]
     if unknown:
         raise ValidationException(
             f"Unsupported Region(s) specified for global tables with {_STRONG}: [{', '.join(unknown)}]."
         )
-    if len(asked) != _OTHERS:
+    if len(added) != _OTHERS:
         raise ValidationException(f"Unsupported replica count for global tables with {_STRONG}.")
     if table.definition.get("TimeToLive") or table.has_local_indexes:
         raise one_or_more("Time to live and local secondary indexes are not supported with STRONG consistency")

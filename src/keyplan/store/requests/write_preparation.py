@@ -84,7 +84,7 @@ def _condition(request: Request) -> BoundCondition | None:
     return condition
 
 
-def _tells(request: Request) -> bool:
+def _returns_item(request: Request) -> bool:
     return request.get("ReturnValuesOnConditionCheckFailure") == "ALL_OLD"
 
 
@@ -99,7 +99,7 @@ def put(database: Database, request: Request) -> Write:
     table = database.table(request["TableName"])
     key = key_of_item(table, item)
     made = prepare_put(table, item, size_bytes)
-    return Write(table, key, condition, put=made, wants_old=wants_old, tells_item=_tells(request))
+    return Write(table, key, condition, put=made, wants_old=wants_old, returns_item=_returns_item(request))
 
 
 def delete(database: Database, request: Request) -> Write:
@@ -110,7 +110,7 @@ def delete(database: Database, request: Request) -> Write:
     condition = _condition(request)
     table = database.table(request["TableName"])
     key = key_of_request(table, request["Key"])
-    return Write(table, key, condition, removes=True, wants_old=wants_old, tells_item=_tells(request))
+    return Write(table, key, condition, removes=True, wants_old=wants_old, returns_item=_returns_item(request))
 
 
 def condition_check(database: Database, request: Request) -> Write:
@@ -118,7 +118,7 @@ def condition_check(database: Database, request: Request) -> Write:
     check_key_values(request["Key"])
     condition = _condition(request)
     table = database.table(request["TableName"])
-    return Write(table, key_of_request(table, request["Key"]), condition, tells_item=_tells(request))
+    return Write(table, key_of_request(table, request["Key"]), condition, returns_item=_returns_item(request))
 
 
 def update(database: Database, request: Request, *, counts_statement: bool = False) -> tuple[Write, BoundUpdate | None]:
@@ -146,7 +146,7 @@ def update(database: Database, request: Request, *, counts_statement: bool = Fal
     change = change_of(table, bound, check_item(request["Key"]), old_words=old_words)
     if counts_statement and bound is not None and given is not None:
         _check_statement(request["UpdateExpression"], bound, given)
-    return Write(table, key, condition, change=change, tells_item=_tells(request)), bound
+    return Write(table, key, condition, change=change, returns_item=_returns_item(request)), bound
 
 
 def _check_statement(text: str, bound: BoundUpdate, given: Placeholders) -> None:

@@ -170,7 +170,7 @@ class Service:
         except answers.TooLargeError:
             return answers.plain_answer(413, b"", cors)
         except Exception as error:  # noqa: BLE001 - a request must have its answer
-            return answers.error_answer(_told(error), headers, cors)
+            return answers.error_answer(_client_error(error), headers, cors)
         outcome = self._outcome(self._call, name, params, request)
         answer = _answer(name, outcome, headers, cors)
         if isinstance(outcome, Exception):
@@ -211,10 +211,10 @@ class Service:
         if request.method == b"OPTIONS" and cors:
             lines = [cors, _CORS_AGE]
             for kind in (b"headers", b"method"):
-                asked = request.headers.get(b"access-control-request-" + kind)
-                if asked:
+                requested = request.headers.get(b"access-control-request-" + kind)
+                if requested:
                     lines.append(
-                        b"access-control-allow-%s: %s\r\n" % (b"methods" if kind == b"method" else kind, asked)
+                        b"access-control-allow-%s: %s\r\n" % (b"methods" if kind == b"method" else kind, requested)
                     )
             return answers.plain_answer(200, b"", b"".join(lines))
         return answers.plain_answer(404, answers.UNKNOWN, cors)
@@ -295,10 +295,10 @@ def _encoded(name: str, outcome: dict[str, Any]) -> bytes:
 def _answer(name: str, outcome: Outcome, headers: Mapping[bytes, bytes], cors: bytes) -> bytes:
     if isinstance(outcome, dict):
         return answers.json_answer(200, _encoded(name, outcome), headers, cors)
-    return answers.error_answer(_told(outcome), headers, cors)
+    return answers.error_answer(_client_error(outcome), headers, cors)
 
 
-def _told(error: Exception) -> DynamoDBError:
+def _client_error(error: Exception) -> DynamoDBError:
     if isinstance(error, DynamoDBError):
         return error
     if isinstance(error, RecursionError):

@@ -51,12 +51,12 @@ def query_of(url: str) -> dict[str, str]:
     return dict(parse_qsl(query, keep_blank_values=True)) if query else {}
 
 
-def check_presence(headers: Headers, asked: Mapping[str, str]) -> None:
-    """Reject a request without credentials, or with credentials in both places; ``asked`` is its query. Raises
-    DynamoDBError for MissingAuthenticationToken- or InvalidSignatureException.
+def check_presence(headers: Headers, query_parameters: Mapping[str, str]) -> None:
+    """Reject a request without credentials, or with credentials in both headers and query. Raises DynamoDBError for
+    MissingAuthenticationToken- or InvalidSignatureException.
     """
     authorization = headers.get("authorization", "")
-    if _ALGORITHM_IN_QUERY in asked:
+    if _ALGORITHM_IN_QUERY in query_parameters:
         if authorization:
             raise _invalid(
                 f"Found both '{_ALGORITHM_IN_QUERY}' as a query-string param and 'Authorization' as HTTP header."
@@ -77,12 +77,12 @@ class Verifier:
         IncompleteSignature-, InvalidSignature- or UnrecognizedClientException, with the service's text.
         """
         path, _, query = url.partition("?")
-        asked = query_of(url)
-        check_presence(headers, asked)
-        if _ALGORITHM_IN_QUERY in asked:
+        query_parameters = query_of(url)
+        check_presence(headers, query_parameters)
+        if _ALGORITHM_IN_QUERY in query_parameters:
             # Only S3 evaluates X-Amz-Expires: elsewhere a signature is valid as long as in a header.
-            algorithm, parameters = _parse_query(asked)
-            stamp = self._check_date({"x-amz-date": asked[f"{_IN_QUERY}Date"]})
+            algorithm, parameters = _parse_query(query_parameters)
+            stamp = self._check_date({"x-amz-date": query_parameters[f"{_IN_QUERY}Date"]})
         else:
             algorithm, parameters = _parse(headers["authorization"], headers)
             stamp = self._check_date(headers)
@@ -94,7 +94,7 @@ class Verifier:
             raise _incomplete(f"Unsupported AWS 'algorithm': '{algorithm}' (only {ALGORITHM} for now). ")
         key_id, day, region, scope = _check_scope(parameters["Credential"], stamp)
         secret = self._keys.get(key_id)
-        if secret is None or "x-amz-security-token" in headers or f"{_IN_QUERY}Security-Token" in asked:
+        if secret is None or "x-amz-security-token" in headers or f"{_IN_QUERY}Security-Token" in query_parameters:
             raise protocol_fault("UnrecognizedClientException", UNKNOWN)
         digest, asked_for = sha256(body).hexdigest(), _canonical_query(query)
 
@@ -154,13 +154,13 @@ def _parse(authorization: str, headers: Headers) -> tuple[str, dict[str, str]]:
     return algorithm, parameters
 
 
-def _parse_query(asked: Mapping[str, str]) -> tuple[str, dict[str, str]]:
+def _parse_query(query_parameters: Mapping[str, str]) -> tuple[str, dict[str, str]]:
     names = ("Algorithm", *_PARAMETERS, "Date")
-    missing = [f"{_IN_QUERY}{name}" for name in names if not asked.get(f"{_IN_QUERY}{name}")]
+    missing = [f"{_IN_QUERY}{name}" for name in names if not query_parameters.get(f"{_IN_QUERY}{name}")]
     if missing:
         faults = "".join(f"AWS query-string parameters must include '{name}'. " for name in missing)
         raise _incomplete(f"{faults}Re-examine the query-string parameters.")
-    return asked[_ALGORITHM_IN_QUERY], {name: asked[f"{_IN_QUERY}{name}"] for name in _PARAMETERS}
+    return query_parameters[_ALGORITHM_IN_QUERY], {name: query_parameters[f"{_IN_QUERY}{name}"] for name in _PARAMETERS}
 
 
 def _check_scope(credential: str, stamp: str) -> tuple[str, str, str, str]:

@@ -269,7 +269,7 @@ class WriterThread:
         outcomes: list[Outcome]
         try:
             outcomes = self._engine.call_together([(name, params) for name, params, _ in jobs])
-        except Exception as error:  # noqa: BLE001 - nothing was written, and each client is told so
+        except Exception as error:  # noqa: BLE001 - nothing was written; each client gets the error
             outcomes = [error] * len(jobs)
         self._loop.call_soon_threadsafe(self._deliver, jobs, outcomes)
 
@@ -282,14 +282,14 @@ class WriterThread:
 def _tidy(engine: Engine) -> None:
     try:
         engine.tidy()
-    except Exception as error:  # noqa: BLE001 - nobody asked for it; it is tried again
+    except Exception as error:  # noqa: BLE001 - background work; the next run retries it
         _log.error("Expired histories and backups can't be removed: %s", error)
 
 
 def _swept(engine: Engine, items_max: int) -> int:
     try:
         return max(engine.expire(items_max), min(engine.trim_streams(), items_max))
-    except Exception as error:  # noqa: BLE001 - nobody asked for it; it is tried again
+    except Exception as error:  # noqa: BLE001 - background work; the next run retries it
         _log.error("Expired items and stream records can't be removed: %s", error)
         return 0
 
@@ -297,5 +297,5 @@ def _swept(engine: Engine, items_max: int) -> int:
 def _outcome(call: Callable[[str, dict[str, Any]], dict[str, Any]], name: str, params: dict[str, Any]) -> Outcome:
     try:
         return call(name, params)
-    except Exception as error:  # noqa: BLE001 - it is told to the client that asked
+    except Exception as error:  # noqa: BLE001 - the client gets it
         return error

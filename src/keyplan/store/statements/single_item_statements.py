@@ -136,7 +136,9 @@ class Change:
     returning: Returning | None
     parameters: int
 
-    def written(self, database: Database, parameters: Sequence[AttributeValue], *, tells_item: bool) -> Written | None:
+    def written(
+        self, database: Database, parameters: Sequence[AttributeValue], *, returns_item: bool
+    ) -> Written | None:
         """The write with these parameters; None if it isn't determined here."""
         try:
             table = database.table(self.table)
@@ -144,7 +146,8 @@ class Change:
             key = key_of_request(table, values)
             update = self.template.changed
             if update is None:
-                removal = Write(table, key, removes=True, wants_old=self.returning is not None, tells_item=tells_item)
+                wants_old = self.returning is not None
+                removal = Write(table, key, removes=True, wants_old=wants_old, returns_item=returns_item)
                 return Written(removal, returned_of(None, self.returning))
             bound = bind_update(update, self.template.filled(parameters).given(), "")
             change = prepare.change_of(table, bound, values)
@@ -152,18 +155,18 @@ class Change:
             return None
         there = _is_there(table.partition.name)
         return Written(
-            Write(table, key, there, change=change, tells_item=tells_item), returned_of(bound, self.returning)
+            Write(table, key, there, change=change, returns_item=returns_item), returned_of(bound, self.returning)
         )
 
 
-def written_of(database: Database, text: str, given: Given, *, tells_item: bool) -> Written:
+def written_of(database: Database, text: str, given: Given, *, returns_item: bool) -> Written:
     """The write of a statement, from its cached plan if possible. Raises StatementFault, ExpressionFault, ValueFault or
     ValidationException if it is invalid or doesn't match its table's schema, or ResourceNotFoundException if the table
     doesn't exist.
     """
     change = change_of(text)
-    written = None if change is None else change.written(database, given.parameters, tells_item=tells_item)
-    return write_of(database, given, tells_item=tells_item) if written is None else written
+    written = None if change is None else change.written(database, given.parameters, returns_item=returns_item)
+    return write_of(database, given, returns_item=returns_item) if written is None else written
 
 
 @lru_cache(_KEPT_MAX)

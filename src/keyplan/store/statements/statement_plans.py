@@ -376,7 +376,7 @@ def _repeats(term: KeyTerm | None, values: Mapping[str, AttributeValue]) -> bool
 # --- writes -------------------------------------------------------------------------------------------------
 
 
-def write_of(database: Database, given: Given, *, tells_item: bool) -> Written:
+def write_of(database: Database, given: Given, *, returns_item: bool) -> Written:
     """The write of an INSERT, an UPDATE or a DELETE, or the check of an EXISTS. Raises StatementFault, ExpressionFault,
     ValueFault or ValidationException if it is invalid or doesn't match its table's schema, or ResourceNotFoundException
     if the table doesn't exist.
@@ -386,11 +386,11 @@ def write_of(database: Database, given: Given, *, tells_item: bool) -> Written:
         case Insert() as insert:
             return Written(_insert(database, lowering, insert), _nothing)
         case Update() as update:
-            return _update(database, lowering, update, tells_item=tells_item)
+            return _update(database, lowering, update, returns_item=returns_item)
         case Delete() as delete:
-            return _delete(database, lowering, delete, tells_item=tells_item)
+            return _delete(database, lowering, delete, returns_item=returns_item)
         case Exists(select):
-            return Written(_exists(database, lowering, select, tells_item=tells_item), _nothing)
+            return Written(_exists(database, lowering, select, returns_item=returns_item), _nothing)
         case Select():
             raise AssertionError(given)  # pragma: no cover - it is read
 
@@ -416,7 +416,7 @@ def _check_types(table: Table, item: Mapping[str, AttributeValue]) -> None:
             check_not_empty(attribute, value)
 
 
-def _update(database: Database, lowering: Lowering, update: Update, *, tells_item: bool) -> Written:
+def _update(database: Database, lowering: Lowering, update: Update, *, returns_item: bool) -> Written:
     bound = bind_update(lowering.update(update.changes), lowering.given(), "")
     table, values, condition = _one_item(database, lowering, update.table, update.where)
     there = tree.Call("attribute_exists", (lowering.name_path(table.partition.name),))
@@ -424,7 +424,7 @@ def _update(database: Database, lowering: Lowering, update: Update, *, tells_ite
     change = prepare.change_of(table, bound, values)
     key = key_of_request(table, values)
     judged = bind_condition(whole, lowering.given(), "")
-    write = Write(table, key, judged, change=change, tells_item=tells_item)
+    write = Write(table, key, judged, change=change, returns_item=returns_item)
     return Written(write, returned_of(bound, update.returning))
 
 
@@ -440,7 +440,7 @@ def returned_of(bound: BoundUpdate | None, returning: Returning | None) -> Calla
     return returned
 
 
-def _delete(database: Database, lowering: Lowering, delete: Delete, *, tells_item: bool) -> Written:
+def _delete(database: Database, lowering: Lowering, delete: Delete, *, returns_item: bool) -> Written:
     returning = delete.returning
     if returning is not None and returning != Returning("ALL", "OLD"):
         raise StatementFault(
@@ -453,11 +453,11 @@ def _delete(database: Database, lowering: Lowering, delete: Delete, *, tells_ite
         # A missing item isn't evaluated.
         gone = tree.Call("attribute_not_exists", (lowering.name_path(table.partition.name),))
         judged = bind_condition(tree.Or((gone, condition)), lowering.given(), "")
-    write = Write(table, key, judged, removes=True, wants_old=returning is not None, tells_item=tells_item)
+    write = Write(table, key, judged, removes=True, wants_old=returning is not None, returns_item=returns_item)
     return Written(write, returned_of(None, returning))
 
 
-def _exists(database: Database, lowering: Lowering, select: Select, *, tells_item: bool) -> Write:
+def _exists(database: Database, lowering: Lowering, select: Select, *, returns_item: bool) -> Write:
     _check_from(select.table)
     where = None if select.where is None else lowering.condition(select.where)
     judged = None if where is None else bind_condition(where, lowering.given(), "")
@@ -468,7 +468,7 @@ def _exists(database: Database, lowering: Lowering, select: Select, *, tells_ite
     values, rest = _key_values(table, lowering, where)
     if len(values) < len(table.keys) or not rest:
         raise StatementFault("EXISTS() must contain a single item read with additional condition")
-    return Write(table, key_of_request(table, values), judged, tells_item=tells_item)
+    return Write(table, key_of_request(table, values), judged, returns_item=returns_item)
 
 
 def _one_item(

@@ -506,7 +506,7 @@ class MemoryPool:
         """Memory has no file locks."""
 
     def forget(self) -> None:
-        """After a fork the child has a copy of its own, unless another thread was using the connection."""
+        """After a fork the child has its own copy, unless another thread was using the connection."""
         if self._lock.locked():
             _after_fork.append(self._connection)
             self._connection = None

@@ -121,7 +121,7 @@ def described_jobs(database: Database, kind: Kind, status: str) -> list[dict[str
     """The descriptions of a kind's jobs of the last 90 days, newest first; ``status`` is the status member."""
     since_s = database.clock() - _LISTED_S
     jobs = reversed(database.storage.read(lambda reader: all_jobs(reader, kind)))
-    return [_told(job, status) for job in jobs if job["Description"]["StartTime"] >= since_s]
+    return [_description(job, status) for job in jobs if job["Description"]["StartTime"] >= since_s]
 
 
 def described_job(database: Database, kind: Kind, arn: str, title: str) -> dict[str, Any] | None:
@@ -132,10 +132,10 @@ def described_job(database: Database, kind: Kind, arn: str, title: str) -> dict[
     job = database.storage.read(lambda reader: find_job(reader, kind, arn.rpartition("/")[2]))
     if job is None or job["Description"][f"{title}Arn"].split(":table/")[1] != arn.split(":table/")[1]:
         return None
-    return _told(job, f"{title}Status")
+    return _description(job, f"{title}Status")
 
 
-def _told(job: Job, status: str) -> dict[str, Any]:
+def _description(job: Job, status: str) -> dict[str, Any]:
     description: dict[str, Any] = job["Description"]
     if description[status] in {"IN_PROGRESS", "CANCELLING"} and is_abandoned(job):
         return {
