@@ -104,7 +104,7 @@ def test_hooks_of_shared_stores() -> None:
 
 
 def test_closing_shared_stores() -> None:
-    """The first store closes the backend; another only leaves, and gets no more records."""
+    """Closing the first store closes the backend; closing another one only ends its records."""
     backend = Backend()
     first = store(":memory:", backend)
     second, third = first.beside("b"), first.beside("c")

@@ -239,7 +239,7 @@ def check(cls: type[Design], stores: int = STORES) -> Compared:
 
 
 def check_typical_writes(cls: type[Design], compared: Compared) -> None:
-    """Each write's typical call, on a store that holds what it was supposed to find."""
+    """Each write's typical call, on a store with the items that it expects."""
     typical = Typical(cls.compiled)
     facts, analyzer = Facts(typical, traffic_of(cls.compiled)), WriteAnalyzer(cls.compiled, cls)
     for name, pattern in cls.compiled.writes.items():

@@ -365,7 +365,7 @@ def test_states_change_immediately_without_a_delay() -> None:
 
 
 def test_restored_table_is_creating(engine: Engine, clock: Clock) -> None:
-    """The responses meanwhile, and that none remain afterwards, are recorded from DynamoDB."""
+    """The responses during the restore are recorded from DynamoDB."""
     settled(engine, clock)
     engine.call("PutItem", TABLE | {"Item": {"pk": s("a"), "sk": s("b")}})
     arn = engine.call("CreateBackup", TABLE | {"BackupName": "first"})["BackupDetails"]["BackupArn"]

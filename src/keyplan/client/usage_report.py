@@ -93,7 +93,7 @@ class Usage:
 
     def _count(self, key: tuple[str | None, str], reads: float, writes: float) -> None:
         if not reads and not writes:
-            return  # failed, or without reported capacity: don't evict a key for it
+            return  # failed, or no capacity reported: evict no key
         counts = self._counts.get(key)
         if counts is None:
             over = 0.0

@@ -73,7 +73,7 @@ def _terraform(inputs: Inputs, *, as_json: bool) -> Exported:
     return Exported(write(inputs.design, inputs.deployment))
 
 
-def _create_table(inputs: Inputs, *, as_json: bool) -> Exported:  # noqa: ARG001 - its output is JSON with or without
+def _create_table(inputs: Inputs, *, as_json: bool) -> Exported:  # noqa: ARG001 - its output is always JSON
     result = requests(inputs.design, inputs.deployment)
     parts = {f"{_file_name(operation)}.json": _json(element) for operation, element in result.items()}
     return Exported(_json(result), parts)

@@ -99,7 +99,7 @@ def checked(made: Plan, traffic: Traffic | None) -> Plan:
     return replace(made, notes=(*made.notes, *notes))
 
 
-# Which key answers a read
+# The key that serves a read
 
 
 def compiled_entities(facts: DesignFacts, classes: Iterable[type[Entity]]) -> dict[type[Entity], CompiledEntity]:

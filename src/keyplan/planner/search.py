@@ -369,7 +369,7 @@ class _Entity:
                 for slot in self._options(bundle, layout.forms)
                 if slot not in whole or at in serving.get(whole[slot], ())
             ]
-            only = {slot for slot, bundles in wanted if bundles == {at}}  # no other bundle can be there
+            only = {slot for slot, bundles in wanted if bundles == {at}}  # no other bundle fits
             options.append([slot for slot in free if not only or only == {slot}])
         slots = _matched(options, wanted)
         return None if slots is None else replace(choice, slots=slots)

@@ -127,12 +127,12 @@ def test_users_are_found_by_handle(people: dict[str, Visit], site: ServedSite) -
     for typed in ("nobody", "x" * 300, "a/b#c", "@"):
         assert ada.get(f"/people?handle={quote(typed)}") == 200
         assert ada.path == "/people"
-        assert ada.says("Nobody here is called @") is (typed != "@")
+        assert ada.says("No user has the handle @") is (typed != "@")
     new = join(site, "newcomer")
     new.get("/")
     assert new.says("Find people by their handles")
     assert new.get("/messages") == 200
-    assert new.says("Find somebody by their handle")
+    assert new.says("Find people by their handles")
 
 
 def test_profiles_are_edited(people: dict[str, Visit]) -> None:

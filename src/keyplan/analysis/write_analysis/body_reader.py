@@ -363,7 +363,7 @@ class _Scope:
         if isinstance(node, ast.Name):
             if node.id in self.names:
                 return self.names[node.id].known
-            entity = self.design.by_name.get(node.id)  # a class that was local to the function of the design
+            entity = self.design.by_name.get(node.id)  # a local class of the function that declares the design
             local = OPEN if entity is None else entity.cls
             return self.globals.get(node.id, getattr(builtins, node.id, local))
         if isinstance(node, ast.Attribute):

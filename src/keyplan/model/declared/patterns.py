@@ -340,7 +340,7 @@ def read(
     bare: Any = id
     if callable(bare):  # @read without an id: reported as an error of the design
         result: Any = ReadMethod(bare, Options(""))
-        return result  # type: ignore[no-any-return] # no type checker gets there
+        return result  # type: ignore[no-any-return] # unreachable for type checkers
     load = Load(per_second=per_second, items=items, item_bytes=item_bytes)
     given: Any = entity  # unchecked by a type checker: reported as an error of the design
     told_of = (given,) if isinstance(given, type) or not isinstance(given, Iterable) else tuple(given)
@@ -394,7 +394,7 @@ def write(
     bare: Any = id
     if callable(bare):  # as in ``read``
         result: Any = WriteMethod(bare, Options(""), attempts)
-        return result  # type: ignore[no-any-return] # no type checker gets there
+        return result  # type: ignore[no-any-return] # unreachable for type checkers
     load = Load(per_second=per_second, items=items, item_bytes=item_bytes, in_transaction=in_transaction or None)
     options = Options(id, load=load, examples=(example,) if isinstance(example, Example) else tuple(example))
 

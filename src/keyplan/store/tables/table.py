@@ -123,7 +123,7 @@ class Table:
 
     @cached_property
     def indexes_in_order(self) -> tuple[Index, ...]:
-        """The indexes by name: of several that an attribute doesn't fit, the service names the first one so."""
+        """The indexes by name: an error about several indexes names the first one."""
         return tuple(sorted(self.indexes, key=attrgetter("name")))
 
     @cached_property

@@ -164,7 +164,7 @@ function show(form, outcome) {
   if (failed) answer.append(problem(form, outcome.error));
   answer.append(
     failed ? element("details", { class: "raw" }, element("summary", {}, "The error as JSON"), shown({ error: outcome.error }, "Error as JSON"))
-      : outcome.answer === null ? element("p", { class: "quiet" }, "Done; it gives nothing back.")
+      : outcome.answer === null ? element("p", { class: "quiet" }, "Done. The write returns no result.")
         : shown(outcome.answer, "Answer as JSON"),
   );
   if (outcome.answer?.cursor) {

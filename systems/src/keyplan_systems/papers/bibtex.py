@@ -75,7 +75,7 @@ _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct",
 _MONTH_NUMBERS = frozenset(str(number) for number in range(1, 13))
 _ROLES: tuple[tuple[str, Role], ...] = (("author", "author"), ("editor", "editor"))
 
-# bibtexparser logs what it can't parse, and gives it too: it is told from there.
+# bibtexparser logs and returns what it can't parse; it is reported from the result.
 logging.getLogger("bibtexparser").addHandler(logging.NullHandler())
 
 
@@ -122,7 +122,7 @@ class _Known:
         return "".join(taken)
 
     def was_cut(self, line: int) -> Iterator[Trouble]:
-        """What is told of a value that was cut, once."""
+        """The report of a truncated value, once."""
         if self.cut:
             yield Trouble(
                 line,
@@ -174,7 +174,7 @@ def _crossrefs(text: str) -> Iterator[str]:
 
 
 def _untold(line: int, message: str, hint: str | None) -> None:
-    """What can't be read is told when the file is read for its records."""
+    """Unreadable entries are reported when the records are read."""
 
 
 def _keep(block: Block, wanted: Collection[str], known: _Known) -> None:
@@ -269,7 +269,7 @@ class _EntryReader:
     """What is reported besides: names that were changed."""
 
     def read(self) -> Iterator[Record | Trouble]:
-        """The record, and what is to be told of it besides."""
+        """The record, and its warnings."""
         fields: dict[str, str] = {}
         for element in self.entry.fields:
             fields.setdefault(element.key.lower(), str(element.value))

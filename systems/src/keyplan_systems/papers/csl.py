@@ -157,7 +157,7 @@ def _read(line: int, data: Any) -> Iterator[Record | Trouble]:
 
 
 def _people(data: Mapping[str, Any]) -> Iterator[Person]:
-    """Who wrote it; editors are its people where nobody wrote it."""
+    """The authors, or the editors if there are none."""
     for name, role in _ROLES:
         if role != "editor" or not data.get("author"):
             for printed in _names(data.get(name)):

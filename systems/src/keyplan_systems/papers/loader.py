@@ -1,8 +1,8 @@
 """Loading bibliographies: BibTeX and CSL-JSON files, or a folder of them.
 
-An entry becomes a published paper with its authors' profiles, its memberships and its topics. What isn't an entry, or
-can't be loaded, is told by file and line, and the rest goes in. The same file can be loaded again: what is there is
-updated, and nothing doubles. The formats are read by ``bibtex.py`` and ``csl.py``, entry by entry.
+An entry becomes a published paper with its authors' profiles, memberships and topics. Invalid entries are reported by
+file and line; the others are loaded. Loading a file again updates existing papers and creates no duplicates.
+``bibtex.py`` and ``csl.py`` read the formats, entry by entry.
 """
 
 from __future__ import annotations
@@ -204,7 +204,7 @@ class _Loading:
                 raise  # memberships without a paper: something else wrote them
 
     def _bring_up(self, paper: Paper, members: Sequence[Membership]) -> bool:
-        """Update a paper, if it is there; again, when somebody else changes it meanwhile."""
+        """Update a paper if it exists; repeat after a concurrent change."""
         for attempt in range(1, ATTEMPTS + 1):
             stored = self.design.paper_with_authors(paper.paper_id)
             if stored is None:
@@ -219,7 +219,7 @@ class _Loading:
         return False
 
     def _members(self, record: Record) -> Iterator[Membership]:
-        """Who took part, in order; somebody who is named twice, once."""
+        """The contributors in order, without duplicates."""
         people: dict[str, Person] = {}
         for person in record.people:
             handle = handle_of(person.name)

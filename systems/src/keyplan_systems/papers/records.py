@@ -42,7 +42,7 @@ OTHERS = "Miscellaneous"
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Somebody who took part, by the name that is printed."""
+    """A contributor, by printed name."""
 
     name: str
     role: Role
@@ -74,7 +74,7 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """Something that isn't as it should be: what is told of a line."""
+    """An error in a line of the file."""
 
     line: int
     message: str

@@ -310,7 +310,7 @@ def _check_wanted(items: Mapping[str, int], products: Mapping[str, Product], pla
     unknown = [name for name in sorted(items) if name not in products]
     if unknown:
         raise ItemNotFound(
-            f"there is no product {', '.join(map(repr, unknown))}", place=place, hint="order what the shop has"
+            f"there is no product {', '.join(map(repr, unknown))}", place=place, hint="order products from the catalog"
         )
     merchants = sorted({product.merchant_id for product in products.values()})
     if len(merchants) > 1:

@@ -1,7 +1,7 @@
-"""Tables in files: CSV read row by row, each with the line that it stands on, in bounded memory.
+"""CSV files, read row by row in bounded memory, with the line number of each row.
 
-What a column means is the loader's matter. What can't be read is told by line, and reading goes on behind it: a quote
-that isn't closed takes its own line with it, and no others.
+The loader interprets the columns. An unreadable row is reported by its line, and reading continues after it: an
+unclosed quote invalidates only its own line.
 """
 
 from __future__ import annotations

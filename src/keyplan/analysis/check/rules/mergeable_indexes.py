@@ -33,7 +33,7 @@ def _find(subject: Subject) -> Iterator[Remark]:
     for entity in subject.design.entities.values():
         indexes_of = {key.index.name: key.index for key in entity.index_keys if key.index is not None}
         own = Counter(_types(index) for index in indexes_of.values())
-        needed |= own  # the most that any one entity needs, for each form of key
+        needed |= own  # for each key form, the maximum of any entity
     total = sum(needed.values())
     if total < len(indexes):
         forms = [f"{count} with {_form(types)}" for types, count in needed.items()]

@@ -1,4 +1,4 @@
-"""The users of the catalogue's site: authors with a password. The operator gives passwords; nobody can join."""
+"""The users of the catalogue's site: authors with a password. The operator sets passwords; there is no registration."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ class PapersPeople(People[Author]):
         """The handle of an author."""
         return user.handle
 
-    def fault_of(self, login: str) -> str | None:  # noqa: ARG002 - nobody can join
+    def fault_of(self, login: str) -> str | None:  # noqa: ARG002 - no registration
         """The error in a handle, if any."""
         return None
 
-    def add(self, login: str, name: str, password_hash: str) -> Author:  # noqa: ARG002 - nobody can join
-        """Raises Refused: nobody can join."""
+    def add(self, login: str, name: str, password_hash: str) -> Author:  # noqa: ARG002 - no registration
+        """Raises Refused: no registration."""
         raise Refused("ask the catalogue's operator for an account", place="sign-up")
 
     def set_password(self, user_id: str, old_hash: str, password_hash: str) -> None:

@@ -234,7 +234,7 @@ def order(turn: ShopTurn) -> Response:
 def cancel_order(turn: ShopTurn) -> Response:
     """Cancel an order that isn't shipped."""
     details = _own(turn)
-    if details.order.status == "cancelled":  # by a second click, or since nobody paid
+    if details.order.status == "cancelled":  # by a second click, or unpaid
         return turn.go(f"/orders/{details.order.order_id}")
     turn.design.cancel(details.order.order_id)
     return turn.go(f"/orders/{details.order.order_id}", "cancelled")
