@@ -105,7 +105,7 @@ def test_a_customer_buys_and_the_merchant_ships(shop: Place) -> None:
     page.get_by_role("link", name="Sign in to buy it").click()
     join(page, "Email", "nora@example.org", "Nora Brook")
     page.goto("/products/green-tea")
-    page.get_by_label("How many").fill("2")
+    page.get_by_label("Quantity").fill("2")
     page.get_by_role("button", name="Put in the cart").click()
     page.get_by_text("Your cart is changed.").wait_for()
     add_address(page)

@@ -79,7 +79,7 @@ def plan_text(plan: Plan) -> str:
 
 
 class Answer:
-    """One pattern on one table: call it with bound arguments to get a conversation."""
+    """One pattern on one table: calling it with bound arguments returns a conversation."""
 
     def __init__(self, pattern: ReadPattern, target: Target, secret: bytes) -> None:
         self.pattern = pattern

@@ -39,5 +39,5 @@ def docstring(text: str, longest: int = 100) -> str:
 
 
 def one_line(text: str) -> str:
-    """A text on one line, without unprintable characters, for a comment or a docstring."""
+    """A string on one line, without unprintable characters, for a comment or a docstring."""
     return "".join(character if character.isprintable() else "?" for character in " ".join(text.split()))

@@ -167,7 +167,7 @@ def read_post(folder: Path, path: Path) -> Post:
     if language:
         said.append((f"translations ({language}), each imported as a separate post", "import them into the CMS"))
     if is_empty:
-        said.append(("drafts, since they have no text", "write a text, then publish them"))
+        said.append(("drafts, since they have no text", "add text, then publish them"))
     said += [
         (f"lists of {text} with empty or nested entries, left out", "write each as a text") for text in fields.unusable
     ]
@@ -380,7 +380,7 @@ class _Fields:
 
     def _checked(self, name: str, text: str) -> str:
         if any("\ud800" <= letter <= "\udfff" for letter in text):
-            raise FrontMatterError(f"{name} holds half a character (a lone surrogate)", line=self.lines.get(name))
+            raise FrontMatterError(f"{name} contains a lone surrogate", line=self.lines.get(name))
         return text
 
 

@@ -73,7 +73,7 @@ def test_a_new_customer_orders_to_their_address(shop: Shop, site: ServedSite) ->
     assert somebody.join("moving@example.org") == 200
     for path, said in (
         ("/cart", "Your cart is empty. See what is new"),
-        ("/orders", "Nothing ordered yet. See what is new"),
+        ("/orders", "No orders yet. See what is new"),
         ("/search?q=unheard-of", "Nothing has all of these words. See what is new"),
     ):
         somebody.get(path)

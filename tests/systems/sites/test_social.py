@@ -130,7 +130,7 @@ def test_users_are_found_by_handle(people: dict[str, Visit], site: ServedSite) -
         assert ada.says("No user has the handle @") is (typed != "@")
     new = join(site, "newcomer")
     new.get("/")
-    assert new.says("Find people by their handles")
+    assert new.says("Find people to follow by their handles")
     assert new.get("/messages") == 200
     assert new.says("Find people by their handles")
 

@@ -45,7 +45,7 @@ _TABLE = (
     _Line("replicas", "[]", 'further regions of a global table: ["eu-west-1"]'),
     _Line("strong_across_regions", "false", "a global table with strong consistency"),
     _Line("max_read_units", "5000", "per second: the maximum throughput on demand; without it: none"),
-    _Line("max_write_units", "1000", "the same of writes"),
+    _Line("max_write_units", "1000", "the same for writes"),
 )
 
 

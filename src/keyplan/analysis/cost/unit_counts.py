@@ -85,7 +85,7 @@ def _read_line(target: str, sizes: Sequence[int | None], what: str, *, consisten
 def _sum(sizes: Sequence[int | None], what: str) -> str:
     result = [size or 0 for size in sizes]
     if not any(result):
-        return "nothing there: the minimum,"
+        return "no items: the minimum,"
     if len(result) == 1:
         return f"1 {what},"
     if len(set(result)) == 1:

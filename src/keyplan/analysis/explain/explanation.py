@@ -183,9 +183,9 @@ def requests_of_write(
     except RequestError:
         raise
     except KeyplanError as error:
-        ended = f" It ends there: {error.message}."
+        ended = f" The call ends with an error: {error.message}."
     except Exception as error:  # noqa: BLE001 - a body is its author's code
-        ended = f" It ends there: {type(error).__name__}: {error}."
+        ended = f" The call ends with an error: {type(error).__name__}: {error}."
     if not analysis.asked:
         return tuple(requests), f"Times and new ids are those of this explanation.{ended}"
     note = "These are the requests on an empty table; further ones depend on what the reads find."

@@ -148,7 +148,7 @@ class Parser:
         if self._kind != "end":
             raise self._unexpected()
 
-    # Conditions. Groups are on an explicit stack, because a text of 4 KB can nest deeper than Python's stack.
+    # Conditions. Groups are on an explicit stack, because an expression of 4 KB can nest deeper than Python's stack.
 
     def condition(self) -> tree.Condition:
         """A whole condition: terms joined by NOT, AND, OR (in this order of precedence) and parentheses."""

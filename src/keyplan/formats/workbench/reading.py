@@ -250,7 +250,7 @@ class _Reader:
                 continue
             name = self._name(data.get("IndexName"), f"{path}.IndexName", "Index")
             if name in names:
-                self._note(f"duplicate index {name} already; this one is omitted", path)
+                self._note(f"duplicate index {name}; this one is omitted", path)
                 continue
             names.add(name)
             partition, sort = (None if part is None else self._typed(part, types, path) for part in parts)

@@ -102,7 +102,7 @@ def is_awaited(annotation: Any) -> bool:
 
 
 def shape_of(annotation: Any, of: Sequence[type[Entity]] = ()) -> Shape:
-    """The shape of a return annotation; ``of``: what an ``int`` or ``bool`` is about. Raises Problem."""
+    """The shape of a return annotation; ``of``: the entity that an ``int`` or ``bool`` refers to. Raises Problem."""
     annotation = unaliased(annotation)
     origin = get_origin(annotation)
     if origin is Annotated:

@@ -126,7 +126,7 @@ def _alias_problem(annotation: Any) -> Problem | None:
             if stored != name and (stored not in read or stored in model.model_fields):
                 return Problem(
                     f"{model.__name__}.{name} would be stored as {stored}, and isn't read from there",
-                    "give it one alias, Field(alias=...), that is no other field's name",
+                    "give it one alias, Field(alias=...), that no other field uses",
                 )
     return None
 

@@ -127,7 +127,7 @@ def _give_up(database: Database, copying: Copying, writer: Writer) -> None:
     name = _stored(copying.number)
     table, note = _note_of(database, writer, copying)
     if note is not None and note["Worker"] != copying.worker:
-        return  # another process makes it
+        return  # another process creates it
     if table is not None and note is not None:
         _note_copying(writer, table, _without(table, name))
     writer.archives.drop_backup(name)

@@ -275,7 +275,7 @@ def _parsed(body: bytes | bytearray) -> dict[str, Any]:
     if len(body) > LARGE_BYTES_MIN and body.count(b",") + body.count(b"{") + body.count(b"[") > _MEMBERS_MAX:
         raise protocol_fault("SerializationException", f"A request may have {_MEMBERS_MAX} members")
     try:
-        return orjson.loads(body)  # type: ignore[no-any-return] # what isn't an object is refused by validation
+        return orjson.loads(body)  # type: ignore[no-any-return] # validation rejects non-objects
     except (orjson.JSONDecodeError, RecursionError):
         raise protocol_fault("SerializationException", "") from None
 

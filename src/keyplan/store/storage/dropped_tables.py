@@ -64,7 +64,7 @@ def throw_away(run: Run, name: str) -> bool:
 def drop_entries(run: Run, name: str, index: int) -> bool:
     """Remove the entries of an index; returns whether some remain to be removed."""
     if _end_of_piece(run, name, index) is None:
-        run(f"DELETE FROM {name} WHERE index_id = ?", (index,))  # noqa: S608 - our names
+        run(f"DELETE FROM {name} WHERE index_id = ?", (index,))  # noqa: S608 - generated names
         return False
     run("INSERT OR IGNORE INTO keyplan_dropped_indexes VALUES (?, ?)", (index, name))
     return True
@@ -123,7 +123,7 @@ def _end_of_piece(run: Run, name: str, index: int | None = None) -> _Place | Non
     key = key or "rowid"
     rows_max, bytes_max = effort.waste_piece()
     where = "" if index is None else f"WHERE index_id = {index}"
-    text = f"SELECT {sizes or 0}, {key} FROM {name} {where} ORDER BY {key} LIMIT ?"  # noqa: S608 - names of our making
+    text = f"SELECT {sizes or 0}, {key} FROM {name} {where} ORDER BY {key} LIMIT ?"  # noqa: S608 - generated names
     cursor = run(text, (rows_max,))
     size_bytes = 0
     for rows, (size, *last) in enumerate(cast("Iterator[tuple[int, object]]", cursor), 1):

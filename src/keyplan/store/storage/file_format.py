@@ -56,7 +56,7 @@ def migrate(connection: apsw.Connection) -> None:
     connection.create_scalar_function("keyplan_crc32", cast("apsw.ScalarProtocol", zlib.crc32), 1)
     for table, generation in run("SELECT id, generation FROM keyplan_tables").fetchall():
         items = f"items_{table}_{generation}"
-        run(f"UPDATE {items} SET checksum = keyplan_crc32(body) WHERE checksum IS NULL")  # noqa: S608 - our names
+        run(f"UPDATE {items} SET checksum = keyplan_crc32(body) WHERE checksum IS NULL")  # noqa: S608 - generated names
         run(f"DROP INDEX IF EXISTS expiry_{table}")
         run(f"ALTER TABLE {items} RENAME TO items_{table}_{cast('int', generation) + 1}")
     run("UPDATE keyplan_tables SET generation = generation + 1")
@@ -75,7 +75,7 @@ def _move_entries(connection: apsw.Connection, name: str) -> None:
     size = "size" if "size" in columns else "NULL"
     connection.execute(sql.create_entries(partition, len(keys) - partition))
     connection.execute(
-        f"INSERT INTO {entries} SELECT {sql.index_id(int(table), int(number))}, "  # noqa: S608 - names of our making
+        f"INSERT INTO {entries} SELECT {sql.index_id(int(table), int(number))}, "  # noqa: S608 - generated names
         f"{', '.join([*keys, 'pk', 'sk', 'item', size])} FROM {name}"
     )
     connection.execute(f"DROP TABLE {name}")

@@ -163,7 +163,7 @@ def fill_expiry(layout: TableLayout, attribute: str) -> str:
     """The statement that stores the expiry times of items between two rows, except damaged ones."""
     seconds = _seconds(attribute)
     return (
-        f"INSERT OR REPLACE INTO {expires_name(layout)} SELECT id, at FROM "  # noqa: S608 - names of our making
+        f"INSERT OR REPLACE INTO {expires_name(layout)} SELECT id, at FROM "  # noqa: S608 - generated names
         f"(SELECT id, CASE WHEN json_valid(CAST(body AS TEXT)) THEN {seconds} END AS at "
         f"FROM {items_name(layout)} WHERE id > ? AND id <= ?) WHERE at IS NOT NULL"
     )
@@ -184,7 +184,7 @@ class IndexTexts:
         own = f"index_id = {number}"
         where = " AND ".join([own, *(f"{column} = ?" for column in columns)])
         # There may be one already: of a damaged item, or in an index that is being filled.
-        self.add = f"INSERT OR REPLACE INTO {name} VALUES ({number}, {'?, ' * len(columns)}?, ?)"  # noqa: S608 - our names
+        self.add = f"INSERT OR REPLACE INTO {name} VALUES ({number}, {'?, ' * len(columns)}?, ?)"  # noqa: S608 - generated names
         self.resize = f"UPDATE {name} SET size = ? WHERE {where}"  # noqa: S608
         self.remove = f"DELETE FROM {name} WHERE {where}"  # noqa: S608
         self.entries = f"SELECT {', '.join(columns)}, item, size FROM {name} WHERE {own}"  # noqa: S608
@@ -268,7 +268,7 @@ class TableTexts:
             where.append(f"{SEGMENT_FUNCTION}({named[0]}, ?) = ?")
         order = ", ".join(column if bounds.forward else f"{column} DESC" for column in rest)
         return (
-            f"SELECT {size}, {body} FROM {source}"  # noqa: S608 - names of our making, values are bound
+            f"SELECT {size}, {body} FROM {source}"  # noqa: S608 - generated names, bound values
             + (f" WHERE {' AND '.join(where)}" if where else "")
             + (f" ORDER BY {order}" if order else "")
             + " LIMIT ?"

@@ -346,7 +346,7 @@ class Snapshot:
         connection = storage.pool.take()
         try:
             connection.execute("BEGIN")
-            connection.execute(sql.TABLES).fetchall()  # only with a read it begins
+            connection.execute(sql.TABLES).fetchall()  # the transaction begins with the first read
         except BaseException as error:
             storage.pool.discard(connection)
             if isinstance(error, apsw.Error):

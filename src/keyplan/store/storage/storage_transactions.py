@@ -105,7 +105,7 @@ class Reader:
 
     def last_row(self, table: StoredTable) -> int:
         """The highest row of an item; 0 if there is none."""
-        text = f"SELECT coalesce(max(id), 0) FROM {sql.items_name(table.layout)}"  # noqa: S608 - names of our making
+        text = f"SELECT coalesce(max(id), 0) FROM {sql.items_name(table.layout)}"  # noqa: S608 - generated names
         return cast("tuple[int]", self._run(text).fetchone())[0]
 
     def sealed_rows(self, table: StoredTable) -> Iterator[tuple[int, KeyText, KeyText, int, bytes, bool]]:

@@ -74,7 +74,7 @@ class Vectors(Part):
     def put(self, table_id: int, number: int, row: int, texts: Texts, vector: bytes) -> None:
         """Insert or replace the entry of an item."""
         places = ", ".join("?" * (len(texts) + 2))
-        text = f"INSERT OR REPLACE INTO {vectors_name(table_id, number)} VALUES ({places})"  # noqa: S608 - our names
+        text = f"INSERT OR REPLACE INTO {vectors_name(table_id, number)} VALUES ({places})"  # noqa: S608 - generated names
         self._run(text, (row, *texts, vector))
 
     def remove(self, table_id: int, number: int, row: int) -> None:

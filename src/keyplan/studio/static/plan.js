@@ -96,14 +96,14 @@ export function View({ about, params }) {
       <${Fault} error=${failed.value} />
       ${waits ? (running.value ? html`<${Progress} wanted=${wanted} />` : html`<p class="opening">Reading the module …</p>`) : null}
       ${!waits && answer?.state === "none" && wanted.scratch ? html`<p class="note"><b>This text hasn't run.</b> It comes from a link. Running it executes Python with your rights: read it first. <button class="main" onClick=${() => { allowRun(answer.text); shown.value = null; look(wanted); }}>Run</button></p>
-        <pre class="json" tabindex="0" aria-label="The text of the link">${answer.text}</pre>` : null}
+        <pre class="json" tabindex="0" aria-label="Link text">${answer.text}</pre>` : null}
       ${!waits && answer?.error ? html`<${Error} error=${answer.error} about=${about} scratch=${wanted.scratch} />` : null}
       ${!waits && made ? html`
         ${plans[0].limits.map((limit) => html`<p class="note">The search reached a limit: ${limit}. Fewer indexes may be possible.</p>`)}
         ${plans[0].stopped ? html`<p class="note">Stopped: this is the best plan so far. It isn't verified.</p>` : null}
         ${kept ? html`<p class="note">No key is missing: the existing keys serve each access pattern.</p>` : null}
         ${made.spare.map((name) => html`<p class="note"><b>${name} isn't needed</b>: every access pattern works without it, in the same order.</p>`)}
-        ${made.refused.map((text, at) => html`<${Folded} name=${`refused${at}`} summary="A plan is omitted: it gives a wrong result"><pre class="json" tabindex="0">${text}</pre></${Folded}>`)}
+        ${made.refused.map((text, at) => html`<${Folded} name=${`refused${at}`} summary="A plan is omitted because it returns wrong results"><pre class="json" tabindex="0">${text}</pre></${Folded}>`)}
         <${Declares} plan=${plans[Number(params.declares) - 1]} name=${about.name} />
         <div class="table plans" tabindex="0" role="region" aria-label="Plans compared">
           <table><thead><tr><th scope="col" class="corner"><span class="hidden">What</span></th>${plans.map((plan) => html`<${Head} plan=${plan} about=${about} params=${params} />`)}</tr></thead>

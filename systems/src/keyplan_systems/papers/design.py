@@ -238,7 +238,7 @@ SILENCE = {
     "KP407 papers_in_collection": "a superseded draft has no date, and is in no listing",
     "KP602 Paper.expires_at": "an expired draft is in no listing",
     "KP602 Membership.expires_at": "memberships expire with their paper",
-    "KP602 PaperVersion.expires_at": "an expired version of a draft does no harm",
+    "KP602 PaperVersion.expires_at": "showing an expired draft version is acceptable",
     "KP602 Session.expires_at": "Sessions.of compares it with the time",
 }
 

@@ -209,7 +209,7 @@ class OrderWrites(Reads):
             )
         order = yield from self.order.read(used.user_id, used.ordered_at, used.order_id)
         if order is None:
-            raise ItemNotFound(f"order {used.order_id!r} isn't there any more", place="Shop.place_order")
+            raise ItemNotFound(f"order {used.order_id!r} no longer exists", place="Shop.place_order")
         return order
 
     def _whole(self, order_id: str, place: str) -> Writes[WholeOrder]:

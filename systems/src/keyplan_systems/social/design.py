@@ -48,7 +48,7 @@ from keyplan_systems.social.limits import (
 from keyplan_systems.social.people import PeopleWrites
 
 _REASONS = {
-    "KP602 Notification.expires_at": "a notification that is shown some days longer does no harm",
+    "KP602 Notification.expires_at": "showing a notification some days longer is acceptable",
     **dict.fromkeys(
         ("KP316 block", "KP316 unfollow", "KP316 remove_follower"),
         "two users of a block may follow each other; the other writes end one following",

@@ -4,7 +4,7 @@ An index with projection "ALL" stores every attribute again, including the body 
 costs the size of the whole item, and a list of 10 items reads 10 bodies that it doesn't show. A field counts as a
 document by its name (``body``, ``content``, ...) without a ``max_length``, or from 1 KB in the traffic file.
 
-Store the document in an item of its own under the same partition key, or project only the attributes that the lists
+Store the document in a separate item under the same partition key, or project only the attributes that the lists
 show.
 
 Source: "Best practices for storing large items and attributes in DynamoDB"; "Attribute projections" in the Developer
@@ -37,7 +37,7 @@ def _find(subject: Subject) -> Iterator[Remark]:
         yield Remark(
             entity.name,
             f"{' and '.join(sorted(documents))} is stored again in {', '.join(indexes)}, and every list reads it",
-            "store it in an item of its own under the same partition key, or project only what the lists show",
+            "store it in a separate item under the same partition key, or project only what the lists show",
             tuple(lines),
         )
 

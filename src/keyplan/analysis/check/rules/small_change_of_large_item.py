@@ -3,7 +3,7 @@
 A write is charged by the size of the whole item, whichever attribute changes. If each view or like changes a number
 in an item of many KB, each change costs a write unit per KB, and the same in every index that projects the document.
 
-Store the number in an item of its own under the same partition key: one Query reads both. Reported are numbers that a
+Store the number in a separate item under the same partition key: one Query reads both. Reported are numbers that a
 write adds to, or computes from a read, in entities with a document field.
 
 Source: "Read and write operations"; "Best practices for storing large items and attributes in DynamoDB" in the
@@ -40,7 +40,7 @@ def _find(subject: Subject) -> Iterator[Remark]:
                 written.pattern.place,
                 f"each call changes {entity.name}.{' and '.join(sorted(names))} at the cost of "
                 f"{counted(units, 'write unit')}, because the item contains {' and '.join(documents)}",
-                "store the number in an item of its own under the same partition key",
+                "store the number in a separate item under the same partition key",
                 tuple(lines),
             )
 

@@ -36,7 +36,7 @@ def _find(subject: Subject) -> Iterator[Remark]:
             pages = -(-int(items * size) // PAGE_BYTES_MAX)
             if pages <= 1:
                 continue
-            lines = (f"{number(items)} items × {size:,} bytes ÷ {PAGE_BYTES_MAX:,} = {pages:,} requests in a row",)
+            lines = (f"{number(items)} items × {size:,} bytes ÷ {PAGE_BYTES_MAX:,} = {pages:,} sequential requests",)
             text = f"it reads {number(items)} items, in {pages:,} requests"
         yield Remark(
             pattern.place,

@@ -223,7 +223,7 @@ def _day(text: str) -> datetime | None:
     try:
         return datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC) if text else None
     except ValueError:
-        raise Problem(400, "No such day", "A day is such as 2026-05-04.") from None
+        raise Problem(400, "No such day", "Enter a date such as 2026-05-04.") from None
 
 
 def links(turn: SocialTurn) -> Response:
