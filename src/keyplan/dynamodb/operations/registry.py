@@ -255,29 +255,34 @@ _SINGLE_WRITE: dict[str, Shape] = {
     "ReturnConsumedCapacity": RETURN_CONSUMED,
     "ReturnItemCollectionMetrics": RETURN_METRICS,
 }
-_PAGE: dict[str, Shape] = {
-    "IndexName": PLAIN_NAME,
-    "Select": SELECT,
-    "Limit": Whole(1, bits=32),
-    "ConsistentRead": FLAG,
-    "ExclusiveStartKey": MapOf(Value()),
-    "ReturnConsumedCapacity": RETURN_CONSUMED,
-    "ProjectionExpression": TEXT,
-    "FilterExpression": TEXT,
-    "AttributesToGet": ATTRIBUTES_TO_GET,
-    "ConditionalOperator": CONDITIONAL,
-    **PLACEHOLDERS,
-}
+
+
+def _page(limit_named: Named) -> dict[str, Shape]:
+    """The members of Query and Scan; ``limit_named`` is the naming of Limit in errors."""
+    return {
+        "IndexName": PLAIN_NAME,
+        "Select": SELECT,
+        "Limit": Whole(1, bits=32, named=limit_named),
+        "ConsistentRead": FLAG,
+        "ExclusiveStartKey": MapOf(Value()),
+        "ReturnConsumedCapacity": RETURN_CONSUMED,
+        "ProjectionExpression": TEXT,
+        "FilterExpression": TEXT,
+        "AttributesToGet": ATTRIBUTES_TO_GET,
+        "ConditionalOperator": CONDITIONAL,
+        **PLACEHOLDERS,
+    }
+
+
 _TABLE: dict[str, Shape] = {"TableName": TABLE_NAME}
 _MANAGED: dict[str, Shape] = {"TableName": MANAGED_TABLE}
 _WRITE_ORDER = ("ReturnConsumedCapacity", "TableName", "ReturnValues", "ConditionalOperator")
 
 
 def _scan_request(named: Named) -> Structure:
-    page = {**_PAGE, "Limit": Whole(1, bits=32, named=named)}
     total = Whole(1, limits.TOTAL_SEGMENTS_MAX, bits=32, named=named)
     segment = Whole(0, limits.TOTAL_SEGMENTS_MAX - 1, bits=32, named=named)
-    return structure(_TABLE, TotalSegments=total, Segment=segment, ScanFilter=CONDITIONS, **page)
+    return structure(_TABLE, TotalSegments=total, Segment=segment, ScanFilter=CONDITIONS, **_page(named))
 
 
 _ALL = (
@@ -392,11 +397,7 @@ _ALL = (
             ScanIndexForward=FLAG,
             KeyConditions=CONDITIONS,
             QueryFilter=CONDITIONS,
-            **{
-                **_PAGE,
-                "Limit": Whole(1, bits=32, named="both"),
-                "AttributesToGet": replace(ATTRIBUTES_TO_GET, named="both"),
-            },
+            **{**_page("both"), "AttributesToGet": replace(ATTRIBUTES_TO_GET, named="both")},
         ),
         ("AttributesToGet", "QueryFilter", "ConditionalOperator", "KeyConditions"),
         ("ProjectionExpression", "FilterExpression", "KeyConditionExpression"),

@@ -70,11 +70,12 @@ def _parts(writes: list[Write]) -> Iterator[list[Write]]:
     part: list[Write] = []
     size_bytes = 0
     for write in writes:
-        size_bytes += 0 if write.put is None else write.put.size
-        if part and size_bytes > _TRANSACTION_BYTES_MAX:
+        written_bytes = 0 if write.put is None else write.put.size
+        if part and size_bytes + written_bytes > _TRANSACTION_BYTES_MAX:
             yield part
-            part, size_bytes = [], 0 if write.put is None else write.put.size
+            part, size_bytes = [], 0
         part.append(write)
+        size_bytes += written_bytes
     yield part
 
 

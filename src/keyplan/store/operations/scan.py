@@ -51,9 +51,8 @@ def scan(database: Database, request: Request) -> Answer:
     table = database.table(request["TableName"])
     target = target_of(database, table, request, "Scan")
     check_select(target, request, enveloped=is_current)
-    if target.index is None and not is_current:
-        check_table_start(target, begin)
-    check_own_start(target, begin)
+    check_start = check_own_start if is_current or target.index is not None else check_table_start
+    check_start(target, begin)
     fetches = fetches_items(target, request, filter_, projection)
     start = start_of(target, begin)
     if start is not None and segment is not None and segment_of(start[0], segment[1]) != segment[0]:
