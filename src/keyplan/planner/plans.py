@@ -54,7 +54,7 @@ class HotKey:
 class Weight:
     """What a plan costs. ``usd_per_million``: a million calls on demand, the patterns weighted by their rates if these
     are known. ``usd_a_month``: the month's bill; None without rates. ``hot``: the busiest partition of each key with a
-    known load, the hottest first. ``copies``: unique values, each an item of its own. ``filtered``: reads whose
+    known load, the hottest first. ``copies``: unique values, each a separate item. ``filtered``: reads whose
     constants are filtered after reading. ``reworded``: patterns whose decorators must change.
     """
 

@@ -38,7 +38,7 @@ _HEADERS = (
 
 class Guard:
     """Rejects requests for other hosts and from pages of other sites, and adds headers to each response. Otherwise
-    another site's page could reach a local server through a DNS name of its own, or through the server's name.
+    another site's page could reach a local server through its own DNS name, or through the server's name.
     ``origin`` is the public address, if a reverse proxy sends this machine's name as the host.
     """
 

@@ -49,7 +49,7 @@ class BodyFault:
 
 @dataclass
 class WriteAnalysis:
-    """What is known of one write. ``runs``: its dry runs, if needed; ``joined``: it runs in another transaction."""
+    """The known facts of one write. ``runs``: its dry runs, if needed; ``joined``: it runs in another transaction."""
 
     design: CompiledDesign
     pattern: WritePattern

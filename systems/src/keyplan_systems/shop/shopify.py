@@ -1,6 +1,6 @@
 """The columns of Shopify's exports of products and orders as the columns of an import.
 
-A variant is a product of its own, named as Shopify names it in orders: ``Mug - Blue / Large``. Columns with values that
+A variant is a separate product, named as Shopify names it in orders: ``Mug - Blue / Large``. Columns with values that
 the shop has no field for are reported, once for each file.
 """
 
