@@ -26,6 +26,7 @@ Text: TypeAlias = tuple[str, str]  # where it is, and a unit
 _SENTENCE_END = re.compile(r"(?<=[.!?:]) +(?=[A-Z`*\"'])")
 _CODE_BLOCK = re.compile(r"^ *```.*?^ *```", re.MULTILINE | re.DOTALL)
 _PROSE = re.compile(r"[A-Za-z{`\"'][^<>\\]*")
+_WORD = re.compile(r"[A-Za-z]['a-z]+[.,:;]?")
 _SQL = re.compile(r"\b(?:SELECT|INSERT|UPDATE|DELETE|CREATE|PRAGMA|WHERE|FROM)\b")
 
 
@@ -83,7 +84,7 @@ def _literal(node: ast.expr) -> str | None:
 
 
 def messages(path: Path) -> Iterator[Text]:
-    """Strings of four words or more that are neither docstrings, markup nor SQL: errors, hints, labels."""
+    """Strings of three words or more that aren't docstrings, markup, drawings or SQL: errors, hints, labels."""
     tree = ast.parse(path.read_text())
     inner = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
     statements = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
@@ -91,7 +92,8 @@ def messages(path: Path) -> Iterator[Text]:
         if not isinstance(node, ast.expr) or id(node) in inner | statements:
             continue
         text = " ".join((_literal(node) or "").split())
-        if len(text.split()) > 3 and _PROSE.fullmatch(text) and not _SQL.search(text):
+        words = [word for word in text.split() if _WORD.fullmatch(word)]
+        if len(words) > 2 and _PROSE.fullmatch(text) and not _SQL.search(text):
             yield f"{path.relative_to(ROOT)}:{node.lineno}", text
 
 
@@ -134,6 +136,10 @@ def _files(pattern: str) -> list[Path]:
     return sorted(ROOT.glob(pattern))
 
 
+def _has_no_sample_prose(path: Path) -> bool:
+    return path.parent.name != "essays" and path.stem not in {"sample", "texts"}
+
+
 CORPORA: dict[str, Callable[[], list[Text]]] = {
     "readme": lambda: _each(markdown, [ROOT / "README.md"]),
     "help": lambda: _each(messages, python_files("src/keyplan/cli")) + _help(),
@@ -141,7 +147,7 @@ CORPORA: dict[str, Callable[[], list[Text]]] = {
     "rules": lambda: _each(markdown, _files("docs/rules/*.md")),
     "decisions": lambda: _each(markdown, _files("docs/decisions/*.md")),
     "errors": lambda: _each(messages, python_files("src/keyplan")),
-    "site-errors": lambda: _each(messages, python_files("systems/src")),
+    "site-errors": lambda: _each(messages, filter(_has_no_sample_prose, python_files("systems/src"))),
     "docstrings": lambda: _each(lambda path: docstrings(path, public=True), python_files("src/keyplan")),
     "comments": lambda: _each(comments, python_files("src", "systems/src")),
     "interface": lambda: _each(interface_texts, [*_files("src/**/*.html"), *_files("src/**/static/*.js")]),
