@@ -23,10 +23,7 @@ serve: $(VENV)/.run ## Serve the blog with sample data on http://127.0.0.1:8000
 	$(BIN)/keyplan serve blog --db .data/blog.db --sample 300
 
 test: $(VENV)/.dev system ## Run everything that must pass: linters, import contracts, type checkers, tests
-	@failed=0; \
-	$(MAKE) --no-print-directory --keep-going --jobs $(JOBS) --output-sync=target check || failed=1; \
-	$(MAKE) --no-print-directory pytest || failed=1; \
-	exit $$failed
+	@$(MAKE) --no-print-directory --keep-going --jobs $(JOBS) --output-sync=target pytest check
 
 check: lint format-check imports types types-strict ## Run the linters, import contracts and type checkers only
 
@@ -46,7 +43,8 @@ types-strict: $(VENV)/.dev
 	$(BIN)/basedpyright --pythonpath $(BIN)/python
 
 pytest: $(VENV)/.dev
-	.ci/with-dynamodb-local $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --durations=30 --durations-min=3
+# "+" shows the progress of the tests at once, although the checks beside them are shown when each ends.
+	+.ci/with-dynamodb-local $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --durations=30 --durations-min=3
 
 nightly: $(VENV)/.dev system ## Run all tests, also the expensive ones, on new random examples, thousands of sequences, a hundred kills, an export of 100,000 items
 	KEYPLAN_NIGHTLY=1 KEYPLAN_SEEDS=new KEYPLAN_STUDIO=all .ci/with-dynamodb-local $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
