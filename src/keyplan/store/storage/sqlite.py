@@ -77,7 +77,6 @@ class FairLock:
         return got or not self._withdraw(gate)
 
     def release(self) -> None:
-        """Hand the lock to the first waiter."""
         with self._guard:
             if self._waiting:
                 self._waiting.popleft().release()
@@ -117,7 +116,6 @@ class Storage(Medium):
 
     @classmethod
     def memory(cls) -> Storage:
-        """A store in memory."""
         return cls(MemoryPool(), 10.0)
 
     @classmethod
@@ -133,13 +131,10 @@ class Storage(Medium):
 
     @classmethod
     def read_only(cls, path: str) -> Storage:
-        """Open a file without write access. If it has a WAL or an older format, open a copy. Raises StoreError."""
+        """Open a file without write access. If it has a WAL, open a copy. Raises StoreError."""
         wal = Path(path + "-wal")
         if not wal.exists() or wal.stat().st_size == 0:
-            pool = FilePool(path, create=False, busy_timeout_s=0.0, synchronous="OFF", read_only=True)
-            if pool.is_of_this_format():
-                return cls(pool, 0.0)
-            pool.close()
+            return cls(FilePool(path, create=False, busy_timeout_s=0.0, synchronous="OFF", read_only=True), 0.0)
         import tempfile  # noqa: PLC0415 - rarely needed
 
         folder = tempfile.TemporaryDirectory(prefix="keyplan-")
@@ -169,17 +164,14 @@ class Storage(Medium):
             self._writers.release()
 
     def close(self) -> None:
-        """Close; closing again has no effect."""
         self.pool.close()
         if self._folder is not None:
             self._folder.cleanup()
 
     def table(self, layout: TableLayout) -> StoredTable:
-        """The reads of a table."""
         return StoredTable(self, layout)
 
     def read(self, work: Callable[[Reader], T]) -> T:
-        """Run ``work`` in a read transaction."""
         return self._transaction("BEGIN", Reader, work)
 
     @property
@@ -317,7 +309,6 @@ class Storage(Medium):
         self.pool.give(connection)
 
     def faults(self) -> Iterable[str]:
-        """The findings of SQLite's integrity check."""
         connection = self.pool.take()
         try:
             rows = connection.execute("PRAGMA integrity_check").fetchall()
@@ -373,7 +364,6 @@ class Snapshot:
     def page(
         self, table: StoredTable, index: int | None, bounds: Bounds, limit: int | None, bytes_max: int
     ) -> tuple[list[Row], bool]:
-        """``StoredTable.page``."""
         with self._using() as connection:
             return table.page_of(connection, index, bounds, limit, bytes_max)
 
